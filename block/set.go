@@ -1,0 +1,76 @@
+package block
+
+import "math/bits"
+
+// A Set holds one bit for each slot of a block, slot 0 in the lowest bit of
+// word 0. Bits past the last slot are kept zero.
+type Set []uint64
+
+// Words returns how many words a Set of n slots has.
+func Words(n int) int { return (n + 63) / 64 }
+
+// Add puts slot i into the set.
+func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
+
+// Remove takes slot i out of the set.
+func (s Set) Remove(i int) { s[i>>6] &^= 1 << (i & 63) }
+
+// Has reports whether slot i is in the set.
+func (s Set) Has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
+
+// Union adds every slot of t, a set of the same length.
+func (s Set) Union(t Set) {
+	for i, w := range t {
+		s[i] |= w
+	}
+}
+
+// Count returns the number of slots in the set.
+func (s Set) Count() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Empty reports whether no slot is in the set.
+func (s Set) Empty() bool {
+	for _, w := range s {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Fill puts the slots 0 to n-1 into the set, n being its number of slots.
+func (s Set) Fill(n int) {
+	for i := range s {
+		s[i] = ^uint64(0)
+	}
+	if n&63 != 0 {
+		s[len(s)-1] = 1<<(n&63) - 1
+	}
+}
+
+// Append appends the slots of the set to dst in ascending order.
+func (s Set) Append(dst []uint32) []uint32 {
+	for i, w := range s {
+		for base := uint32(i) << 6; w != 0; w &= w - 1 {
+			dst = append(dst, base+uint32(bits.TrailingZeros64(w)))
+		}
+	}
+	return dst
+}
+
+// resize returns a set of n slots, all out, in the memory of s where it fits.
+func (s Set) resize(n int) Set {
+	w := Words(n)
+	if cap(s) < w {
+		return make(Set, w)
+	}
+	s = s[:w]
+	clear(s)
+	return s
+}

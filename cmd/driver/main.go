@@ -1,0 +1,21 @@
+// Driver solves games and reads the result.
+//
+//	driver solve connectn --width 4 --height 5 --connect 3
+//	driver lookup 1 1 2
+//	driver stats --svg game.svg
+//	driver verify
+//
+// driver help, and driver COMMAND --help, list everything.
+//
+// Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
+package main
+
+import (
+	"os"
+
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+func main() {
+	os.Exit(command.Driver(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}

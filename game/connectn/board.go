@@ -1,0 +1,332 @@
+// Package connectn is the rules of Connect N: a board of Width columns and
+// Height rows, pieces dropped into columns, Connect in a row (along a row, a
+// column or a diagonal) wins. X moves first; a full board without a line is a
+// tie. Play stops at a win.
+//
+// # The hash
+//
+// Each column takes Height+1 bits of the key, the leftmost column the most
+// significant. Its value is the sum over its pieces, counted from the bottom
+// j = 0, of 1<<j for an O and 2<<j for an X:
+//
+//	row 2   .  .  .        column 0: X at j=0 and O at j=1: 2 + 2 = 4
+//	row 1   O  .  .        column 1: X at j=0:              2
+//	row 0   X  X  .        column 2: empty:                 0
+//	        0  1  2        key = 4<<8 | 2<<4 | 0            (Height 3: 4 bits each)
+//
+// A column of n pieces plus 1 is a one at bit n, which marks its height, above
+// a bit for each piece from the bottom up, set for an X. This is why the key
+// is unique, and how it is read:
+//
+//	4 + 1 = 101: two pieces, 01 from the top down: O on X
+//	2 + 1 = 011: one piece, an X
+//
+// A drop adds the marker bit to the column (O) or twice that (X). The empty
+// board is 0.
+package connectn
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// Rules is Connect N on a board of one size.
+type Rules struct {
+	width, height, connect int
+
+	bits  uint // of a column: height + 1
+	lines lines
+	texts []string // of the columns of low value, in marker form; see AppendText
+
+	layout
+}
+
+// lines are the four directions, as the shifts that find connect stones in a
+// row: x & x>>first, the result & itself >>second, and so on. Each shift is a
+// step of the direction times how many more stones it takes in: 1, 1 for three
+// in a row; 1, 2 for four; 1, 2, 1 for five; 1, 0 for two.
+type lines struct {
+	first, second [4]uint
+	more          [4][]uint
+}
+
+// newLines makes the shifts for columns of so many bits.
+func newLines(bits uint, connect int) lines {
+	var l lines
+	for i, step := range []uint{1, bits - 1, bits, bits + 1} {
+		var shifts []uint
+		for have := 1; have < connect || len(shifts) < 2; {
+			more := min(have, connect-have)
+			shifts = append(shifts, step*uint(more))
+			have += more
+		}
+		l.first[i], l.second[i], l.more[i] = shifts[0], shifts[1], shifts[2:]
+	}
+	return l
+}
+
+// in reports whether x holds connect stones in a row. Up to four it is two
+// shifts a direction and no branch: most positions have no line.
+func (l *lines) in(x uint64) bool {
+	y0 := x & (x >> (l.first[0] & 63))
+	y1 := x & (x >> (l.first[1] & 63))
+	y2 := x & (x >> (l.first[2] & 63))
+	y3 := x & (x >> (l.first[3] & 63))
+	y0 &= y0 >> (l.second[0] & 63)
+	y1 &= y1 >> (l.second[1] & 63)
+	y2 &= y2 >> (l.second[2] & 63)
+	y3 &= y3 >> (l.second[3] & 63)
+	if y0|y1|y2|y3 == 0 || len(l.more[0]) == 0 {
+		return y0|y1|y2|y3 != 0
+	}
+	for i, y := range [4]uint64{y0, y1, y2, y3} {
+		for _, s := range l.more[i] {
+			y &= y >> (s & 63)
+		}
+		if y != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// New makes the rules. The board takes width·(height+1) bits, 64 at most, and
+// connect fits into the longer side at least.
+func New(width, height, connect int) (*Rules, error) {
+	switch {
+	case width < 1 || height < 1 || connect < 1:
+		return nil, fmt.Errorf("connectn: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
+	case width > 64 || height > 64 || width*(height+1) > 64:
+		return nil, fmt.Errorf("connectn: a board of %d×%d does not fit: width·(height+1) may be 64 at most", width, height)
+	case connect > max(width, height):
+		return nil, fmt.Errorf("connectn: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
+	}
+	r := &Rules{width: width, height: height, connect: connect, bits: uint(height) + 1}
+	r.lines = newLines(r.bits, connect)
+	for column := range uint64(min(1<<r.bits, 256)) {
+		r.texts = append(r.texts, string(r.appendColumn(nil, max(column, 1))))
+	}
+	r.layout.init(r)
+	return r, nil
+}
+
+// Kind registers Connect N.
+var Kind = game.Kind{
+	Name:  "connectn",
+	Usage: "Connect N: drop pieces into columns, N in a row wins",
+	Params: []game.Param{
+		{Name: "width", Usage: "columns of the board", Default: 3},
+		{Name: "height", Usage: "rows of the board", Default: 3},
+		{Name: "connect", Usage: "pieces in a row that win", Default: 3},
+	},
+	New: func(args []int) (game.Game, error) { return New(args[0], args[1], args[2]) },
+}
+
+// Spec is "connectn width=W height=H connect=N".
+func (r *Rules) Spec() string {
+	return fmt.Sprintf("connectn width=%d height=%d connect=%d", r.width, r.height, r.connect)
+}
+
+// KeyBits is width·(height+1).
+func (r *Rules) KeyBits() uint { return uint(r.width) * r.bits }
+
+// Start is the empty board, 0.
+func (r *Rules) Start() game.Position { return 0 }
+
+// column returns column c of p plus 1: the marker of its height above the bits
+// of its pieces.
+func (r *Rules) column(p game.Position, c int) uint64 {
+	return p>>r.shift(c)&(1<<r.bits-1) + 1
+}
+
+// shift is where column c begins in a key.
+func (r *Rules) shift(c int) uint { return uint(r.width-1-c) * r.bits }
+
+// drop is what a piece of player adds to a column (marker form) of its own.
+func drop(column uint64, player game.Player) uint64 {
+	marker := uint64(1) << (bits.Len64(column) - 1)
+	if player == game.First {
+		return 2 * marker
+	}
+	return marker
+}
+
+// pieces counts the pieces of a column in marker form: all, and X's.
+func pieces(column uint64) (all, x int) {
+	return bits.Len64(column) - 1, bits.OnesCount64(column) - 1
+}
+
+// Check wants each column to be one that pieces can make, and X to have as
+// many pieces as O or one more.
+func (r *Rules) Check(p game.Position) error {
+	if r.KeyBits() < 64 && p>>r.KeyBits() != 0 {
+		return fmt.Errorf("%#x is not a board of %d×%d: it has more than %d bits", p, r.width, r.height, r.KeyBits())
+	}
+	all, x := 0, 0
+	for c := range r.width {
+		column := r.column(p, c)
+		if column>>r.bits != 0 {
+			return fmt.Errorf("%#x is not a board of %d×%d: column %d holds more than %d pieces", p, r.width, r.height, c, r.height)
+		}
+		ca, cx := pieces(column)
+		all, x = all+ca, x+cx
+	}
+	if x != (all+1)/2 {
+		return fmt.Errorf("%#x is not a board: %d X and %d O, but X moves first and the turns alternate", p, x, all-x)
+	}
+	return nil
+}
+
+// Tier is the number of pieces.
+func (r *Rules) Tier(p game.Position) int {
+	tier := 0
+	for c := range r.width {
+		all, _ := pieces(r.column(p, c))
+		tier += all
+	}
+	return tier
+}
+
+// Tiers is width·height.
+func (r *Rules) Tiers() int { return r.width * r.height }
+
+// TierToMove is X in even tiers, O in odd ones.
+func (r *Rules) TierToMove(tier int) game.Player { return game.Player(tier & 1) }
+
+// ToMove is X when the number of pieces is even.
+func (r *Rules) ToMove(p game.Position) game.Player { return r.TierToMove(r.Tier(p)) }
+
+// stones returns a bit for each piece of player, at the place of its square:
+// bits·(width-1-column) + row. The top bit of each column stays free, so that
+// shifts do not run from one column into the next.
+func (r *Rules) stones(p game.Position, player game.Player) uint64 {
+	var s uint64
+	for c := range r.width {
+		column := r.column(p, c)
+		marker := uint64(1) << (bits.Len64(column) - 1)
+		if player == game.First {
+			s |= (column ^ marker) << r.shift(c)
+		} else {
+			s |= (column ^ (2*marker - 1)) << r.shift(c)
+		}
+	}
+	return s
+}
+
+// Primitive is a win in 0 for the player who has a line (who moved last, if
+// both have), a tie in 0 on a full board, else undecided.
+func (r *Rules) Primitive(p game.Position) game.Value {
+	tier := r.Tier(p)
+	last := r.TierToMove(tier).Other()
+	for _, player := range []game.Player{last, last.Other()} {
+		if r.lines.in(r.stones(p, player)) {
+			return game.NewValue(game.WinFor(player), 0)
+		}
+	}
+	if tier == r.Tiers() {
+		return game.NewValue(game.Tie, 0)
+	}
+	return 0
+}
+
+// Moves are the columns that are not full, counted from 0 at the left.
+func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
+	if r.Primitive(p) != 0 {
+		return dst
+	}
+	player := r.ToMove(p)
+	for c := range r.width {
+		if column := r.column(p, c); column>>r.height == 0 {
+			dst = append(dst, game.Move{Name: strconv.Itoa(c), To: p + drop(column, player)<<r.shift(c)})
+		}
+	}
+	return dst
+}
+
+// AppendText appends the course's string: column by column from the left, each
+// from the bottom up, ' ', 'O' or 'X'.
+func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
+	for c := range r.width {
+		column := r.column(p, c)
+		if column < uint64(len(r.texts)) {
+			dst = append(dst, r.texts[column]...)
+		} else {
+			dst = r.appendColumn(dst, column)
+		}
+	}
+	return dst
+}
+
+// appendColumn appends the text of a column in marker form.
+func (r *Rules) appendColumn(dst []byte, column uint64) []byte {
+	for range r.height {
+		switch {
+		case column == 1:
+			dst = append(dst, ' ')
+			continue
+		case column&1 != 0:
+			dst = append(dst, 'X')
+		default:
+			dst = append(dst, 'O')
+		}
+		column >>= 1
+	}
+	return dst
+}
+
+// Parse reads AppendText's text; an empty square may also be '.' or '_', letters
+// may be small, and the quotes of the course's output may stand around it.
+func (r *Rules) Parse(text string) (game.Position, error) {
+	board := text
+	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
+		board = board[1 : len(board)-1]
+	}
+	if len(board) != r.width*r.height {
+		return 0, fmt.Errorf("board %q has %d squares, expected %d (%d columns of %d, from the bottom up)", text, len(board), r.width*r.height, r.width, r.height)
+	}
+	var p game.Position
+	for i := range len(board) {
+		c, row := i/r.height, uint(i%r.height)
+		var piece uint64
+		switch board[i] {
+		case ' ', '.', '_':
+			continue
+		case 'O', 'o':
+			piece = 1
+		case 'X', 'x':
+			piece = 2
+		default:
+			return 0, fmt.Errorf("board %q has %q on square %d, expected X, O or a blank (' ', '.', '_')", text, board[i], i)
+		}
+		if row > 0 && r.column(p, c)>>row == 0 {
+			return 0, fmt.Errorf("board %q has a piece over an empty square in column %d", text, c)
+		}
+		p += piece << row << r.shift(c)
+	}
+	if err := r.Check(p); err != nil {
+		return 0, fmt.Errorf("board %q: %w", text, err)
+	}
+	return p, nil
+}
+
+// Picture draws the board as it stands, with the numbers of its columns below.
+func (r *Rules) Picture(p game.Position) string {
+	text := strings.ReplaceAll(string(r.AppendText(nil, p)), " ", ".")
+	var b strings.Builder
+	cell := len(strconv.Itoa(r.width-1)) + 1
+	for row := r.height - 1; row >= 0; row-- {
+		for c := range r.width {
+			fmt.Fprintf(&b, "%*c", cell, text[c*r.height+row])
+		}
+		b.WriteByte('\n')
+	}
+	for c := range r.width {
+		fmt.Fprintf(&b, "%*d", cell, c)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}

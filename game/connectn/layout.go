@@ -1,0 +1,282 @@
+package connectn
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+)
+
+// maxLowBits bounds the low part of a key: its tables take 4 bytes for each
+// value, and a column's share of 7 bits then makes blocks of at most 77,220
+// slots, which a core's cache holds.
+const maxLowBits = 21
+
+// layout splits a key into a range (the columns on the left) and a low part
+// (the rightmost columns), and keeps the tables of the low part.
+//
+//	7×6:   column   0       1       2       3    |   4       5       6
+//	       bits     7       7       7       7    |   7       7       7
+//	               '---------- range -----------' '------- low -------'
+//
+// In one tier, a range fixes how many pieces its columns hold, and how many of
+// them are X's; what is left for the low columns is fixed with that. So all
+// low parts of a block have the same number of pieces and of X's, and the
+// lists of slots number no more than (pieces, X's) pairs: see space.
+//
+// A drop into a column of the range keeps the low part, thus the slot. A drop
+// into a low column depends on the low part alone.
+type layout struct {
+	rules   *Rules
+	columns int     // low columns
+	spaces  []space // by pieces·(low squares + 1) + X's
+	// slots is the slot of each low part within its space; the entries of a
+	// space are written while it is built, read after that.
+	slots []uint32
+}
+
+// A space is the low parts with one number of pieces and of X's.
+type space struct {
+	once   sync.Once
+	low    []uint32
+	stones [2][]uint32 // by player: the squares of his pieces, as Rules.stones has them
+
+	movesOnce [2]sync.Once
+	moves     [2][][]uint32 // by player to move, by column: see game.Tiered.Within
+}
+
+func (l *layout) init(r *Rules) {
+	l.rules = r
+	l.columns = min(r.width, maxLowBits/int(r.bits))
+	squares := l.columns * r.height
+	l.spaces = make([]space, (squares+1)*(squares+1))
+	l.slots = make([]uint32, 1<<l.LowBits())
+}
+
+// LowBits is the bits of as many columns as fit into maxLowBits.
+func (l *layout) LowBits() uint { return uint(l.columns) * l.rules.bits }
+
+// spaceOf returns the space that a range leaves to the low columns in a tier,
+// nil when the pieces do not come out even.
+func (l *layout) spaceOf(tier int, rng uint64) *space {
+	all, x := tier, (tier+1)/2
+	for c := range l.rules.width - l.columns {
+		ca, cx := pieces(l.rules.column(rng<<l.LowBits(), c))
+		all, x = all-ca, x-cx
+	}
+	return l.space(all, x)
+}
+
+// space returns the space of the low parts with all pieces, x of them X's.
+func (l *layout) space(all, x int) *space {
+	squares := l.columns * l.rules.height
+	if x < 0 || x > all || all > squares {
+		return nil
+	}
+	s := &l.spaces[all*(squares+1)+x]
+	s.once.Do(func() { l.fill(s, 0, l.columns, all, x) })
+	return s
+}
+
+// fill appends to s the low parts that begin with the given columns and have
+// all pieces, x of them X's, in the columns that are left; in ascending order.
+func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
+	r := l.rules
+	if columns == 0 {
+		for player := range s.stones {
+			s.stones[player] = append(s.stones[player], uint32(r.stones(prefix, game.Player(player))&(1<<l.LowBits()-1)))
+		}
+		l.slots[prefix] = uint32(len(s.low))
+		s.low = append(s.low, uint32(prefix))
+		return
+	}
+	room := (columns - 1) * r.height
+	for n := max(0, all-room); n <= min(all, r.height); n++ {
+		for piecesOf := uint64(0); piecesOf < 1<<n; piecesOf++ {
+			cx := bits.OnesCount64(piecesOf)
+			if cx <= x && x-cx <= all-n {
+				column := 1<<n + piecesOf - 1
+				l.fill(s, prefix<<r.bits|column, columns-1, all-n, x-cx)
+			}
+		}
+	}
+}
+
+// movesOf returns the moves of player within the low columns of s.
+func (l *layout) movesOf(s *space, player game.Player) [][]uint32 {
+	s.movesOnce[player].Do(func() {
+		r := l.rules
+		all, x := 0, 0
+		for c := r.width - l.columns; c < r.width; c++ {
+			ca, cx := pieces(r.column(uint64(s.low[0]), c))
+			all, x = all+ca, x+cx
+		}
+		if player == game.First {
+			x++
+		}
+		children := l.space(all+1, x)
+		if children == nil {
+			return
+		}
+		none := uint32(len(children.low))
+		moves := make([][]uint32, l.columns)
+		for i := range moves {
+			c := r.width - l.columns + i
+			moves[i] = make([]uint32, len(s.low))
+			for slot, low := range s.low {
+				moves[i][slot] = none
+				if column := r.column(uint64(low), c); column>>r.height == 0 {
+					moves[i][slot] = l.slots[uint64(low)+drop(column, player)<<r.shift(c)]
+				}
+			}
+		}
+		s.moves[player] = moves
+	})
+	return s.moves[player]
+}
+
+// Low lists the low parts of a range, nil when the range holds more pieces or
+// X's than the tier, or fewer than the low columns leave over.
+func (l *layout) Low(tier int, rng uint64) []uint32 {
+	if s := l.spaceOf(tier, rng); s != nil {
+		return s.low
+	}
+	return nil
+}
+
+// Targets are the ranges with one more piece, of the player to move.
+func (l *layout) Targets(dst []uint64, tier int, rng uint64) []uint64 {
+	r, player := l.rules, l.rules.TierToMove(tier)
+	for c := range r.width - l.columns {
+		if column := r.column(rng<<l.LowBits(), c); column>>r.height == 0 {
+			dst = append(dst, rng+drop(column, player)<<(r.shift(c)-l.LowBits()))
+		}
+	}
+	return dst
+}
+
+// Sources are the ranges with one piece less, where a piece of the player who
+// moved last lies on top.
+func (l *layout) Sources(dst []uint64, tier int, rng uint64) []uint64 {
+	r, last := l.rules, l.rules.TierToMove(tier).Other()
+	for c := range r.width - l.columns {
+		column := r.column(rng<<l.LowBits(), c)
+		n, _ := pieces(column)
+		if n == 0 || game.Player(1-column>>(n-1)&1) != last {
+			continue
+		}
+		piece := uint64(1) << (n - 1)
+		if last == game.First {
+			piece *= 2
+		}
+		dst = append(dst, rng-piece<<(r.shift(c)-l.LowBits()))
+	}
+	return dst
+}
+
+// Within returns a map for each low column.
+func (l *layout) Within(tier int, rng uint64) [][]uint32 {
+	s := l.spaceOf(tier, rng)
+	if s == nil || len(s.low) == 0 {
+		return nil
+	}
+	return l.movesOf(s, l.rules.TierToMove(tier))
+}
+
+// Finish tests the stones of the player who moved last for a line.
+func (l *layout) Finish(b *block.Block) {
+	r := l.rules
+	last := r.TierToMove(b.Tier).Other()
+	high := r.stones(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
+	stones := l.spaceOf(b.Tier, b.Range).stones[last]
+	won := byte(game.NewValue(game.WinFor(last), 0))
+	full := b.Tier == r.Tiers()
+	for i, open := range b.Open {
+		var done uint64
+		for w := open; w != 0; w &= w - 1 {
+			slot := i<<6 + bits.TrailingZeros64(w)
+			switch {
+			case r.lines.in(high | uint64(stones[slot])):
+				b.Val[slot] = won
+			case full:
+				b.Val[slot] = byte(game.NewValue(game.Tie, 0))
+			default:
+				continue
+			}
+			done |= w & -w
+		}
+		b.Open[i] = open &^ done
+		b.Done[i] |= done
+	}
+}
+
+// ways is in how many ways columns can hold pieces, the colours left aside.
+func (r *Rules) ways(columns, pieces int) float64 {
+	row := make([]float64, pieces+1)
+	row[0] = 1
+	for range columns {
+		for p := pieces; p >= 0; p-- {
+			sum := 0.0
+			for n := 0; n <= min(p, r.height); n++ {
+				sum += row[p-n]
+			}
+			row[p] = sum
+		}
+	}
+	return row[pieces]
+}
+
+// choose is the number of ways to choose k of n.
+func choose(n, k int) float64 {
+	c := 1.0
+	for i := 1; i <= k; i++ {
+		c = c * float64(n-k+i) / float64(i)
+	}
+	return c
+}
+
+// Slots is the number of ways to lay the pieces of a tier, colours and all.
+func (l *layout) Slots(tier int) float64 {
+	return l.rules.ways(l.rules.width, tier) * choose(tier, (tier+1)/2)
+}
+
+// Border goes down the columns of the range from the left and chooses each so
+// that the slots below it do not pass the fraction.
+func (l *layout) Border(tier int, f float64) uint64 {
+	r := l.rules
+	below := f * l.Slots(tier)
+	all, x := tier, (tier+1)/2
+	var rng uint64
+	for c := range r.width - l.columns {
+		ways := make([]float64, r.height+1) // of the columns to the right, by pieces of this one
+		for n := range ways {
+			if n <= all {
+				ways[n] = r.ways(r.width-1-c, all-n)
+			}
+		}
+		var column uint64
+		for column = 1; ; column++ {
+			ca, cx := pieces(column)
+			if ca > min(r.height, all) || column>>r.bits != 0 {
+				column--
+				break
+			}
+			size := 0.0
+			if cx <= x && x-cx <= all-ca {
+				size = ways[ca] * choose(all-ca, x-cx)
+			}
+			if below < size {
+				break
+			}
+			below -= size
+		}
+		ca, cx := pieces(column)
+		all, x = all-ca, x-cx
+		rng = rng<<r.bits | (column - 1)
+		if x < 0 || x > all {
+			return rng << (uint(r.width-l.columns-1-c) * r.bits)
+		}
+	}
+	return rng
+}

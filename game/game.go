@@ -1,0 +1,103 @@
+// Package game says what a game is: the interface behind which every game's
+// rules stand. Rules know positions, moves and values; they know nothing of
+// files, of jobs, of Hadoop or of who plays.
+package game
+
+import "github.com/treereduce/treereduce/block"
+
+// A Position is a game's hash of a position: invertible, and the key under
+// which records are sorted.
+type Position = uint64
+
+// A Move leads from one position to the next.
+type Move struct {
+	Name string // as a person types it, e.g. the column "3"
+	To   Position
+}
+
+// A Game is the rules of one game with its parameters. Methods that take a
+// Position want a valid one, but for Check. All are safe for concurrent use.
+type Game interface {
+	// Spec names the game and its parameters: "connectn width=4 height=5 connect=3".
+	// Two games are the same if and only if their specs are.
+	Spec() string
+	// KeyBits is how many bits a position takes, 1 to 64.
+	KeyBits() uint
+	// Start is the position before the first move.
+	Start() Position
+	// Check says what is wrong with p, nil if it obeys the rules of how
+	// pieces lie. It does not say whether play can reach p.
+	Check(p Position) error
+	// Primitive is the value of a finished position, 0 while play goes on.
+	Primitive(p Position) Value
+	// Moves appends the moves of p in the order of their names; none when it
+	// is finished.
+	Moves(dst []Move, p Position) []Move
+	// ToMove is the player whose turn it is at p.
+	ToMove(p Position) Player
+	// AppendText appends p as one line of text, Parse is its inverse, Picture
+	// is p as a person sees it, lines ended by \n.
+	AppendText(dst []byte, p Position) []byte
+	Parse(text string) (Position, error)
+	Picture(p Position) string
+}
+
+// Tiered is a game in which every move leads from a tier to the next, so that
+// it is solved a tier at a time, and whose keys split into a range and a low
+// part such that a move changes only one of the two:
+//
+//   - a move across leads to another range and keeps the low part, and the
+//     slots of both ranges are the same;
+//   - a move within leads from slot to slot of the same range (one tier on),
+//     and which slot depends on nothing but the two lists of slots.
+//
+// The map and reduce steps then treat a block of positions at once: a move
+// across is a union of bitmaps, a move within a table look-up.
+type Tiered interface {
+	Game
+	// Tiers is the number of the last tier; the start is tier 0.
+	Tiers() int
+	// Tier is the tier of a valid position.
+	Tier(p Position) int
+	// TierToMove is the player whose turn it is in every position of a tier.
+	TierToMove(tier int) Player
+	// LowBits is how many bits of a key are its low part, at most 31.
+	LowBits() uint
+	// Low lists the low parts, ascending, that positions of this tier in this
+	// range may have; nil when there can be none. Not to be written to.
+	Low(tier int, rng uint64) []uint32
+	// Sources appends the ranges from which a move leads across into range
+	// rng of this tier, Targets those into which a move leads from it.
+	Sources(dst []uint64, tier int, rng uint64) []uint64
+	Targets(dst []uint64, tier int, rng uint64) []uint64
+	// Within returns a map for each kind of move within a range: the slot of
+	// the child for each slot of the parent, or the number of the children's
+	// slots where there is no such move. Nil when no move stays within.
+	Within(tier int, rng uint64) [][]uint32
+	// Finish moves the finished positions of b from Open to Done and sets
+	// their values.
+	Finish(b *block.Block)
+	// Slots is the number of slots of all ranges of a tier: a bound on its
+	// positions, and the measure of the work to be done.
+	Slots(tier int) float64
+	// Border returns the range that begins after the fraction f (0 to 1) of
+	// a tier's slots.
+	Border(tier int, f float64) uint64
+}
+
+// A Param is a parameter of a game: a flag of the driver, a property of a job.
+type Param struct {
+	Name    string
+	Usage   string
+	Default int
+}
+
+// A Kind is a game without its parameters: what is registered.
+type Kind struct {
+	Name   string
+	Usage  string
+	Params []Param
+	// New makes the rules; args are in the order of Params. An error says
+	// which parameter is wrong and what is allowed.
+	New func(args []int) (Game, error)
+}

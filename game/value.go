@@ -1,0 +1,111 @@
+package game
+
+import "fmt"
+
+// A Player is one of the two sides.
+type Player uint8
+
+// First moves first (X in Connect N), Second moves second (O).
+const (
+	First Player = iota
+	Second
+)
+
+// Other returns the opponent.
+func (p Player) Other() Player { return p ^ 1 }
+
+// An Outcome is who wins under best play.
+type Outcome uint8
+
+// The outcomes, numbered as in the course's value byte.
+const (
+	Undecided  Outcome = 0
+	SecondWins Outcome = 1
+	FirstWins  Outcome = 2
+	Tie        Outcome = 3
+)
+
+// WinFor returns the outcome in which p wins.
+func WinFor(p Player) Outcome { return FirstWins - Outcome(p) }
+
+// MaxRemoteness is the largest remoteness that a Value can hold.
+const MaxRemoteness = 63
+
+// A Value is the course's value byte: the outcome in the two low bits, the
+// remoteness (moves to the end under best play, 0 to 63) in the six high ones.
+//
+//	bit   7 6 5 4 3 2 | 1 0
+//	      remoteness  | outcome
+//
+// Zero is «not known».
+type Value uint8
+
+// NewValue makes a value; remoteness is at most MaxRemoteness.
+func NewValue(o Outcome, remoteness int) Value { return Value(remoteness<<2) | Value(o) }
+
+// Outcome returns who wins.
+func (v Value) Outcome() Outcome { return Outcome(v & 3) }
+
+// Remoteness returns the number of moves to the end.
+func (v Value) Remoteness() int { return int(v >> 2) }
+
+// Valid reports whether v can be the value of a decided position.
+func (v Value) Valid() bool { return v.Outcome() != Undecided }
+
+// String returns the value as "X wins in 3", "O wins in 2", "tie in 9",
+// with the players called X (first) and O (second).
+func (v Value) String() string {
+	switch v.Outcome() {
+	case FirstWins:
+		return fmt.Sprintf("X wins in %d", v.Remoteness())
+	case SecondWins:
+		return fmt.Sprintf("O wins in %d", v.Remoteness())
+	case Tie:
+		return fmt.Sprintf("tie in %d", v.Remoteness())
+	}
+	return "undecided"
+}
+
+// A Score orders the values that a player may choose from: more is better,
+// zero is «no move». The winner hastens, the loser delays, ties are drawn out.
+type Score = uint8
+
+// Where the scores of each outcome begin; each takes MaxRemoteness+1 of them.
+const (
+	lossScore = 1
+	tieScore  = lossScore + MaxRemoteness + 1
+	winScore  = tieScore + MaxRemoteness + 1
+)
+
+// Scores holds one player's order of values, as tables.
+type Scores struct {
+	// OfChild is the score of a move to a position of value v, counted where
+	// the move is made: one move further from the end. Zero for no value.
+	OfChild [256]Score
+	// Value is the inverse: the value of the position that has the move.
+	Value [256]Value
+}
+
+// ScoresFor returns the order of p.
+func ScoresFor(p Player) *Scores {
+	s := new(Scores)
+	for i := range s.OfChild {
+		v := Value(i)
+		r := v.Remoteness() + 1
+		if !v.Valid() || r > MaxRemoteness {
+			continue
+		}
+		var score Score
+		switch v.Outcome() {
+		case WinFor(p):
+			score = Score(winScore + MaxRemoteness - r)
+		case Tie:
+			score = Score(tieScore + r)
+		default:
+			score = Score(lossScore + r)
+		}
+		s.OfChild[i] = score
+		s.Value[score] = NewValue(v.Outcome(), r)
+	}
+	return s
+}

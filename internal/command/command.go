@@ -1,0 +1,123 @@
+// Package command is the command lines of mapper, reducer and driver. It reads
+// flags, calls the packages that do the work, and prints.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/games"
+)
+
+// The exit codes of all commands.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// errInterrupted is returned by a command that Ctrl-C has stopped.
+var errInterrupted = errors.New("stopped")
+
+// A usageError is a command line that cannot be carried out as it stands.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run runs an application and turns its error into one line and an exit code.
+func run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	name := filepath.Base(args[0])
+	app.HideVersion = true
+	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
+	app.ExitErrHandler = func(*cli.Context, error) {}
+	app.OnUsageError = onUsageError
+	prepare(app.Commands)
+	err := app.Run(args)
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "%s: see %s --help\n", name, name)
+		return exitUsage
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// prepare makes every command report wrong flags as usage errors.
+func prepare(commands []*cli.Command) {
+	for _, c := range commands {
+		c.OnUsageError = onUsageError
+		prepare(c.Subcommands)
+	}
+}
+
+func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+
+// unknown is the action of a command that only has sub-commands.
+func unknown(what string, known []string) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.Args().Len() == 0 {
+			return usagef("expected a %s: %s", what, strings.Join(known, ", "))
+		}
+		return usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
+	}
+}
+
+// environment is the name under which a parameter comes from the job
+// configuration: treereduce.last-round would be treereduce_last_round.
+func environment(name string) []string {
+	return []string{"treereduce_" + strings.ReplaceAll(name, "-", "_")}
+}
+
+// gameFlags are the parameters of a kind of game as flags; fromJob says that
+// they may come from a job's configuration.
+func gameFlags(kind game.Kind, fromJob bool) []cli.Flag {
+	var flags []cli.Flag
+	for _, p := range kind.Params {
+		f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default}
+		if fromJob {
+			f.EnvVars = environment(p.Name)
+		}
+		flags = append(flags, f)
+	}
+	return flags
+}
+
+// gameOf makes the game that the flags of a kind describe.
+func gameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
+	var args []int
+	for _, p := range kind.Params {
+		args = append(args, c.Int(p.Name))
+	}
+	g, err := kind.New(args)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	t, ok := g.(game.Tiered)
+	if !ok {
+		return nil, usagef("%s is not solved by tiers", kind.Name)
+	}
+	return t, nil
+}
+
+// kindOf finds a kind of game by name.
+func kindOf(name string) (game.Kind, error) {
+	for _, k := range games.All() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return game.Kind{}, usagef("unknown game %q", name)
+}

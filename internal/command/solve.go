@@ -1,0 +1,234 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/games"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/runner/pipe"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// defaultMemory is --memory where it is not given.
+const defaultMemory = "2G"
+
+func solveCommand() *cli.Command {
+	c := &cli.Command{Name: "solve", Usage: "solve a game into a data directory"}
+	var names []string
+	for _, kind := range games.All() {
+		names = append(names, kind.Name)
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name:   kind.Name,
+			Usage:  kind.Usage,
+			Flags:  append(gameFlags(kind, false), solveFlags()...),
+			Action: func(c *cli.Context) error { return solveGame(c, kind) },
+		})
+	}
+	c.Action = unknown("game", names)
+	return c
+}
+
+func solveFlags() []cli.Flag {
+	return []cli.Flag{
+		dataFlag(),
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process) or pipe (mapper, sort and reducer processes)", Value: "inline"},
+		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory (default: inline 1, pipe one for each core)"},
+		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
+		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
+		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
+		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the course's text, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
+		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves", Value: -1},
+		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
+		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G", Value: defaultMemory},
+		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
+	}
+}
+
+// parseSize reads a number of bytes: "1000", "256M", "4G".
+func parseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "KMGkmg")
+	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
+	s, ok := shift[strings.ToUpper(text[len(digits):])]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
+		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
+	}
+	return n << s, nil
+}
+
+// minMemory is the least that --memory may be: below it the tables of a large
+// board alone do not fit.
+const minMemory = 64 << 20
+
+// solveOptions turns the flags into options.
+func solveOptions(c *cli.Context, p *progress) (o solve.Options, err error) {
+	o = solve.Options{
+		Reducers:  c.Int("reducers"),
+		Combine:   c.Bool("combine"),
+		Codec:     tierio.Blocks,
+		Final:     solve.Final(c.String("final")),
+		UntilTier: c.Int("until-tier"),
+		Report:    p.report,
+	}
+	memory, err := parseSize(c.String("memory"))
+	if err != nil {
+		return o, usagef("--memory: %v", err)
+	}
+	if memory < minMemory {
+		return o, usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+	}
+	debug.SetMemoryLimit(memory)
+	switch c.String("keep") {
+	case "final":
+	case "all":
+		o.KeepAll = true
+		if !c.Bool("compress") {
+			o.Codec = tierio.Text
+		}
+	default:
+		return o, usagef("--keep %q: expected final or all", c.String("keep"))
+	}
+	switch o.Final {
+	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
+	default:
+		return o, usagef("--final %q: expected yes, no or auto", o.Final)
+	}
+	if c.IsSet("until-tier") && o.UntilTier < 0 {
+		return o, usagef("--until-tier %d: expected 0 or more", o.UntilTier)
+	}
+	if c.IsSet("reducers") && o.Reducers < 1 {
+		return o, usagef("--reducers %d: expected 1 or more", o.Reducers)
+	}
+	if o.Runner, err = runnerOf(c.String("runner"), memory, &o.Reducers); err != nil {
+		return o, err
+	}
+	return o, nil
+}
+
+// runnerOf makes the runner of a name, and sets the number of reducers where it
+// is 0.
+func runnerOf(name string, memory int64, reducers *int) (runner.Runner, error) {
+	preset := 1
+	var r runner.Runner
+	switch name {
+	case "inline":
+		r = &inline.Runner{}
+	case "pipe":
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		r = &pipe.Runner{Bin: filepath.Dir(self), Memory: int(memory)}
+		preset = runtime.GOMAXPROCS(0)
+	default:
+		return nil, usagef("--runner %q: expected inline or pipe", name)
+	}
+	if *reducers == 0 {
+		*reducers = preset
+	}
+	return r, nil
+}
+
+// solveGame is driver solve.
+func solveGame(c *cli.Context, kind game.Kind) error {
+	if c.Args().Len() > 0 {
+		return usagef("unexpected argument %q", c.Args().First())
+	}
+	g, err := gameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	p := newProgress(c)
+	o, err := solveOptions(c, p)
+	if err != nil {
+		return err
+	}
+	mode := store.Fresh
+	switch {
+	case c.Bool("resume") && c.Bool("overwrite"):
+		return usagef("--resume and --overwrite exclude each other")
+	case c.Bool("resume"):
+		mode = store.Resume
+	case c.Bool("overwrite"):
+		mode = store.Overwrite
+	}
+	data, err := store.Create(c.String("data"), g.Spec(), mode)
+	if errors.Is(err, store.ErrBegun) {
+		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	result, err := solve.Run(ctx, data, g, o)
+	p.end()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; --resume goes on", errInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	return printResult(c, g, data, result)
+}
+
+// printResult says what a run came to.
+func printResult(c *cli.Context, g game.Tiered, data *store.Data, r solve.Result) error {
+	out := c.App.Writer
+	if c.Bool("json") {
+		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
+		if r.Solved {
+			m["value"], m["positions"], m["table"] = r.Value.String(), r.Positions, data.Dir(table.Dir)
+			if r.Final {
+				m["final"] = data.Dir(solve.FinalDir)
+			}
+		} else {
+			m["tiers"] = r.Tiers[:reached(r)]
+		}
+		return json.NewEncoder(out).Encode(m)
+	}
+	if !r.Solved {
+		for tier, n := range r.Tiers[:reached(r)] {
+			fmt.Fprintf(out, "tier %d: %d positions\n", tier, n)
+		}
+		return nil
+	}
+	fmt.Fprintf(out, "%s: %s\n", g.Spec(), r.Value)
+	fmt.Fprintf(out, "%d positions in %.2f s\n", r.Positions, r.Wall.Seconds())
+	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
+	if r.Final {
+		fmt.Fprintf(out, "final: %s\n", data.Dir(solve.FinalDir))
+	} else {
+		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
+	}
+	return nil
+}
+
+// reached is the number of tiers that are known after --until-tier.
+func reached(r solve.Result) int {
+	n := 0
+	for n < len(r.Tiers) && r.Tiers[n] >= 0 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,204 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// openTable opens the table of the data directory of a command line.
+func openTable(c *cli.Context) (*table.Table, error) {
+	return table.Open(store.Local{}, c.String("data"))
+}
+
+func lookupCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "lookup",
+		Usage:     "the value of a position, and of each of its moves",
+		UsageText: "driver lookup [--data DIRECTORY] [POSITION]",
+		Description: "POSITION is a board as in DIR/final ('XO  ', blanks may be . or _), or the moves that lead to it\n" +
+			"from the start (3 3 2). Without one, each line of stdin is a position.",
+		Flags: []cli.Flag{
+			dataFlag(),
+			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},
+		},
+		Action: func(c *cli.Context) error {
+			t, err := openTable(c)
+			if err != nil {
+				return err
+			}
+			defer t.Close()
+			if c.Args().Len() > 0 || c.Bool("start") {
+				return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
+			}
+			return lookupLines(c.App.Writer, t, c.App.Reader)
+		},
+	}
+}
+
+// lookupLines looks every line up. A line that is no position does not stop the
+// others, but the command fails at the end.
+func lookupLines(out io.Writer, t *table.Table, in io.Reader) error {
+	w := bufio.NewWriter(out)
+	r := streamfmt.NewLineReader(in, "stdin")
+	var failed []error
+	for {
+		line, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return errors.Join(err, w.Flush())
+		}
+		if err := lookup(w, t, string(line)); err != nil {
+			failed = append(failed, r.Errorf(fmt.Sprintf("a position (%v)", err), line))
+		}
+	}
+	return errors.Join(append(failed, w.Flush())...)
+}
+
+// lookup prints what the table says of a position.
+func lookup(out io.Writer, t *table.Table, text string) error {
+	g := t.Game()
+	p, err := parsePosition(g, text)
+	if err != nil {
+		return err
+	}
+	v, ok, err := t.Lookup(p)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s", g.Picture(p))
+	if !ok {
+		fmt.Fprintf(out, "%q cannot be reached: play stops before it\n", g.AppendText(nil, p))
+		return nil
+	}
+	if v.Remoteness() == 0 {
+		fmt.Fprintf(out, "%q is finished: %s\n", g.AppendText(nil, p), finished(v))
+		return nil
+	}
+	fmt.Fprintf(out, "%q, %s to move: %s\n", g.AppendText(nil, p), playerName(g.ToMove(p)), v)
+	choices, err := t.Choices(p)
+	if err != nil {
+		return err
+	}
+	for _, m := range choices {
+		if m.Value.Remoteness() == 0 {
+			fmt.Fprintf(out, "  %s: %s at once\n", m.Name, finished(m.Value))
+		} else {
+			fmt.Fprintf(out, "  %s: %s\n", m.Name, m.Value)
+		}
+	}
+	return nil
+}
+
+// finished says how a finished position ended.
+func finished(v game.Value) string {
+	text, _, _ := strings.Cut(v.String(), " in ")
+	return text
+}
+
+func playerName(p game.Player) string { return [...]string{"X", "O"}[p] }
+
+// parsePosition reads a board, or moves from the start. Words of which each is
+// a move of the position that the ones before lead to are moves.
+func parsePosition(g game.Game, text string) (game.Position, error) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+	if len(words) == 0 || strings.Trim(words[0], "0123456789") != "" {
+		p, err := g.Parse(text)
+		if err == nil || text != "" {
+			return p, err
+		}
+		return g.Start(), nil
+	}
+	p := g.Start()
+	for i, w := range words {
+		moves := g.Moves(nil, p)
+		found := false
+		var names []string
+		for _, m := range moves {
+			if m.Name == w {
+				p, found = m.To, true
+				break
+			}
+			names = append(names, m.Name)
+		}
+		if found {
+			continue
+		}
+		if len(moves) == 0 {
+			return 0, fmt.Errorf("move %d (%s): the game is finished before it", i+1, w)
+		}
+		return 0, fmt.Errorf("move %d: expected one of %s, found %q", i+1, strings.Join(names, " "), w)
+	}
+	return p, nil
+}
+
+func statsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "stats",
+		Usage: "how many positions a tier has, by value",
+		Flags: []cli.Flag{
+			dataFlag(),
+			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
+			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`"},
+		},
+		Action: func(c *cli.Context) error {
+			t, err := openTable(c)
+			if err != nil {
+				return err
+			}
+			defer t.Close()
+			s, err := t.Stats()
+			if err != nil {
+				return err
+			}
+			if name := c.String("svg"); name != "" {
+				f, err := os.Create(name)
+				if err != nil {
+					return err
+				}
+				return errors.Join(s.WriteSVG(f), f.Close())
+			}
+			if c.Bool("json") {
+				return s.WriteJSON(c.App.Writer)
+			}
+			fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
+			return s.WriteTable(c.App.Writer)
+		},
+	}
+}
+
+func verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "verify",
+		Usage: "check a table on its own: every value, nothing missing, nothing that cannot be reached",
+		Flags: []cli.Flag{dataFlag()},
+		Action: func(c *cli.Context) error {
+			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			g, n, err := table.Verify(ctx, store.Local{}, c.String("data"))
+			if errors.Is(err, context.Canceled) {
+				return errInterrupted
+			}
+			if err != nil {
+				return fmt.Errorf("verify: %w", err)
+			}
+			fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", g.Spec(), n)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,113 @@
+// Package lines turns records into blocks and blocks into records: what the
+// text form of streamfmt says of single positions, package block holds by the
+// thousand. It needs a game to know tiers and slots; it knows nothing of steps,
+// files or jobs.
+package lines
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Gatherer reads records and gathers those that follow one another in one
+// tier and range into a block.
+type Gatherer struct {
+	g      game.Tiered
+	r      *streamfmt.Reader
+	next   streamfmt.Record
+	err    error
+	begun  bool
+	sorted bool
+}
+
+// NewGatherer reads lines from r, called source in errors. If sorted, a key
+// below the one before it is an error.
+func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gatherer {
+	return &Gatherer{g: g, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+}
+
+// Next resets b to the tier and range of the next record and calls add for it
+// and those after it. io.EOF says that no record is left. What add returns if
+// not "" is what was expected instead of this record.
+func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string) error {
+	if !t.begun {
+		t.begun = true
+		t.next, t.err = t.r.Next()
+	}
+	if t.err != nil {
+		return t.err
+	}
+	if err := t.g.Check(t.next.Key); err != nil {
+		return t.r.Errorf(fmt.Sprintf("a position (%v)", err))
+	}
+	low := t.g.LowBits()
+	rng := t.next.Key >> low
+	tier := t.g.Tier(t.next.Key)
+	b.Reset(tier, rng, low, t.g.Low(tier, rng))
+	slot, hint := 0, 0
+	for t.next.Key>>low == rng {
+		var ok bool
+		if slot, ok = b.Slot(uint32(t.next.Key-rng<<low), hint); !ok {
+			break // of another tier, or no position: the next call will see
+		}
+		hint = slot
+		if want := add(b, slot, t.next); want != "" {
+			return t.r.Errorf(want)
+		}
+		last := t.next.Key
+		if t.next, t.err = t.r.Next(); t.err != nil {
+			break
+		}
+		if t.sorted && t.next.Key < last {
+			t.err = t.r.Errorf("keys in ascending order (LC_ALL=C sort)")
+			break
+		}
+	}
+	return nil
+}
+
+// AddRecord adds a record that is not a message to b: what Next's add is for
+// plain lists of positions. A key may come twice if its value is the same.
+func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
+	switch rec.Kind {
+	case streamfmt.Open:
+		if !b.Done.Has(slot) {
+			b.Open.Add(slot)
+		}
+	case streamfmt.Done:
+		if v := game.Value(rec.Value); !v.Valid() {
+			return "a value with an outcome in its two low bits"
+		}
+		if b.Done.Has(slot) && b.Val[slot] != rec.Value {
+			return fmt.Sprintf("the value %d that another line gave this key", b.Val[slot])
+		}
+		b.Open.Remove(slot)
+		b.Done.Add(slot)
+		b.Val[slot] = rec.Value
+	default:
+		return "a position, no message"
+	}
+	return ""
+}
+
+// Append appends the records of b in the order of their keys; those with a
+// value are of the given kind.
+func Append(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
+	for i := range b.Open {
+		open, has := b.Open[i], b.Open[i]|b.Done[i]
+		for base := i << 6; has != 0; has &= has - 1 {
+			slot := base + bits.TrailingZeros64(has)
+			rec := streamfmt.Record{Key: b.Key(slot)}
+			if open&(has&-has) == 0 {
+				rec.Kind, rec.Value = done, b.Val[slot]
+			}
+			dst = streamfmt.AppendRecord(dst, rec, width)
+		}
+	}
+	return dst
+}

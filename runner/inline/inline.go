@@ -1,0 +1,274 @@
+// Package inline runs jobs in this process, on all cores and out of core: a
+// tier is read a few ranges at a time and written as it comes, so memory does
+// not grow with it. The shuffle is a look at the right place: a range pulls
+// what it hears from the blocks that speak to it, which in sorted files is a
+// few cursors that move forward.
+package inline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+const (
+	// chunkSlots is how many slots a worker takes at a time: enough to make a
+	// hand-over cheap, few enough that all workers end together.
+	chunkSlots = 1 << 17
+	// chunksAhead is how many chunks a worker may be ahead of the writer.
+	chunksAhead = 8
+	// readAhead is how many bytes a stream of blocks reads at a time.
+	readAhead = 64 << 10
+)
+
+// Runner is the inline runner.
+type Runner struct {
+	Workers int // 0: one for each core
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+// A task is neighbouring ranges of the output, all of one part.
+type task struct {
+	ranges []uint64
+	part   int
+}
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
+	if job.Step == step.Final {
+		return r.runFinal(ctx, job)
+	}
+	w := &work{job: job, step: step.New(job.Step, job.Game)}
+	defer w.close()
+	if err := w.open(); err != nil {
+		return 0, err
+	}
+	weight := func(rng uint64) int { return len(job.Game.Low(job.Tier, rng)) }
+	return r.run(ctx, job, tasks(job, w.ranges, weight), w.newWorker)
+}
+
+// work is what the workers of a job share.
+type work struct {
+	job     *runner.Job
+	step    step.Step
+	input   *tierio.Tier
+	parents *tierio.Tier // solve's
+	ranges  []uint64     // of the output
+}
+
+func (w *work) open() (err error) {
+	job := w.job
+	switch job.Step {
+	case step.Init:
+		w.ranges = []uint64{job.Game.Start() >> job.Game.LowBits()}
+	case step.Possible:
+		if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, job.Tier-1); err != nil {
+			return err
+		}
+		for i := range w.input.Len() {
+			w.ranges = w.step.Outputs(w.ranges, job.Tier-1, w.input.Range(i))
+		}
+		slices.Sort(w.ranges)
+		w.ranges = slices.Compact(w.ranges)
+	case step.Solve:
+		if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, job.Tier+1); err != nil {
+			return err
+		}
+		if w.parents, err = tierio.Open(job.FS, job.Parents, job.Game, job.Tier); err != nil {
+			return err
+		}
+		for i := range w.parents.Len() {
+			w.ranges = append(w.ranges, w.parents.Range(i))
+		}
+	}
+	return nil
+}
+
+func (w *work) close() {
+	for _, t := range []*tierio.Tier{w.input, w.parents} {
+		if t != nil {
+			t.Close()
+		}
+	}
+}
+
+// newWorker returns a function that makes the output of a task.
+func (w *work) newWorker() func(task, *tierio.Chunk) error {
+	job := w.job
+	if job.Step == step.Init {
+		return func(_ task, out *tierio.Chunk) error {
+			out.Add(step.Start(job.Game))
+			return nil
+		}
+	}
+	g := job.Game
+	input := w.input.Cursor(readAhead)
+	var parents *tierio.Cursor
+	if w.parents != nil {
+		parents = w.parents.Cursor(readAhead)
+	}
+	var from, into block.Block
+	var sources []uint64
+	return func(t task, out *tierio.Chunk) error {
+		for _, rng := range t.ranges {
+			if parents != nil {
+				if _, err := parents.Load(&into, rng, rng); err != nil {
+					return err
+				}
+			} else if low := g.Low(job.Tier, rng); low != nil {
+				into.Reset(job.Tier, rng, g.LowBits(), low)
+			} else {
+				continue
+			}
+			sources = w.step.Inputs(sources[:0], job.Tier, rng)
+			for _, source := range sources {
+				ok, err := input.Load(&from, rng, source)
+				if err != nil {
+					return err
+				}
+				if ok {
+					w.step.Map(&from, &into)
+				}
+			}
+			if err := w.step.Reduce(&into); err != nil {
+				return err
+			}
+			out.Add(&into)
+		}
+		return nil
+	}
+}
+
+// tasks cuts ranges into tasks, at the borders of parts and where they weigh
+// enough; weight is in slots.
+func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task {
+	var ts []task
+	part, next, slots, from := 0, job.Border(1), 0, 0
+	cut := func(to int) {
+		if to > from {
+			ts = append(ts, task{ranges[from:to], part})
+		}
+		from, slots = to, 0
+	}
+	for i, rng := range ranges {
+		for part+1 < job.Reducers && rng >= next {
+			cut(i)
+			part++
+			next = job.Border(part + 1)
+		}
+		if slots > chunkSlots {
+			cut(i)
+		}
+		slots += weight(rng) + 64
+	}
+	cut(len(ranges))
+	return ts
+}
+
+// run has workers do the tasks, and writes their output in order.
+func (r *Runner) run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (records int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+
+	workers := r.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = max(1, min(workers, len(ts)))
+	free := make(chan *tierio.Chunk, workers*chunksAhead)
+	for range cap(free) {
+		free <- tierio.NewChunk(job.Game, job.Codec)
+	}
+	done := make([]chan *tierio.Chunk, len(ts))
+	for i := range done {
+		done[i] = make(chan *tierio.Chunk, 1)
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			run := newWorker()
+			for {
+				var out *tierio.Chunk
+				select {
+				case out = <-free:
+				case <-ctx.Done():
+					return
+				}
+				i := int(next.Add(1)) - 1
+				if i >= len(ts) {
+					return
+				}
+				out.Reset()
+				if err := run(ts[i], out); err != nil {
+					cancel(err)
+					return
+				}
+				done[i] <- out
+			}
+		})
+	}
+	records, err = write(ctx, job, ts, done, free)
+	cancel(err)
+	all.Wait()
+	return records, err
+}
+
+// write writes the chunks of all tasks, in order, to the parts.
+func write(ctx context.Context, job *runner.Job, ts []task, done []chan *tierio.Chunk, free chan<- *tierio.Chunk) (records int64, err error) {
+	var file io.WriteCloser
+	var w *tierio.Writer
+	part := -1
+	finish := func() error {
+		if file == nil {
+			return nil
+		}
+		err := errors.Join(w.Close(), file.Close())
+		file = nil
+		return err
+	}
+	defer func() { err = errors.Join(err, finish()) }()
+	open := func(to int) error {
+		for part < to {
+			if err := finish(); err != nil {
+				return err
+			}
+			part++
+			var err error
+			if file, err = job.FS.Create(filepath.Join(job.Output, tierio.PartName(part, job.Codec))); err != nil {
+				return err
+			}
+			w = tierio.NewWriter(file, job.Game, job.Tier, job.Codec)
+		}
+		return nil
+	}
+	for i, t := range ts {
+		var chunk *tierio.Chunk
+		select {
+		case chunk = <-done[i]:
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+		if err := open(t.part); err != nil {
+			return 0, err
+		}
+		if err := w.Append(chunk); err != nil {
+			return 0, err
+		}
+		records += chunk.Records()
+		free <- chunk
+		job.Report(float64(i+1) / float64(len(ts)))
+	}
+	return records, open(job.Reducers - 1)
+}

@@ -1,0 +1,422 @@
+// Package pipe runs jobs as Hadoop Streaming would, on this machine: the real
+// mapper and reducer binaries as processes, their parameters in the
+// environment, the real sort between them.
+//
+//	split 0 → step_map ┐              ┌ sort → step_reduce → part-00000
+//	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
+//	…                  ┘    key       └ …
+//
+// Each map reads one split: a part of text as it lies on disk, or a share of a
+// block file, unpacked into lines.
+package pipe
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// Runner is the pipe runner.
+type Runner struct {
+	Bin    string // the directory of possible_map, possible_reduce, …
+	Memory int    // bytes for all sorts and mappers together; 0: 1 GiB
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+const (
+	defaultMemory = 1 << 30
+	copySize      = 256 << 10
+)
+
+// A split is what one map reads.
+type split struct {
+	source string // file, for messages
+	write  func(io.Writer) error
+}
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	splits, done, err := splits(job)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	p := &pipeline{Runner: r, job: job, ctx: ctx, cancel: cancel}
+	if err := p.startReduces(); err != nil {
+		cancel(err)
+	} else {
+		p.runMaps(splits)
+	}
+	p.finishReduces()
+	return p.records.Load(), context.Cause(ctx)
+}
+
+// splits cuts the input of a job into splits; done closes what they read.
+func splits(job *runner.Job) (ss []split, done func(), err error) {
+	var tiers []*tierio.Tier
+	done = func() {
+		for _, t := range tiers {
+			t.Close()
+		}
+	}
+	add := func(dir string, tier int) error {
+		if job.Step == step.Init {
+			ss = append(ss, fileSplit(job.FS, dir))
+			return nil
+		}
+		parts, err := tierio.Parts(job.FS, dir)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			if tierio.IsText(part) {
+				ss = append(ss, fileSplit(job.FS, part))
+				continue
+			}
+			t, err := tierio.OpenParts(job.FS, []string{part}, job.Game, tier)
+			if err != nil {
+				return err
+			}
+			tiers = append(tiers, t)
+			shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
+			for i := range shares {
+				ss = append(ss, split{part, func(w io.Writer) error {
+					return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
+				}})
+			}
+		}
+		return nil
+	}
+	for i, dir := range job.Input {
+		tier := i + 1
+		switch job.Step {
+		case step.Possible:
+			tier = job.Tier - 1
+		case step.Solve:
+			tier = job.Tier + 1
+		}
+		if err = add(dir, tier); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	if job.Step == step.Solve {
+		if err = add(job.Parents, job.Tier); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	return ss, done, nil
+}
+
+// fileSplit reads a file as it is.
+func fileSplit(fsys store.FS, name string) split {
+	return split{name, func(w io.Writer) error {
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, copySize))
+		return err
+	}}
+}
+
+// A pipeline is one job at work.
+type pipeline struct {
+	*Runner
+	job     *runner.Job
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	reduces []*reduce
+	records atomic.Int64
+}
+
+// A reduce is a sort, a reducer behind it, and a part behind that.
+type reduce struct {
+	mu    sync.Mutex // of stdin
+	stdin io.WriteCloser
+	wait  sync.WaitGroup
+}
+
+// fail ends the job for a reason; the first one counts.
+func (p *pipeline) fail(err error) { p.cancel(err) }
+
+func (p *pipeline) memory() int {
+	if p.Memory > 0 {
+		return p.Memory
+	}
+	return defaultMemory
+}
+
+// environment is what Hadoop Streaming would put there for a task: the job's
+// configuration, dots as underscores.
+func (p *pipeline) environment(kind string, task int) []string {
+	env := append(os.Environ(),
+		"LC_ALL=C",
+		"mapreduce_job_name="+p.job.Name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", p.job.Reducers),
+		fmt.Sprintf("mapreduce_task_partition=%d", task),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.job.Name, kind, task),
+		fmt.Sprintf("treereduce_combine=%v", p.job.Combine),
+		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
+	)
+	words := strings.Fields(p.job.Game.Spec())
+	env = append(env, "treereduce_game="+words[0])
+	for _, w := range words[1:] {
+		env = append(env, "treereduce_"+w)
+	}
+	if children := p.childTier(); children > 0 {
+		env = append(env,
+			"treereduce_turn="+step.Turn(p.job.Game, children-1),
+			fmt.Sprintf("treereduce_last_round=%v", children == p.job.Game.Tiers()))
+	}
+	return env
+}
+
+// childTier is the tier of the children in a job that makes or solves moves.
+func (p *pipeline) childTier() int {
+	switch p.job.Step {
+	case step.Possible:
+		return p.job.Tier
+	case step.Solve:
+		return p.job.Tier + 1
+	}
+	return 0
+}
+
+// task is the command of a mapper or a reducer.
+func (p *pipeline) task(kind string, number int, errs *messages, env ...string) *exec.Cmd {
+	name := p.job.Step + "_" + kind
+	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
+	cmd.Env = append(p.environment(kind[:1], number), env...)
+	cmd.Stderr = errs
+	errs.name = fmt.Sprintf("%s (task %d)", name, number)
+	return cmd
+}
+
+// startReduces starts a sort and a reducer for each part.
+func (p *pipeline) startReduces() error {
+	for i := range p.job.Reducers {
+		red := new(reduce)
+		var sortErr, reduceErr messages
+		share := max(p.memory()/2/p.job.Reducers, 1<<20)
+		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
+			"-S", strconv.Itoa(share>>10)+"K", "-T", p.job.Output, "--parallel=1")
+		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
+		sortErr.name = "sort"
+		sortCmd.Stderr = &sortErr
+		stdin, err := sortCmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		cmd := p.task("reduce", i, &reduceErr)
+		if cmd.Stdin, err = sortCmd.StdoutPipe(); err != nil {
+			return err
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := sortCmd.Start(); err != nil {
+			return fmt.Errorf("sort: %w", err)
+		}
+		red.stdin = stdin
+		p.reduces = append(p.reduces, red)
+		started := cmd.Start()
+		red.wait.Go(func() {
+			if started != nil {
+				p.fail(fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, started))
+			} else {
+				if err := p.writePart(i, out); err != nil {
+					p.fail(err)
+				}
+				if err := reduceErr.wait(cmd); err != nil {
+					p.fail(err)
+				}
+				p.records.Add(reduceErr.records)
+			}
+			if err := sortErr.wait(sortCmd); err != nil {
+				p.fail(err)
+			}
+		})
+	}
+	return nil
+}
+
+// writePart writes what a reducer prints.
+func (p *pipeline) writePart(i int, out io.Reader) error {
+	f, err := p.job.FS.Create(filepath.Join(p.job.Output, tierio.PartName(i, p.job.Codec)))
+	if err != nil {
+		return err
+	}
+	if p.job.Codec == tierio.Text {
+		_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
+		return errors.Join(err, f.Close())
+	}
+	w := tierio.NewWriter(f, p.job.Game, p.job.Tier, p.job.Codec)
+	err = w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.job.Name))
+	if err == nil {
+		err = w.Close()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// finishReduces ends the input of the sorts and waits for all parts.
+func (p *pipeline) finishReduces() {
+	for _, red := range p.reduces {
+		red.stdin.Close()
+	}
+	for _, red := range p.reduces {
+		red.wait.Wait()
+	}
+}
+
+// runMaps runs a map for each split, as many at a time as there are cores.
+func (p *pipeline) runMaps(ss []split) {
+	var next, finished atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(ss)) {
+		all.Go(func() {
+			for p.ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(ss) {
+					return
+				}
+				if err := p.runMap(i, ss[i]); err != nil {
+					p.fail(err)
+				}
+				p.job.Report(float64(finished.Add(1)) / float64(len(ss)+1))
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (p *pipeline) runMap(i int, s split) error {
+	var errs messages
+	cmd := p.task("map", i, &errs, "mapreduce_map_input_file="+s.source)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, err)
+	}
+	fed := make(chan error, 1)
+	go func() { fed <- errors.Join(s.write(stdin), stdin.Close()) }()
+	shuffleErr := p.shuffle(stdout)
+	if err := errs.wait(cmd); err != nil {
+		<-fed
+		return err
+	}
+	return errors.Join(shuffleErr, <-fed)
+}
+
+// shuffle hands each line of a map to the sort of its range of keys.
+func (p *pipeline) shuffle(out io.Reader) error {
+	var borders [][]byte
+	low := p.job.Game.LowBits()
+	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
+	for i := 1; i < p.job.Reducers; i++ {
+		borders = append(borders, streamfmt.AppendKey(nil, p.job.Border(i)<<low, width))
+	}
+	parts := make([][]byte, p.job.Reducers)
+	flush := func(i int) error {
+		red := p.reduces[i]
+		red.mu.Lock()
+		defer red.mu.Unlock()
+		_, err := red.stdin.Write(parts[i])
+		parts[i] = parts[i][:0]
+		if errors.Is(err, syscall.EPIPE) {
+			return nil // the sort has ended; its own message says why
+		}
+		return err
+	}
+	r := bufio.NewReaderSize(out, copySize)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		part := 0
+		for part < len(borders) && bytes.Compare(line[:min(width, len(line)-1)], borders[part]) >= 0 {
+			part++
+		}
+		parts[part] = append(parts[part], line...)
+		if len(parts[part]) >= copySize/4 {
+			if err := flush(part); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range parts {
+		if err := flush(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messages is the stderr of a task: counters and status are Streaming's, the
+// rest is for people.
+type messages struct {
+	name    string
+	buf     bytes.Buffer
+	records int64
+}
+
+func (m *messages) Write(b []byte) (int, error) { return m.buf.Write(b) }
+
+// wait waits for the end of a process, and makes an error of what it said if
+// it failed.
+func (m *messages) wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	var text []string
+	for line := range strings.Lines(m.buf.String()) {
+		line = strings.TrimSpace(line)
+		if counter, ok := strings.CutPrefix(line, "reporter:counter:"); ok {
+			f := strings.Split(counter, ",")
+			if n, err := strconv.ParseInt(f[len(f)-1], 10, 64); err == nil && len(f) == 3 && f[1] == step.RecordsOut {
+				m.records += n
+			}
+		} else if line != "" && !strings.HasPrefix(line, "reporter:status:") {
+			text = append(text, line)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if len(text) > 0 {
+		return fmt.Errorf("%s: %s", m.name, strings.Join(text, "; "))
+	}
+	return fmt.Errorf("%s: %w", m.name, err)
+}

@@ -1,0 +1,70 @@
+// Package runner says what a job is and what runs it. A runner decides where
+// the records of a job come from, on how many cores or machines its steps run
+// and how they are shuffled; it never changes a byte of the result. It knows
+// nothing of games beyond the interface, and nothing of the loop of jobs.
+package runner
+
+import (
+	"context"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// A Job is one map and reduce over a tier.
+type Job struct {
+	Name string // of the directory that it makes, e.g. data_first3
+	Step string
+	Game game.Tiered
+	FS   store.FS
+
+	// Tier is the tier of what the job writes; for the final step, that of the
+	// last input.
+	Tier int
+	// Input is what the map reads: the directory of the parents (possible) or
+	// of the solved children (solve); for the final step the directories or
+	// files of every tier, in the order of tiers from 1.
+	Input []string
+	// Parents is the directory of the positions that exist in Tier; solve's.
+	Parents string
+	// Output is the directory of the attempt, made and empty.
+	Output string
+	// Reducers is how many parts are written; their ranges ascend.
+	Reducers int
+	Codec    tierio.Codec
+	// Combine lets mappers merge what they print; it does not change the result.
+	Combine bool
+	// Progress is called from time to time, from one goroutine, with how much
+	// of the job is done (0 to 1). May be nil.
+	Progress func(float64)
+}
+
+// Border returns the range at which part i of the job begins. The first part
+// begins at 0.
+func (j *Job) Border(i int) uint64 {
+	if i == 0 {
+		return 0
+	}
+	tier := j.Tier
+	if len(j.Input) > 1 {
+		tier = (j.Game.Tiers()*3 + 3) / 4 // of all tiers at once: where most positions are
+	}
+	return j.Game.Border(tier, float64(i)/float64(j.Reducers))
+}
+
+// Report calls Progress, if there is one.
+func (j *Job) Report(done float64) {
+	if j.Progress != nil {
+		j.Progress(done)
+	}
+}
+
+// A Runner runs jobs.
+type Runner interface {
+	// Run fills the job's output directory with its parts, and returns how many
+	// records they hold. It writes no _SUCCESS: whoever made the attempt does,
+	// if Run returned no error. When ctx is done it ends what it began and
+	// returns ctx's error.
+	Run(ctx context.Context, job *Job) (records int64, err error)
+}

@@ -1,0 +1,377 @@
+// Package solve is the loop of jobs that solves a game: InitFirst, PossibleMoves
+// down the tiers, SolveMoves up again, the table, FinalMoves. It decides which
+// job is next, what it reads, what may go, and where an interrupted run goes
+// on. It knows neither how a runner runs a job nor what a step does.
+//
+//	tier     0           1                 N
+//	      data_first0 → data_first1 → … → data_firstN      possible, forward
+//	           ↘             ↘                 ↓
+//	      data_second0 ← data_second1 ← … ←────┘           solve, backward
+//	           ↓             ↓                 ↓
+//	      table/tier-00  table/tier-01 …  table/tier-N  →  final
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// FinalDir is the name of the course's text within a data directory.
+const FinalDir = "final"
+
+// seedFile is what InitFirst reads: a file of any one line.
+const seedFile = "temp"
+
+// A Final says whether the course's text is written.
+type Final string
+
+// The choices for Final; FinalAuto is yes up to FinalLimit positions.
+const (
+	FinalYes  Final = "yes"
+	FinalNo   Final = "no"
+	FinalAuto Final = "auto"
+
+	FinalLimit = 10_000_000
+)
+
+// Options are how a game is solved. None of them changes a byte of the result.
+type Options struct {
+	Runner    runner.Runner
+	Reducers  int
+	Combine   bool
+	KeepAll   bool         // keep the directories of the tiers
+	Codec     tierio.Codec // of those directories
+	Final     Final
+	UntilTier int         // stop after so many rounds of PossibleMoves; -1: do not
+	Report    func(Event) // called from one goroutine at a time; may be nil
+}
+
+// An Event is news of a run.
+type Event struct {
+	Job     string  `json:"job"`               // directory that is made, e.g. data_first3
+	Step    string  `json:"step"`              // init, possible, solve, table, final
+	Tier    int     `json:"tier"`              // of what is written
+	Tiers   int     `json:"tiers"`             // the last tier of the game
+	Done    bool    `json:"done"`              // the job is finished; false: it runs
+	Records int64   `json:"records,omitempty"` // that the job wrote, once Done
+	Share   float64 `json:"share"`             // of the whole run that is done, 0 to 1, by slots
+	Elapsed float64 `json:"elapsed"`           // seconds since the run began
+	Left    float64 `json:"left"`              // seconds still to go, 0 if not known
+}
+
+// A Result is what a run came to.
+type Result struct {
+	Solved    bool       // false after --until-tier
+	Value     game.Value // of the start
+	Positions uint64     // with the start
+	Final     bool       // whether the course's text is there
+	Tiers     []int64    // positions of the tiers that this run made going forward, by tier; -1 for others
+	Wall      time.Duration
+}
+
+// run is one run of the loop.
+type run struct {
+	Options
+	data  *store.Data
+	g     game.Tiered
+	last  int // tier
+	begun time.Time
+
+	work, done, before float64 // slots: of the whole run; done so far; done by earlier runs
+	result             Result
+}
+
+func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
+func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
+
+// Run solves the game in a data directory, from where an earlier run stopped.
+func Run(ctx context.Context, data *store.Data, g game.Tiered, o Options) (Result, error) {
+	r := &run{Options: o, data: data, g: g, last: g.Tiers(), begun: time.Now()}
+	for tier := range r.last + 1 {
+		r.work += 2 * g.Slots(tier)
+		r.result.Tiers = append(r.result.Tiers, -1)
+	}
+	err := r.run(ctx)
+	r.result.Wall = time.Since(r.begun)
+	return r.result, err
+}
+
+func (r *run) run(ctx context.Context) error {
+	solved, err := r.lowestSolved()
+	if err != nil {
+		return err
+	}
+	until := r.last
+	if r.UntilTier >= 0 {
+		until = min(until, r.UntilTier)
+	}
+	if err := r.forward(ctx, min(until, solved-1)); err != nil {
+		return err
+	}
+	if r.UntilTier >= 0 {
+		return r.count(until)
+	}
+	if err := r.backward(ctx, solved); err != nil {
+		return err
+	}
+	if err := r.final(ctx); err != nil {
+		return err
+	}
+	return r.clean()
+}
+
+// lowestSolved is the lowest tier that an earlier run has solved; one more than
+// the last if it had not come so far.
+func (r *run) lowestSolved() (int, error) {
+	for tier := range r.last + 1 {
+		done, err := r.solved(tier)
+		if err != nil || done {
+			return tier, err
+		}
+	}
+	return r.last + 1, nil
+}
+
+// solved reports whether the values of a tier are there: those of the last tier
+// once they are in the table.
+func (r *run) solved(tier int) (bool, error) {
+	done, err := r.tabled(tier)
+	if err != nil || done {
+		return done, err
+	}
+	return r.data.Whole(second(tier))
+}
+
+// tabled reports whether a tier is in the table.
+func (r *run) tabled(tier int) (bool, error) {
+	_, err := r.data.FS.Stat(r.data.Dir(table.TierFile(tier)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// forward runs InitFirst and PossibleMoves until a tier.
+func (r *run) forward(ctx context.Context, until int) error {
+	for tier := 0; tier <= until; tier++ {
+		job := runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
+		if tier == 0 {
+			job.Step = step.Init
+			job.Input = []string{r.data.Dir(seedFile)}
+		} else {
+			job.Input = []string{r.data.Dir(first(tier - 1))}
+		}
+		if err := r.job(ctx, &job, r.g.Slots(tier)); err != nil {
+			return err
+		}
+	}
+	for tier := until + 1; tier <= r.last; tier++ {
+		r.skip(r.g.Slots(tier))
+	}
+	return nil
+}
+
+// count counts the tiers that earlier runs made, as far as they are there.
+func (r *run) count(until int) error {
+	for tier := range until + 1 {
+		if whole, err := r.data.Whole(first(tier)); err != nil || !whole || r.result.Tiers[tier] >= 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		t, err := tierio.Open(r.data.FS, r.data.Dir(first(tier)), r.g, tier)
+		if err != nil {
+			return err
+		}
+		counts := t.Counts()
+		r.result.Tiers[tier] = int64(counts.Total())
+		if err := t.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backward runs SolveMoves from the last tier to the start, and lets the
+// directories go that nothing needs any more. The table's tiers are written
+// once their values are there; solved is the lowest tier that had them already.
+func (r *run) backward(ctx context.Context, solved int) error {
+	for tier := r.last; tier >= 0; tier-- {
+		values := first(tier)
+		if tier < r.last {
+			values = second(tier)
+			children := second(tier + 1)
+			if tier+1 == r.last {
+				children = first(tier + 1)
+			}
+			if tier < solved {
+				job := runner.Job{Name: values, Step: step.Solve, Tier: tier,
+					Input: []string{r.data.Dir(children)}, Parents: r.data.Dir(first(tier))}
+				if err := r.job(ctx, &job, r.g.Slots(tier)); err != nil {
+					return err
+				}
+			} else {
+				r.skip(r.g.Slots(tier))
+			}
+		} else {
+			r.skip(r.g.Slots(tier))
+		}
+		if err := r.table(tier, values); err != nil {
+			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+		}
+		if r.KeepAll {
+			continue
+		}
+		stale := []string{first(tier + 1), second(tier + 1)}
+		if tier < r.last {
+			stale = append(stale, first(tier))
+		}
+		for _, name := range stale {
+			if err := r.data.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	if whole, err := r.data.Whole(table.Dir); err != nil || whole {
+		return err
+	}
+	return r.data.Mark(table.Dir)
+}
+
+// table writes a tier's file of the table from the directory with its values.
+func (r *run) table(tier int, from string) error {
+	if done, err := r.tabled(tier); err != nil || done {
+		return err
+	}
+	in, err := tierio.Open(r.data.FS, r.data.Dir(from), r.g, tier)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	attempt, err := r.data.Attempt(table.Dir)
+	if err != nil {
+		return err
+	}
+	if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
+		return err
+	}
+	name := filepath.Join(attempt, filepath.Base(table.TierFile(tier)))
+	out, err := r.data.FS.Create(name)
+	if err != nil {
+		return err
+	}
+	w := tierio.NewWriter(out, r.g, tier, tierio.Blocks)
+	if err := errors.Join(w.AppendTier(in), w.Close(), out.Close()); err != nil {
+		return err
+	}
+	return r.data.CommitFile(name, table.TierFile(tier))
+}
+
+// final counts the table and writes the course's text, if it is wanted.
+func (r *run) final(ctx context.Context) error {
+	t, err := table.Open(r.data.FS, r.data.Path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	job := runner.Job{Name: FinalDir, Step: step.Final, Tier: r.last}
+	for tier := range r.last + 1 {
+		counts := t.Counts(tier)
+		r.result.Positions += counts.Total()
+		if tier > 0 {
+			job.Input = append(job.Input, r.data.Dir(table.TierFile(tier)))
+		}
+	}
+	r.result.Solved = true
+	if r.result.Value, _, err = t.Lookup(r.g.Start()); err != nil {
+		return err
+	}
+	r.result.Final = r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit
+	if !r.result.Final {
+		return nil
+	}
+	return r.job(ctx, &job, 0)
+}
+
+// clean removes what is left over.
+func (r *run) clean() error {
+	err := r.data.Abandon(table.Dir)
+	if r.KeepAll {
+		return err
+	}
+	err = errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
+	for _, name := range []string{first(0), second(0), first(r.last)} {
+		err = errors.Join(err, r.data.Remove(name))
+	}
+	return err
+}
+
+// job runs a job unless its directory is whole; slots is its share of the work.
+func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
+	if whole, err := r.data.Whole(job.Name); err != nil || whole {
+		r.skip(slots)
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var err error
+	if job.Output, err = r.data.Attempt(job.Name); err != nil {
+		return fmt.Errorf("%s: %w", job.Name, err)
+	}
+	job.Game, job.FS = r.g, r.data.FS
+	job.Reducers, job.Combine, job.Codec = r.Reducers, r.Combine, r.Codec
+	if job.Step == step.Final {
+		job.Codec = tierio.Text
+	}
+	if job.Step == step.Init {
+		if err := r.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+			return err
+		}
+	}
+	job.Progress = func(share float64) { r.report(job, r.done+share*slots, false, 0) }
+	job.Progress(0)
+	records, err := r.Runner.Run(ctx, job)
+	if err != nil {
+		return fmt.Errorf("%s: %w", job.Name, err)
+	}
+	if err := r.data.Commit(job.Name); err != nil {
+		return fmt.Errorf("%s: %w", job.Name, err)
+	}
+	r.done += slots
+	if job.Step == step.Init || job.Step == step.Possible {
+		r.result.Tiers[job.Tier] = records
+	}
+	r.report(job, r.done, true, records)
+	return nil
+}
+
+// skip counts work that an earlier run has done.
+func (r *run) skip(slots float64) {
+	r.done += slots
+	r.before += slots
+}
+
+func (r *run) report(job *runner.Job, done float64, finished bool, records int64) {
+	if r.Report == nil {
+		return
+	}
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last,
+		Done: finished, Records: records, Share: min(1, done/r.work), Elapsed: time.Since(r.begun).Seconds()}
+	if now := done - r.before; now > 0 {
+		e.Left = e.Elapsed * (r.work - done) / now
+	}
+	r.Report(e)
+}

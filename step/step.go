@@ -1,0 +1,210 @@
+// Package step is the map and reduce steps of a tiered game: InitFirst,
+// PossibleMoves, SolveMoves and FinalMoves. Each is written once, on blocks of
+// sorted records; the runners and the commands of Hadoop Streaming all call it.
+// A step knows nothing of where its records come from or where they go.
+package step
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// The names of the steps, in the order in which they run.
+const (
+	Init     = "init"
+	Possible = "possible"
+	Solve    = "solve"
+	Final    = "final"
+)
+
+// Names lists the steps in the order in which they run.
+func Names() []string { return []string{Init, Possible, Solve, Final} }
+
+// A Step is the map and the reduce of one job over a tier, on blocks.
+//
+// A block that Map reads speaks to the ranges that Outputs lists, and a range
+// hears from the blocks that Inputs lists; so a runner may push (all that one
+// block says) or pull (all that one range hears), as it likes.
+type Step interface {
+	// Outputs appends the ranges to which a block of the tier that Map reads
+	// speaks, Inputs those of the blocks that speak to a range of the tier that
+	// Reduce writes.
+	Outputs(dst []uint64, tier int, rng uint64) []uint64
+	Inputs(dst []uint64, tier int, rng uint64) []uint64
+	// OutputTier is the tier to which the blocks of a tier speak.
+	OutputTier(tier int) int
+	// Map adds to into what from says about it. Called for each of the inputs
+	// in any order: it combines.
+	Map(from, into *block.Block)
+	// Reduce turns what has been added to b into the records of its range.
+	Reduce(b *block.Block) error
+}
+
+// New returns the step of a name that works on blocks: Possible or Solve.
+func New(name string, g game.Tiered) Step {
+	if name == Solve {
+		return newSolve(g)
+	}
+	return possible{g}
+}
+
+// possible is PossibleMoves: the children of every position that is not
+// finished, each once, the finished ones with their value.
+type possible struct{ g game.Tiered }
+
+func (p possible) OutputTier(tier int) int { return tier + 1 }
+
+func (p possible) Outputs(dst []uint64, tier int, rng uint64) []uint64 {
+	return append(p.g.Targets(dst, tier, rng), rng)
+}
+
+func (p possible) Inputs(dst []uint64, tier int, rng uint64) []uint64 {
+	return append(p.g.Sources(dst, tier, rng), rng)
+}
+
+func (p possible) Map(from, into *block.Block) {
+	if from.Range != into.Range {
+		into.Open.Union(from.Open)
+		return
+	}
+	none := uint32(into.Len())
+	for _, child := range p.g.Within(from.Tier, from.Range) {
+		for _, slot := range from.OpenSlots() {
+			if c := child[slot]; c != none {
+				into.Open.Add(int(c))
+			}
+		}
+	}
+}
+
+func (p possible) Reduce(b *block.Block) error {
+	p.g.Finish(b)
+	return nil
+}
+
+// solve is SolveMoves. A solved child speaks to the parents it may have; a
+// parent that exists takes the best of what it hears. While a block hears, its
+// open slots are the parents that may exist, and Val holds their best score.
+type solve struct {
+	g      game.Tiered
+	scores [2]*game.Scores
+}
+
+func newSolve(g game.Tiered) *solve {
+	return &solve{g, [2]*game.Scores{game.ScoresFor(game.First), game.ScoresFor(game.Second)}}
+}
+
+func (s *solve) OutputTier(tier int) int { return tier - 1 }
+
+func (s *solve) Outputs(dst []uint64, tier int, rng uint64) []uint64 {
+	return append(s.g.Sources(dst, tier, rng), rng)
+}
+
+func (s *solve) Inputs(dst []uint64, tier int, rng uint64) []uint64 {
+	return append(s.g.Targets(dst, tier, rng), rng)
+}
+
+func (s *solve) Map(from, into *block.Block) {
+	score := &s.scores[s.g.TierToMove(into.Tier)].OfChild
+	best, value := into.Val, from.Val
+	if from.Range != into.Range {
+		value = value[:len(best)]
+		for _, slot := range into.OpenSlots() {
+			best[slot] = max(best[slot], score[value[slot]])
+		}
+		return
+	}
+	for _, child := range s.g.Within(into.Tier, into.Range) {
+		for _, slot := range into.OpenSlots() {
+			best[slot] = max(best[slot], score[value[child[slot]]])
+		}
+	}
+}
+
+// Reduce gives each open position the best of its children's values. One that
+// has heard from no child is an error: it is not finished, so it has moves.
+func (s *solve) Reduce(b *block.Block) error {
+	value := &s.scores[s.g.TierToMove(b.Tier)].Value
+	for _, slot := range b.OpenSlots() {
+		v := value[b.Val[slot]]
+		if v == 0 {
+			return fmt.Errorf("position %#x is not finished, but none of its children came", b.Key(int(slot)))
+		}
+		b.Val[slot] = byte(v)
+	}
+	b.Close()
+	return nil
+}
+
+// expect makes every slot of an empty block a parent that may exist: where the
+// parents are not at hand, a child speaks to all that it could have.
+func (s *solve) expect(b *block.Block) { b.Open.Fill(b.Len()) }
+
+// messages turns a block that has heard in Map into what it heard: the slots
+// with a score become done, with the value that a child must have to give it.
+func (s *solve) messages(b *block.Block) {
+	scores := s.scores[s.g.TierToMove(b.Tier)]
+	for slot, score := range b.Val[:b.Len()] {
+		if score == 0 {
+			continue
+		}
+		v := scores.Value[score]
+		b.Val[slot] = byte(game.NewValue(v.Outcome(), v.Remoteness()-1))
+		b.Done.Add(slot)
+	}
+	clear(b.Open)
+}
+
+// hear adds a record to a parent's block: that it exists, that it is finished,
+// or what a child says.
+func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
+	switch rec.Kind {
+	case streamfmt.Message:
+		score := s.scores[s.g.TierToMove(b.Tier)].OfChild[rec.Value]
+		if score == 0 {
+			return "a message with the value of a child"
+		}
+		if !b.Done.Has(slot) {
+			b.Val[slot] = max(b.Val[slot], score)
+		}
+	case streamfmt.Open:
+		b.Open.Add(slot)
+	case streamfmt.Done:
+		if !game.Value(rec.Value).Valid() {
+			return "a value with an outcome in its two low bits"
+		}
+		b.Done.Add(slot)
+		b.Val[slot] = rec.Value
+	}
+	return ""
+}
+
+// Start is what InitFirst leaves: the block of the position before the first
+// move, open.
+func Start(g game.Tiered) *block.Block {
+	b := new(block.Block)
+	p := g.Start()
+	rng := p >> g.LowBits()
+	low := g.Low(0, rng)
+	b.Reset(0, rng, g.LowBits(), low)
+	slot, _ := slices.BinarySearch(low, uint32(p-rng<<g.LowBits()))
+	b.Open.Add(slot)
+	return b
+}
+
+// AppendFinal appends FinalMoves' line of a position: its text in quotes, a
+// tab, its value. The position before the first move and those without a value
+// have none.
+func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte {
+	if v == 0 || p == g.Start() {
+		return dst
+	}
+	dst = g.AppendText(append(dst, '\''), p)
+	dst = append(dst, '\'', '\t')
+	return append(strconv.AppendUint(dst, uint64(v), 10), '\n')
+}

@@ -1,0 +1,417 @@
+package step
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/lines"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Options are what a stream of a step needs to know beside the game.
+type Options struct {
+	Source string // what the input is called in errors
+	// Turn is who makes the move of this job, from the parents' tier to the
+	// children's: "X", "O" or "" for not said. Solve's map must know, to tell
+	// children from parents; the others check it.
+	Turn string
+	// LastRound, if not nil, is checked: whether the children fill the board.
+	LastRound *bool
+	// Combine merges what the blocks of a stream say before it is printed.
+	Combine bool
+	// Memory bounds what is held back in order to merge it, in bytes; 0 means
+	// DefaultMemory.
+	Memory int
+}
+
+// DefaultMemory is what a mapper may hold back: a reducer's share of the small
+// containers of a cluster, and more than any tier of 5×5 needs.
+const DefaultMemory = 128 << 20
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 64 << 10
+
+// RecordsOut is the name of the counter of records written, RecordsIn of those
+// read, and CounterGroup their group.
+const (
+	CounterGroup = "treereduce"
+	RecordsIn    = "records in"
+	RecordsOut   = "records out"
+)
+
+// Counters are what a stream counted.
+type Counters struct {
+	In  int64 // records read
+	Out int64 // records written
+}
+
+// Map runs the map of a step from in to out, line by line.
+func Map(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
+	var err error
+	switch name {
+	case Init:
+		err = mapInit(g, in, w, o)
+	case Final:
+		err = mapFinal(g, in, w, o)
+	case Possible, Solve:
+		err = mapBlocks(name, g, in, w, o)
+	default:
+		err = fmt.Errorf("unknown step %q", name)
+	}
+	return w.counters, errors.Join(err, w.flush())
+}
+
+// Reduce runs the reduce of a step from in, sorted by key, to out.
+func Reduce(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
+	var err error
+	switch name {
+	case Final:
+		err = reduceFinal(g, in, w, o)
+	case Init, Possible, Solve:
+		err = reduceBlocks(name, g, in, w, o)
+	default:
+		err = fmt.Errorf("unknown step %q", name)
+	}
+	return w.counters, errors.Join(err, w.flush())
+}
+
+// A writer gathers output and counts. After a write that failed it keeps the
+// error and drops what follows.
+type writer struct {
+	out      io.Writer
+	width    int
+	buf      []byte
+	counters Counters
+	err      error
+}
+
+func (w *writer) block(b *block.Block, done streamfmt.Kind) {
+	w.counters.Out += int64(b.Count())
+	w.buf = lines.Append(w.buf, b, w.width, done)
+	w.spill()
+}
+
+func (w *writer) spill() {
+	if len(w.buf) >= flushSize {
+		w.flush()
+	}
+}
+
+func (w *writer) flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		if _, err := w.out.Write(w.buf); err != nil {
+			w.err = fmt.Errorf("output: %w", err)
+		}
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// mapInit prints the position before the first move if there is a line at all.
+func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	r := streamfmt.NewLineReader(in, o.Source)
+	for {
+		_, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		w.counters.In++
+	}
+	if w.counters.In > 0 {
+		w.block(Start(g), streamfmt.Done)
+	}
+	return nil
+}
+
+// mapFinal lets pass what has a value, but for the position before the first
+// move.
+func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	r := streamfmt.NewReader(in, o.Source, w.width)
+	for w.err == nil {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.counters.In++
+		if rec.Kind == streamfmt.Message {
+			return r.Errorf("a position, no message")
+		}
+		if rec.Kind == streamfmt.Done && rec.Key != g.Start() {
+			w.counters.Out++
+			w.buf = streamfmt.AppendRecord(w.buf, rec, w.width)
+			w.spill()
+		}
+	}
+	return nil
+}
+
+// reduceFinal prints each position once.
+func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	r := streamfmt.NewReader(in, o.Source, w.width)
+	var last streamfmt.Record
+	for w.err == nil {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.counters.In++
+		switch {
+		case rec.Kind != streamfmt.Done:
+			return r.Errorf("a position with a value")
+		case w.counters.In > 1 && rec.Key < last.Key:
+			return r.Errorf(wantSorted)
+		case w.counters.In > 1 && rec.Key == last.Key:
+			if rec.Value != last.Value {
+				return r.Errorf(fmt.Sprintf("the value %d that another line gave this key", last.Value))
+			}
+			continue
+		}
+		if err := g.Check(rec.Key); err != nil {
+			return r.Errorf(fmt.Sprintf("a position (%v)", err))
+		}
+		last = rec
+		w.counters.Out++
+		w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+		w.spill()
+	}
+	return nil
+}
+
+// checkTier holds the turn and the round that were given against a tier of
+// children.
+func checkTier(g game.Tiered, o Options, children int) string {
+	if o.Turn != "" && o.Turn != Turn(g, children-1) {
+		return fmt.Sprintf("a job in which %s moves", o.Turn)
+	}
+	if last := children == g.Tiers(); o.LastRound != nil && *o.LastRound != last {
+		return fmt.Sprintf("a job with last round %v", *o.LastRound)
+	}
+	return ""
+}
+
+// Turn names the player who moves from a tier.
+func Turn(g game.Tiered, tier int) string {
+	return [...]string{"X", "O"}[g.TierToMove(tier)]
+}
+
+// mapBlocks reads blocks and pushes what they say to the ranges they speak to.
+// It holds those ranges back until no block can speak to them any more, as far
+// as the input is sorted, and so prints each position once, in sorted runs.
+func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+	if name == Solve && o.Turn == "" {
+		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+	}
+	p := &pusher{g: g, step: New(name, g), w: w, memory: o.Memory}
+	if p.memory == 0 {
+		p.memory = DefaultMemory
+	}
+	gatherer := lines.NewGatherer(g, in, o.Source, false)
+	b := new(block.Block)
+	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+		w.counters.In++
+		return lines.AddRecord(b, slot, rec)
+	}
+	for w.err == nil {
+		err := gatherer.Next(b, add)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if name == Solve && Turn(g, b.Tier) == o.Turn {
+			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
+			continue
+		}
+		if want := checkTier(g, o, max(b.Tier, p.step.OutputTier(b.Tier))); want != "" {
+			return fmt.Errorf("%s: expected %s, found position %s of tier %d", o.Source, want, key(g, b), b.Tier)
+		}
+		if name == Solve && !b.Open.Empty() {
+			continue // not decided: its value comes from another directory
+		}
+		p.push(b)
+		if !o.Combine {
+			p.flushAll()
+		}
+	}
+	p.flushAll()
+	return nil
+}
+
+// key is the key of the first record of a block, as text.
+func key(g game.Tiered, b *block.Block) string {
+	slots := b.Done.Append(b.Open.Append(nil))
+	return string(streamfmt.AppendKey(nil, b.Key(int(slices.Min(slots))), streamfmt.KeyWidth(g.KeyBits())))
+}
+
+// A pusher holds the ranges that blocks speak to, in a heap by tier and range.
+type pusher struct {
+	g      game.Tiered
+	step   Step
+	w      *writer
+	memory int
+
+	held   pending
+	byKey  map[[2]uint64]*heldBlock
+	bytes  int
+	free   []*heldBlock
+	last   [2]uint64 // tier and range of the block pushed last
+	ranges []uint64
+}
+
+// A heldBlock waits until the blocks up to range until have spoken.
+type heldBlock struct {
+	block.Block
+	until uint64
+}
+
+type pending []*heldBlock
+
+func (h pending) Len() int { return len(h) }
+func (h pending) Less(i, j int) bool {
+	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
+}
+func (h pending) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *pending) Push(x any)   { *h = append(*h, x.(*heldBlock)) }
+func (h *pending) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// push adds what b says to the ranges it speaks to.
+func (p *pusher) push(b *block.Block) {
+	at := [2]uint64{uint64(b.Tier), b.Range}
+	if at[0] != p.last[0] || at[1] < p.last[1] {
+		p.flushAll() // a new run begins
+	}
+	p.last = at
+	for len(p.held) > 0 && p.held[0].until < b.Range {
+		p.flush()
+	}
+	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
+	for _, rng := range p.ranges {
+		if into := p.hold(p.step.OutputTier(b.Tier), rng); into != nil {
+			p.step.Map(b, into)
+		}
+	}
+	if p.bytes > p.memory {
+		p.flushAll()
+	}
+}
+
+// hold returns the block of a range that is spoken to, nil if no position of
+// the tier can lie there.
+func (p *pusher) hold(tier int, rng uint64) *block.Block {
+	at := [2]uint64{uint64(tier), rng}
+	if h := p.byKey[at]; h != nil {
+		return &h.Block
+	}
+	low := p.g.Low(tier, rng)
+	if low == nil {
+		return nil
+	}
+	h := new(heldBlock)
+	if n := len(p.free); n > 0 {
+		h, p.free = p.free[n-1], p.free[:n-1]
+	}
+	h.Reset(tier, rng, p.g.LowBits(), low)
+	if s, ok := p.step.(*solve); ok {
+		s.expect(&h.Block)
+	}
+	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
+	heap.Push(&p.held, h)
+	if p.byKey == nil {
+		p.byKey = make(map[[2]uint64]*heldBlock)
+	}
+	p.byKey[at] = h
+	p.bytes += len(low) * 5 / 4
+	return &h.Block
+}
+
+// flush prints the first range that is held.
+func (p *pusher) flush() {
+	h := heap.Pop(&p.held).(*heldBlock)
+	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
+	p.bytes -= h.Len() * 5 / 4
+	done := streamfmt.Done
+	if s, ok := p.step.(*solve); ok {
+		s.messages(&h.Block)
+		done = streamfmt.Message
+	}
+	p.w.block(&h.Block, done)
+	p.free = append(p.free, h)
+}
+
+func (p *pusher) flushAll() {
+	for len(p.held) > 0 {
+		p.flush()
+	}
+}
+
+const wantSorted = "keys in ascending order (LC_ALL=C sort)"
+
+// reduceBlocks gathers the sorted records of a range into a block and reduces
+// it.
+func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+	add := lines.AddRecord
+	reduce := func(*block.Block) error { return nil }
+	switch name {
+	case Possible:
+		reduce = New(name, g).Reduce
+	case Solve:
+		s := newSolve(g)
+		add, reduce = s.hear, s.Reduce
+	}
+	count := func(b *block.Block, slot int, rec streamfmt.Record) string {
+		w.counters.In++
+		return add(b, slot, rec)
+	}
+	gatherer := lines.NewGatherer(g, in, o.Source, true)
+	b := new(block.Block)
+	first := -1
+	for w.err == nil {
+		err := gatherer.Next(b, count)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if first < 0 {
+			first = b.Tier
+			children := b.Tier
+			if name == Solve {
+				children++
+			}
+			if want := checkTier(g, o, children); want != "" && name != Init {
+				return fmt.Errorf("%s: expected %s, found positions of tier %d", o.Source, want, b.Tier)
+			}
+		}
+		if b.Tier != first {
+			return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", o.Source, first, b.Tier)
+		}
+		if err := reduce(b); err != nil {
+			return fmt.Errorf("%s: %w", o.Source, err)
+		}
+		w.block(b, streamfmt.Done)
+	}
+	return nil
+}

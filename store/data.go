@@ -1,0 +1,260 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// FormatVersion is the version of everything in a data directory. A directory
+// of another version is refused.
+const FormatVersion = 1
+
+const (
+	manifestName  = "treereduce.json"
+	lockName      = "_lock"
+	attemptPrefix = "_attempt-"
+	// Success is the empty file that says that a directory is whole.
+	Success = "_SUCCESS"
+)
+
+// A manifest says what a data directory is of.
+type manifest struct {
+	Format int    `json:"format"`
+	Game   string `json:"game"`
+}
+
+// ErrBegun is returned by Create when the directory holds a run of the same
+// game already.
+var ErrBegun = errors.New("holds a run of this game already")
+
+// Data is a data directory. At most one process works in it.
+type Data struct {
+	FS   FS
+	Path string
+	Game string // the spec of its game
+
+	lock *os.File
+}
+
+// A Mode says what Create does with a directory that holds a run.
+type Mode int
+
+// The modes of Create.
+const (
+	Fresh     Mode = iota // it is an error
+	Resume                // go on with it, if it is of the same game and version
+	Overwrite             // remove what treereduce made there, whatever game
+)
+
+// Create makes or takes a data directory for a run of a game, and locks it. It
+// refuses a directory of another game or version, one that another process is
+// at work in, and one with files in it that are not treereduce's. What earlier
+// attempts left half-written is removed.
+func Create(path, game string, mode Mode) (d *Data, err error) {
+	d = &Data{FS: Local{}, Path: path, Game: game}
+	found, err := readManifest(d.FS, path)
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+		if entries, err := d.FS.ReadDir(path); err == nil && len(entries) > 0 && !onlyLock(entries) {
+			return nil, fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", path, manifestName)
+		}
+	case mode != Overwrite:
+		return nil, err
+	}
+	if found != nil && mode != Overwrite {
+		if err := found.check(path, game); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.FS.MkdirAll(path); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if d.lock, err = lockFile(filepath.Join(path, lockName)); err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if found != nil && mode == Fresh {
+		return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
+	}
+	if err := d.clear(mode == Overwrite); err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", path, err)
+	}
+	if found == nil || mode == Overwrite {
+		text, err := json.MarshalIndent(manifest{FormatVersion, game}, "", "  ")
+		if err != nil {
+			return nil, err
+		}
+		if err := d.WriteFile(manifestName, append(text, '\n')); err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
+	}
+	return d, nil
+}
+
+func onlyLock(entries []fs.DirEntry) bool {
+	return len(entries) == 1 && entries[0].Name() == lockName
+}
+
+// Open opens a data directory for reading; nothing is locked.
+func Open(path string) (*Data, error) {
+	d := &Data{FS: Local{}, Path: path}
+	m, err := readManifest(d.FS, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("data directory %s: no %s there: nothing has been solved in it", path, manifestName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Game = m.Game
+	return d, m.check(path, m.Game)
+}
+
+// readManifest reads the manifest of a directory.
+func readManifest(fsys FS, path string) (*manifest, error) {
+	name := filepath.Join(path, manifestName)
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m := new(manifest)
+	if err := json.NewDecoder(f).Decode(m); err != nil {
+		return nil, fmt.Errorf("%s: not a manifest: %w", name, err)
+	}
+	return m, nil
+}
+
+// check refuses another version's or another game's directory.
+func (m *manifest) check(path, game string) error {
+	if m.Format != FormatVersion {
+		return fmt.Errorf("data directory %s: of format version %d, this program reads version %d", path, m.Format, FormatVersion)
+	}
+	if m.Game != game {
+		return fmt.Errorf("data directory %s: of another game: expected %q, found %q", path, game, m.Game)
+	}
+	return nil
+}
+
+// lockFile takes the lock, which ends with the process that holds it: a file
+// left by a dead one does not matter.
+func lockFile(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errors.New("another driver is at work in it")
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// clear removes attempts, and if asked everything but the lock.
+func (d *Data) clear(all bool) error {
+	entries, err := d.FS.ReadDir(d.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != lockName && (all || strings.HasPrefix(e.Name(), attemptPrefix)) {
+			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close gives the lock up.
+func (d *Data) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	return d.lock.Close()
+}
+
+// Dir is the path of a directory or file in the data directory.
+func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
+
+// Whole reports whether a directory is there with its _SUCCESS.
+func (d *Data) Whole(name string) (bool, error) { return Whole(d.FS, d.Dir(name)) }
+
+// Whole reports whether a directory is there with its _SUCCESS.
+func Whole(fsys FS, dir string) (bool, error) {
+	_, err := fsys.Stat(filepath.Join(dir, Success))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Attempt makes an empty directory in which a try of a job may write.
+func (d *Data) Attempt(name string) (string, error) {
+	if err := d.Abandon(name); err != nil {
+		return "", err
+	}
+	dir := d.Dir(attemptPrefix + name)
+	return dir, d.FS.MkdirAll(dir)
+}
+
+// Abandon removes an attempt.
+func (d *Data) Abandon(name string) error { return d.FS.RemoveAll(d.Dir(attemptPrefix + name)) }
+
+// Commit makes an attempt the directory of that name, whole at once: _SUCCESS
+// is in it before it is renamed. A directory that was not whole gives way.
+func (d *Data) Commit(name string) error {
+	attempt := attemptPrefix + name
+	if err := d.WriteFile(filepath.Join(attempt, Success), nil); err != nil {
+		return err
+	}
+	if err := d.FS.RemoveAll(d.Dir(name)); err != nil {
+		return err
+	}
+	return d.FS.Rename(d.Dir(attempt), d.Dir(name))
+}
+
+// CommitFile makes a file of an attempt the file of that path.
+func (d *Data) CommitFile(attempt, name string) error {
+	return d.FS.Rename(attempt, d.Dir(name))
+}
+
+// Remove removes a directory, _SUCCESS first, so that what an interruption
+// leaves is not taken for whole.
+func (d *Data) Remove(name string) error {
+	if err := d.FS.RemoveAll(d.Dir(filepath.Join(name, Success))); err != nil {
+		return err
+	}
+	return d.FS.RemoveAll(d.Dir(name))
+}
+
+// Mark writes the _SUCCESS of a directory.
+func (d *Data) Mark(name string) error { return d.WriteFile(filepath.Join(name, Success), nil) }
+
+// WriteFile writes a small file under a temporary name and renames it.
+func (d *Data) WriteFile(name string, text []byte) error {
+	dir, base := filepath.Split(name)
+	temporary := d.Dir(filepath.Join(dir, attemptPrefix+base))
+	f, err := d.FS.Create(temporary)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.FS.Rename(temporary, d.Dir(name))
+}

@@ -1,0 +1,63 @@
+// Package store keeps the files of a run: the data directory with its manifest
+// and its lock, the directories of the jobs with their parts and _SUCCESS, and
+// the attempts that become one of them only when they are whole. It knows
+// nothing of games, and of records nothing but the names of their files.
+package store
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// An FS is what the store wants of a file system. Its errors are those of
+// package io/fs. Rename replaces a file; it does not replace a directory.
+type FS interface {
+	Open(name string) (File, error)
+	Create(name string) (io.WriteCloser, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+	Stat(name string) (fs.FileInfo, error)
+	Rename(from, to string) error
+	RemoveAll(name string) error
+	MkdirAll(name string) error
+}
+
+// A File can be read at any place.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// Local is the file system of this machine.
+type Local struct{}
+
+var _ FS = Local{}
+
+// Open opens a file for reading.
+func (Local) Open(name string) (File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Create makes a file, or empties one that is there.
+func (Local) Create(name string) (io.WriteCloser, error) { return os.Create(name) }
+
+// ReadDir lists a directory in the order of names.
+func (Local) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// Stat describes a file.
+func (Local) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// Rename moves a file or a directory.
+func (Local) Rename(from, to string) error { return os.Rename(from, to) }
+
+// RemoveAll removes a file, or a directory with all in it.
+func (Local) RemoveAll(name string) error { return os.RemoveAll(name) }
+
+// MkdirAll makes a directory and those above it.
+func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }

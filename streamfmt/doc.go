@@ -1,0 +1,45 @@
+// Package streamfmt is the two forms in which records travel and rest: lines
+// of text, for people, pipes and Hadoop Streaming; and files of blocks, packed
+// bitmaps and values, for the tables. It knows nothing of games, jobs or
+// directories.
+//
+// # Lines
+//
+//	line  = key [ TAB value ] LF
+//	key   = the position's hash in lower-case hexadecimal, of fixed width
+//	value = ""            the position exists, its value is not known
+//	      | 1…255         the value byte (outcome in the low two bits,
+//	                      remoteness in the six high ones), in decimal
+//	      | "m" 1…255     a message to the position: one of its moves leads to
+//	                      a position of this value
+//
+// A line without a tab is a key with an empty value, and "key" and "key<TAB>"
+// are the same, as in Hadoop Streaming. Keys of fixed width sort as bytes the
+// way they sort as numbers: LC_ALL=C sort -t$'\t' -k1,1 -s.
+//
+// # Block files
+//
+// All of one tier, in ascending order of range; numbers are little-endian,
+// uv is an unsigned varint.
+//
+//	file    = "TRBLOCK1" uv(len) spec uv(tier)
+//	          block …                       each followed by its CRC-32C (4 bytes)
+//	          page …                        the index, of 256 blocks a page
+//	          directory                     24 bytes a page
+//	          summary                       pairs of value byte and count
+//	          tail                          48 bytes
+//	page    = { uv(range − the range before) uv(length of block with CRC) } …
+//	          (the first of a page: range − the directory's first range = 0)
+//	entry   = first range (8)  offset of its block (8)  offset of its page (8)
+//	summary = { value (1) count (8) } …     value 0: open positions
+//	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
+//	          number of blocks (8)  CRC-32C of index, directory and summary (4)
+//	          zero (4)  "TRBLEND1"
+//
+//	block   = uv(slots) kind(1) [open set] [done set, values]
+//	kind    = bit 0: open positions, bit 1: done positions
+//	set     = levels(1) bitmap              see packSet
+//	values  = uv(n) n value bytes, ascending; then, if n > 1, for each done slot in
+//	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
+//	          from the lowest bit up
+package streamfmt

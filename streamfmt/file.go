@@ -1,0 +1,411 @@
+package streamfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sort"
+
+	"github.com/treereduce/treereduce/block"
+)
+
+const (
+	fileMagic = "TRBLOCK1"
+	tailMagic = "TRBLEND1"
+	tailSize  = 48
+	pageSize  = 256 // blocks
+	entrySize = 24
+	countSize = 9
+	maxSpec   = 1 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Counts is the number of records by value; index 0 counts the open ones.
+type Counts [256]uint64
+
+// Add adds the numbers of o.
+func (c *Counts) Add(o *Counts) {
+	for v, n := range o {
+		c[v] += n
+	}
+}
+
+// Total is the number of records.
+func (c *Counts) Total() uint64 {
+	var n uint64
+	for _, k := range c {
+		n += k
+	}
+	return n
+}
+
+// A Packed is packed blocks in a row, as one worker makes them for a writer to
+// append: their bytes, where each ends, and what they hold.
+type Packed struct {
+	Bytes  []byte
+	Ranges []uint64
+	Ends   []int
+	Counts Counts
+
+	encoder Encoder
+}
+
+// Reset empties p.
+func (p *Packed) Reset() {
+	p.Bytes, p.Ranges, p.Ends, p.Counts = p.Bytes[:0], p.Ranges[:0], p.Ends[:0], Counts{}
+}
+
+// Add packs b, which holds at least one record.
+func (p *Packed) Add(b *block.Block) {
+	from := len(p.Bytes)
+	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
+	p.Bytes = binary.LittleEndian.AppendUint32(p.Bytes, crc32.Checksum(p.Bytes[from:], castagnoli))
+	p.Ranges = append(p.Ranges, b.Range)
+	p.Ends = append(p.Ends, len(p.Bytes))
+}
+
+// A Writer writes a block file.
+type Writer struct {
+	w       io.Writer
+	offset  uint64
+	index   []byte
+	dir     []byte
+	blocks  uint64
+	last    uint64
+	counts  Counts
+	indexes []uint64 // where each page begins in index
+}
+
+// NewWriter begins a block file of a tier of a game.
+func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
+	head := append([]byte(fileMagic), binary.AppendUvarint(nil, uint64(len(spec)))...)
+	head = binary.AppendUvarint(append(head, spec...), uint64(tier))
+	if _, err := w.Write(head); err != nil {
+		return nil, err
+	}
+	return &Writer{w: w, offset: uint64(len(head))}, nil
+}
+
+// Append writes packed blocks, whose ranges are above all those written before.
+func (w *Writer) Append(p *Packed) error {
+	from := 0
+	for i, end := range p.Ends {
+		w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from))
+		from = end
+	}
+	w.counts.Add(&p.Counts)
+	w.offset += uint64(len(p.Bytes))
+	_, err := w.w.Write(p.Bytes)
+	return err
+}
+
+// enter puts a block into the index.
+func (w *Writer) enter(rng, offset, length uint64) {
+	if w.blocks%pageSize == 0 {
+		w.dir = binary.LittleEndian.AppendUint64(w.dir, rng)
+		w.dir = binary.LittleEndian.AppendUint64(w.dir, offset)
+		w.indexes = append(w.indexes, uint64(len(w.index)))
+		w.last = rng
+	}
+	w.index = binary.AppendUvarint(w.index, rng-w.last)
+	w.index = binary.AppendUvarint(w.index, length)
+	w.last = rng
+	w.blocks++
+}
+
+// AppendFile writes the blocks of f as they are packed; their ranges are above
+// all those written before.
+func (w *Writer) AppendFile(f *File) error {
+	entries, err := f.Entries()
+	if err != nil {
+		return err
+	}
+	c := f.Cursor(bufferSize)
+	for _, e := range entries {
+		raw, err := c.Raw(e)
+		if err != nil {
+			return err
+		}
+		w.enter(e.Range, w.offset, uint64(len(raw)))
+		w.offset += uint64(len(raw))
+		if _, err := w.w.Write(raw); err != nil {
+			return err
+		}
+	}
+	w.counts.Add(&f.counts)
+	return nil
+}
+
+// Counts returns what has been written.
+func (w *Writer) Counts() Counts { return w.counts }
+
+// Close writes the index and the tail; it does not close the file below.
+func (w *Writer) Close() error {
+	end := w.index
+	for i, at := range w.indexes {
+		end = append(end, w.dir[16*i:16*i+16]...)
+		end = binary.LittleEndian.AppendUint64(end, w.offset+at)
+	}
+	dirAt := w.offset + uint64(len(w.index))
+	summaryAt := w.offset + uint64(len(end))
+	for v, n := range w.counts {
+		if n > 0 {
+			end = binary.LittleEndian.AppendUint64(append(end, byte(v)), n)
+		}
+	}
+	sum := crc32.Checksum(end, castagnoli)
+	for _, n := range []uint64{w.offset, dirAt, summaryAt, w.blocks, uint64(sum)} {
+		end = binary.LittleEndian.AppendUint64(end, n)
+	}
+	end = append(end, tailMagic...)
+	_, err := w.w.Write(end)
+	return err
+}
+
+// A FormatError is a block file that is damaged, cut short or of another kind.
+type FormatError struct {
+	File   string
+	Reason string
+}
+
+func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
+
+// A File reads a block file. It is safe for concurrent use.
+type File struct {
+	r      io.ReaderAt
+	name   string
+	spec   string
+	tier   int
+	counts Counts
+	blocks uint64
+	start  uint64 // where the blocks begin
+	index  uint64 // where they end
+	dirAt  uint64
+	dir    []byte
+	end    []byte // directory and summary, and their checksum with the index's
+	sum    uint32
+}
+
+// OpenFile reads head and tail of a block file of so many bytes, called name in
+// errors. A file that is cut short or damaged there is a *FormatError.
+func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
+	f := &File{r: r, name: name}
+	head := make([]byte, min(size, int64(len(fileMagic)+2*binary.MaxVarintLen64+maxSpec)))
+	if err := f.readAt(head, 0); err != nil {
+		return nil, err
+	}
+	rest, ok := bytes.CutPrefix(head, []byte(fileMagic))
+	if !ok {
+		return nil, f.errorf("not a block file: it begins with %q, expected %q", head[:min(8, len(head))], fileMagic)
+	}
+	n, used := binary.Uvarint(rest)
+	if used <= 0 || n > maxSpec || uint64(len(rest)-used) < n {
+		return nil, f.errorf("damaged at its beginning")
+	}
+	rest = rest[used:]
+	f.spec, rest = string(rest[:n]), rest[n:]
+	tier, used := binary.Uvarint(rest)
+	if used <= 0 || tier > 1<<20 {
+		return nil, f.errorf("damaged at its beginning")
+	}
+	f.tier = int(tier)
+	f.start = uint64(len(head) - len(rest) + used)
+
+	tail := make([]byte, tailSize)
+	end := size - tailSize
+	if end < int64(f.start) {
+		return nil, f.errorf("cut short: %d bytes", size)
+	}
+	if err := f.readAt(tail, end); err != nil {
+		return nil, err
+	}
+	if string(tail[tailSize-len(tailMagic):]) != tailMagic {
+		return nil, f.errorf("cut short: its end mark is missing after %d bytes", size)
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(tail[8*i:]) }
+	f.index, f.dirAt, f.blocks = word(0), word(1), word(3)
+	summaryAt := word(2)
+	pages := (f.blocks + pageSize - 1) / pageSize
+	if f.index < f.start || f.dirAt < f.index || summaryAt < f.dirAt || summaryAt > uint64(end) ||
+		f.blocks > uint64(size) || summaryAt-f.dirAt != pages*entrySize || (uint64(end)-summaryAt)%countSize != 0 {
+		return nil, f.errorf("damaged at its end")
+	}
+	f.sum = uint32(word(4))
+	f.end = make([]byte, uint64(end)-f.dirAt)
+	if err := f.readAt(f.end, int64(f.dirAt)); err != nil {
+		return nil, err
+	}
+	f.dir = f.end[:pages*entrySize]
+	for s := f.end[len(f.dir):]; len(s) > 0; s = s[countSize:] {
+		f.counts[s[0]] = binary.LittleEndian.Uint64(s[1:])
+	}
+	return f, nil
+}
+
+func (f *File) errorf(format string, args ...any) error {
+	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
+}
+
+// readAt fills buf; a file that ends before is cut short.
+func (f *File) readAt(buf []byte, at int64) error {
+	n, err := f.r.ReadAt(buf, at)
+	if n == len(buf) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return f.errorf("cut short at byte %d", at+int64(n))
+	}
+	return fmt.Errorf("%s: %w", f.name, err)
+}
+
+// Name is what the file is called in errors.
+func (f *File) Name() string { return f.name }
+
+// Spec is the game that the file says it is of.
+func (f *File) Spec() string { return f.spec }
+
+// Tier is the tier of all its positions.
+func (f *File) Tier() int { return f.tier }
+
+// Counts is the number of its records by value, as its writer counted them.
+func (f *File) Counts() Counts { return f.counts }
+
+// An Entry is where a block lies.
+type Entry struct {
+	Range  uint64
+	Offset uint64
+	Length uint32 // with its checksum
+}
+
+// Entries reads the whole index and checks it: 16 bytes of memory a block.
+func (f *File) Entries() ([]Entry, error) {
+	index := make([]byte, f.dirAt-f.index)
+	if err := f.readAt(index, int64(f.index)); err != nil {
+		return nil, err
+	}
+	if crc32.Update(crc32.Checksum(index, castagnoli), castagnoli, f.end) != f.sum {
+		return nil, f.errorf("damaged in its index: the checksum is wrong")
+	}
+	entries := make([]Entry, 0, min(f.blocks, uint64(len(index))))
+	for page := uint64(0); page*pageSize < f.blocks; page++ {
+		var err error
+		first, _, pageAt := f.page(page)
+		if pageAt-f.index > uint64(len(index)) {
+			return nil, f.errorf("damaged in its index")
+		}
+		entries, err = f.readPage(entries, index[pageAt-f.index:], page)
+		if err != nil {
+			return nil, err
+		}
+		if n := page * pageSize; n > 0 && entries[n-1].Range >= first {
+			return nil, f.errorf("damaged in its index: ranges are not in order")
+		}
+	}
+	return entries, nil
+}
+
+// page returns a line of the directory.
+func (f *File) page(i uint64) (first, offset, pageAt uint64) {
+	e := f.dir[i*entrySize:]
+	return binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])
+}
+
+// readPage appends the entries of a page, whose bytes src begins with.
+func (f *File) readPage(entries []Entry, src []byte, page uint64) ([]Entry, error) {
+	rng, offset, _ := f.page(page)
+	for i := page * pageSize; i < min(f.blocks, (page+1)*pageSize); i++ {
+		step, n := binary.Uvarint(src)
+		length, m := binary.Uvarint(src[max(n, 0):])
+		if n <= 0 || m <= 0 || length < 4 || offset+length > f.index || (step == 0) != (i%pageSize == 0) {
+			return nil, f.errorf("damaged in its index, at block %d", i)
+		}
+		rng += step
+		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length)})
+		offset += length
+		src = src[n+m:]
+	}
+	return entries, nil
+}
+
+// Find looks for the block of a range without reading the whole index.
+func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
+	pages := len(f.dir) / entrySize
+	page := sort.Search(pages, func(i int) bool { first, _, _ := f.page(uint64(i)); return first > rng }) - 1
+	if page < 0 {
+		return e, false, nil
+	}
+	_, _, from := f.page(uint64(page))
+	to := f.dirAt
+	if page+1 < pages {
+		_, _, to = f.page(uint64(page) + 1)
+	}
+	if from < f.index || to < from || to > f.dirAt {
+		return e, false, f.errorf("damaged in its directory")
+	}
+	buf := make([]byte, to-from)
+	if err := f.readAt(buf, int64(from)); err != nil {
+		return e, false, err
+	}
+	entries, err := f.readPage(nil, buf, uint64(page))
+	if err != nil {
+		return e, false, err
+	}
+	i := sort.Search(len(entries), func(i int) bool { return entries[i].Range >= rng })
+	if i == len(entries) || entries[i].Range != rng {
+		return e, false, nil
+	}
+	return entries[i], true, nil
+}
+
+// A Cursor reads blocks of a file, best in ascending order: it reads ahead. Not
+// safe for concurrent use.
+type Cursor struct {
+	f       *File
+	window  []byte
+	at      uint64
+	ahead   int
+	decoder Decoder
+}
+
+// Cursor returns a cursor that reads ahead so many bytes.
+func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
+
+// Raw returns the packed bytes of a block with their checksum, which has been
+// checked. They hold until the next call.
+func (c *Cursor) Raw(e Entry) ([]byte, error) {
+	end := e.Offset + uint64(e.Length)
+	if e.Offset < c.at || end > c.at+uint64(len(c.window)) {
+		size := max(uint64(e.Length), min(uint64(c.ahead), c.f.index-e.Offset))
+		if uint64(cap(c.window)) < size {
+			c.window = make([]byte, size)
+		}
+		c.window = c.window[:size]
+		c.at = e.Offset
+		if err := c.f.readAt(c.window, int64(e.Offset)); err != nil {
+			c.window = c.window[:0]
+			return nil, err
+		}
+	}
+	raw := c.window[e.Offset-c.at : end-c.at]
+	body := raw[:len(raw)-4]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(raw[len(body):]) {
+		return nil, c.f.errorf("damaged: the checksum of the block at byte %d (range %#x) is wrong", e.Offset, e.Range)
+	}
+	return raw, nil
+}
+
+// Read reads a block into b, which Reset has prepared for its tier and range.
+func (c *Cursor) Read(e Entry, b *block.Block) error {
+	raw, err := c.Raw(e)
+	if err != nil {
+		return err
+	}
+	if err := c.decoder.Decode(raw[:len(raw)-4], b); err != nil {
+		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
+	}
+	return nil
+}

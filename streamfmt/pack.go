@@ -1,0 +1,279 @@
+package streamfmt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/treereduce/treereduce/block"
+)
+
+// maxLevels bounds how often zero bytes are taken out of a bitmap; four
+// levels shrink an empty one to a 4096th.
+const maxLevels = 4
+
+var errShort = errors.New("the block ends too early")
+
+// appendSet appends a bitmap. A level takes the zero bytes out:
+//
+//	level 0:  00 00 5a 00 00 00 00 81 …        the bitmap
+//	level 1:  mask of the bytes that are not zero, a bit each: 84 …
+//	          those bytes: 5a 81 …
+//	level 2:  the same, done to the mask of level 1; and so on
+//
+// What is written is the number of levels, the innermost mask, then the bytes
+// that each level kept, innermost first. A level is made while it saves bytes.
+func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
+	bitmap := e.bitmap[:0]
+	for _, w := range set {
+		bitmap = binary.LittleEndian.AppendUint64(bitmap, w)
+	}
+	e.bitmap = bitmap
+	bitmap = bitmap[:(slots+7)/8]
+
+	levels := 0
+	for ; levels < maxLevels; levels++ {
+		zeros := 0
+		for _, b := range bitmap {
+			if b == 0 {
+				zeros++
+			}
+		}
+		masks := (len(bitmap) + 7) / 8
+		if zeros <= masks {
+			break
+		}
+		mask := slices.Grow(e.masks[levels][:0], masks)[:masks]
+		clear(mask)
+		kept := e.kept[levels][:0]
+		for i, b := range bitmap {
+			if b != 0 {
+				mask[i>>3] |= 1 << (i & 7)
+				kept = append(kept, b)
+			}
+		}
+		e.masks[levels], e.kept[levels] = mask, kept
+		bitmap = mask
+	}
+	dst = append(dst, byte(levels))
+	dst = append(dst, bitmap...)
+	for l := levels - 1; l >= 0; l-- {
+		dst = append(dst, e.kept[l]...)
+	}
+	return dst
+}
+
+// readSet reads what appendSet wrote into set, and returns the rest of src.
+func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) {
+	if len(src) == 0 {
+		return nil, errShort
+	}
+	levels := int(src[0])
+	src = src[1:]
+	if levels > maxLevels {
+		return nil, fmt.Errorf("a bitmap of %d levels", levels)
+	}
+	var sizes [maxLevels + 1]int
+	sizes[0] = (slots + 7) / 8
+	for l := 1; l <= levels; l++ {
+		sizes[l] = (sizes[l-1] + 7) / 8
+	}
+	if len(src) < sizes[levels] {
+		return nil, errShort
+	}
+	bitmap := src[:sizes[levels]]
+	src = src[sizes[levels]:]
+	for l := levels - 1; l >= 0; l-- {
+		wide := slices.Grow(d.wide[l&1][:0], sizes[l])[:sizes[l]]
+		clear(wide)
+		for i, m := range bitmap {
+			for ; m != 0; m &= m - 1 {
+				at := i<<3 + bits.TrailingZeros8(m)
+				if at >= len(wide) || len(src) == 0 {
+					return nil, errShort
+				}
+				wide[at] = src[0]
+				src = src[1:]
+			}
+		}
+		d.wide[l&1] = wide
+		bitmap = wide
+	}
+	i := 0
+	for ; len(bitmap) >= 8; i++ {
+		set[i] = binary.LittleEndian.Uint64(bitmap)
+		bitmap = bitmap[8:]
+	}
+	for j, b := range bitmap {
+		set[i] |= uint64(b) << (8 * j)
+	}
+	if slots&63 != 0 && set[len(set)-1]>>(slots&63) != 0 {
+		return nil, errors.New("a bit past the last slot")
+	}
+	return src, nil
+}
+
+// An Encoder turns blocks into bytes; it keeps its scratch memory.
+type Encoder struct {
+	bitmap      []byte
+	masks, kept [maxLevels][]byte
+}
+
+const (
+	hasOpen = 1 << iota
+	hasDone
+)
+
+// AppendBlock appends the packed form of b, which holds at least one record.
+// counts, by value (0: open), is increased by what b holds.
+func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(b.Len()))
+	kind := byte(0)
+	if open := b.Open.Count(); open > 0 {
+		kind |= hasOpen
+		counts[0] += uint64(open)
+	}
+	if !b.Done.Empty() {
+		kind |= hasDone
+	}
+	dst = append(dst, kind)
+	if kind&hasOpen != 0 {
+		dst = e.appendSet(dst, b.Open, b.Len())
+	}
+	if kind&hasDone == 0 {
+		return dst
+	}
+	dst = e.appendSet(dst, b.Done, b.Len())
+
+	var count [256]uint64
+	countValues(&count, b)
+	var code [256]uint64
+	values := 0
+	for v, n := range count {
+		if n > 0 {
+			code[v] = uint64(values)
+			values++
+			counts[v] += n
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(values))
+	for v, n := range count {
+		if n > 0 {
+			dst = append(dst, byte(v))
+		}
+	}
+	width := codeWidth(values)
+	if width == 0 {
+		return dst
+	}
+	var acc uint64
+	var have uint
+	for i, w := range b.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			acc |= code[b.Val[base+bits.TrailingZeros64(w)]] << have
+			if have += width; have >= 32 {
+				dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
+				acc >>= 32
+				have -= 32
+			}
+		}
+	}
+	for ; have > 0; have -= min(have, 8) {
+		dst = append(dst, byte(acc))
+		acc >>= 8
+	}
+	return dst
+}
+
+// countValues adds the done records of b to count, by value. Neighbours often
+// have the same value: they take turns between four counters, so that one need
+// not wait for the other.
+func countValues(count *[256]uint64, b *block.Block) {
+	var turns [4][256]uint32
+	for i, w := range b.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			slot := base + bits.TrailingZeros64(w)
+			turns[slot&3][b.Val[slot]]++
+		}
+	}
+	for _, turn := range turns {
+		for v, n := range turn {
+			count[v] += uint64(n)
+		}
+	}
+}
+
+// codeWidth is how many bits tell n values apart.
+func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
+
+// A Decoder turns bytes into blocks; it keeps its scratch memory.
+type Decoder struct {
+	wide  [2][]byte
+	codes []byte
+}
+
+// Decode reads the packed form of a block into b, which Reset has prepared:
+// the number of slots must agree.
+func (d *Decoder) Decode(src []byte, b *block.Block) error {
+	slots, n := binary.Uvarint(src)
+	if n <= 0 || len(src) <= n {
+		return errShort
+	}
+	if slots != uint64(b.Len()) {
+		return fmt.Errorf("a block of %d slots, expected %d", slots, b.Len())
+	}
+	kind := src[n]
+	src = src[n+1:]
+	if kind&^(hasOpen|hasDone) != 0 || kind == 0 {
+		return fmt.Errorf("a block of kind %d", kind)
+	}
+	var err error
+	if kind&hasOpen != 0 {
+		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
+			return err
+		}
+	}
+	if kind&hasDone != 0 {
+		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
+			return err
+		}
+		if src, err = d.readValues(src, b); err != nil {
+			return err
+		}
+	}
+	if len(src) != 0 {
+		return fmt.Errorf("%d bytes after the block", len(src))
+	}
+	return nil
+}
+
+// readValues reads the values of the done slots, and returns the rest of src.
+func (d *Decoder) readValues(src []byte, b *block.Block) ([]byte, error) {
+	n, used := binary.Uvarint(src)
+	if used <= 0 || n == 0 || n > 255 || uint64(len(src)-used) < n {
+		return nil, errShort
+	}
+	var value [256]byte
+	copy(value[:], src[used:used+int(n)])
+	src = src[used+int(n):]
+	width := codeWidth(int(n))
+	size := (b.Done.Count()*int(width) + 7) / 8
+	if len(src) < size {
+		return nil, errShort
+	}
+	// Eight bytes more, so that each code can be read with the seven after it.
+	codes := append(append(d.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0)
+	d.codes = codes
+	mask := uint64(1)<<width - 1
+	at := uint(0)
+	for i, w := range b.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
+			b.Val[base+bits.TrailingZeros64(w)] = value[byte(code)]
+			at += width
+		}
+	}
+	return src[size:], nil
+}

@@ -1,4 +1,62 @@
-GO ?= go
-build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s -o bin/ ./cmd/...
-	for s in init possible solve final; do ln -f bin/mapper bin/$${s}_map; ln -f bin/reducer bin/$${s}_reduce; done
+# treereduce: make alone explains itself.
+
+GO      ?= go
+WIDTH   ?= 3
+HEIGHT  ?= 3
+CONNECT ?= 3
+DATA    ?= all_data
+RUNNER  ?= inline
+# How long make fuzz gives each parser.
+FUZZTIME ?= 30s
+
+STEPS       := init possible solve final
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.DEFAULT_GOAL := help
+.PHONY: help build proj2 test test-exhaustive race bench fuzz lint fmt clean
+
+help: ## this list
+	@echo 'make TARGET [VARIABLE=VALUE …]'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER)'
+
+build: ## driver, mapper, reducer and every step under its own name, in bin/
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/ ./cmd/driver ./cmd/mapper ./cmd/reducer
+	@for step in $(STEPS); do \
+		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
+	done
+
+proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
+	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
+		--data $(DATA) --runner $(RUNNER) --overwrite
+
+test: build ## all tests (about two minutes)
+	$(GO) test ./...
+
+test-exhaustive: ## every board of at most 16 squares against brute force (some minutes)
+	TREEREDUCE_EXHAUSTIVE=1 $(GO) test ./solve -run BruteForce -count=1 -timeout 30m
+
+race: ## all tests with the race detector (needs a C compiler; some minutes)
+	$(GO) test -race ./...
+
+bench: build ## the figures of docs/benchmarks.md (about ten minutes; BENCH='-large' adds 6×5)
+	$(GO) run ./cmd/bench $(BENCH)
+
+fuzz: ## every parser, FUZZTIME=30s each
+	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \
+	while read -r dir; do \
+		for f in $$(grep -hos '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go | sed 's/func //'); do \
+			echo "$$dir: $$f"; $(GO) test "$$dir" -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+fmt: ## format all code
+	gofmt -w .
+
+clean: ## remove what make build made
+	rm -rf bin

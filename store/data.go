@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -163,14 +164,25 @@ func lockFile(name string) (*os.File, error) {
 	return f, nil
 }
 
-// clear removes attempts, and if asked everything but the lock.
+// ours reports whether a name in a data directory is one that treereduce makes,
+// the lock aside.
+func ours(name string) bool {
+	for _, prefix := range []string{"data_first", "data_second"} {
+		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+			return true
+		}
+	}
+	return slices.Contains([]string{manifestName, "temp", "table", "final"}, name)
+}
+
+// clear removes attempts, and if asked everything that is ours but the lock.
 func (d *Data) clear(all bool) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != lockName && (all || strings.HasPrefix(e.Name(), attemptPrefix)) {
+		if strings.HasPrefix(e.Name(), attemptPrefix) || all && ours(e.Name()) {
 			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
 				return err
 			}

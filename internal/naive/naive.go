@@ -1,0 +1,408 @@
+// Package naive solves Connect N in the plainest way there is. It is the
+// oracle of the tests of the other packages: a second method, written from
+// the rules of the game alone and slow on purpose, so that it is easy to see
+// that it is right. It must not import the other packages of this module.
+//
+// A board has w columns and h rows. X moves first, pieces drop into columns,
+// and play stops when a player has connect pieces in a line (row, column or
+// diagonal) or when the board is full, which is a tie. connect is at least 1.
+//
+// The text of a board has w*h characters, column by column from the left and
+// each column from the bottom up: ' ' for an empty square, 'O' or 'X'.
+//
+// A value byte has the result under best play in its low two bits (1: O wins,
+// 2: X wins, 3: tie) and the remoteness, the number of moves to the end, in
+// its six high bits. The winner hastens the end, the loser delays it, and a
+// tie is drawn out as long as possible.
+package naive
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The results in the low two bits of a value byte.
+const (
+	oWins = 1
+	xWins = 2
+	tie   = 3
+)
+
+// value puts a result and a remoteness together in a value byte.
+func value(result, remoteness int) byte {
+	return byte(remoteness<<2 | result)
+}
+
+// split is the inverse of value.
+func split(v byte) (result, remoteness int) {
+	return int(v & 3), int(v >> 2)
+}
+
+// position is a board that moves are made on and taken back from.
+type position struct {
+	w, h, connect int
+	squares       []byte // the board text
+}
+
+// start returns the empty board.
+func start(w, h, connect int) *position {
+	return &position{w, h, connect, []byte(strings.Repeat(" ", w*h))}
+}
+
+// mover returns the player whose turn it is: X when both have the same number
+// of pieces, O when X has one more.
+func (p *position) mover() byte {
+	x, o := 0, 0
+	for _, s := range p.squares {
+		switch s {
+		case 'X':
+			x++
+		case 'O':
+			o++
+		}
+	}
+	if x == o {
+		return 'X'
+	}
+	return 'O'
+}
+
+// landing returns the index of the lowest empty square of a column, or -1 if
+// the column is full.
+func (p *position) landing(column int) int {
+	for row := 0; row < p.h; row++ {
+		if i := column*p.h + row; p.squares[i] == ' ' {
+			return i
+		}
+	}
+	return -1
+}
+
+// full tells whether no square is empty.
+func (p *position) full() bool {
+	for _, s := range p.squares {
+		if s == ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// line returns the player who has connect pieces in a line, or ' ' if nobody
+// has. It tries every piece as the start of a line in each of the four
+// directions.
+func (p *position) line() byte {
+	directions := [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}}
+	for column := 0; column < p.w; column++ {
+		for row := 0; row < p.h; row++ {
+			player := p.squares[column*p.h+row]
+			if player == ' ' {
+				continue
+			}
+			for _, d := range directions {
+				if p.run(player, column, row, d[0], d[1]) >= p.connect {
+					return player
+				}
+			}
+		}
+	}
+	return ' '
+}
+
+// run counts the pieces of player in an unbroken walk from a square in steps
+// of (dc, dr).
+func (p *position) run(player byte, column, row, dc, dr int) int {
+	n := 0
+	for column >= 0 && column < p.w && row >= 0 && row < p.h &&
+		p.squares[column*p.h+row] == player {
+		n++
+		column += dc
+		row += dr
+	}
+	return n
+}
+
+// finished returns the result of a position where play has stopped, or 0 if
+// it goes on.
+func (p *position) finished() int {
+	switch p.line() {
+	case 'X':
+		return xWins
+	case 'O':
+		return oWins
+	}
+	if p.full() {
+		return tie
+	}
+	return 0
+}
+
+// Values are the value bytes of every position that can be reached from the
+// empty board.
+type Values struct {
+	memo []byte // by index of the board in base 3; 0: cannot be reached
+}
+
+// Solve solves a board of at most 16 squares.
+func Solve(w, h, connect int) *Values {
+	size := 1
+	for range w * h {
+		size *= 3
+	}
+	v := &Values{make([]byte, size)}
+	start(w, h, connect).solve(v.memo, 0, 0)
+	return v
+}
+
+// digit is what a piece counts for in the index of a board.
+func digit(piece byte) int {
+	switch piece {
+	case 'X':
+		return 1
+	case 'O':
+		return 2
+	}
+	return 0
+}
+
+// Of returns the value byte of a board, 0 if it cannot be reached.
+func (v *Values) Of(board string) byte {
+	index := 0
+	for i := len(board) - 1; i >= 0; i-- {
+		index = index*3 + digit(board[i])
+	}
+	return v.memo[index]
+}
+
+// Count returns how many positions can be reached, the empty board included.
+func (v *Values) Count() int {
+	n := 0
+	for _, b := range v.memo {
+		if b != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// boards returns all positions that can be reached on a board of so many
+// squares.
+func (v *Values) boards(squares int) []string {
+	var all []string
+	for index, b := range v.memo {
+		if b == 0 {
+			continue
+		}
+		board := make([]byte, squares)
+		for i := range board {
+			board[i] = " XO"[index%3]
+			index /= 3
+		}
+		all = append(all, string(board))
+	}
+	return all
+}
+
+// solve returns the value byte of p by minimax and notes it, and that of all
+// positions after p, in memo. Its index there is given, and how many pieces it
+// has.
+func (p *position) solve(memo []byte, index, pieces int) byte {
+	if v := memo[index]; v != 0 {
+		return v
+	}
+	mover := byte('X')
+	if pieces%2 == 1 {
+		mover = 'O'
+	}
+	var best byte // 0, which is no value byte, until the first move is tried
+	power := 1    // of 3, for the square at which a column begins
+	for column := 0; column < p.w; column++ {
+		square := power
+		for row := 0; row < p.h; row++ {
+			power *= 3
+		}
+		i := p.landing(column)
+		if i < 0 {
+			continue
+		}
+		for j := column * p.h; j < i; j++ {
+			square *= 3
+		}
+		p.squares[i] = mover
+		child := index + square*digit(mover)
+		if memo[child] == 0 {
+			switch {
+			case p.wonAt(i) && mover == 'X':
+				memo[child] = value(xWins, 0)
+			case p.wonAt(i):
+				memo[child] = value(oWins, 0)
+			case pieces+1 == p.w*p.h:
+				memo[child] = value(tie, 0)
+			}
+		}
+		result, remoteness := split(p.solve(memo, child, pieces+1))
+		p.squares[i] = ' '
+		if v := value(result, remoteness+1); best == 0 || better(mover, v, best) {
+			best = v
+		}
+	}
+	memo[index] = best
+	return best
+}
+
+// wonAt tells whether the piece on square i is part of a line.
+func (p *position) wonAt(i int) bool {
+	player, column, row := p.squares[i], i/p.h, i%p.h
+	for _, d := range [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
+		if p.run(player, column, row, d[0], d[1])+p.run(player, column, row, -d[0], -d[1])-1 >= p.connect {
+			return true
+		}
+	}
+	return false
+}
+
+// better tells whether the player who moves likes value byte a more than b.
+func better(mover, a, b byte) bool {
+	won, _ := outcomes(mover)
+	resultA, remotenessA := split(a)
+	resultB, remotenessB := split(b)
+	if resultA != resultB {
+		// A win is best and a tie is better than a loss.
+		return resultA == won || resultA == tie && resultB != won
+	}
+	if resultA == won {
+		return remotenessA < remotenessB
+	}
+	return remotenessA > remotenessB
+}
+
+// outcomes returns the result that is a win for player and the one that is a
+// loss.
+func outcomes(player byte) (won, lost int) {
+	if player == 'X' {
+		return xWins, oWins
+	}
+	return oWins, xWins
+}
+
+// Hash returns the hash of a board. Each column takes h+1 bits, the leftmost
+// column the most significant ones. The piece j squares above the bottom of
+// its column adds 1<<j if it is an O and 2<<j if it is an X. w*(h+1) is at
+// most 64.
+func Hash(board string, w, h int) uint64 {
+	var hash uint64
+	for column := 0; column < w; column++ {
+		var sum uint64
+		for j := 0; j < h; j++ {
+			switch board[column*h+j] {
+			case 'O':
+				sum += 1 << j
+			case 'X':
+				sum += 2 << j
+			}
+		}
+		hash = hash<<(h+1) | sum
+	}
+	return hash
+}
+
+// Final returns the final file of the course: for every position that can be
+// reached except the empty board, in ascending order of the hash, a line with
+// the board text in single quotes, a tab and the value byte in decimal.
+func Final(w, h, connect int) string {
+	type entry struct {
+		hash  uint64
+		board string
+		value byte
+	}
+	values := Solve(w, h, connect)
+	var entries []entry
+	for _, board := range values.boards(w * h) {
+		if hash := Hash(board, w, h); hash != 0 {
+			entries = append(entries, entry{hash, board, values.Of(board)})
+		}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.hash < b.hash {
+			return -1
+		}
+		return 1
+	})
+	var file strings.Builder
+	for _, e := range entries {
+		file.WriteString("'" + e.board + "'\t" + strconv.Itoa(int(e.value)) + "\n")
+	}
+	return file.String()
+}
+
+// winScore is the score in search of a win at the root, where no moves are
+// left to make. It is more than any number of moves, so that a score tells
+// both the result and the remoteness.
+const winScore = 100
+
+// Search returns the value byte of one position that can be reached, by a
+// depth-first search with alpha-beta. It keeps no table of positions and
+// shares only the rules of the game with Solve. It is meant for positions
+// with few empty squares, on boards too large for Solve.
+func Search(board string, w, h, connect int) byte {
+	p := &position{w, h, connect, []byte(board)}
+	won, lost := outcomes(p.mover())
+	score := p.search(-winScore, winScore, 0)
+	switch {
+	case score > 0:
+		return value(won, winScore-score)
+	case score < 0:
+		return value(lost, winScore+score)
+	}
+	// A tie always fills the board.
+	return value(tie, strings.Count(board, " "))
+}
+
+// search returns the score of p for the player who moves, exact if it is
+// between alpha and beta: 0 for a tie, and for an end by a line that is depth
+// moves after the root, winScore-depth if the player wins and depth-winScore
+// if the player loses.
+func (p *position) search(alpha, beta, depth int) int {
+	switch p.finished() {
+	case xWins, oWins:
+		// The line is that of the last mover: the next one has lost.
+		return depth - winScore
+	case tie:
+		return 0
+	}
+	mover := p.mover()
+	best := -winScore
+	for column := 0; column < p.w; column++ {
+		i := p.landing(column)
+		if i < 0 {
+			continue
+		}
+		p.squares[i] = mover
+		score := -p.search(-beta, -alpha, depth+1)
+		p.squares[i] = ' '
+		best = max(best, score)
+		alpha = max(alpha, best)
+		if alpha >= beta {
+			break
+		}
+	}
+	return best
+}
+
+// Random returns a position that can be reached, after plies random moves
+// from the empty board or fewer if play stops before.
+func Random(rng *rand.Rand, w, h, connect, plies int) string {
+	p := start(w, h, connect)
+	for n := 0; n < plies && p.finished() == 0; n++ {
+		var moves []int
+		for column := 0; column < w; column++ {
+			if i := p.landing(column); i >= 0 {
+				moves = append(moves, i)
+			}
+		}
+		p.squares[moves[rng.IntN(len(moves))]] = p.mover()
+	}
+	return string(p.squares)
+}

@@ -1,0 +1,178 @@
+package naive
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestSolveKnownBoards(t *testing.T) {
+	tests := []struct {
+		w, h, connect      int
+		positions          int
+		result, remoteness int
+	}{
+		{2, 2, 2, 13, xWins, 3},
+		{3, 3, 3, 694, tie, 9},
+		{4, 3, 3, 7157, xWins, 9},
+		{3, 4, 3, 2715, tie, 12},
+		{4, 4, 4, 161029, tie, 16},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
+			values := Solve(test.w, test.h, test.connect)
+			if n := values.Count(); n != test.positions {
+				t.Errorf("%d positions, want %d", n, test.positions)
+			}
+			got := values.Of(strings.Repeat(" ", test.w*test.h))
+			if want := value(test.result, test.remoteness); got != want {
+				t.Errorf("value byte of the empty board is %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+// TestSolveColumn checks boards of one column, where every move is forced.
+func TestSolveColumn(t *testing.T) {
+	for h := 1; h <= 16; h++ {
+		for connect := 1; connect <= h; connect++ {
+			positions, want := h+1, value(tie, h)
+			if connect == 1 {
+				positions, want = 2, value(xWins, 1)
+			}
+			values := Solve(1, h, connect)
+			if n := values.Count(); n != positions {
+				t.Errorf("1x%dc%d: %d positions, want %d", h, connect, n, positions)
+			}
+			if got := values.Of(strings.Repeat(" ", h)); got != want {
+				t.Errorf("1x%dc%d: value byte %d, want %d", h, connect, got, want)
+			}
+		}
+	}
+}
+
+func TestFinished(t *testing.T) {
+	// Boards of 3 columns and 4 rows, the columns parted by '|' here.
+	tests := []struct {
+		board   string
+		connect int
+		want    int
+	}{
+		{"    |    |    ", 3, 0},
+		{"XXX |OO  |    ", 3, xWins},
+		{"OOO |XX  |X   ", 3, oWins},
+		{"X   |X   |X   ", 3, xWins},
+		{"X   |OX  |OOX ", 3, xWins},
+		{"XXO |XO  |O   ", 3, oWins},
+		// The top of one column and the bottom of the next are no line.
+		{"OOXX|X   |O   ", 3, 0},
+		{"OXOX|OXOX|XOXO", 4, tie},
+	}
+	for _, test := range tests {
+		board := strings.ReplaceAll(test.board, "|", "")
+		p := &position{3, 4, test.connect, []byte(board)}
+		if got := p.finished(); got != test.want {
+			t.Errorf("%q connect %d: got %d, want %d", test.board, test.connect, got, test.want)
+		}
+	}
+}
+
+func TestFinal(t *testing.T) {
+	want := "'  X '\t10\n" +
+		"'  XO'\t6\n" +
+		"'O X '\t6\n" +
+		"'O XX'\t2\n" +
+		"'X   '\t10\n" +
+		"'X O '\t6\n" +
+		"'X XO'\t2\n" +
+		"'X OX'\t2\n" +
+		"'XO  '\t6\n" +
+		"'XOX '\t2\n" +
+		"'OXX '\t2\n" +
+		"'XXO '\t2\n"
+	if got := Final(2, 2, 2); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestHash(t *testing.T) {
+	tests := []struct {
+		board string
+		w, h  int
+		want  uint64
+	}{
+		{"    ", 2, 2, 0},
+		{"  X ", 2, 2, 2},
+		{"XO  ", 2, 2, 32},
+		{"OXX ", 2, 2, 42},
+		{strings.Repeat("X", 63), 1, 63, 1<<64 - 2},
+		{"X" + strings.Repeat(" ", 31), 32, 1, 1 << 63},
+	}
+	for _, test := range tests {
+		if got := Hash(test.board, test.w, test.h); got != test.want {
+			t.Errorf("%q on %dx%d: got %d, want %d", test.board, test.w, test.h, got, test.want)
+		}
+	}
+}
+
+// TestHashDistinct checks that no two positions of a board share a hash.
+func TestHashDistinct(t *testing.T) {
+	seen := make(map[uint64]string)
+	for _, board := range Solve(4, 3, 4).boards(12) {
+		hash := Hash(board, 4, 3)
+		if other, ok := seen[hash]; ok {
+			t.Fatalf("%q and %q both have hash %d", board, other, hash)
+		}
+		seen[hash] = board
+	}
+}
+
+// TestSearchAllPositions compares the two methods on every position of the
+// smallest boards.
+func TestSearchAllPositions(t *testing.T) {
+	for w := 1; w <= 6; w++ {
+		for h := 1; w*h <= 6; h++ {
+			for connect := 1; connect <= max(w, h)+1; connect++ {
+				values := Solve(w, h, connect)
+				for _, board := range values.boards(w * h) {
+					want := values.Of(board)
+					if got := Search(board, w, h, connect); got != want {
+						t.Fatalf("%dx%dc%d %q: Search %d, Solve %d", w, h, connect, board, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSearchRandomPositions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {5, 3, 3}, {3, 5, 4}, {7, 2, 2}, {4, 4, 3}, {4, 4, 4}} {
+		w, h, connect := b[0], b[1], b[2]
+		values := Solve(w, h, connect)
+		for range 100 {
+			board := Random(rng, w, h, connect, w*h-rng.IntN(10))
+			want := values.Of(board)
+			if want == 0 {
+				t.Fatalf("%dx%dc%d: Solve lacks %q", w, h, connect, board)
+			}
+			if got := Search(board, w, h, connect); got != want {
+				t.Errorf("%dx%dc%d %q: Search %d, Solve %d", w, h, connect, board, got, want)
+			}
+		}
+	}
+}
+
+func TestRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		plies := rng.IntN(50)
+		board := Random(rng, 7, 6, 4, plies)
+		pieces := 42 - strings.Count(board, " ")
+		p := &position{7, 6, 4, []byte(board)}
+		if pieces > plies || pieces < plies && p.finished() == 0 {
+			t.Errorf("%q has %d pieces after %d plies", board, pieces, plies)
+		}
+	}
+}

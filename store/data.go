@@ -57,8 +57,8 @@ const (
 // refuses a directory of another game or version, one that another process is
 // at work in, and one with files in it that are not treereduce's. What earlier
 // attempts left half-written is removed.
-func Create(path, game string, mode Mode) (d *Data, err error) {
-	d = &Data{FS: Local{}, Path: path, Game: game}
+func Create(path, game string, mode Mode) (_ *Data, err error) {
+	d := &Data{FS: Local{}, Path: path, Game: game}
 	found, err := readManifest(d.FS, path)
 	switch {
 	case err == nil:

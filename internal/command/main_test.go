@@ -1,0 +1,60 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/treereduce/treereduce/step"
+)
+
+// bin is where the real commands are: the tests run them as processes.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "treereduce-bin-")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			err = build(dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		bin = dir
+		return m.Run()
+	}())
+}
+
+// build makes the commands and the names of the steps, as make build does.
+func build(dir string) error {
+	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/mapper", "./cmd/reducer")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
+	}
+	for _, name := range step.Names() {
+		for side, binary := range map[string]string{"map": "mapper", "reduce": "reducer"} {
+			if err := os.Link(filepath.Join(dir, binary), filepath.Join(dir, name+"_"+side)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TestScripts runs the command lines of testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			return nil
+		},
+	})
+}

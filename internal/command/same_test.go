@@ -1,0 +1,259 @@
+package command_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// board is the game of these tests: the smallest of the course's whose keys
+// fall into several ranges.
+var board = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
+
+// driver returns the command driver solve on a data directory, in a process
+// group of its own.
+func driver(dir string, flags ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(bin, "driver"), append(append(board, "--data", dir), flags...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// drive runs driver solve to its end.
+func drive(t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	if out, err := driver(dir, flags...).CombinedOutput(); err != nil {
+		t.Fatalf("driver %v: %v\n%s", flags, err, out)
+	}
+}
+
+// result is what must be the same whatever the way: the bytes of final, its
+// parts in a row, and those of every file of the table.
+func result(t *testing.T, dir string) string {
+	t.Helper()
+	sum := sha256.New()
+	for _, pattern := range []string{"final/part-*", "table/*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: no %s: %v", dir, pattern, err)
+		}
+		for _, name := range names {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(pattern, "table") {
+				fmt.Fprintf(sum, "%s ", filepath.Base(name))
+			}
+			_, err = io.Copy(sum, f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// TestSameBytes solves the same game in every way and wants the same bytes: by
+// both runners, into 1, 2 and 7 parts, with and without combiner and
+// compression, begun with one runner and gone on with another in mid-loop.
+func TestSameBytes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "plain")
+	drive(t, dir)
+	want := result(t, dir)
+
+	type way [][]string // the flags of one run after the other
+	var ways []way
+	for _, reducers := range []string{"1", "2", "7"} {
+		for _, keep := range []string{"--keep=all", "--keep=all --compress", "--keep=final"} {
+			ways = append(ways, way{strings.Fields("--runner inline --reducers " + reducers + " " + keep)})
+		}
+	}
+	for _, flags := range []string{
+		"--reducers 1",
+		"--reducers 2 --combine=false --keep all",
+		"--reducers 7 --combine=false",
+		"--reducers 7 --keep all --compress",
+	} {
+		ways = append(ways, way{strings.Fields("--runner pipe " + flags)})
+	}
+	ways = append(ways,
+		way{{"--runner=pipe", "--keep=all", "--reducers=2", "--until-tier=9"}, {"--runner=inline", "--resume", "--reducers=7"}},
+		way{{"--runner=inline", "--reducers=7", "--until-tier=20"}, {"--runner=pipe", "--resume", "--reducers=2"}},
+		way{{"--memory=64M"}},
+	)
+	for _, runs := range ways {
+		t.Run(strings.ReplaceAll(fmt.Sprint(runs), "--", ""), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "d")
+			for _, flags := range runs {
+				drive(t, dir, flags...)
+			}
+			if got := result(t, dir); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// snapshot notes every file of the directories that are whole, so that a change
+// of one is seen: its inode, size and time.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	whole := make(map[string]string)
+	marks, err := filepath.Glob(filepath.Join(dir, "*", "_SUCCESS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range marks {
+		if strings.HasPrefix(filepath.Base(filepath.Dir(mark)), "_") {
+			continue // an attempt that was about to be renamed
+		}
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(mark), "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			info, err := os.Stat(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole[f] = fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime())
+		}
+	}
+	return whole
+}
+
+// TestKilled stops the driver by SIGKILL at random points, again and again, and
+// resumes it, with either runner: the same bytes in the end, and nothing whose
+// _SUCCESS stood is made again.
+func TestKilled(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	began := time.Now()
+	drive(t, plain, "--keep=all")
+	took := time.Since(began)
+	want := result(t, plain)
+	for _, flags := range []string{
+		"--keep=final --runner=inline",
+		"--keep=all --runner=inline --reducers=2",
+		"--keep=final --runner=pipe --reducers=2",
+		"--keep=all --compress --runner=both",
+	} {
+		t.Run(strings.ReplaceAll(flags, "--", ""), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, uint64(len(flags))))
+			dir := filepath.Join(t.TempDir(), "d")
+			longest, kills := took, 0
+			if strings.Contains(flags, "pipe") {
+				longest *= 10
+			}
+			for try := 0; ; try++ {
+				words := strings.Fields(strings.Replace(flags, "=both", "="+[]string{"inline", "pipe"}[try%2], 1))
+				if try > 0 {
+					words = append(words, "--resume")
+				}
+				before := snapshot(t, dir)
+				cmd := driver(dir, words...)
+				var out bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &out
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				// Shorter lives first, so that many tries are cut off; then longer
+				// ones, so that the run ends.
+				life := time.Duration(rng.Int64N(int64(longest))) * time.Duration(1+try) / 10
+				timer := time.AfterFunc(life, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+				err := cmd.Wait()
+				timer.Stop()
+				for name, was := range before {
+					info, err := os.Stat(name)
+					if errors.Is(err, fs.ErrNotExist) && strings.Contains(flags, "keep=final") {
+						continue // not needed any more
+					}
+					if err != nil {
+						t.Fatalf("try %d: %v", try, err)
+					}
+					if is := fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime()); is != was {
+						t.Errorf("try %d: %s was whole, and was made again", try, name)
+					}
+				}
+				if err == nil {
+					break
+				}
+				if cmd.ProcessState.ExitCode() != -1 {
+					t.Fatalf("try %d: %v\n%s", try, err, out.String())
+				}
+				kills++
+			}
+			if got := result(t, dir); got != want {
+				t.Errorf("after %d kills: got %s, want %s", kills, got, want)
+			}
+			if kills == 0 {
+				t.Error("the run ended before it could be killed")
+			}
+			t.Logf("%d kills", kills)
+		})
+	}
+}
+
+// TestInterrupted stops the driver with Ctrl-C: exit status 130, and a word on
+// how to go on.
+func TestInterrupted(t *testing.T) {
+	for _, runner := range []string{"inline", "pipe"} {
+		dir := filepath.Join(t.TempDir(), runner)
+		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --runner "+runner+" --data "+dir)...)
+		var out bytes.Buffer
+		cmd.Stderr = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
+			t.Errorf("%s: exit status %d, %q", runner, code, out.String())
+		}
+	}
+}
+
+// waitFor waits until a file is there.
+func waitFor(t *testing.T, name string) {
+	t.Helper()
+	for range 1000 {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not come", name)
+}
+
+// TestLock wants a second driver refused while the first is at work, and a lock
+// that a dead one left not to matter.
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
+	second := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume")...)
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another driver is at work in it") {
+		t.Errorf("second driver: %v, %s", err, out)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	third := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume", "--until-tier", "4")...)
+	if out, err := third.CombinedOutput(); err != nil {
+		t.Errorf("after the first was killed: %v, %s", err, out)
+	}
+}

@@ -1,0 +1,271 @@
+package table_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// solved solves 4×5 connect 3, which has several ranges, once for all tests of
+// damage, and returns a copy of its data directory.
+func solved(t *testing.T) (dir string, g *connectn.Rules) {
+	t.Helper()
+	g, err := connectn.New(4, 5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	data, err := store.Create(dir, g.Spec(), store.Fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir, g
+}
+
+// rewrite changes the position of a tier in the table: change gets its block
+// and its slot.
+func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
+	t.Helper()
+	tier, rng := g.Tier(p), p>>g.LowBits()
+	name := filepath.Join(dir, table.TierFile(tier))
+	in, err := tierio.Open(store.Local{}, name, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := tierio.NewWriter(&out, g, tier, tierio.Blocks)
+	c := in.Cursor(0)
+	changed := false
+	for i := 0; i <= in.Len(); i++ {
+		b := new(block.Block)
+		if !changed && (i == in.Len() || in.Range(i) >= rng) {
+			changed = true
+			if _, err := c.Load(b, rng, rng); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() == 0 {
+				b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
+			}
+			slot, ok := b.Slot(uint32(p-rng<<g.LowBits()), 0)
+			if !ok {
+				t.Fatalf("%#x has no slot", p)
+			}
+			change(b, slot)
+			if i < in.Len() && in.Range(i) > rng {
+				i-- // a new block, before this one
+			}
+		} else if i < in.Len() {
+			if _, err := c.Load(b, in.Range(i), in.Range(i)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			break
+		}
+		chunk := tierio.NewChunk(g, tierio.Blocks)
+		chunk.Add(b)
+		if err := w.Append(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), in.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func parse(t *testing.T, g game.Game, board string) game.Position {
+	t.Helper()
+	p, err := g.Parse(board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestVerifyDamage damages a right table in every way and wants the damage
+// named, at the position where it is.
+func TestVerifyDamage(t *testing.T) {
+	const (
+		reached  = "XOX..O...." + ".........." // X wins from here, in tier 4
+		finished = "XXX..OO..." + ".........."
+		floating = "XXXO.OO..." + ".........." // after the end of play
+	)
+	for _, test := range []struct {
+		name   string
+		board  string
+		change func(b *block.Block, slot int)
+		want   string
+	}{
+		{"nothing", reached, func(*block.Block, int) {}, ""},
+		{"value", reached, func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "as its moves lead to"},
+		{"remoteness", reached, func(b *block.Block, slot int) { b.Val[slot] += 8 }, "as its moves lead to"},
+		{"no outcome", reached, func(b *block.Block, slot int) { b.Val[slot] = 4 }, "no outcome"},
+		{"no value", reached, func(b *block.Block, slot int) { b.Done.Remove(slot); b.Open.Add(slot) }, "has no value"},
+		{"finished too early", reached, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 0)) }, "not finished"},
+		{"not finished", finished, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 1)) }, "it is finished"},
+		{"removed", reached, func(b *block.Block, slot int) { b.Done.Remove(slot) }, "is missing"},
+		{"unreachable", floating, func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 2 }, "cannot be reached"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, g := solved(t)
+			p := parse(t, g, test.board)
+			rewrite(t, dir, g, p, test.change)
+			_, n, err := table.Verify(context.Background(), store.Local{}, dir)
+			if test.want == "" {
+				if err != nil || n != 195472 {
+					t.Fatalf("got %d positions and %v", n, err)
+				}
+				return
+			}
+			var fault *table.Fault
+			if !errors.As(err, &fault) {
+				t.Fatalf("got %v, want a fault", err)
+			}
+			if fault.Position != p || !strings.Contains(fault.Reason, test.want) {
+				t.Errorf("got %v, want %q at %#x", err, test.want, p)
+			}
+		})
+	}
+}
+
+// TestVerifyFirst wants the first of two faults: the one nearer to the end of
+// play, on which the other might rest.
+func TestVerifyFirst(t *testing.T) {
+	dir, g := solved(t)
+	early, late := parse(t, g, "X.........."+"........."), parse(t, g, "XOX..O...."+"..........")
+	for _, p := range []game.Position{early, late} {
+		rewrite(t, dir, g, p, func(b *block.Block, slot int) { b.Val[slot] += 8 })
+	}
+	_, _, err := table.Verify(context.Background(), store.Local{}, dir)
+	var fault *table.Fault
+	if !errors.As(err, &fault) || fault.Position != late {
+		t.Errorf("got %v, want the fault at %#x", err, late)
+	}
+}
+
+// TestVerifyFiles damages the files themselves.
+func TestVerifyFiles(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		damage func(t *testing.T, file string)
+		want   string
+	}{
+		{"missing", func(t *testing.T, file string) { remove(t, file) }, "no such file"},
+		{"cut short", func(t *testing.T, file string) { cut(t, file, 100) }, "cut short"},
+		{"empty", func(t *testing.T, file string) { cut(t, file, 1<<20) }, "not a block file"},
+		{"a byte changed", func(t *testing.T, file string) { flip(t, file) }, "checksum"},
+		{"not whole", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "not whole"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir, _ := solved(t)
+			file := filepath.Join(dir, table.TierFile(9))
+			test.damage(t, file)
+			_, _, err := table.Verify(context.Background(), store.Local{}, dir)
+			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "not whole" && !strings.Contains(err.Error(), file) {
+				t.Errorf("got %v, want %q and the name of the file", err, test.want)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, file string) {
+	t.Helper()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cut takes n bytes off the end of a file.
+func cut(t *testing.T, file string, n int64) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, max(0, info.Size()-n)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// flip changes a byte in the middle of a file.
+func flip(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 0x10
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOpenNothing wants a plain word where nothing has been solved.
+func TestOpenNothing(t *testing.T) {
+	if _, err := table.Open(store.Local{}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLookup plays all games of 4×5 connect 3 up to a ply, asks for every
+// position, and wants each value to follow from the choices.
+func TestLookup(t *testing.T) {
+	dir, g := solved(t)
+	tab, err := table.Open(store.Local{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	tier := []game.Position{g.Start()}
+	for ply := range 7 {
+		next := make(map[game.Position]bool)
+		for _, p := range tier {
+			v, ok, err := tab.Lookup(p)
+			if err != nil || !ok {
+				t.Fatalf("%#x: found %v, %v", p, ok, err)
+			}
+			choices, err := tab.Choices(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if primitive := g.Primitive(p); (primitive != 0) != (len(choices) == 0) || primitive != 0 && primitive != v {
+				t.Fatalf("%#x: %d choices, value %s, the rules say %s", p, len(choices), v, primitive)
+			}
+			for i, c := range choices {
+				next[c.To] = true
+				if i == 0 && (c.Value.Outcome() != v.Outcome() || c.Value.Remoteness()+1 != v.Remoteness()) {
+					t.Fatalf("%#x is %s, but its best move leads to %s", p, v, c.Value)
+				}
+			}
+		}
+		if counts := tab.Counts(ply); counts.Total() != uint64(len(tier)) {
+			t.Errorf("tier %d: %d positions, want %d", ply, counts.Total(), len(tier))
+		}
+		tier = slices.Sorted(maps.Keys(next))
+	}
+	if _, ok, err := tab.Lookup(parse(t, g, "XXXO.OO.............")); ok || err != nil {
+		t.Errorf("a position after the end of play: found %v, %v", ok, err)
+	}
+	if _, _, err := tab.Lookup(1 << 24); err == nil {
+		t.Error("a hash that is no board was looked up")
+	}
+}

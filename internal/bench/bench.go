@@ -1,0 +1,322 @@
+// Package bench times the commands of treereduce as whole processes, by the
+// operating system's own accounting, and prints medians.
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Options are what is measured.
+type Options struct {
+	Bin   string // directory of the commands
+	Runs  int    // of each command
+	Large bool   // also what takes minutes
+}
+
+// bencher is one run of all measurements.
+type bencher struct {
+	Options
+	out io.Writer
+	dir string // scratch
+}
+
+// usage is what a process took, its children included.
+type usage struct {
+	wall, cpu time.Duration
+	peak      int64 // bytes of resident memory, of the largest process
+}
+
+// Run measures and prints.
+func Run(out io.Writer, o Options) error {
+	dir, err := os.MkdirTemp("", "treereduce-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bencher{o, out, dir}
+	for _, measure := range []func() error{b.solve, b.sizes, b.lookup, b.streams} {
+		if err := measure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command is a command of ours.
+func (b *bencher) command(name string, args ...string) *exec.Cmd {
+	return exec.Command(filepath.Join(b.Bin, name), args...)
+}
+
+// timed runs a process to its end.
+func timed(cmd *exec.Cmd) (usage, error) {
+	var stderr bytes.Buffer
+	if cmd.Stderr == nil {
+		cmd.Stderr = &stderr
+	}
+	began := time.Now()
+	err := cmd.Run()
+	u := usage{wall: time.Since(began)}
+	if err != nil {
+		return u, fmt.Errorf("%v: %w: %s", cmd, err, stderr.String())
+	}
+	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	u.peak = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	return u, nil
+}
+
+// median returns the middle one of some measurements, figure by figure.
+func median(us []usage) usage {
+	middle := func(of func(usage) int64) int64 {
+		var all []int64
+		for _, u := range us {
+			all = append(all, of(u))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	return usage{
+		wall: time.Duration(middle(func(u usage) int64 { return int64(u.wall) })),
+		cpu:  time.Duration(middle(func(u usage) int64 { return int64(u.cpu) })),
+		peak: middle(func(u usage) int64 { return u.peak }),
+	}
+}
+
+// scratch is an empty place for a data directory.
+func (b *bencher) scratch() (string, error) {
+	dir := filepath.Join(b.dir, "data")
+	return dir, os.RemoveAll(dir)
+}
+
+// solve times driver solve.
+func (b *bencher) solve() error {
+	fmt.Fprint(b.out, "| driver solve connectn | runs | wall s | CPU s | CPU ns a position | peak MB |\n|---|---|---|---|---|---|\n")
+	for _, test := range []struct {
+		flags     string
+		positions float64
+		large     bool
+	}{
+		{"--width 4 --height 5 --connect 3 --final yes", 195_472, false},
+		{"--width 5 --height 4 --connect 4 --final no", 3_945_711, false},
+		{"--width 5 --height 5 --connect 4 --final no", 69_763_700, false},
+		{"--width 5 --height 5 --connect 4 --final yes", 69_763_700, false},
+		{"--width 5 --height 5 --connect 4 --final no --memory 256M", 69_763_700, false},
+		{"--width 4 --height 5 --connect 3 --runner pipe", 195_472, false},
+		{"--width 5 --height 5 --connect 4 --runner pipe --final no", 69_763_700, true},
+		{"--width 6 --height 5 --connect 4 --final no", 2_818_972_642, true},
+	} {
+		runs := b.Runs
+		if test.large {
+			if !b.Large {
+				continue
+			}
+			runs = 1
+		}
+		var us []usage
+		for range runs {
+			dir, err := b.scratch()
+			if err != nil {
+				return err
+			}
+			args := append([]string{"solve", "connectn", "--data", dir}, strings.Fields(test.flags)...)
+			u, err := timed(b.command("driver", args...))
+			if err != nil {
+				return err
+			}
+			us = append(us, u)
+		}
+		m := median(us)
+		fmt.Fprintf(b.out, "| `%s` | %d | %.2f | %.2f | %.0f | %d |\n", test.flags, runs, m.wall.Seconds(), m.cpu.Seconds(), float64(m.cpu.Nanoseconds())/test.positions, m.peak/1e6)
+	}
+	return nil
+}
+
+// sizes tells what directories take on disk.
+func (b *bencher) sizes() error {
+	fmt.Fprint(b.out, "\n| on disk | bytes | |\n|---|---|---|\n")
+	for _, flags := range []string{"--keep all", "--keep all --compress"} {
+		dir, err := b.scratch()
+		if err != nil {
+			return err
+		}
+		args := append([]string{"solve", "connectn", "--width", "4", "--height", "5", "--connect", "3", "--data", dir}, strings.Fields(flags)...)
+		if _, err := timed(b.command("driver", args...)); err != nil {
+			return err
+		}
+		du, err := exec.Command("du", "-s", "--block-size=1", dir).Output()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b.out, "| 4×5 connect 3 `%s` | %s | all of the data directory, by du |\n", flags, strings.Fields(string(du))[0])
+	}
+	return nil
+}
+
+// lookup times look-ups in the table of 5×5 connect 4, within this process.
+func (b *bencher) lookup() error {
+	dir, err := b.scratch()
+	if err != nil {
+		return err
+	}
+	if _, err := timed(b.command("driver", "solve", "connectn", "--width", "5", "--height", "5", "--connect", "4", "--data", dir)); err != nil {
+		return err
+	}
+	var size int64
+	err = filepath.WalkDir(filepath.Join(dir, table.Dir), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "| 5×5 connect 4, table | %d | %.2f bytes a position |\n", size, float64(size)/69_763_700)
+
+	began := time.Now()
+	t, err := table.Open(store.Local{}, dir)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	opened := time.Since(began)
+	positions := randomPositions(t.Game(), 20_000)
+	var times []time.Duration
+	for _, p := range positions {
+		began := time.Now()
+		if _, ok, err := t.Lookup(p); err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("%#x was not found", p))
+		}
+		times = append(times, time.Since(began))
+	}
+	first := times[0]
+	slices.Sort(times)
+	fmt.Fprintf(b.out, "\n| look-up in the table of 5×5 connect 4 | µs |\n|---|---|\n")
+	for _, row := range []struct {
+		name string
+		d    time.Duration
+	}{
+		{"open the table", opened},
+		{"first position", first},
+		{fmt.Sprintf("median of %d random positions", len(times)), times[len(times)/2]},
+		{"99 % below", times[len(times)*99/100]},
+	} {
+		fmt.Fprintf(b.out, "| %s | %.1f |\n", row.name, float64(row.d.Nanoseconds())/1000)
+	}
+	return nil
+}
+
+// randomPositions are positions of random games.
+func randomPositions(g game.Game, n int) []game.Position {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all []game.Position
+	for len(all) < n {
+		p := g.Start()
+		for moves := g.Moves(nil, p); len(moves) > 0; moves = g.Moves(nil, p) {
+			p = moves[rng.IntN(len(moves))].To
+			all = append(all, p)
+		}
+	}
+	rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:n]
+}
+
+// streams tells the CPU of mapper and reducer alone, without the sort and
+// without the driver, over all tiers of 5×4 connect 4 as text.
+func (b *bencher) streams() error {
+	dir, err := b.scratch()
+	if err != nil {
+		return err
+	}
+	game := []string{"--width", "5", "--height", "4", "--connect", "4"}
+	if _, err := timed(b.command("driver", append([]string{"solve", "connectn", "--data", dir, "--keep", "all", "--final", "no"}, game...)...)); err != nil {
+		return err
+	}
+	fmt.Fprint(b.out, "\n| CPU of the processes, 5×4 connect 4, all tiers, text | ns a position | lines shuffled a position |\n|---|---|---|\n")
+	const positions = 3_945_711
+	tiers := 20
+	for _, name := range []string{"possible", "solve"} {
+		var mapper, reducer time.Duration
+		lines := 0
+		for tier := 1; tier <= tiers; tier++ {
+			inputs := []string{part(dir, "data_first", tier-1)}
+			if name == "solve" {
+				children := part(dir, "data_second", tier)
+				if tier == tiers {
+					children = part(dir, "data_first", tier)
+				}
+				inputs = append(inputs, children)
+			}
+			turn := []string{"O", "X"}[tier%2]
+			mapped := filepath.Join(b.dir, "mapped")
+			u, err := b.stream(name+"_map", turn, inputs, mapped, game)
+			if err != nil {
+				return err
+			}
+			mapper += u.cpu
+			sorted := filepath.Join(b.dir, "sorted")
+			sort := exec.Command("sort", "-t", "\t", "-k1,1", "-s", "-o", sorted, mapped)
+			sort.Env = append(os.Environ(), "LC_ALL=C")
+			if _, err := timed(sort); err != nil {
+				return err
+			}
+			text, err := os.ReadFile(sorted)
+			if err != nil {
+				return err
+			}
+			lines += bytes.Count(text, []byte("\n"))
+			if u, err = b.stream(name+"_reduce", turn, []string{sorted}, filepath.Join(b.dir, "reduced"), game); err != nil {
+				return err
+			}
+			reducer += u.cpu
+		}
+		fmt.Fprintf(b.out, "| %s_map | %.0f | %.2f |\n", name, float64(mapper.Nanoseconds())/positions, float64(lines)/positions)
+		fmt.Fprintf(b.out, "| %s_reduce | %.0f | |\n", name, float64(reducer.Nanoseconds())/positions)
+	}
+	return nil
+}
+
+func part(dir, name string, tier int) string {
+	return filepath.Join(dir, fmt.Sprintf("%s%d", name, tier), "part-00000")
+}
+
+// stream runs a mapper or a reducer from files to a file.
+func (b *bencher) stream(name, turn string, inputs []string, output string, game []string) (usage, error) {
+	var readers []io.Reader
+	for _, input := range inputs {
+		f, err := os.Open(input)
+		if err != nil {
+			return usage{}, err
+		}
+		defer f.Close()
+		readers = append(readers, f)
+	}
+	out, err := os.Create(output)
+	if err != nil {
+		return usage{}, err
+	}
+	cmd := b.command(name, append([]string{"--turn", turn}, game...)...)
+	cmd.Stdin = io.MultiReader(readers...)
+	cmd.Stdout = out
+	u, err := timed(cmd)
+	return u, errors.Join(err, out.Close())
+}

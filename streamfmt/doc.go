@@ -22,19 +22,18 @@
 // All of one tier, in ascending order of range; numbers are little-endian,
 // uv is an unsigned varint.
 //
-//	file    = "TRBLOCK1" uv(len) spec uv(tier)
-//	          block …                       each followed by its CRC-32C (4 bytes)
-//	          page …                        the index, of 256 blocks a page
-//	          directory                     24 bytes a page
-//	          summary                       pairs of value byte and count
-//	          tail                          48 bytes
+//	file    = head  block …  page …  directory  summary  tail
+//	head    = "TRBLOCK1" uv(len) spec uv(tier)
+//	block …   each followed by its CRC-32C (4 bytes)
 //	page    = { uv(range − the range before) uv(length of block with CRC) } …
-//	          (the first of a page: range − the directory's first range = 0)
-//	entry   = first range (8)  offset of its block (8)  offset of its page (8)
-//	summary = { value (1) count (8) } …     value 0: open positions
+//	          CRC-32C of the page (4)             256 blocks a page; the first
+//	          range of a page is counted from itself: 0
+//	directory, for each page
+//	        = its first range (8)  offset of that block (8)  offset of the page (8)
+//	summary = { value (1) count (8) } …           value 0: open positions
 //	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
-//	          number of blocks (8)  CRC-32C of index, directory and summary (4)
-//	          zero (4)  "TRBLEND1"
+//	          number of blocks (8)
+//	          CRC-32C of head, directory, summary and tail so far (8)  "TRBLEND1"
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions

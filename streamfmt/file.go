@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"sort"
 
 	"github.com/treereduce/treereduce/block"
@@ -70,15 +71,19 @@ func (p *Packed) Add(b *block.Block) {
 
 // A Writer writes a block file.
 type Writer struct {
-	w       io.Writer
-	offset  uint64
-	index   []byte
-	dir     []byte
-	blocks  uint64
-	last    uint64
-	counts  Counts
-	indexes []uint64 // where each page begins in index
+	w      io.Writer
+	head   []byte
+	offset uint64
+	index  []byte
+	pages  []page // offset in index for now
+	blocks uint64
+	last   uint64
+	counts Counts
 }
+
+// A page of the index: its first range, where the block of that range begins,
+// and where the page itself does.
+type page struct{ first, block, at uint64 }
 
 // NewWriter begins a block file of a tier of a game.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
@@ -87,7 +92,7 @@ func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
 	if _, err := w.Write(head); err != nil {
 		return nil, err
 	}
-	return &Writer{w: w, offset: uint64(len(head))}, nil
+	return &Writer{w: w, head: head, offset: uint64(len(head))}, nil
 }
 
 // Append writes packed blocks, whose ranges are above all those written before.
@@ -106,15 +111,22 @@ func (w *Writer) Append(p *Packed) error {
 // enter puts a block into the index.
 func (w *Writer) enter(rng, offset, length uint64) {
 	if w.blocks%pageSize == 0 {
-		w.dir = binary.LittleEndian.AppendUint64(w.dir, rng)
-		w.dir = binary.LittleEndian.AppendUint64(w.dir, offset)
-		w.indexes = append(w.indexes, uint64(len(w.index)))
+		w.closePage()
+		w.pages = append(w.pages, page{rng, offset, uint64(len(w.index))})
 		w.last = rng
 	}
 	w.index = binary.AppendUvarint(w.index, rng-w.last)
 	w.index = binary.AppendUvarint(w.index, length)
 	w.last = rng
 	w.blocks++
+}
+
+// closePage appends the checksum of the last page.
+func (w *Writer) closePage() {
+	if n := len(w.pages); n > 0 {
+		sum := crc32.Checksum(w.index[w.pages[n-1].at:], castagnoli)
+		w.index = binary.LittleEndian.AppendUint32(w.index, sum)
+	}
 }
 
 // AppendFile writes the blocks of f as they are packed; their ranges are above
@@ -145,25 +157,33 @@ func (w *Writer) Counts() Counts { return w.counts }
 
 // Close writes the index and the tail; it does not close the file below.
 func (w *Writer) Close() error {
-	end := w.index
-	for i, at := range w.indexes {
-		end = append(end, w.dir[16*i:16*i+16]...)
-		end = binary.LittleEndian.AppendUint64(end, w.offset+at)
+	w.closePage()
+	var end []byte // directory, summary, tail
+	for _, p := range w.pages {
+		for _, n := range []uint64{p.first, p.block, w.offset + p.at} {
+			end = binary.LittleEndian.AppendUint64(end, n)
+		}
 	}
 	dirAt := w.offset + uint64(len(w.index))
-	summaryAt := w.offset + uint64(len(end))
+	summaryAt := dirAt + uint64(len(end))
 	for v, n := range w.counts {
 		if n > 0 {
 			end = binary.LittleEndian.AppendUint64(append(end, byte(v)), n)
 		}
 	}
-	sum := crc32.Checksum(end, castagnoli)
-	for _, n := range []uint64{w.offset, dirAt, summaryAt, w.blocks, uint64(sum)} {
+	for _, n := range []uint64{w.offset, dirAt, summaryAt, w.blocks} {
 		end = binary.LittleEndian.AppendUint64(end, n)
 	}
+	end = binary.LittleEndian.AppendUint64(end, frameSum(w.head, end))
 	end = append(end, tailMagic...)
-	_, err := w.w.Write(end)
+	_, err := w.w.Write(append(w.index, end...))
 	return err
+}
+
+// frameSum is the checksum of what stands before the blocks and after the index,
+// the end without the checksum and the mark.
+func frameSum(head, end []byte) uint64 {
+	return uint64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, end))
 }
 
 // A FormatError is a block file that is damaged, cut short or of another kind.
@@ -186,8 +206,6 @@ type File struct {
 	index  uint64 // where they end
 	dirAt  uint64
 	dir    []byte
-	end    []byte // directory and summary, and their checksum with the index's
-	sum    uint32
 }
 
 // OpenFile reads head and tail of a block file of so many bytes, called name in
@@ -234,13 +252,15 @@ func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
 		f.blocks > uint64(size) || summaryAt-f.dirAt != pages*entrySize || (uint64(end)-summaryAt)%countSize != 0 {
 		return nil, f.errorf("damaged at its end")
 	}
-	f.sum = uint32(word(4))
-	f.end = make([]byte, uint64(end)-f.dirAt)
-	if err := f.readAt(f.end, int64(f.dirAt)); err != nil {
+	rest = make([]byte, uint64(size)-f.dirAt)
+	if err := f.readAt(rest, int64(f.dirAt)); err != nil {
 		return nil, err
 	}
-	f.dir = f.end[:pages*entrySize]
-	for s := f.end[len(f.dir):]; len(s) > 0; s = s[countSize:] {
+	if frameSum(head[:f.start], rest[:len(rest)-16]) != word(4) {
+		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
+	}
+	f.dir = rest[:pages*entrySize]
+	for s := rest[len(f.dir) : len(rest)-tailSize]; len(s) > 0; s = s[countSize:] {
 		f.counts[s[0]] = binary.LittleEndian.Uint64(s[1:])
 	}
 	return f, nil
@@ -281,27 +301,24 @@ type Entry struct {
 	Length uint32 // with its checksum
 }
 
-// Entries reads the whole index and checks it: 16 bytes of memory a block.
+// Entries reads the whole index: 24 bytes of memory a block.
 func (f *File) Entries() ([]Entry, error) {
 	index := make([]byte, f.dirAt-f.index)
 	if err := f.readAt(index, int64(f.index)); err != nil {
 		return nil, err
 	}
-	if crc32.Update(crc32.Checksum(index, castagnoli), castagnoli, f.end) != f.sum {
-		return nil, f.errorf("damaged in its index: the checksum is wrong")
-	}
 	entries := make([]Entry, 0, min(f.blocks, uint64(len(index))))
-	for page := uint64(0); page*pageSize < f.blocks; page++ {
-		var err error
-		first, _, pageAt := f.page(page)
-		if pageAt-f.index > uint64(len(index)) {
-			return nil, f.errorf("damaged in its index")
+	for i := range len(f.dir) / entrySize {
+		from, to := f.pageBounds(i)
+		if from < f.index || to < from || to > f.dirAt {
+			return nil, f.errorf("damaged in its directory")
 		}
-		entries, err = f.readPage(entries, index[pageAt-f.index:], page)
-		if err != nil {
+		var err error
+		n := len(entries)
+		if entries, err = f.readPage(entries, index[from-f.index:to-f.index], i); err != nil {
 			return nil, err
 		}
-		if n := page * pageSize; n > 0 && entries[n-1].Range >= first {
+		if n > 0 && entries[n-1].Range >= entries[n].Range {
 			return nil, f.errorf("damaged in its index: ranges are not in order")
 		}
 	}
@@ -309,24 +326,39 @@ func (f *File) Entries() ([]Entry, error) {
 }
 
 // page returns a line of the directory.
-func (f *File) page(i uint64) (first, offset, pageAt uint64) {
+func (f *File) page(i int) page {
 	e := f.dir[i*entrySize:]
-	return binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])
+	return page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])}
 }
 
-// readPage appends the entries of a page, whose bytes src begins with.
-func (f *File) readPage(entries []Entry, src []byte, page uint64) ([]Entry, error) {
-	rng, offset, _ := f.page(page)
-	for i := page * pageSize; i < min(f.blocks, (page+1)*pageSize); i++ {
-		step, n := binary.Uvarint(src)
-		length, m := binary.Uvarint(src[max(n, 0):])
-		if n <= 0 || m <= 0 || length < 4 || offset+length > f.index || (step == 0) != (i%pageSize == 0) {
-			return nil, f.errorf("damaged in its index, at block %d", i)
+// pageBounds is where a page begins and ends.
+func (f *File) pageBounds(i int) (from, to uint64) {
+	if next := (i + 1) * entrySize; next < len(f.dir) {
+		return f.page(i).at, f.page(i + 1).at
+	}
+	return f.page(i).at, f.dirAt
+}
+
+// readPage appends the entries of a page, whose bytes are given.
+func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
+	body := len(src) - 4
+	if body < 0 || crc32.Checksum(src[:body], castagnoli) != binary.LittleEndian.Uint32(src[body:]) {
+		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
+	}
+	src = src[:body]
+	p := f.page(i)
+	rng, offset := p.first, p.block
+	for n := uint64(i) * pageSize; n < min(f.blocks, uint64(i+1)*pageSize); n++ {
+		step, a := binary.Uvarint(src)
+		length, b := binary.Uvarint(src[max(a, 0):])
+		if a <= 0 || b <= 0 || offset < f.start || offset > f.index ||
+			length < 4 || length > min(f.index-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
+			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
 		rng += step
 		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length)})
 		offset += length
-		src = src[n+m:]
+		src = src[a+b:]
 	}
 	return entries, nil
 }
@@ -334,15 +366,11 @@ func (f *File) readPage(entries []Entry, src []byte, page uint64) ([]Entry, erro
 // Find looks for the block of a range without reading the whole index.
 func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
 	pages := len(f.dir) / entrySize
-	page := sort.Search(pages, func(i int) bool { first, _, _ := f.page(uint64(i)); return first > rng }) - 1
-	if page < 0 {
+	i := sort.Search(pages, func(i int) bool { return f.page(i).first > rng }) - 1
+	if i < 0 {
 		return e, false, nil
 	}
-	_, _, from := f.page(uint64(page))
-	to := f.dirAt
-	if page+1 < pages {
-		_, _, to = f.page(uint64(page) + 1)
-	}
+	from, to := f.pageBounds(i)
 	if from < f.index || to < from || to > f.dirAt {
 		return e, false, f.errorf("damaged in its directory")
 	}
@@ -350,15 +378,15 @@ func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
 	if err := f.readAt(buf, int64(from)); err != nil {
 		return e, false, err
 	}
-	entries, err := f.readPage(nil, buf, uint64(page))
+	entries, err := f.readPage(nil, buf, i)
 	if err != nil {
 		return e, false, err
 	}
-	i := sort.Search(len(entries), func(i int) bool { return entries[i].Range >= rng })
-	if i == len(entries) || entries[i].Range != rng {
+	n := sort.Search(len(entries), func(n int) bool { return entries[n].Range >= rng })
+	if n == len(entries) || entries[n].Range != rng {
 		return e, false, nil
 	}
-	return entries[i], true, nil
+	return entries[n], true, nil
 }
 
 // A Cursor reads blocks of a file, best in ascending order: it reads ahead. Not

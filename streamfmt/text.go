@@ -2,6 +2,7 @@ package streamfmt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strconv"
@@ -30,14 +31,23 @@ type Record struct {
 // KeyWidth is how many hexadecimal digits a key of so many bits takes.
 func KeyWidth(bits uint) int { return int(bits+3) / 4 }
 
-const hexDigits = "0123456789abcdef"
-
-// AppendKey appends the key in width digits.
+// AppendKey appends the key in width digits, 1 to 16.
 func AppendKey(dst []byte, key uint64, width int) []byte {
-	for shift := 4 * (width - 1); shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[key>>shift&15])
-	}
-	return dst
+	var digits [16]byte
+	binary.BigEndian.PutUint64(digits[:], hex(uint32(key>>32)))
+	binary.BigEndian.PutUint64(digits[8:], hex(uint32(key)))
+	return append(dst, digits[16-width:]...)
+}
+
+// hex returns the eight digits of n, the first in the highest byte. The nibbles
+// are spread to a byte each, and those above 9 are lifted from after '9' to 'a'.
+func hex(n uint32) uint64 {
+	x := uint64(n)
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	letters := (x + 0x0606060606060606) >> 4 & 0x0101010101010101
+	return x + 0x3030303030303030 + letters*('a'-'9'-1)
 }
 
 // AppendRecord appends the line of r, its key in width digits.
@@ -201,8 +211,8 @@ var digitOf = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 255
 	}
-	for i := range len(hexDigits) {
-		t[hexDigits[i]] = byte(i)
+	for i, c := range []byte("0123456789abcdef") {
+		t[c] = byte(i)
 	}
 	return t
 }()

@@ -26,8 +26,10 @@
 package connectn
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +42,7 @@ type Rules struct {
 
 	bits  uint // of a column: height + 1
 	lines lines
-	texts []string // of the columns of low value, in marker form; see AppendText
+	texts [1 << (maxTextHeight + 1)]uint64 // of columns, by their marker form
 
 	layout
 }
@@ -107,8 +109,11 @@ func New(width, height, connect int) (*Rules, error) {
 	}
 	r := &Rules{width: width, height: height, connect: connect, bits: uint(height) + 1}
 	r.lines = newLines(r.bits, connect)
-	for column := range uint64(min(1<<r.bits, 256)) {
-		r.texts = append(r.texts, string(r.appendColumn(nil, max(column, 1))))
+	if height <= maxTextHeight {
+		for column := uint64(1); column < 1<<r.bits; column++ {
+			text := append(r.appendColumn(nil, column), make([]byte, 8)...)
+			r.texts[column] = binary.LittleEndian.Uint64(text)
+		}
 	}
 	r.layout.init(r)
 	return r, nil
@@ -250,16 +255,25 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 // AppendText appends the course's string: column by column from the left, each
 // from the bottom up, ' ', 'O' or 'X'.
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
-	for c := range r.width {
-		column := r.column(p, c)
-		if column < uint64(len(r.texts)) {
-			dst = append(dst, r.texts[column]...)
-		} else {
-			dst = r.appendColumn(dst, column)
+	if r.height > maxTextHeight {
+		for c := range r.width {
+			dst = r.appendColumn(dst, r.column(p, c))
 		}
+		return dst
 	}
-	return dst
+	at, end := len(dst), len(dst)+r.width*r.height
+	dst = slices.Grow(dst, r.width*r.height+8)[:end+8]
+	for shift := r.KeyBits(); shift > 0; at += r.height {
+		shift -= r.bits
+		column := uint8(p>>shift&(1<<r.bits-1)) + 1
+		binary.LittleEndian.PutUint64(dst[at:], r.texts[column])
+	}
+	return dst[:end]
 }
+
+// maxTextHeight is the height up to which the text of a column is looked up:
+// that of all its values is 2 KB, and one text fits into 8 bytes.
+const maxTextHeight = 7
 
 // appendColumn appends the text of a column in marker form.
 func (r *Rules) appendColumn(dst []byte, column uint64) []byte {

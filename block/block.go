@@ -18,6 +18,11 @@
 // The package knows nothing of games, files or jobs: it is memory and bits.
 package block
 
+import (
+	"math/bits"
+	"slices"
+)
+
 // A Block is the records of one tier in one range of keys. Its memory is
 // re-used from one Reset to the next.
 type Block struct {
@@ -69,6 +74,19 @@ func (b *Block) Close() {
 	b.Done.Union(b.Open)
 	clear(b.Open)
 	b.open = b.open[:0]
+}
+
+// AppendValues appends the values of the done slots in ascending order.
+func (b *Block) AppendValues(dst []byte) []byte {
+	n := len(dst)
+	dst = slices.Grow(dst, len(b.Val))[:n+len(b.Val)]
+	for i, w := range b.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			dst[n] = b.Val[base+bits.TrailingZeros64(w)]
+			n++
+		}
+	}
+	return dst[:n]
 }
 
 // Empty reports whether the block holds no record.

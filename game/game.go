@@ -70,10 +70,11 @@ type Tiered interface {
 	// rng of this tier, Targets those into which a move leads from it.
 	Sources(dst []uint64, tier int, rng uint64) []uint64
 	Targets(dst []uint64, tier int, rng uint64) []uint64
-	// Within returns a map for each kind of move within a range: the slot of
-	// the child for each slot of the parent, or the number of the children's
-	// slots where there is no such move. Nil when no move stays within.
-	Within(tier int, rng uint64) [][]uint32
+	// Within returns the moves within a range: for each slot of the parent, one
+	// after the other, the slots of so many kinds of children; the number of the
+	// children's slots stands where there is no such move. Nil when no move
+	// stays within.
+	Within(tier int, rng uint64) (children []uint32, kinds int)
 	// Finish moves the finished positions of b from Open to Done and sets
 	// their values.
 	Finish(b *block.Block)

@@ -6,6 +6,7 @@ package step
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -72,11 +73,18 @@ func (p possible) Map(from, into *block.Block) {
 		into.Open.Union(from.Open)
 		return
 	}
+	children, kinds := p.g.Within(from.Tier, from.Range)
+	if children == nil {
+		return
+	}
 	none := uint32(into.Len())
-	for _, child := range p.g.Within(from.Tier, from.Range) {
-		for _, slot := range from.OpenSlots() {
-			if c := child[slot]; c != none {
-				into.Open.Add(int(c))
+	for i, w := range from.Open {
+		for base := i << 6; w != 0; w &= w - 1 {
+			at := (base + bits.TrailingZeros64(w)) * kinds
+			for _, child := range children[at : at+kinds] {
+				if child != none {
+					into.Open.Add(int(child))
+				}
 			}
 		}
 	}
@@ -119,10 +127,17 @@ func (s *solve) Map(from, into *block.Block) {
 		}
 		return
 	}
-	for _, child := range s.g.Within(into.Tier, into.Range) {
-		for _, slot := range into.OpenSlots() {
-			best[slot] = max(best[slot], score[value[child[slot]]])
+	children, kinds := s.g.Within(into.Tier, into.Range)
+	if children == nil {
+		return
+	}
+	for _, slot := range into.OpenSlots() {
+		top := best[slot]
+		at := int(slot) * kinds
+		for _, child := range children[at : at+kinds] {
+			top = max(top, score[value[child]])
 		}
+		best[slot] = top
 	}
 }
 

@@ -99,7 +99,9 @@ func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
 func (w *Writer) Append(p *Packed) error {
 	from := 0
 	for i, end := range p.Ends {
-		w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from))
+		if err := w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from)); err != nil {
+			return err
+		}
 		from = end
 	}
 	w.counts.Add(&p.Counts)
@@ -109,7 +111,10 @@ func (w *Writer) Append(p *Packed) error {
 }
 
 // enter puts a block into the index.
-func (w *Writer) enter(rng, offset, length uint64) {
+func (w *Writer) enter(rng, offset, length uint64) error {
+	if w.blocks > 0 && rng <= w.last {
+		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
+	}
 	if w.blocks%pageSize == 0 {
 		w.closePage()
 		w.pages = append(w.pages, page{rng, offset, uint64(len(w.index))})
@@ -119,6 +124,7 @@ func (w *Writer) enter(rng, offset, length uint64) {
 	w.index = binary.AppendUvarint(w.index, length)
 	w.last = rng
 	w.blocks++
+	return nil
 }
 
 // closePage appends the checksum of the last page.
@@ -142,7 +148,9 @@ func (w *Writer) AppendFile(f *File) error {
 		if err != nil {
 			return err
 		}
-		w.enter(e.Range, w.offset, uint64(len(raw)))
+		if err := w.enter(e.Range, w.offset, uint64(len(raw))); err != nil {
+			return err
+		}
 		w.offset += uint64(len(raw))
 		if _, err := w.w.Write(raw); err != nil {
 			return err
@@ -355,10 +363,15 @@ func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 			length < 4 || length > min(f.index-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
 			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
-		rng += step
+		if rng += step; rng < step {
+			return nil, f.errorf("damaged in its index, at block %d: ranges are not in order", n)
+		}
 		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length)})
 		offset += length
 		src = src[a+b:]
+	}
+	if len(src) > 0 {
+		return nil, f.errorf("damaged in its index: %d bytes are left over on page %d", len(src), i)
 	}
 	return entries, nil
 }

@@ -35,14 +35,8 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 
 	levels := 0
 	for ; levels < maxLevels; levels++ {
-		zeros := 0
-		for _, b := range bitmap {
-			if b == 0 {
-				zeros++
-			}
-		}
 		masks := (len(bitmap) + 7) / 8
-		if zeros <= masks {
+		if zeroBytes(bitmap) <= masks {
 			break
 		}
 		mask := slices.Grow(e.masks[levels][:0], masks)[:masks]
@@ -63,6 +57,23 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 		dst = append(dst, e.kept[l]...)
 	}
 	return dst
+}
+
+// zeroBytes counts the zero bytes of b, eight at a time: adding 0x7f carries into
+// the top bit of a byte unless its lower bits are all zero.
+func zeroBytes(b []byte) int {
+	const low = 0x7f7f7f7f7f7f7f7f
+	zeros := len(b)
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		zeros -= bits.OnesCount64(((x & low) + low | x) &^ low)
+	}
+	for _, c := range b {
+		if c != 0 {
+			zeros--
+		}
+	}
+	return zeros
 }
 
 // readSet reads what appendSet wrote into set, and returns the rest of src.
@@ -118,6 +129,7 @@ func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) 
 // An Encoder turns blocks into bytes; it keeps its scratch memory.
 type Encoder struct {
 	bitmap      []byte
+	values      []byte
 	masks, kept [maxLevels][]byte
 }
 
@@ -147,37 +159,48 @@ func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) [
 	}
 	dst = e.appendSet(dst, b.Done, b.Len())
 
-	var count [256]uint64
-	countValues(&count, b)
+	return e.appendValues(dst, b, counts)
+}
+
+// appendValues appends the values of the done slots and counts them.
+func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) []byte {
+	e.values = b.AppendValues(e.values[:0])
+	// Neighbours often have the same value: four counters take turns, so that
+	// none need wait for itself.
+	var turns [4][256]uint32
+	rest := e.values
+	for ; len(rest) >= 4; rest = rest[4:] {
+		turns[0][rest[0]]++
+		turns[1][rest[1]]++
+		turns[2][rest[2]]++
+		turns[3][rest[3]]++
+	}
+	for _, v := range rest {
+		turns[0][v]++
+	}
 	var code [256]uint64
-	values := 0
-	for v, n := range count {
-		if n > 0 {
-			code[v] = uint64(values)
-			values++
+	var dictionary []byte
+	for v := range code {
+		if n := uint64(turns[0][v]) + uint64(turns[1][v]) + uint64(turns[2][v]) + uint64(turns[3][v]); n > 0 {
 			counts[v] += n
+			code[v] = uint64(len(dictionary))
+			dictionary = append(dictionary, byte(v))
 		}
 	}
-	dst = binary.AppendUvarint(dst, uint64(values))
-	for v, n := range count {
-		if n > 0 {
-			dst = append(dst, byte(v))
-		}
-	}
-	width := codeWidth(values)
+	dst = binary.AppendUvarint(dst, uint64(len(dictionary)))
+	dst = append(dst, dictionary...)
+	width := codeWidth(len(dictionary))
 	if width == 0 {
 		return dst
 	}
 	var acc uint64
 	var have uint
-	for i, w := range b.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			acc |= code[b.Val[base+bits.TrailingZeros64(w)]] << have
-			if have += width; have >= 32 {
-				dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
-				acc >>= 32
-				have -= 32
-			}
+	for _, v := range e.values {
+		acc |= code[v] << (have & 63)
+		if have += width; have >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
+			acc >>= 32
+			have -= 32
 		}
 	}
 	for ; have > 0; have -= min(have, 8) {
@@ -185,24 +208,6 @@ func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) [
 		acc >>= 8
 	}
 	return dst
-}
-
-// countValues adds the done records of b to count, by value. Neighbours often
-// have the same value: they take turns between four counters, so that one need
-// not wait for the other.
-func countValues(count *[256]uint64, b *block.Block) {
-	var turns [4][256]uint32
-	for i, w := range b.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			turns[slot&3][b.Val[slot]]++
-		}
-	}
-	for _, turn := range turns {
-		for v, n := range turn {
-			count[v] += uint64(n)
-		}
-	}
 }
 
 // codeWidth is how many bits tell n values apart.
@@ -238,6 +243,11 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	if kind&hasDone != 0 {
 		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
 			return err
+		}
+		for i, w := range b.Open {
+			if w&b.Done[i] != 0 {
+				return errors.New("a position that is open and done")
+			}
 		}
 		if src, err = d.readValues(src, b); err != nil {
 			return err

@@ -11,6 +11,9 @@ import (
 // bufferSize is how much of a stream is read at a time, and the longest line.
 const bufferSize = 256 << 10
 
+// maxIdle is how many reads in a row may bring neither a byte nor an error.
+const maxIdle = 100
+
 // A Kind says what a record is about its key.
 type Kind uint8
 
@@ -86,6 +89,7 @@ type LineReader struct {
 	buf      []byte
 	from, to int
 	line     int64
+	idle     int // reads in a row that brought nothing
 	err      error
 }
 
@@ -124,6 +128,13 @@ func (l *LineReader) Next() ([]byte, error) {
 		l.from, l.to = 0, searched
 		n, err := l.r.Read(l.buf[l.to:])
 		l.to += n
+		if n == 0 && err == nil {
+			if l.idle++; l.idle == maxIdle {
+				err = io.ErrNoProgress
+			}
+		} else {
+			l.idle = 0
+		}
 		if err != nil && err != io.EOF {
 			err = fmt.Errorf("%s: after line %d: %w", l.source, l.line, err)
 		}

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -130,12 +131,12 @@ func (v *verifier) forward(ctx context.Context, tier int) (streamfmt.Counts, err
 				want.Reset(tier, rng, v.g.LowBits(), low)
 				sources = possible.Inputs(sources[:0], tier, rng)
 				for _, source := range sources {
-					ok, err := before.Load(&from, rng, source)
+					parents, err := before.Block(rng, source)
 					if err != nil {
 						return err
 					}
-					if ok {
-						unfinished(&from)
+					if parents != nil {
+						unfinished(&from, parents)
 						possible.Map(&from, &want)
 					}
 				}
@@ -144,7 +145,7 @@ func (v *verifier) forward(ctx context.Context, tier int) (streamfmt.Counts, err
 				return err
 			}
 			found.Reset(tier, rng, v.g.LowBits(), low)
-			if _, err := hereCursor.Load(&found, rng, rng); err != nil {
+			if _, err := hereCursor.Load(&found, rng); err != nil {
 				return err
 			}
 			counts := streamfmt.Counts{}
@@ -160,11 +161,16 @@ func (v *verifier) forward(ctx context.Context, tier int) (streamfmt.Counts, err
 	return total, err
 }
 
-// unfinished opens the positions of a block of the table that have moves.
-func unfinished(b *block.Block) {
-	for i := range b.Len() {
-		if b.Done.Has(i) && game.Value(b.Val[i]).Remoteness() > 0 {
-			b.Open.Add(i)
+// unfinished makes b the block of those positions of one of the table that have
+// moves: they are open.
+func unfinished(b, of *block.Block) {
+	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
+	for i, w := range of.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			slot := base + bits.TrailingZeros64(w)
+			if game.Value(of.Val[slot]).Remoteness() > 0 {
+				b.Open.Add(slot)
+			}
 		}
 	}
 }
@@ -206,32 +212,30 @@ func (v *verifier) backward(ctx context.Context, tier int) error {
 		ranges[i] = here.Range(i)
 	}
 	return eachRange(ctx, ranges, func() func(uint64) error {
-		var found, want, child block.Block
+		var found, want block.Block
 		var sources []uint64
 		hereCursor, nextCursor := here.Cursor(verifyAhead), next.Cursor(verifyAhead)
 		return func(rng uint64) error {
-			if _, err := hereCursor.Load(&found, rng, rng); err != nil {
+			if _, err := hereCursor.Load(&found, rng); err != nil {
 				return err
 			}
-			unfinished(&found)
-			want.Reset(tier, rng, v.g.LowBits(), found.Low)
-			copy(want.Open, found.Open)
+			unfinished(&want, &found)
 			sources = solve.Inputs(sources[:0], tier, rng)
 			for _, source := range sources {
-				ok, err := nextCursor.Load(&child, rng, source)
+				child, err := nextCursor.Block(rng, source)
 				if err != nil {
 					return err
 				}
-				if ok {
-					solve.Map(&child, &want)
+				if child != nil {
+					solve.Map(child, &want)
 				}
 			}
 			if err := solve.Reduce(&want); err != nil {
 				return err
 			}
-			for _, slot := range found.OpenSlots() {
-				if found.Val[slot] != want.Val[slot] {
-					return v.fault(&found, int(slot), fmt.Sprintf("expected %s, as its moves lead to, found %s", game.Value(want.Val[slot]), game.Value(found.Val[slot])))
+			for slot, value := range want.Val[:want.Len()] {
+				if value != 0 && found.Val[slot] != value {
+					return v.fault(&found, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", game.Value(value), game.Value(found.Val[slot])))
 				}
 			}
 			return nil

@@ -60,7 +60,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 		b := new(block.Block)
 		if !changed && (i == in.Len() || in.Range(i) >= rng) {
 			changed = true
-			if _, err := c.Load(b, rng, rng); err != nil {
+			if _, err := c.Load(b, rng); err != nil {
 				t.Fatal(err)
 			}
 			if b.Len() == 0 {
@@ -75,7 +75,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 				i-- // a new block, before this one
 			}
 		} else if i < in.Len() {
-			if _, err := c.Load(b, in.Range(i), in.Range(i)); err != nil {
+			if _, err := c.Load(b, in.Range(i)); err != nil {
 				t.Fatal(err)
 			}
 		} else {

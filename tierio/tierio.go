@@ -194,12 +194,18 @@ func (t *Tier) Counts() streamfmt.Counts {
 // Files returns the block files of the tier, in order.
 func (t *Tier) Files() []*streamfmt.File { return t.files }
 
+// nearBits is how many low bits of a range tell apart the ranges that a cursor
+// keeps: those of one column of seven bits, thus 128 blocks.
+const nearBits = 7
+
 // A Cursor loads blocks of a tier, each of its streams forward. It is one
 // worker's: not safe for concurrent use.
 type Cursor struct {
 	t       *Tier
 	ahead   int
 	streams [65]*stream
+	near    [1 << nearBits]*block.Block // by the low bits of their range
+	far     block.Block
 }
 
 // A stream is the blocks that lie one kind of move away.
@@ -212,11 +218,38 @@ type stream struct {
 func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, ahead: ahead} }
 
 // Load resets b to a range of the tier and reads its records; ok is false if
-// there are none. home is the range for whose sake this one is wanted: as homes
-// ascend, so do the ranges that differ from them by the same kind of move, and
-// the highest bit that differs tells the kinds apart.
-func (c *Cursor) Load(b *block.Block, home, rng uint64) (ok bool, err error) {
+// there are none. Ranges ascend from call to call, as a rule.
+func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	return c.load(b, 0, rng)
+}
+
+// Block returns the records of a range for the sake of another, home; nil if
+// there are none. As homes ascend, so do the ranges that differ from them by one
+// kind of move, and the highest bit that differs tells the kinds apart. What
+// lies near is kept: it will be asked for again, when it is home itself. The
+// block is not to be written to, and holds until the next call.
+func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
 	kind := bits.Len64(home ^ rng)
+	b := &c.far
+	if kind <= nearBits {
+		slot := &c.near[rng&(1<<nearBits-1)]
+		if *slot == nil {
+			*slot = new(block.Block)
+		} else if b = *slot; b.Range == rng {
+			return b, nil
+		}
+		b = *slot
+	}
+	ok, err := c.load(b, kind, rng)
+	if !ok || err != nil {
+		b.Range = ^rng // whatever it held, it does not hold this range
+		return nil, err
+	}
+	return b, nil
+}
+
+// load reads a block with the stream of a kind.
+func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
 	s := c.streams[kind]
 	if s == nil {
 		s = &stream{files: make([]*streamfmt.Cursor, len(c.t.files))}
@@ -257,7 +290,7 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	var buf []byte
 	for ; i < j; i++ {
-		if _, err := c.Load(b, t.Range(i), t.Range(i)); err != nil {
+		if _, err := c.Load(b, t.Range(i)); err != nil {
 			return err
 		}
 		buf = lines.Append(buf[:0], b, width, streamfmt.Done)

@@ -53,6 +53,7 @@ type Rules struct {
 // in a row; 1, 2 for four; 1, 2, 1 for five; 1, 0 for two.
 type lines struct {
 	first, second [4]uint
+	long          bool // there are more
 	more          [4][]uint
 }
 
@@ -63,17 +64,19 @@ func newLines(bits uint, connect int) lines {
 		var shifts []uint
 		for have := 1; have < connect || len(shifts) < 2; {
 			more := min(have, connect-have)
-			shifts = append(shifts, step*uint(more))
+			shifts = append(shifts, min(step*uint(more), 63)) // no stone is at 63: nothing is left
 			have += more
 		}
 		l.first[i], l.second[i], l.more[i] = shifts[0], shifts[1], shifts[2:]
+		l.long = len(shifts) > 2
 	}
 	return l
 }
 
-// in reports whether x holds connect stones in a row. Up to four it is two
-// shifts a direction and no branch: most positions have no line.
-func (l *lines) in(x uint64) bool {
+// in returns where in x connect stones in a row begin, 0 if there are none; the
+// four directions are laid over one another. Up to four in a row it is two
+// shifts a direction and no branch: whether there is a line is hard to predict.
+func (l *lines) in(x uint64) uint64 {
 	y0 := x & (x >> (l.first[0] & 63))
 	y1 := x & (x >> (l.first[1] & 63))
 	y2 := x & (x >> (l.first[2] & 63))
@@ -82,18 +85,18 @@ func (l *lines) in(x uint64) bool {
 	y1 &= y1 >> (l.second[1] & 63)
 	y2 &= y2 >> (l.second[2] & 63)
 	y3 &= y3 >> (l.second[3] & 63)
-	if y0|y1|y2|y3 == 0 || len(l.more[0]) == 0 {
-		return y0|y1|y2|y3 != 0
+	if l.long {
+		return l.rest(0, y0) | l.rest(1, y1) | l.rest(2, y2) | l.rest(3, y3)
 	}
-	for i, y := range [4]uint64{y0, y1, y2, y3} {
-		for _, s := range l.more[i] {
-			y &= y >> (s & 63)
-		}
-		if y != 0 {
-			return true
-		}
+	return y0 | y1 | y2 | y3
+}
+
+// rest goes on in a direction after the first two shifts.
+func (l *lines) rest(direction int, y uint64) uint64 {
+	for _, s := range l.more[direction] {
+		y &= y >> (s & 63)
 	}
-	return false
+	return y
 }
 
 // New makes the rules. The board takes width·(height+1) bits, 64 at most, and
@@ -128,7 +131,13 @@ var Kind = game.Kind{
 		{Name: "height", Usage: "rows of the board", Default: 3},
 		{Name: "connect", Usage: "pieces in a row that win", Default: 3},
 	},
-	New: func(args []int) (game.Game, error) { return New(args[0], args[1], args[2]) },
+	New: func(args []int) (game.Game, error) {
+		r, err := New(args[0], args[1], args[2])
+		if err != nil {
+			return nil, err // not r: a nil *Rules in a game.Game is not nil
+		}
+		return r, nil
+	},
 }
 
 // Spec is "connectn width=W height=H connect=N".
@@ -228,7 +237,7 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	tier := r.Tier(p)
 	last := r.TierToMove(tier).Other()
 	for _, player := range []game.Player{last, last.Other()} {
-		if r.lines.in(r.stones(p, player)) {
+		if r.lines.in(r.stones(p, player)) != 0 {
 			return game.NewValue(game.WinFor(player), 0)
 		}
 	}

@@ -43,7 +43,7 @@ type space struct {
 	stones [2][]uint32 // by player: the squares of his pieces, as Rules.stones has them
 
 	movesOnce [2]sync.Once
-	moves     [2][][]uint32 // by player to move, by column: see game.Tiered.Within
+	moves     [2][]uint32 // by player to move: see game.Tiered.Within
 }
 
 func (l *layout) init(r *Rules) {
@@ -58,11 +58,17 @@ func (l *layout) init(r *Rules) {
 func (l *layout) LowBits() uint { return uint(l.columns) * l.rules.bits }
 
 // spaceOf returns the space that a range leaves to the low columns in a tier,
-// nil when the pieces do not come out even.
+// nil when it is no range of the board or the pieces do not come out even.
 func (l *layout) spaceOf(tier int, rng uint64) *space {
+	if rng>>(l.rules.KeyBits()-l.LowBits()) != 0 {
+		return nil
+	}
 	all, x := tier, (tier+1)/2
 	for c := range l.rules.width - l.columns {
 		ca, cx := pieces(l.rules.column(rng<<l.LowBits(), c))
+		if ca < 0 || ca > l.rules.height {
+			return nil // no column
+		}
 		all, x = all-ca, x-cx
 	}
 	return l.space(all, x)
@@ -103,8 +109,9 @@ func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
 	}
 }
 
-// movesOf returns the moves of player within the low columns of s.
-func (l *layout) movesOf(s *space, player game.Player) [][]uint32 {
+// movesOf returns the moves of player within the low columns of s, as Within
+// does.
+func (l *layout) movesOf(s *space, player game.Player) []uint32 {
 	s.movesOnce[player].Do(func() {
 		r := l.rules
 		all, x := 0, 0
@@ -120,15 +127,14 @@ func (l *layout) movesOf(s *space, player game.Player) [][]uint32 {
 			return
 		}
 		none := uint32(len(children.low))
-		moves := make([][]uint32, l.columns)
-		for i := range moves {
-			c := r.width - l.columns + i
-			moves[i] = make([]uint32, len(s.low))
-			for slot, low := range s.low {
-				moves[i][slot] = none
+		moves := make([]uint32, 0, l.columns*len(s.low))
+		for _, low := range s.low {
+			for c := r.width - l.columns; c < r.width; c++ {
+				child := none
 				if column := r.column(uint64(low), c); column>>r.height == 0 {
-					moves[i][slot] = l.slots[uint64(low)+drop(column, player)<<r.shift(c)]
+					child = l.slots[uint64(low)+drop(column, player)<<r.shift(c)]
 				}
+				moves = append(moves, child)
 			}
 		}
 		s.moves[player] = moves
@@ -175,13 +181,13 @@ func (l *layout) Sources(dst []uint64, tier int, rng uint64) []uint64 {
 	return dst
 }
 
-// Within returns a map for each low column.
-func (l *layout) Within(tier int, rng uint64) [][]uint32 {
+// Within has a child for each low column.
+func (l *layout) Within(tier int, rng uint64) (children []uint32, kinds int) {
 	s := l.spaceOf(tier, rng)
-	if s == nil || len(s.low) == 0 {
-		return nil
+	if s == nil {
+		return nil, 0
 	}
-	return l.movesOf(s, l.rules.TierToMove(tier))
+	return l.movesOf(s, l.rules.TierToMove(tier)), l.columns
 }
 
 // Finish tests the stones of the player who moved last for a line.
@@ -191,23 +197,27 @@ func (l *layout) Finish(b *block.Block) {
 	high := r.stones(b.Range<<l.LowBits(), last) &^ (1<<l.LowBits() - 1)
 	stones := l.spaceOf(b.Tier, b.Range).stones[last]
 	won := byte(game.NewValue(game.WinFor(last), 0))
-	full := b.Tier == r.Tiers()
+	otherwise := byte(0)
+	if b.Tier == r.Tiers() {
+		otherwise = byte(game.NewValue(game.Tie, 0))
+	}
 	for i, open := range b.Open {
-		var done uint64
+		var lines uint64
 		for w := open; w != 0; w &= w - 1 {
-			slot := i<<6 + bits.TrailingZeros64(w)
-			switch {
-			case r.lines.in(high | uint64(stones[slot])):
-				b.Val[slot] = won
-			case full:
-				b.Val[slot] = byte(game.NewValue(game.Tie, 0))
-			default:
-				continue
+			bit := bits.TrailingZeros64(w)
+			slot := i<<6 + bit
+			line, value := uint64(0), otherwise
+			if r.lines.in(high|uint64(stones[slot])) != 0 {
+				line, value = 1, won
 			}
-			done |= w & -w
+			lines |= line << bit
+			b.Val[slot] = value
 		}
-		b.Open[i] = open &^ done
-		b.Done[i] |= done
+		if otherwise != 0 {
+			lines = open
+		}
+		b.Open[i] = open &^ lines
+		b.Done[i] |= lines
 	}
 }
 
@@ -227,8 +237,11 @@ func (r *Rules) ways(columns, pieces int) float64 {
 	return row[pieces]
 }
 
-// choose is the number of ways to choose k of n.
+// choose is the number of ways to choose k of n, 0 if k is below 0 or above n.
 func choose(n, k int) float64 {
+	if k < 0 || k > n {
+		return 0
+	}
 	c := 1.0
 	for i := 1; i <= k; i++ {
 		c = c * float64(n-k+i) / float64(i)
@@ -241,42 +254,36 @@ func (l *layout) Slots(tier int) float64 {
 	return l.rules.ways(l.rules.width, tier) * choose(tier, (tier+1)/2)
 }
 
-// Border goes down the columns of the range from the left and chooses each so
-// that the slots below it do not pass the fraction.
+// Border goes down the columns of the range from the left. Of each it chooses
+// the number of pieces, then their colours from the top down, so that the slots
+// below do not pass the fraction. A column's value ascends in that order.
 func (l *layout) Border(tier int, f float64) uint64 {
 	r := l.rules
 	below := f * l.Slots(tier)
-	all, x := tier, (tier+1)/2
+	all, x := tier, (tier+1)/2 // of this column and those to its right
 	var rng uint64
 	for c := range r.width - l.columns {
-		ways := make([]float64, r.height+1) // of the columns to the right, by pieces of this one
-		for n := range ways {
-			if n <= all {
-				ways[n] = r.ways(r.width-1-c, all-n)
-			}
-		}
-		var column uint64
-		for column = 1; ; column++ {
-			ca, cx := pieces(column)
-			if ca > min(r.height, all) || column>>r.bits != 0 {
-				column--
-				break
-			}
-			size := 0.0
-			if cx <= x && x-cx <= all-ca {
-				size = ways[ca] * choose(all-ca, x-cx)
-			}
-			if below < size {
+		least := max(0, all-(r.width-1-c)*r.height)
+		n, ways := least, 0.0
+		for ; ; n++ {
+			ways = r.ways(r.width-1-c, all-n)
+			size := ways * choose(all, x)
+			if below < size || n == min(r.height, all) {
 				break
 			}
 			below -= size
 		}
-		ca, cx := pieces(column)
-		all, x = all-ca, x-cx
-		rng = rng<<r.bits | (column - 1)
-		if x < 0 || x > all {
-			return rng << (uint(r.width-l.columns-1-c) * r.bits)
+		column := uint64(1)
+		for free := n - 1; free >= 0; free-- { // the pieces below this one
+			column <<= 1
+			size := ways * choose(free+all-n, x) // if it is an O
+			if x > 0 && below >= size {
+				below -= size
+				column, x = column|1, x-1
+			}
 		}
+		all -= n
+		rng = rng<<r.bits | (column - 1)
 	}
 	return rng
 }

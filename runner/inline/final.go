@@ -56,7 +56,7 @@ func newFinal(job *runner.Job, tiers []*tierio.Tier) func(task, *tierio.Chunk) e
 		for _, rng := range t.ranges {
 			clear(seen)
 			for _, c := range cursors {
-				ok, err := c.Load(&b, rng, rng)
+				ok, err := c.Load(&b, rng)
 				if err != nil {
 					return err
 				}

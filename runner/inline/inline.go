@@ -118,12 +118,12 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 	if w.parents != nil {
 		parents = w.parents.Cursor(readAhead)
 	}
-	var from, into block.Block
+	var into block.Block
 	var sources []uint64
 	return func(t task, out *tierio.Chunk) error {
 		for _, rng := range t.ranges {
 			if parents != nil {
-				if _, err := parents.Load(&into, rng, rng); err != nil {
+				if _, err := parents.Load(&into, rng); err != nil {
 					return err
 				}
 			} else if low := g.Low(job.Tier, rng); low != nil {
@@ -133,12 +133,12 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 			}
 			sources = w.step.Inputs(sources[:0], job.Tier, rng)
 			for _, source := range sources {
-				ok, err := input.Load(&from, rng, source)
+				from, err := input.Block(rng, source)
 				if err != nil {
 					return err
 				}
-				if ok {
-					w.step.Map(&from, &into)
+				if from != nil {
+					w.step.Map(from, &into)
 				}
 			}
 			if err := w.step.Reduce(&into); err != nil {

@@ -1,0 +1,510 @@
+package connectn
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// made keeps the rules, whose tables take time to make, from test to test.
+var made = map[[3]int]*Rules{}
+
+func mustNew(t testing.TB, width, height, connect int) *Rules {
+	t.Helper()
+	board := [3]int{width, height, connect}
+	if made[board] == nil {
+		r, err := New(width, height, connect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[board] = r
+	}
+	return made[board]
+}
+
+// mustReturn ends the tests if this one takes long: a loop over 2^bits columns of
+// a tall board would take for ever, and all memory.
+func mustReturn(t *testing.T, what string) {
+	guard := time.AfterFunc(5*time.Second, func() { panic(what + " does not return") })
+	t.Cleanup(func() { guard.Stop() })
+}
+
+// naiveKey is the hash as the package comment has it: the sum over the pieces of
+// 1<<j for an O and 2<<j for an X, columns of height+1 bits from the left.
+func naiveKey(text string, width, height int) (key uint64) {
+	for c := range width {
+		var column uint64
+		for j := range height {
+			switch text[c*height+j] {
+			case 'O':
+				column += 1 << j
+			case 'X':
+				column += 2 << j
+			}
+		}
+		key = key<<(height+1) | column
+	}
+	return key
+}
+
+// naiveLine reports whether piece is connect times in a row on a board in the
+// course's text: it walks from every square in every direction.
+func naiveLine(text string, width, height, connect int, piece byte) bool {
+	at := func(c, row int) bool {
+		return c >= 0 && c < width && row >= 0 && row < height && text[c*height+row] == piece
+	}
+	for c := range width {
+		for row := range height {
+			for _, d := range [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
+				n := 0
+				for n < connect && at(c+n*d[0], row+n*d[1]) {
+					n++
+				}
+				if n == connect {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// playout returns the positions of a random game, first to last.
+func playout(r *rand.Rand, g game.Game) []game.Position {
+	positions := []game.Position{g.Start()}
+	for {
+		moves := g.Moves(nil, positions[len(positions)-1])
+		if len(moves) == 0 {
+			return positions
+		}
+		positions = append(positions, moves[r.IntN(len(moves))].To)
+	}
+}
+
+// boards are of every shape: with ranges and without, with low columns and
+// without, of up to 64 bits.
+var boards = [][3]int{
+	{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3}, {5, 5, 4},
+	{7, 6, 4}, {8, 7, 4}, {3, 20, 4}, {2, 31, 4}, {32, 1, 3}, {1, 63, 4}, {4, 15, 8}, {16, 3, 5},
+}
+
+// The examples of the package comment and of the course.
+func TestHashExamples(t *testing.T) {
+	for _, tt := range []struct {
+		width, height int
+		text          string
+		key           game.Position
+	}{
+		{2, 2, "XO  ", 32},
+		{2, 2, "    ", 0},
+		{2, 2, "XXOO", (2+4)<<3 | (1 + 2)},
+		{3, 3, "XO X     ", 4<<8 | 2<<4},
+	} {
+		r := mustNew(t, tt.width, tt.height, 2)
+		if got := string(r.AppendText(nil, tt.key)); got != tt.text {
+			t.Errorf("the text of %d is %q, want %q", tt.key, got, tt.text)
+		}
+		if got, err := r.Parse(tt.text); got != tt.key || err != nil {
+			t.Errorf("Parse(%q) = %d, %v, want %d", tt.text, got, err, tt.key)
+		}
+	}
+}
+
+// On a small board all texts are tried: those that pieces can make, with the
+// turns alternating, are parsed to keys of their own that Check lets pass;
+// no other text and no other key is taken.
+func TestEveryTextAndKey(t *testing.T) {
+	const width, height = 3, 2
+	r := mustNew(t, width, height, 2)
+	texts := map[game.Position]string{}
+	for n := range 729 { // 3^6
+		text := ""
+		for i, m := 0, n; i < width*height; i, m = i+1, m/3 {
+			text += string(" OX"[m%3])
+		}
+		good := true
+		for c := range width {
+			good = good && (text[2*c] != ' ' || text[2*c+1] == ' ')
+		}
+		x, o := strings.Count(text, "X"), strings.Count(text, "O")
+		good = good && (x == o || x == o+1)
+		p, err := r.Parse(text)
+		if (err == nil) != good {
+			t.Errorf("Parse(%q): error %v, want one: %v", text, err, !good)
+		}
+		if !good {
+			continue
+		}
+		if p != naiveKey(text, width, height) {
+			t.Errorf("Parse(%q) = %d, want %d", text, p, naiveKey(text, width, height))
+		}
+		if other, ok := texts[p]; ok {
+			t.Errorf("%q and %q have the same key", text, other)
+		}
+		texts[p] = text
+		if r.Tier(p) != x+o {
+			t.Errorf("%q is of tier %d, want %d", text, r.Tier(p), x+o)
+		}
+		if want := game.Player(uint8((x + o) % 2)); r.ToMove(p) != want || r.TierToMove(x+o) != want {
+			t.Errorf("%q: player %d is to move, want %d", text, r.ToMove(p), want)
+		}
+	}
+	for key := range game.Position(1 << 10) {
+		text, good := texts[key]
+		if err := r.Check(key); (err == nil) != good {
+			t.Errorf("Check(%#x): %v, want an error: %v", key, err, !good)
+		}
+		if good && string(r.AppendText(nil, key)) != text {
+			t.Errorf("the text of %#x is %q, want %q", key, r.AppendText(nil, key), text)
+		}
+	}
+}
+
+func TestCheckErrors(t *testing.T) {
+	for _, tt := range []struct {
+		width, height int
+		key           game.Position
+		want          string
+	}{
+		{2, 2, 64, "0x40 is not a board of 2×2: it has more than 6 bits"},
+		{2, 2, 1 << 63, "0x8000000000000000 is not a board of 2×2: it has more than 6 bits"},
+		{2, 2, 7 << 3, "0x38 is not a board of 2×2: column 0 holds more than 2 pieces"},
+		{2, 2, 7, "0x7 is not a board of 2×2: column 1 holds more than 2 pieces"},
+		{2, 2, 1, "0x1 is not a board: 0 X and 1 O, but X moves first and the turns alternate"},
+		{2, 2, 6, "0x6 is not a board: 2 X and 0 O, but X moves first and the turns alternate"},
+		{8, 7, ^uint64(0), "0xffffffffffffffff is not a board of 8×7: column 0 holds more than 7 pieces"},
+	} {
+		err := mustNew(t, tt.width, tt.height, 2).Check(tt.key)
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("Check(%#x): error\n%v, want\n%s", tt.key, err, tt.want)
+		}
+	}
+	if mustNew(t, 1, 63, 4).Check(^uint64(0)) == nil { // its column takes all 64 bits
+		t.Error("1×63: Check lets a column of ones pass")
+	}
+}
+
+func TestNewErrors(t *testing.T) {
+	const least = "connectn: width, height and connect must be at least 1, found "
+	const fit = " does not fit: width·(height+1) may be 64 at most"
+	const long = " is longer than both sides of a board of "
+	for _, tt := range []struct {
+		width, height, connect int
+		want                   string
+	}{
+		{0, 3, 3, least + "0, 3 and 3"},
+		{3, 0, 3, least + "3, 0 and 3"},
+		{3, 3, 0, least + "3, 3 and 0"},
+		{-1, -2, -3, least + "-1, -2 and -3"},
+		{8, 8, 4, "connectn: a board of 8×8" + fit},
+		{9, 7, 4, "connectn: a board of 9×7" + fit},
+		{65, 1, 4, "connectn: a board of 65×1" + fit},
+		{1, 64, 4, "connectn: a board of 1×64" + fit},
+		{33, 1, 4, "connectn: a board of 33×1" + fit},
+		{1 << 62, 1 << 62, 4, "connectn: a board of 4611686018427387904×4611686018427387904" + fit},
+		{3, 3, 4, "connectn: connect 4" + long + "3×3"},
+		{4, 5, 6, "connectn: connect 6" + long + "4×5"},
+	} {
+		r, err := New(tt.width, tt.height, tt.connect)
+		if r != nil || err == nil || err.Error() != tt.want {
+			t.Errorf("New(%d, %d, %d): error\n%v, want\n%s", tt.width, tt.height, tt.connect, err, tt.want)
+		}
+	}
+}
+
+// All boards that fit can be made, and say what they are.
+func TestNewEverySize(t *testing.T) {
+	mustReturn(t, "New") // what it makes must not grow with 2^bits of a column
+	for width := 1; width <= 64; width++ {
+		for height := 1; width*(height+1) <= 64; height++ {
+			if uint(width)*(uint(height)+1) < 40 && height > 2 {
+				continue // the small ones are in the other tests; this saves time
+			}
+			r, err := New(width, height, max(width, height))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := r.Spec(), fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, max(width, height)); got != want {
+				t.Errorf("Spec() = %q, want %q", got, want)
+			}
+			if r.KeyBits() != uint(width*(height+1)) || r.Tiers() != width*height || r.Start() != 0 {
+				t.Errorf("%s: %d bits, %d tiers, starts at %d", r.Spec(), r.KeyBits(), r.Tiers(), r.Start())
+			}
+			if r.LowBits() > 31 || r.LowBits() > r.KeyBits() {
+				t.Errorf("%s: %d low bits", r.Spec(), r.LowBits())
+			}
+		}
+	}
+}
+
+func TestKind(t *testing.T) {
+	args := make([]int, len(Kind.Params))
+	for i, p := range Kind.Params {
+		args[i] = p.Default
+	}
+	g, err := Kind.New(args)
+	if err != nil || g.Spec() != "connectn width=3 height=3 connect=3" {
+		t.Errorf("with its defaults the game is %v, %v", g, err)
+	}
+	// With an error comes no game, not a nil *Rules that passes for one.
+	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
+		t.Errorf("New(3, 3, 4) = %T, %v", g, err)
+	}
+}
+
+// A position on its way through text and back is the same, and its key is the
+// sum over its pieces.
+func TestTextRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, b := range boards {
+		g := mustNew(t, b[0], b[1], b[2])
+		for range 5 {
+			for tier, p := range playout(r, g) {
+				if err := g.Check(p); err != nil {
+					t.Fatalf("%s: %v", g.Spec(), err)
+				}
+				if g.Tier(p) != tier {
+					t.Fatalf("%s: %#x is of tier %d, want %d", g.Spec(), p, g.Tier(p), tier)
+				}
+				text := string(g.AppendText([]byte("before"), p)[len("before"):])
+				if naiveKey(text, b[0], b[1]) != p {
+					t.Fatalf("%s: the text of %#x is %q, whose key is %#x", g.Spec(), p, text, naiveKey(text, b[0], b[1]))
+				}
+				for _, form := range []string{
+					text, "'" + text + "'", strings.ToLower(text),
+					strings.ReplaceAll(text, " ", "."), strings.ReplaceAll(text, " ", "_"),
+				} {
+					if got, err := g.Parse(form); got != p || err != nil {
+						t.Fatalf("%s: Parse(%q) = %#x, %v, want %#x", g.Spec(), form, got, err, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	g := mustNew(t, 2, 2, 2)
+	for _, tt := range []struct{ text, want string }{
+		{"", `board "" has 0 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"XO ", `board "XO " has 3 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"XO   ", `board "XO   " has 5 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"'XO '", `board "'XO '" has 3 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"'", `board "'" has 1 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"XO Z", `board "XO Z" has 'Z' on square 3, expected X, O or a blank (' ', '.', '_')`},
+		{"X0  ", `board "X0  " has '0' on square 1, expected X, O or a blank (' ', '.', '_')`},
+		{" X  ", `board " X  " has a piece over an empty square in column 0`},
+		{"XO X", `board "XO X" has a piece over an empty square in column 1`},
+		{"O   ", `board "O   ": 0x8 is not a board: 0 X and 1 O, but X moves first and the turns alternate`},
+		{"XX  ", `board "XX  ": 0x30 is not a board: 2 X and 0 O, but X moves first and the turns alternate`},
+	} {
+		p, err := g.Parse(tt.text)
+		if p != 0 || err == nil || err.Error() != tt.want {
+			t.Errorf("Parse(%q) = %d, error\n%v, want\n%s", tt.text, p, err, tt.want)
+		}
+	}
+}
+
+func TestPicture(t *testing.T) {
+	g := mustNew(t, 3, 2, 2)
+	p, err := g.Parse("XOX   ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := g.Picture(p), " O . .\n X X .\n 0 1 2\n"; got != want {
+		t.Errorf("the picture is\n%swant\n%s", got, want)
+	}
+	wide := mustNew(t, 11, 1, 2)
+	want := "  .  .  .  .  .  .  .  .  .  .  .\n  0  1  2  3  4  5  6  7  8  9 10\n"
+	if got := wide.Picture(0); got != want {
+		t.Errorf("the picture is\n%swant\n%s", got, want)
+	}
+}
+
+// The shifts find the lines that a walk over the squares finds: on every board
+// that fits, for every connect, with stones strewn about and with rows that are
+// just long enough, or one stone short.
+func TestLinesAgainstWalk(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for width := 1; width <= 32; width++ {
+		for height := 1; width*(height+1) <= 64; height++ {
+			for connect := 1; connect <= max(width, height); connect++ {
+				checkLines(t, r, width, height, connect)
+			}
+		}
+	}
+}
+
+func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
+	l := newLines(uint(height)+1, connect)
+	for sample := range 6 {
+		var stones uint64
+		put := func(c, row int) {
+			if c >= 0 && c < width && row >= 0 && row < height {
+				stones |= 1 << ((width-1-c)*(height+1) + row)
+			}
+		}
+		for range r.IntN(width*height+1) * sample / 5 {
+			put(r.IntN(width), r.IntN(height))
+		}
+		d := [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}}[r.IntN(4)]
+		c, row := r.IntN(width), r.IntN(height)
+		for n := range connect - sample%2 {
+			put(c+n*d[0], row+n*d[1])
+		}
+		text := make([]byte, width*height)
+		for i := range text {
+			text[i] = ' '
+			if stones>>((width-1-i/height)*(height+1)+i%height)&1 != 0 {
+				text[i] = 'X'
+			}
+		}
+		if got, want := l.in(stones) != 0, naiveLine(string(text), width, height, connect, 'X'); got != want {
+			t.Errorf("%d×%d connect %d: line in %q is %v, want %v", width, height, connect, text, got, want)
+			return
+		}
+	}
+}
+
+// Primitive and Moves say what the text of the position says.
+func TestPrimitiveAndMoves(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, b := range boards {
+		g := mustNew(t, b[0], b[1], b[2])
+		for range 4 {
+			positions := playout(r, g)
+			for i, p := range positions {
+				checkPosition(t, g, p)
+				if finished := g.Primitive(p) != 0; finished != (i == len(positions)-1) {
+					t.Fatalf("%s: %q: finished is %v after move %d of %d", g.Spec(), g.AppendText(nil, p), finished, i, len(positions)-1)
+				}
+			}
+		}
+	}
+}
+
+func checkPosition(t *testing.T, g *Rules, p game.Position) {
+	t.Helper()
+	text := string(g.AppendText(nil, p))
+	var want game.Value
+	switch {
+	case naiveLine(text, g.width, g.height, g.connect, 'X'):
+		want = game.NewValue(game.FirstWins, 0)
+	case naiveLine(text, g.width, g.height, g.connect, 'O'):
+		want = game.NewValue(game.SecondWins, 0)
+	case !strings.Contains(text, " "):
+		want = game.NewValue(game.Tie, 0)
+	}
+	if got := g.Primitive(p); got != want {
+		t.Fatalf("%s: Primitive(%q) = %v, want %v", g.Spec(), text, got, want)
+	}
+	piece := "X"
+	if strings.Count(text, "X") > strings.Count(text, "O") {
+		piece = "O"
+	}
+	var moves []game.Move
+	for c := 0; want == 0 && c < g.width; c++ {
+		if at := strings.IndexByte(text[c*g.height:(c+1)*g.height], ' '); at >= 0 {
+			at += c * g.height
+			child := text[:at] + piece + text[at+1:]
+			moves = append(moves, game.Move{Name: fmt.Sprint(c), To: naiveKey(child, g.width, g.height)})
+		}
+	}
+	before := game.Move{Name: "before"}
+	if got := g.Moves([]game.Move{before}, p); fmt.Sprint(got) != fmt.Sprint(append([]game.Move{before}, moves...)) {
+		t.Fatalf("%s: Moves(%q) = %v, want %v", g.Spec(), text, got, moves)
+	}
+}
+
+// A position in which both have a line cannot come from play; it is the win of
+// the one who moved last.
+func TestPrimitiveOfTwoLines(t *testing.T) {
+	g := mustNew(t, 4, 3, 3)
+	for text, want := range map[string]game.Value{
+		"XXXOOO      ": game.NewValue(game.SecondWins, 0), // X is to move
+		"XXXOOOX     ": game.NewValue(game.FirstWins, 0),
+	} {
+		p, err := g.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Primitive(p); got != want {
+			t.Errorf("Primitive(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Numbers of positions and values of the start that others have published.
+func TestKnownGames(t *testing.T) {
+	for _, tt := range []struct {
+		width, height, connect int
+		positions              int
+		value                  string
+	}{
+		{1, 1, 1, 2, "X wins in 1"},
+		{2, 2, 2, 13, "X wins in 3"},
+		{3, 3, 3, 694, "tie in 9"},
+		{4, 3, 3, 7157, "X wins in 9"},
+		{3, 4, 3, 2715, "tie in 12"},
+	} {
+		g := mustNew(t, tt.width, tt.height, tt.connect)
+		values := map[game.Position]game.Value{}
+		if got := solve(g, values, g.Start()); got.String() != tt.value {
+			t.Errorf("%s: the value of the start is %v, want %s", g.Spec(), got, tt.value)
+		}
+		if len(values) != tt.positions {
+			t.Errorf("%s: %d positions, want %d", g.Spec(), len(values), tt.positions)
+		}
+	}
+}
+
+// solve is plain search with a memory.
+func solve(g game.Game, values map[game.Position]game.Value, p game.Position) game.Value {
+	if v, ok := values[p]; ok {
+		return v
+	}
+	value := g.Primitive(p)
+	if value == 0 {
+		scores := game.ScoresFor(g.ToMove(p))
+		var best game.Score
+		for _, m := range g.Moves(nil, p) {
+			best = max(best, scores.OfChild[solve(g, values, m.To)])
+		}
+		value = scores.Value[best]
+	}
+	values[p] = value
+	return value
+}
+
+// The stones of both players are the pieces, each at the bit of its square.
+func TestStones(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, b := range boards {
+		g := mustNew(t, b[0], b[1], b[2])
+		for _, p := range playout(r, g) {
+			var want [2]uint64
+			for i, piece := range g.AppendText(nil, p) {
+				square := uint64(1) << ((b[0]-1-i/b[1])*(b[1]+1) + i%b[1])
+				switch piece {
+				case 'X':
+					want[game.First] |= square
+				case 'O':
+					want[game.Second] |= square
+				}
+			}
+			for _, player := range []game.Player{game.First, game.Second} {
+				if got := g.stones(p, player); got != want[player] {
+					t.Fatalf("%s: %q: stones of player %d are %#x, want %#x", g.Spec(), g.AppendText(nil, p), player, got, want[player])
+				}
+			}
+			if n := bits.OnesCount64(want[0] | want[1]); n != g.Tier(p) {
+				t.Fatalf("%s: %q: tier %d, want %d", g.Spec(), g.AppendText(nil, p), g.Tier(p), n)
+			}
+		}
+	}
+}

@@ -1,0 +1,416 @@
+package connectn
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+)
+
+var _ game.Tiered = (*Rules)(nil)
+
+// sameList reports whether two lists are equal; most often they are one.
+func sameList(a, b []uint32) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// The contract of game.Tiered, on positions of random games. It is written for
+// any game.
+func TestTieredContract(t *testing.T) {
+	for _, tt := range []struct{ width, height, connect, games int }{
+		{2, 2, 2, 20}, {3, 3, 3, 20}, {4, 3, 3, 20}, {5, 2, 3, 20}, {1, 8, 4, 20}, {8, 1, 3, 20},
+		{5, 5, 4, 5}, {7, 6, 4, 1}, {8, 7, 4, 10}, {3, 20, 4, 1}, {2, 31, 4, 10}, {1, 63, 4, 5},
+		{32, 1, 3, 1},
+	} {
+		t.Run(fmt.Sprintf("%d×%d connect %d", tt.width, tt.height, tt.connect), func(t *testing.T) {
+			g := mustNew(t, tt.width, tt.height, tt.connect)
+			r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
+			for range tt.games {
+				positions := playout(r, g)
+				if n := len(positions) - 1; n > g.Tiers() {
+					t.Fatalf("%d moves, but %d tiers", n, g.Tiers())
+				}
+				for tier, p := range positions {
+					checkTiered(t, g, tier, p)
+				}
+			}
+		})
+	}
+}
+
+// checkTiered checks what Tiered promises of a position of a tier.
+func checkTiered(t *testing.T, g game.Tiered, tier int, p game.Position) {
+	t.Helper()
+	at := fmt.Sprintf("tier %d, %#x (%q)", tier, p, g.AppendText(nil, p))
+	if g.Tier(p) != tier {
+		t.Fatalf("%s: Tier says %d", at, g.Tier(p))
+	}
+	if g.ToMove(p) != g.TierToMove(tier) {
+		t.Fatalf("%s: the player to move is not that of the tier", at)
+	}
+	rng, low := split(g, p)
+	lows := g.Low(tier, rng)
+	slot, ok := slices.BinarySearch(lows, low)
+	if !ok {
+		t.Fatalf("%s: its low part %#x is not in Low", at, low)
+	}
+
+	sources := g.Sources([]uint64{12345}, tier, rng)
+	for _, source := range checkAppended(t, at, "Sources", sources) {
+		if source == rng || !sameList(g.Low(tier-1, source), lows) {
+			t.Fatalf("%s: source %#x has other slots", at, source)
+		}
+		if !slices.Contains(g.Targets(nil, tier-1, source), rng) {
+			t.Fatalf("%s: source %#x does not have %#x as a target", at, source, rng)
+		}
+	}
+	targets := checkAppended(t, at, "Targets", g.Targets([]uint64{12345}, tier, rng))
+	for _, target := range targets {
+		if target == rng || !sameList(g.Low(tier+1, target), lows) {
+			t.Fatalf("%s: target %#x has other slots", at, target)
+		}
+		if !slices.Contains(g.Sources(nil, tier+1, target), rng) {
+			t.Fatalf("%s: target %#x does not have %#x as a source", at, target, rng)
+		}
+	}
+	if g.Primitive(p) != 0 {
+		return
+	}
+
+	var across []uint64 // ranges
+	var within []uint32 // slots
+	children := g.Low(tier+1, rng)
+	for _, m := range g.Moves(nil, p) {
+		to, toLow := split(g, m.To)
+		if to != rng {
+			if toLow != low {
+				t.Fatalf("%s: move %s changes range and low part", at, m.Name)
+			}
+			across = append(across, to)
+			continue
+		}
+		child, ok := slices.BinarySearch(children, toLow)
+		if !ok {
+			t.Fatalf("%s: move %s leads to the low part %#x, which is not in Low", at, m.Name, toLow)
+		}
+		within = append(within, uint32(child))
+	}
+	slices.Sort(across)
+	slices.Sort(targets)
+	if !slices.Equal(across, targets) {
+		t.Fatalf("%s: moves lead to the ranges %x, Targets are %x", at, across, targets)
+	}
+	var mapped []uint32
+	if table, kinds := g.Within(tier, rng); table != nil {
+		if len(table) != len(lows)*kinds {
+			t.Fatalf("%s: Within has %d children of %d slots, want %d of each", at, len(table), len(lows), kinds)
+		}
+		for _, c := range table[slot*kinds : (slot+1)*kinds] {
+			if c != uint32(len(children)) {
+				mapped = append(mapped, c)
+			}
+		}
+	}
+	slices.Sort(within)
+	slices.Sort(mapped)
+	if !slices.Equal(within, mapped) {
+		t.Fatalf("%s: moves lead to the slots %d, Within to %d", at, within, mapped)
+	}
+}
+
+// checkAppended wants a list that begins with 12345, and no range twice after it.
+func checkAppended(t *testing.T, at, name string, list []uint64) []uint64 {
+	t.Helper()
+	if len(list) == 0 || list[0] != 12345 {
+		t.Fatalf("%s: %s does not append", at, name)
+	}
+	list = list[1:]
+	if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) != len(list) {
+		t.Fatalf("%s: %s gives a range twice: %x", at, name, list)
+	}
+	return list
+}
+
+// split cuts a position into range and low part.
+func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
+	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
+}
+
+// On small boards the blocks of a tier hold each position that pieces can make,
+// once, in ascending order, and nothing else; and all slots of Within agree with
+// the rules, whether play reaches them or not.
+func TestBlocksHoldEveryPosition(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 2, 3}, {6, 1, 3}, {2, 3, 3}, {1, 6, 2}} {
+		g := mustNew(t, b[0], b[1], b[2])
+		all := make([][]game.Position, g.Tiers()+1)
+		for p := range game.Position(1) << g.KeyBits() {
+			if g.Check(p) == nil {
+				all[g.Tier(p)] = append(all[g.Tier(p)], p)
+			}
+		}
+		for tier, want := range all {
+			var got []game.Position
+			for rng := range uint64(1) << (g.KeyBits() - g.LowBits()) {
+				for _, low := range g.Low(tier, rng) {
+					got = append(got, rng<<g.LowBits()|uint64(low))
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, tier %d: blocks hold %x, want %x", g.Spec(), tier, got, want)
+			}
+			for _, p := range want {
+				if g.Primitive(p) == 0 {
+					checkTiered(t, g, tier, p)
+				}
+			}
+			if g.Slots(tier) != float64(len(want)) {
+				t.Errorf("%s, tier %d: Slots is %v, want %d", g.Spec(), tier, g.Slots(tier), len(want))
+			}
+		}
+		for _, tier := range []int{-1, g.Tiers() + 1} {
+			if low := g.Low(tier, 0); low != nil {
+				t.Errorf("%s: tier %d has slots %v", g.Spec(), tier, low)
+			}
+		}
+	}
+}
+
+// rangeBoards have few enough ranges to look at all.
+var rangeBoards = [][3]int{{3, 3, 3}, {5, 5, 4}, {3, 7, 4}, {2, 10, 4}, {11, 1, 3}}
+
+// ranges lists the ranges of a board, whatever their pieces, in ascending order.
+func ranges(g *Rules) []uint64 {
+	list := []uint64{0}
+	for range g.width - g.columns {
+		var longer []uint64
+		for _, rng := range list {
+			for column := range uint64(1)<<g.bits - 1 { // all ones is one piece too many
+				longer = append(longer, rng<<g.bits|column)
+			}
+		}
+		list = longer
+	}
+	return list
+}
+
+// Slots is the number of slots of all ranges; and Border is the range at which
+// the slots below pass the fraction, to the range: no more than the fraction
+// lies below it, and no less with it.
+func TestSlotsAndBorder(t *testing.T) {
+	for _, b := range rangeBoards {
+		g := mustNew(t, b[0], b[1], b[2])
+		list := ranges(g)
+		sums := make([]float64, len(list)+1) // of the slots before each range
+		for tier := range g.Tiers() + 1 {
+			for i, rng := range list {
+				sums[i+1] = sums[i] + float64(len(g.Low(tier, rng)))
+			}
+			if got, want := g.Slots(tier), sums[len(list)]; got != want {
+				t.Errorf("%s, tier %d: Slots is %v, want %v", g.Spec(), tier, got, want)
+			}
+			for _, f := range []float64{0, 0.01, 0.25, 1. / 3, 0.75, 0.999} {
+				border := g.Border(tier, f)
+				i, ok := slices.BinarySearch(list, border)
+				if want := f * g.Slots(tier); !ok || sums[i] > want+0.01 || sums[i+1] < want-0.01 {
+					t.Errorf("%s, tier %d: Border(%.3f) is %#x: %v slots lie below, %v with it, want %v",
+						g.Spec(), tier, f, border, sums[i], sums[i+1], want)
+				}
+			}
+		}
+	}
+}
+
+func TestSlotsOfOneColumn(t *testing.T) {
+	g := mustNew(t, 1, 40, 4)
+	for tier := range 41 {
+		if got, want := g.Slots(tier), math.Round(binomial(tier, tier/2)); math.Abs(got-want) > want*1e-12 {
+			t.Errorf("1×40, tier %d: Slots is %v, want %v", tier, got, want)
+		}
+	}
+}
+
+// binomial is a line of Pascal's triangle.
+func binomial(n, k int) float64 {
+	row := make([]float64, n+1)
+	row[0] = 1
+	for range n {
+		for i := n; i > 0; i-- {
+			row[i] += row[i-1]
+		}
+	}
+	return row[k]
+}
+
+// A range that no board has, or that has more or fewer pieces than the tier
+// leaves, has no slots.
+func TestLowOfNoRange(t *testing.T) {
+	g := mustNew(t, 5, 5, 4) // two columns of six bits are the range, three are low
+	for _, tt := range []struct {
+		name string
+		tier int
+		rng  uint64
+	}{
+		{"more pieces than the tier", 0, 1},
+		{"more X's than the tier", 1, 3 << 6},   // two O's
+		{"more X's than the tier", 2, 2<<6 | 2}, // two X's
+		{"fewer pieces than the low columns leave over", 16, 0},
+		{"a column of ones", 20, 1<<6 - 1},
+		{"a column of ones on the left", 20, (1<<6 - 1) << 6},
+		{"more columns than the board has", 10, 1<<12 | 3},
+	} {
+		if low := g.Low(tt.tier, tt.rng); low != nil {
+			t.Errorf("%s: tier %d, range %#x has %d slots", tt.name, tt.tier, tt.rng, len(low))
+		}
+	}
+}
+
+// Finish finds what Primitive finds: of all slots that are open, those in which
+// the player who did not move last has no line (as play cannot make them).
+func TestFinishAgainstPrimitive(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	for _, tt := range []struct{ width, height, connect, games, most int }{
+		{2, 2, 2, 5, 100}, {4, 3, 3, 3, 300}, {5, 5, 4, 2, 200}, {7, 6, 4, 1, 200}, {8, 7, 4, 1, 200},
+		{3, 20, 4, 1, 100}, {2, 31, 4, 2, 100}, {1, 63, 4, 1, 100},
+	} {
+		g := mustNew(t, tt.width, tt.height, tt.connect)
+		b := new(block.Block)
+		for range tt.games {
+			for tier, p := range playout(r, g) {
+				rng, _ := split(g, p)
+				low := g.Low(tier, rng)
+				b.Reset(tier, rng, g.LowBits(), low)
+				// Large blocks have some slots open only.
+				for i := range low {
+					if r.IntN(len(low)) < tt.most {
+						b.Open.Add(i)
+					}
+				}
+				open := slices.Clone(b.OpenSlots())
+				g.Finish(b)
+				checkFinished(t, g, b, open)
+			}
+		}
+	}
+}
+
+// checkFinished wants each of the slots that were open to be done if it is
+// finished, and all others to be left alone.
+func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
+	t.Helper()
+	other := g.TierToMove(b.Tier) // did not move last
+	if b.Count() != len(open) {
+		t.Fatalf("%s, tier %d: of %d records Finish leaves %d", g.Spec(), b.Tier, len(open), b.Count())
+	}
+	for _, slot := range open {
+		i := int(slot)
+		p := b.Key(i)
+		if g.lines.in(g.stones(p, other)) != 0 {
+			continue
+		}
+		want := g.Primitive(p)
+		if b.Open.Has(i) != (want == 0) || b.Done.Has(i) != (want != 0) || b.Val[i] != byte(want) {
+			t.Fatalf("%s: %q: Finish leaves open %v, done %v, value %d, want value %d",
+				g.Spec(), g.AppendText(nil, p), b.Open.Has(i), b.Done.Has(i), b.Val[i], want)
+		}
+	}
+}
+
+// Finish does not touch what is done already.
+func TestFinishLeavesDoneAlone(t *testing.T) {
+	g := mustNew(t, 3, 3, 3)
+	p, err := g.Parse("XO XO X  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(block.Block)
+	b.Reset(5, 0, g.LowBits(), g.Low(5, 0))
+	slot, _ := b.Slot(uint32(p), 0)
+	b.Done.Add(slot)
+	b.Val[slot] = 77
+	g.Finish(b)
+	if !b.Done.Has(slot) || b.Open.Has(slot) || b.Val[slot] != 77 || b.Count() != 1 {
+		t.Errorf("Finish changes a record that was done: value %d", b.Val[slot])
+	}
+}
+
+// Borders ascend with the fraction and lie within the keys, on every board and
+// in every tier.
+func TestBorderAscends(t *testing.T) {
+	mustReturn(t, "Border")
+	for _, b := range boards {
+		g := mustNew(t, b[0], b[1], b[2])
+		top := g.KeyBits() - g.LowBits()
+		for tier := 0; tier <= g.Tiers(); tier += 4 {
+			last := uint64(0)
+			for i := range 8 {
+				f := float64(i) / 7
+				border := g.Border(tier, f)
+				if border < last {
+					t.Fatalf("%s, tier %d: Border(%v) is %#x, below the one before, %#x", g.Spec(), tier, f, border, last)
+				}
+				if border>>top != 0 {
+					t.Fatalf("%s, tier %d: Border(%v) is %#x, no range of %d bits", g.Spec(), tier, f, border, top)
+				}
+				last = border
+			}
+		}
+	}
+}
+
+// Eight parts of the largest tier of 5×5 are about as large as one another.
+func TestBorderIsFair(t *testing.T) {
+	g := mustNew(t, 5, 5, 4)
+	const tier, parts = 15, 8
+	var size [parts]float64
+	part, next := 0, g.Border(tier, 1./parts)
+	for _, rng := range ranges(g) {
+		for part+1 < parts && rng >= next {
+			part++
+			next = g.Border(tier, float64(part+1)/parts)
+		}
+		size[part] += float64(len(g.Low(tier, rng)))
+	}
+	for i, n := range size {
+		if share := n / g.Slots(tier) * parts; share < 0.9 || share > 1.1 {
+			t.Errorf("part %d has %.2f of its fair share", i, share)
+		}
+	}
+}
+
+// Many may ask for the tables of a new game at once.
+func TestTablesConcurrently(t *testing.T) {
+	one := mustNew(t, 5, 5, 4)
+	many, err := New(5, 5, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	positions := playout(rand.New(rand.NewPCG(9, 9)), one)
+	results := make(chan string)
+	tables := func(g *Rules) string {
+		var s strings.Builder
+		for tier, p := range positions {
+			rng, _ := split(g, p)
+			sum := uint64(0)
+			table, _ := g.Within(tier, rng)
+			for i, c := range table {
+				sum += uint64(i+1) * uint64(c)
+			}
+			fmt.Fprintln(&s, len(g.Low(tier, rng)), sum)
+		}
+		return s.String()
+	}
+	for range 4 {
+		go func() { results <- tables(many) }()
+	}
+	want := tables(one)
+	for range 4 {
+		if got := <-results; got != want {
+			t.Errorf("the tables are\n%swant\n%s", got, want)
+		}
+	}
+}

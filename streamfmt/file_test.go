@@ -1,0 +1,595 @@
+package streamfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+)
+
+// fileSlots is how many slots all blocks of these tests have.
+const fileSlots = 70
+
+// randomBlocks makes blocks of a few records, whose ranges ascend by steps of 1
+// to step.
+func randomBlocks(seed uint64, n int, step uint64) []*block.Block {
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
+	blocks := make([]*block.Block, n)
+	rng := r.Uint64N(step)
+	for i := range blocks {
+		blocks[i] = randomBlock(r, rng, fileSlots, 0.05, 0.05, 3)
+		rng += 1 + r.Uint64N(step)
+	}
+	return blocks
+}
+
+// writeFile writes blocks as a file, so many at a time.
+func writeFile(t testing.TB, blocks []*block.Block, chunk int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewWriter(&out, "game size=3", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p Packed
+	for part := range slices.Chunk(blocks, chunk) {
+		p.Reset()
+		for _, b := range part {
+			p.Add(b)
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func openFile(data []byte) (*File, error) {
+	return OpenFile(bytes.NewReader(data), int64(len(data)), "f.blocks")
+}
+
+func mustOpen(t testing.TB, data []byte) *File {
+	t.Helper()
+	f, err := openFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// countsOf counts the records of blocks one by one.
+func countsOf(blocks []*block.Block) (c Counts) {
+	for _, b := range blocks {
+		for i := range b.Len() {
+			if b.Open.Has(i) {
+				c[0]++
+			} else if b.Done.Has(i) {
+				c[b.Val[i]]++
+			}
+		}
+	}
+	return c
+}
+
+var fileSizes = []struct {
+	blocks int
+	step   uint64
+}{{0, 1}, {1, 1}, {1, 1 << 60}, {2, 1 << 60}, {255, 1}, {256, 3}, {257, 1}, {1000, 1 << 51}}
+
+func TestFileRoundTrip(t *testing.T) {
+	for _, size := range fileSizes {
+		t.Run(fmt.Sprintf("%d blocks, steps to %#x", size.blocks, size.step), func(t *testing.T) {
+			blocks := randomBlocks(1, size.blocks, size.step)
+			data := writeFile(t, blocks, 100)
+			for _, chunk := range []int{1, 1000} {
+				if !bytes.Equal(writeFile(t, blocks, chunk), data) {
+					t.Errorf("written %d blocks at a time, the file is another", chunk)
+				}
+			}
+			f := mustOpen(t, data)
+			if f.Name() != "f.blocks" || f.Spec() != "game size=3" || f.Tier() != 7 {
+				t.Errorf("opened %q of %q, tier %d", f.Name(), f.Spec(), f.Tier())
+			}
+			counts := f.Counts()
+			if counts != countsOf(blocks) {
+				t.Error("wrong counts")
+			}
+			entries, err := f.Entries()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(entries) != len(blocks) {
+				t.Fatalf("%d entries, want %d", len(entries), len(blocks))
+			}
+			got := newBlock(0, fileSlots)
+			c := f.Cursor(1000)
+			for i, e := range entries {
+				if e.Range != blocks[i].Range {
+					t.Fatalf("entry %d has range %#x, want %#x", i, e.Range, blocks[i].Range)
+				}
+				got.Reset(7, e.Range, 20, got.Low)
+				if err := c.Read(e, got); err != nil {
+					t.Fatal(err)
+				}
+				if diff := difference(got, blocks[i]); diff != "" {
+					t.Fatalf("block %d: %s", i, diff)
+				}
+			}
+		})
+	}
+}
+
+// Find gives what Entries has, and nothing else.
+func TestFind(t *testing.T) {
+	for _, size := range fileSizes {
+		f := mustOpen(t, writeFile(t, randomBlocks(2, size.blocks, size.step), 100))
+		entries, err := f.Entries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[uint64]Entry{}
+		questions := []uint64{0, 1, 1 << 63, ^uint64(0)}
+		for i, e := range entries {
+			of[e.Range] = e
+			if i%7 == 0 || i%pageSize < 2 || i%pageSize > pageSize-2 || i == len(entries)-1 {
+				questions = append(questions, e.Range-1, e.Range, e.Range+1)
+			}
+		}
+		for _, q := range questions {
+			want, there := of[q]
+			got, ok, err := f.Find(q)
+			if err != nil || ok != there || got != want {
+				t.Errorf("%d blocks: Find(%#x) = %v, %v, %v, want %v, %v", size.blocks, q, got, ok, err, want, there)
+			}
+		}
+	}
+}
+
+// In whatever order blocks are read, and however far ahead, they are the same.
+func TestCursorInAnyOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	blocks := randomBlocks(3, 60, 5)
+	f := mustOpen(t, writeFile(t, blocks, 100))
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := newBlock(0, fileSlots)
+	for _, ahead := range []int{0, 1, 30, 200, 1 << 20} {
+		c := f.Cursor(ahead)
+		for range 200 {
+			i := r.IntN(len(entries))
+			got.Reset(7, entries[i].Range, 20, got.Low)
+			if err := c.Read(entries[i], got); err != nil {
+				t.Fatalf("%d ahead, block %d: %v", ahead, i, err)
+			}
+			if diff := difference(got, blocks[i]); diff != "" {
+				t.Fatalf("%d ahead, block %d: %s", ahead, i, diff)
+			}
+		}
+	}
+}
+
+func TestCursorWantsTheSlots(t *testing.T) {
+	f := mustOpen(t, writeFile(t, randomBlocks(4, 1, 1), 1))
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = f.Cursor(0).Read(entries[0], newBlock(0, fileSlots+1))
+	want := fmt.Sprintf("f.blocks: the block at byte %d (range 0x0): a block of 70 slots, expected 71", entries[0].Offset)
+	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v, want\n%s", err, want)
+	}
+}
+
+// A File may be used by many at a time.
+func TestFileConcurrently(t *testing.T) {
+	blocks := randomBlocks(5, 300, 9)
+	f := mustOpen(t, writeFile(t, blocks, 100))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			c := f.Cursor(500)
+			got := newBlock(0, fileSlots)
+			for _, want := range blocks {
+				e, ok, err := f.Find(want.Range)
+				if err != nil || !ok {
+					t.Errorf("Find(%#x): %v, %v", want.Range, ok, err)
+					return
+				}
+				got.Reset(7, e.Range, 20, got.Low)
+				if err := c.Read(e, got); err != nil || difference(got, want) != "" {
+					t.Errorf("range %#x: %v %s", e.Range, err, difference(got, want))
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Files appended to one another are, byte for byte, the file written at once.
+func TestAppendFile(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, size := range fileSizes {
+		blocks := randomBlocks(6, size.blocks, size.step)
+		want := writeFile(t, blocks, 1000)
+		var out bytes.Buffer
+		w, err := NewWriter(&out, "game size=3", 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rest, last := blocks, false; !last; {
+			n := min(r.IntN(400), len(rest)) // may be none
+			last = n == len(rest)
+			if err := w.AppendFile(mustOpen(t, writeFile(t, rest[:n], 100))); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if got := w.Counts(); got != countsOf(blocks) {
+			t.Errorf("%d blocks: wrong counts", size.blocks)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("%d blocks: the file is not the same", size.blocks)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	var a, b Counts
+	a[0], a[6], b[6], b[255] = 1, 2, 3, 4
+	a.Add(&b)
+	if a[0] != 1 || a[6] != 5 || a[255] != 4 || a.Total() != 10 || b.Total() != 7 {
+		t.Errorf("sum %v, of %d; added %d", a, a.Total(), b.Total())
+	}
+}
+
+// contents reads all that a file says, as text to compare: its head and counts,
+// its blocks by way of Entries.
+func contents(data []byte) (string, error) {
+	f, err := openFile(data)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	fmt.Fprintln(&text, f.Spec(), f.Tier(), f.Counts())
+	entries, err := f.Entries()
+	if err != nil {
+		return "", err
+	}
+	c, b := f.Cursor(0), newBlock(0, fileSlots)
+	for _, e := range entries {
+		b.Reset(7, e.Range, 20, b.Low)
+		if err := c.Read(e, b); err != nil {
+			return "", err
+		}
+		fmt.Fprintln(&text, e.Range, b.Open, b.Done, b.Val)
+	}
+	return text.String(), nil
+}
+
+// A file cut short at whatever byte is an error.
+func TestTruncatedFile(t *testing.T) {
+	for _, n := range []int{0, 1, 3, 258} {
+		data := writeFile(t, randomBlocks(7, n, 10), 100)
+		if _, err := contents(data); err != nil {
+			t.Fatal(err)
+		}
+		for length := range len(data) {
+			f, err := openFile(data[:length])
+			if err == nil {
+				_, err = f.Entries()
+			}
+			var bad *FormatError
+			if !errors.As(err, &bad) || bad.File != "f.blocks" {
+				t.Errorf("%d blocks, %d of %d bytes: error %v", n, length, len(data), err)
+			}
+		}
+	}
+}
+
+// A flipped bit at whatever byte is an error, or changes nothing that is read.
+func TestFlippedBit(t *testing.T) {
+	for _, n := range []int{0, 1, 3} {
+		data := writeFile(t, randomBlocks(8, n, 1<<40), 100)
+		want, err := contents(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var unseen []int
+		for i := range data {
+			for bit := range 8 {
+				data[i] ^= 1 << bit
+				got, err := contents(data)
+				var bad *FormatError
+				if err == nil && got != want && !slices.Contains(unseen, i) {
+					unseen = append(unseen, i)
+				} else if err != nil && !errors.As(err, &bad) {
+					t.Errorf("%d blocks: bit %d of byte %d of %d is flipped: error %v", n, bit, i, len(data), err)
+				}
+				data[i] ^= 1 << bit
+			}
+		}
+		if len(unseen) > 0 {
+			t.Errorf("%d blocks: a bit is flipped and nobody sees it in these of %d bytes: %v", n, len(data), unseen)
+		}
+	}
+}
+
+// Find, which reads a page of the index only, does not take a damaged one for a
+// file without the range.
+func TestFindInDamagedIndex(t *testing.T) {
+	blocks := randomBlocks(9, 5, 1<<20)
+	data := writeFile(t, blocks, 100)
+	entries, err := mustOpen(t, data).Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := entries[len(entries)-1]
+	missed, example := 0, ""
+	for i := int(last.Offset) + int(last.Length); i < len(data); i++ {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			if f, err := openFile(data); err == nil {
+				for j, b := range blocks {
+					e, ok, err := f.Find(b.Range)
+					if err == nil && ok && e != entries[j] {
+						_, err = f.Cursor(0).Raw(e)
+					}
+					if err == nil && !ok {
+						missed++
+						example = fmt.Sprintf("bit %d of byte %d of %d", bit, i, len(data))
+						break
+					}
+				}
+			}
+			data[i] ^= 1 << bit
+		}
+	}
+	if missed > 0 {
+		t.Errorf("for %d of the flipped bits (such as %s) Find says that a range is not there", missed, example)
+	}
+}
+
+// forge makes a file of one page with the given index, its checksums in order.
+func forge(rng, offset uint64, index []byte, blocks uint64) []byte {
+	var out bytes.Buffer
+	w, _ := NewWriter(&out, "game size=3", 7)
+	w.index, w.blocks, w.pages = index, blocks, []page{{first: rng, block: offset}}
+	w.Close()
+	return out.Bytes()
+}
+
+// entry packs a line of the index.
+func entry(step, length uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, step), length)
+}
+
+// An index that points out of the file is an error, however large its numbers;
+// checksums do not help here, as files may come from anywhere.
+func TestForgedIndex(t *testing.T) {
+	head := uint64(len(writeFile(t, nil, 1))) - tailSize
+	for _, tt := range []struct {
+		name string
+		data []byte
+	}{
+		{"a block before the first", forge(0, 0, entry(0, 5), 1)},
+		{"a block past the last", forge(0, head, entry(0, 5), 1)},
+		{"an offset near 2^64", forge(0, ^uint64(0)-9, entry(0, 20), 1)},
+		{"an offset near 2^64, a length near 2^32", forge(0, ^uint64(0)-1<<32+11, entry(0, 1<<32-10), 1)},
+		{"a length past 2^32", forge(0, ^uint64(0)-1<<32, entry(0, 1<<32+2), 1)},
+		{"a length of 2^64-1", forge(0, head+1, entry(0, ^uint64(0)), 1)},
+		{"a block without a checksum", forge(0, head, entry(0, 3), 1)},
+	} {
+		f, err := openFile(tt.data)
+		if err != nil {
+			continue
+		}
+		if entries, err := f.Entries(); err == nil {
+			t.Errorf("%s: Entries gives %v", tt.name, entries)
+		}
+		if e, ok, err := f.Find(0); err == nil {
+			t.Errorf("%s: Find gives %v, %v", tt.name, e, ok)
+		}
+	}
+}
+
+func TestOpenFileErrors(t *testing.T) {
+	data := writeFile(t, randomBlocks(10, 2, 10), 100)
+	for _, tt := range []struct{ data, want string }{
+		{"", `f.blocks: not a block file: it begins with "", expected "TRBLOCK1"`},
+		{"0020\t10\n0021\t6\n", `f.blocks: not a block file: it begins with "0020\t10\n", expected "TRBLOCK1"`},
+		{"TRBLOCK1", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK1\xff\xff\x01", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK1\x03abc", `f.blocks: damaged at its beginning`},
+		{"TRBLOCK1\x03abc\x01", `f.blocks: cut short: 13 bytes`},
+		{string(data[:len(data)-1]), fmt.Sprintf(`f.blocks: cut short: its end mark is missing after %d bytes`, len(data)-1)},
+	} {
+		_, err := openFile([]byte(tt.data))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%.20q: error\n%v, want\n%s", tt.data, err, tt.want)
+		}
+	}
+}
+
+// badDisk fails from byte good on, and otherwise says io.EOF with the last bytes
+// of the file, as a ReaderAt may.
+type badDisk struct {
+	data []byte
+	good int64
+}
+
+var errDisk = errors.New("bad disk")
+
+func (d badDisk) ReadAt(buf []byte, at int64) (int, error) {
+	if at+int64(len(buf)) > d.good {
+		return 0, errDisk
+	}
+	n := copy(buf, d.data[at:])
+	if at+int64(n) == int64(len(d.data)) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func TestReadErrors(t *testing.T) {
+	data := writeFile(t, randomBlocks(11, 300, 10), 100)
+	size := int64(len(data))
+	f, err := OpenFile(badDisk{data, size}, size, "f.blocks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.Entries()
+	if err != nil || len(entries) != 300 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for _, good := range []int64{0, size - 1} {
+		if _, err := OpenFile(badDisk{data, good}, size, "f.blocks"); !errors.Is(err, errDisk) || err.Error() != "f.blocks: bad disk" {
+			t.Errorf("OpenFile with %d good bytes: error %v", good, err)
+		}
+	}
+	f.r = badDisk{data, 100}
+	if _, err := f.Entries(); !errors.Is(err, errDisk) {
+		t.Errorf("Entries: error %v", err)
+	}
+	if _, _, err := f.Find(entries[3].Range); !errors.Is(err, errDisk) {
+		t.Errorf("Find: error %v", err)
+	}
+	c := f.Cursor(0)
+	if err := c.Read(entries[299], newBlock(0, fileSlots)); !errors.Is(err, errDisk) {
+		t.Errorf("Read: error %v", err)
+	}
+	// The cursor is not confused by what it could not read.
+	if err := c.Read(entries[0], newBlock(0, fileSlots)); err != nil {
+		t.Errorf("Read after an error: %v", err)
+	}
+	if err := c.Read(entries[299], newBlock(0, fileSlots)); !errors.Is(err, errDisk) {
+		t.Errorf("Read: error %v", err)
+	}
+}
+
+// fullDisk takes so many bytes.
+type fullDisk int
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if len(p) > int(*d) {
+		return 0, errDisk
+	}
+	*d -= fullDisk(len(p))
+	return len(p), nil
+}
+
+func TestWriteErrors(t *testing.T) {
+	var p Packed
+	for _, b := range randomBlocks(12, 3, 10) {
+		p.Add(b)
+	}
+	file := mustOpen(t, writeFile(t, randomBlocks(12, 3, 10), 10))
+	write := func(room int, appendBlocks func(*Writer) error) error {
+		disk := fullDisk(room)
+		w, err := NewWriter(&disk, "game size=3", 7)
+		if err != nil {
+			return err
+		}
+		return errors.Join(appendBlocks(w), w.Close())
+	}
+	for name, appendBlocks := range map[string]func(*Writer) error{
+		"Append":     func(w *Writer) error { return w.Append(&p) },
+		"AppendFile": func(w *Writer) error { return w.AppendFile(file) },
+	} {
+		size := len(writeFile(t, randomBlocks(12, 3, 10), 10))
+		for room := range size {
+			if err := write(room, appendBlocks); !errors.Is(err, errDisk) {
+				t.Errorf("%s, room for %d of %d bytes: error %v", name, room, size, err)
+			}
+		}
+		if err := write(size, appendBlocks); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// mend puts the checksums of a file's pages and tail in order, so that what lies
+// behind them can be fuzzed. It gives up where the file makes no sense.
+func mend(data []byte) []byte {
+	data = bytes.Clone(data)
+	word := func(at uint64) uint64 { return binary.LittleEndian.Uint64(data[at:]) }
+	size := uint64(len(data))
+	if size < tailSize {
+		return data
+	}
+	tail := size - tailSize
+	index, dir, summary := word(tail), word(tail+8), word(tail+16)
+	if index > dir || dir > summary || summary > tail {
+		return data
+	}
+	for end := dir; summary-dir >= entrySize; summary -= entrySize { // from the last page to the first
+		page := word(summary - 8)
+		if page < index || page > end || end-page < 4 {
+			break
+		}
+		binary.LittleEndian.PutUint32(data[end-4:], crc32.Checksum(data[page:end-4], castagnoli))
+		end = page
+	}
+	spec, n := binary.Uvarint(data[len(fileMagic):])
+	if n <= 0 || spec > size || uint64(len(fileMagic)+n)+spec > size {
+		return data
+	}
+	head := uint64(len(fileMagic)+n) + spec
+	_, n = binary.Uvarint(data[head:])
+	sum := crc32.Checksum(data[:head+uint64(max(n, 0))], castagnoli)
+	sum = crc32.Update(sum, castagnoli, data[dir:tail+32])
+	binary.LittleEndian.PutUint32(data[tail+32:], sum)
+	return data
+}
+
+// FuzzOpenFile reads any bytes as a file: no panic, and no entry that is larger
+// than the file.
+func FuzzOpenFile(f *testing.F) {
+	for _, size := range []int{0, 1, 3, 257} {
+		f.Add(writeFile(f, randomBlocks(13, size, 1<<50), 100), uint64(size), false)
+		f.Add(writeFile(f, randomBlocks(14, size, 2), 100), uint64(size), true)
+	}
+	for _, offset := range []uint64{0, 1 << 40, ^uint64(0) - 9} {
+		f.Add(forge(0, offset, entry(0, 20), 1), uint64(0), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rng uint64, mended bool) {
+		if mended {
+			data = mend(data)
+		}
+		file, err := openFile(data)
+		if err != nil {
+			return
+		}
+		entries, _ := file.Entries()
+		if e, ok, err := file.Find(rng); ok && err == nil {
+			entries = append(entries, e)
+		}
+		size := uint64(len(data))
+		c, b := file.Cursor(100), newBlock(0, fileSlots)
+		for _, e := range entries {
+			if e.Offset > size || uint64(e.Length) > size-e.Offset {
+				t.Fatalf("entry %+v of a file of %d bytes", e, size)
+			}
+			b.Reset(7, e.Range, 20, b.Low)
+			c.Read(e, b) // may fail
+		}
+	})
+}

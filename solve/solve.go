@@ -60,7 +60,7 @@ type Options struct {
 // An Event is news of a run.
 type Event struct {
 	Job     string  `json:"job"`               // directory that is made, e.g. data_first3
-	Step    string  `json:"step"`              // init, possible, solve, table, final
+	Step    string  `json:"step"`              // init, possible, solve, final
 	Tier    int     `json:"tier"`              // of what is written
 	Tiers   int     `json:"tiers"`             // the last tier of the game
 	Done    bool    `json:"done"`              // the job is finished; false: it runs

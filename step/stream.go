@@ -242,9 +242,6 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 		if want := checkTier(g, o, max(b.Tier, p.step.OutputTier(b.Tier))); want != "" {
 			return fmt.Errorf("%s: expected %s, found position %s of tier %d", o.Source, want, key(g, b), b.Tier)
 		}
-		if name == Solve && !b.Open.Empty() {
-			continue // not decided: its value comes from another directory
-		}
 		p.push(b)
 		if !o.Combine {
 			p.flushAll()

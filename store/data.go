@@ -59,20 +59,8 @@ const (
 // attempts left half-written is removed.
 func Create(path, game string, mode Mode) (_ *Data, err error) {
 	d := &Data{FS: Local{}, Path: path, Game: game}
-	found, err := readManifest(d.FS, path)
-	switch {
-	case err == nil:
-	case errors.Is(err, fs.ErrNotExist):
-		if entries, err := d.FS.ReadDir(path); err == nil && len(entries) > 0 && !onlyLock(entries) {
-			return nil, fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", path, manifestName)
-		}
-	case mode != Overwrite:
+	if err := d.refuseForeign(); err != nil {
 		return nil, err
-	}
-	if found != nil && mode != Overwrite {
-		if err := found.check(path, game); err != nil {
-			return nil, err
-		}
 	}
 	if err := d.FS.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
@@ -85,66 +73,74 @@ func Create(path, game string, mode Mode) (_ *Data, err error) {
 			d.Close()
 		}
 	}()
-	if found != nil && mode == Fresh {
-		return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
+	begun := false
+	if mode != Overwrite {
+		if begun, err = d.checkManifest(); err != nil {
+			return nil, err
+		}
+		if begun && mode == Fresh {
+			return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
+		}
 	}
 	if err := d.clear(mode == Overwrite); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
-	if found == nil || mode == Overwrite {
-		text, err := json.MarshalIndent(manifest{FormatVersion, game}, "", "  ")
-		if err != nil {
-			return nil, err
-		}
-		if err := d.WriteFile(manifestName, append(text, '\n')); err != nil {
-			return nil, fmt.Errorf("data directory: %w", err)
-		}
+	if begun {
+		return d, nil
+	}
+	text, err := json.MarshalIndent(manifest{FormatVersion, game}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := d.WriteFile(manifestName, append(text, '\n')); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	return d, nil
 }
 
-func onlyLock(entries []fs.DirEntry) bool {
-	return len(entries) == 1 && entries[0].Name() == lockName
-}
-
-// Open opens a data directory for reading; nothing is locked.
-func Open(path string) (*Data, error) {
-	d := &Data{FS: Local{}, Path: path}
-	m, err := readManifest(d.FS, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("data directory %s: no %s there: nothing has been solved in it", path, manifestName)
+// refuseForeign wants a directory that is not there, or empty, or one of ours. A
+// driver that was killed early leaves nothing but names that begin with _.
+func (d *Data) refuseForeign() error {
+	entries, err := d.FS.ReadDir(d.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("data directory: %w", err)
 	}
-	if err != nil {
-		return nil, err
+	foreign := false
+	for _, e := range entries {
+		if e.Name() == manifestName {
+			return nil
+		}
+		foreign = foreign || !strings.HasPrefix(e.Name(), "_")
 	}
-	d.Game = m.Game
-	return d, m.check(path, m.Game)
-}
-
-// readManifest reads the manifest of a directory.
-func readManifest(fsys FS, path string) (*manifest, error) {
-	name := filepath.Join(path, manifestName)
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m := new(manifest)
-	if err := json.NewDecoder(f).Decode(m); err != nil {
-		return nil, fmt.Errorf("%s: not a manifest: %w", name, err)
-	}
-	return m, nil
-}
-
-// check refuses another version's or another game's directory.
-func (m *manifest) check(path, game string) error {
-	if m.Format != FormatVersion {
-		return fmt.Errorf("data directory %s: of format version %d, this program reads version %d", path, m.Format, FormatVersion)
-	}
-	if m.Game != game {
-		return fmt.Errorf("data directory %s: of another game: expected %q, found %q", path, game, m.Game)
+	if foreign {
+		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, manifestName)
 	}
 	return nil
+}
+
+// checkManifest reports whether the directory has a manifest, and refuses one
+// of another version or game.
+func (d *Data) checkManifest() (begun bool, err error) {
+	name := d.Dir(manifestName)
+	f, err := d.FS.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var m manifest
+	if err := json.NewDecoder(f).Decode(&m); err != nil {
+		return false, fmt.Errorf("%s: not a manifest: %w", name, err)
+	}
+	if m.Format != FormatVersion {
+		return false, fmt.Errorf("data directory %s: of format version %d, this program reads version %d", d.Path, m.Format, FormatVersion)
+	}
+	if m.Game != d.Game {
+		return false, fmt.Errorf("data directory %s: of another game: expected %q, found %q", d.Path, d.Game, m.Game)
+	}
+	return true, nil
 }
 
 // lockFile takes the lock, which ends with the process that holds it: a file
@@ -182,10 +178,15 @@ func (d *Data) clear(all bool) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), attemptPrefix) || all && ours(e.Name()) {
-			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
-				return err
-			}
+		remove := d.Remove
+		switch {
+		case !strings.HasPrefix(e.Name(), attemptPrefix) && !(all && ours(e.Name())):
+			continue
+		case !e.IsDir():
+			remove = func(name string) error { return d.FS.RemoveAll(d.Dir(name)) }
+		}
+		if err := remove(e.Name()); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func (b *bencher) solve() error {
 		{"--width 5 --height 5 --connect 4 --final yes", 69_763_700, false},
 		{"--width 5 --height 5 --connect 4 --final no --memory 256M", 69_763_700, false},
 		{"--width 4 --height 5 --connect 3 --runner pipe", 195_472, false},
-		{"--width 5 --height 5 --connect 4 --runner pipe --final no", 69_763_700, true},
+		{"--width 5 --height 5 --connect 4 --runner pipe --memory 4G --final no", 69_763_700, true},
 		{"--width 6 --height 5 --connect 4 --final no", 2_818_972_642, true},
 	} {
 		runs := b.Runs
@@ -241,66 +241,90 @@ func randomPositions(g game.Game, n int) []game.Position {
 }
 
 // streams tells the CPU of mapper and reducer alone, without the sort and
-// without the driver, over all tiers of 5×4 connect 4 as text.
+// without the driver, on tiers 17 and 18 of 5×5 connect 4 as text.
 func (b *bencher) streams() error {
 	dir, err := b.scratch()
 	if err != nil {
 		return err
 	}
-	game := []string{"--width", "5", "--height", "4", "--connect", "4"}
+	game := []string{"--width", "5", "--height", "5", "--connect", "4"}
 	if _, err := timed(b.command("driver", append([]string{"solve", "connectn", "--data", dir, "--keep", "all", "--final", "no"}, game...)...)); err != nil {
 		return err
 	}
-	fmt.Fprint(b.out, "\n| CPU of the processes, 5×4 connect 4, all tiers, text | ns a position | lines shuffled a position |\n|---|---|---|\n")
-	const positions = 3_945_711
-	tiers := 20
-	for _, name := range []string{"possible", "solve"} {
-		var mapper, reducer time.Duration
-		lines := 0
-		for tier := 1; tier <= tiers; tier++ {
-			inputs := []string{part(dir, "data_first", tier-1)}
-			if name == "solve" {
-				children := part(dir, "data_second", tier)
-				if tier == tiers {
-					children = part(dir, "data_first", tier)
-				}
-				inputs = append(inputs, children)
-			}
-			turn := []string{"O", "X"}[tier%2]
-			mapped := filepath.Join(b.dir, "mapped")
-			u, err := b.stream(name+"_map", turn, inputs, mapped, game)
-			if err != nil {
-				return err
-			}
-			mapper += u.cpu
-			sorted := filepath.Join(b.dir, "sorted")
-			sort := exec.Command("sort", "-t", "\t", "-k1,1", "-s", "-o", sorted, mapped)
-			sort.Env = append(os.Environ(), "LC_ALL=C")
-			if _, err := timed(sort); err != nil {
-				return err
-			}
-			text, err := os.ReadFile(sorted)
-			if err != nil {
-				return err
-			}
-			lines += bytes.Count(text, []byte("\n"))
-			if u, err = b.stream(name+"_reduce", turn, []string{sorted}, filepath.Join(b.dir, "reduced"), game); err != nil {
-				return err
-			}
-			reducer += u.cpu
+	fmt.Fprint(b.out, "\n| CPU of the processes, 5×5 connect 4, tiers 17 and 18, text | ns a position written | lines in | lines out |\n|---|---|---|---|\n")
+	mapped, sorted, reduced := filepath.Join(b.dir, "mapped"), filepath.Join(b.dir, "sorted"), filepath.Join(b.dir, "reduced")
+	sum := 0.0
+	for _, job := range []struct {
+		name   string
+		inputs []string
+		result string
+	}{
+		{"possible", []string{part(dir, "data_first", 17)}, part(dir, "data_first", 18)},
+		{"solve", []string{part(dir, "data_first", 17), part(dir, "data_second", 18)}, part(dir, "data_second", 17)},
+	} {
+		positions, err := countLines(job.result)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(b.out, "| %s_map | %.0f | %.2f |\n", name, float64(mapper.Nanoseconds())/positions, float64(lines)/positions)
-		fmt.Fprintf(b.out, "| %s_reduce | %.0f | |\n", name, float64(reducer.Nanoseconds())/positions)
+		sort := func() error {
+			cmd := exec.Command("sort", "-t", "\t", "-k1,1", "-s", "-o", sorted, mapped)
+			cmd.Env = append(os.Environ(), "LC_ALL=C")
+			_, err := timed(cmd)
+			return err
+		}
+		for _, process := range []struct {
+			side   string
+			inputs []string
+			output string
+			after  func() error
+		}{
+			{"map", job.inputs, mapped, sort},
+			{"reduce", []string{sorted}, reduced, func() error { return nil }},
+		} {
+			name := job.name + "_" + process.side
+			u, err := b.stream(name, process.inputs, process.output, game)
+			if err != nil {
+				return err
+			}
+			in, err := countLines(process.inputs...)
+			if err != nil {
+				return err
+			}
+			out, err := countLines(process.output)
+			if err != nil {
+				return err
+			}
+			cpu := float64(u.cpu.Nanoseconds()) / float64(positions)
+			sum += cpu
+			fmt.Fprintf(b.out, "| `%s` | %.0f | %d | %d |\n", name, cpu, in, out)
+			if err := process.after(); err != nil {
+				return err
+			}
+		}
 	}
+	fmt.Fprintf(b.out, "| all four | %.0f | | |\n", sum)
 	return nil
+}
+
+// countLines counts the lines of files.
+func countLines(names ...string) (int, error) {
+	n := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return 0, err
+		}
+		n += bytes.Count(text, []byte("\n"))
+	}
+	return n, nil
 }
 
 func part(dir, name string, tier int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s%d", name, tier), "part-00000")
 }
 
-// stream runs a mapper or a reducer from files to a file.
-func (b *bencher) stream(name, turn string, inputs []string, output string, game []string) (usage, error) {
+// stream runs a mapper or a reducer from files to a file, for the moves of O.
+func (b *bencher) stream(name string, inputs []string, output string, game []string) (usage, error) {
 	var readers []io.Reader
 	for _, input := range inputs {
 		f, err := os.Open(input)
@@ -314,7 +338,7 @@ func (b *bencher) stream(name, turn string, inputs []string, output string, game
 	if err != nil {
 		return usage{}, err
 	}
-	cmd := b.command(name, append([]string{"--turn", turn}, game...)...)
+	cmd := b.command(name, append([]string{"--turn", "O"}, game...)...)
 	cmd.Stdin = io.MultiReader(readers...)
 	cmd.Stdout = out
 	u, err := timed(cmd)

@@ -14,7 +14,7 @@ import (
 
 // runFinal merges the tiers of a solved game into one list by key: for each
 // range, the blocks of all tiers are laid over one another.
-func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (records int64, err error) {
+func runFinal(ctx context.Context, job *runner.Job) (records int64, err error) {
 	var tiers []*tierio.Tier
 	defer func() {
 		for _, t := range tiers {
@@ -39,7 +39,7 @@ func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (records int64, 
 	}
 	slices.Sort(ranges)
 	ts := tasks(job, ranges, func(rng uint64) int { return slots[rng] })
-	return r.run(ctx, job, ts, func() func(task, *tierio.Chunk) error { return newFinal(job, tiers) })
+	return run(ctx, job, ts, func() func(task, *tierio.Chunk) error { return newFinal(job, tiers) })
 }
 
 // newFinal returns a function that makes the lines of a task.

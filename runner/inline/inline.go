@@ -32,9 +32,7 @@ const (
 )
 
 // Runner is the inline runner.
-type Runner struct {
-	Workers int // 0: one for each core
-}
+type Runner struct{}
 
 var _ runner.Runner = (*Runner)(nil)
 
@@ -45,9 +43,9 @@ type task struct {
 }
 
 // Run runs a job.
-func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
+func (*Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
 	if job.Step == step.Final {
-		return r.runFinal(ctx, job)
+		return runFinal(ctx, job)
 	}
 	w := &work{job: job, step: step.New(job.Step, job.Game)}
 	defer w.close()
@@ -55,7 +53,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err e
 		return 0, err
 	}
 	weight := func(rng uint64) int { return len(job.Game.Low(job.Tier, rng)) }
-	return r.run(ctx, job, tasks(job, w.ranges, weight), w.newWorker)
+	return run(ctx, job, tasks(job, w.ranges, weight), w.newWorker)
 }
 
 // work is what the workers of a job share.
@@ -177,15 +175,11 @@ func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task
 }
 
 // run has workers do the tasks, and writes their output in order.
-func (r *Runner) run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (records int64, err error) {
+func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (records int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	workers := r.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = max(1, min(workers, len(ts)))
+	workers := max(1, min(runtime.GOMAXPROCS(0), len(ts)))
 	free := make(chan *tierio.Chunk, workers*chunksAhead)
 	for range cap(free) {
 		free <- tierio.NewChunk(job.Game, job.Codec)
@@ -198,7 +192,7 @@ func (r *Runner) run(ctx context.Context, job *runner.Job, ts []task, newWorker 
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
-			run := newWorker()
+			work := newWorker()
 			for {
 				var out *tierio.Chunk
 				select {
@@ -211,7 +205,7 @@ func (r *Runner) run(ctx context.Context, job *runner.Job, ts []task, newWorker 
 					return
 				}
 				out.Reset()
-				if err := run(ts[i], out); err != nil {
+				if err := work(ts[i], out); err != nil {
 					cancel(err)
 					return
 				}

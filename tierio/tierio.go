@@ -98,8 +98,8 @@ func Open(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
 }
 
 // OpenParts opens some parts of a directory, as Open does.
-func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (t *Tier, err error) {
-	t = &Tier{g: g, tier: tier}
+func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
+	t := &Tier{g: g, tier: tier}
 	defer func() {
 		if err != nil {
 			t.Close()

@@ -133,9 +133,9 @@ func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return nil
 }
 
-// mapFinal lets pass what has a value, but for the position before the first
-// move.
-func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+// eachRecord calls do for every record of in, until it returns what it expected
+// instead.
+func eachRecord(in io.Reader, w *writer, o Options, do func(streamfmt.Record) (want string)) error {
 	r := streamfmt.NewReader(in, o.Source, w.width)
 	for w.err == nil {
 		rec, err := r.Next()
@@ -146,51 +146,51 @@ func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 			return err
 		}
 		w.counters.In++
-		if rec.Kind == streamfmt.Message {
-			return r.Errorf("a position, no message")
+		if want := do(rec); want != "" {
+			return r.Errorf(want)
 		}
-		if rec.Kind == streamfmt.Done && rec.Key != g.Start() {
-			w.counters.Out++
-			w.buf = streamfmt.AppendRecord(w.buf, rec, w.width)
-			w.spill()
-		}
+		w.spill()
 	}
 	return nil
 }
 
+// mapFinal lets pass what has a value, but for the position before the first
+// move.
+func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	return eachRecord(in, w, o, func(rec streamfmt.Record) string {
+		if rec.Kind == streamfmt.Message {
+			return "a position, no message"
+		}
+		if rec.Kind == streamfmt.Done && rec.Key != g.Start() {
+			w.counters.Out++
+			w.buf = streamfmt.AppendRecord(w.buf, rec, w.width)
+		}
+		return ""
+	})
+}
+
 // reduceFinal prints each position once.
 func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
-	r := streamfmt.NewReader(in, o.Source, w.width)
-	var last streamfmt.Record
-	for w.err == nil {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		w.counters.In++
+	var last streamfmt.Record // of kind Open before the first
+	return eachRecord(in, w, o, func(rec streamfmt.Record) string {
 		switch {
 		case rec.Kind != streamfmt.Done:
-			return r.Errorf("a position with a value")
-		case w.counters.In > 1 && rec.Key < last.Key:
-			return r.Errorf(wantSorted)
-		case w.counters.In > 1 && rec.Key == last.Key:
-			if rec.Value != last.Value {
-				return r.Errorf(fmt.Sprintf("the value %d that another line gave this key", last.Value))
-			}
-			continue
+			return "a position with a value"
+		case rec.Key < last.Key:
+			return wantSorted
+		case rec == last:
+			return ""
+		case rec.Key == last.Key && last.Kind == streamfmt.Done:
+			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
 		}
 		if err := g.Check(rec.Key); err != nil {
-			return r.Errorf(fmt.Sprintf("a position (%v)", err))
+			return fmt.Sprintf("a position (%v)", err)
 		}
 		last = rec
 		w.counters.Out++
 		w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
-		w.spill()
-	}
-	return nil
+		return ""
+	})
 }
 
 // checkTier holds the turn and the round that were given against a tier of

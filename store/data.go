@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // FormatVersion is the version of everything in a data directory. A directory
@@ -40,7 +39,7 @@ type Data struct {
 	Path string
 	Game string // the spec of its game
 
-	lock *os.File
+	lock io.Closer
 }
 
 // A Mode says what Create does with a directory that holds a run.
@@ -57,15 +56,15 @@ const (
 // refuses a directory of another game or version, one that another process is
 // at work in, and one with files in it that are not treereduce's. What earlier
 // attempts left half-written is removed.
-func Create(path, game string, mode Mode) (_ *Data, err error) {
-	d := &Data{FS: Local{}, Path: path, Game: game}
+func Create(fsys FS, path, game string, mode Mode) (_ *Data, err error) {
+	d := &Data{FS: fsys, Path: path, Game: game}
 	if err := d.refuseForeign(); err != nil {
 		return nil, err
 	}
 	if err := d.FS.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if d.lock, err = lockFile(filepath.Join(path, lockName)); err != nil {
+	if d.lock, err = fsys.Lock(filepath.Join(path, lockName)); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
@@ -141,23 +140,6 @@ func (d *Data) checkManifest() (begun bool, err error) {
 		return false, fmt.Errorf("data directory %s: of another game: expected %q, found %q", d.Path, d.Game, m.Game)
 	}
 	return true, nil
-}
-
-// lockFile takes the lock, which ends with the process that holds it: a file
-// left by a dead one does not matter.
-func lockFile(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, errors.New("another driver is at work in it")
-		}
-		return nil, err
-	}
-	return f, nil
 }
 
 // ours reports whether a name in a data directory is one that treereduce makes,

@@ -5,9 +5,11 @@
 package store
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // An FS is what the store wants of a file system. Its errors are those of
@@ -20,7 +22,13 @@ type FS interface {
 	Rename(from, to string) error
 	RemoveAll(name string) error
 	MkdirAll(name string) error
+	// Lock takes a lock on a file, which it makes. The lock ends when it is
+	// closed or its holder dies; the file may stay. ErrLocked: another has it.
+	Lock(name string) (io.Closer, error)
 }
+
+// ErrLocked is returned by Lock when another process holds the lock.
+var ErrLocked = errors.New("another driver is at work in it")
 
 // A File can be read at any place.
 type File interface {
@@ -61,3 +69,20 @@ func (Local) RemoveAll(name string) error { return os.RemoveAll(name) }
 
 // MkdirAll makes a directory and those above it.
 func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }
+
+// Lock takes the kernel's lock on a file, which ends with the process that holds
+// it: a file left by a dead one does not matter.
+func (Local) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, ErrLocked
+		}
+		return nil, err
+	}
+	return f, nil
+}

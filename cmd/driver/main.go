@@ -13,9 +13,9 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/driver"
 )
 
 func main() {
-	os.Exit(command.Driver(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(driver.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -17,9 +17,9 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/streaming"
 )
 
 func main() {
-	os.Exit(command.Mapper(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(streaming.Mapper(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -14,9 +14,9 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/streaming"
 )
 
 func main() {
-	os.Exit(command.Reducer(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(streaming.Reducer(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -1,5 +1,5 @@
-// Package command is the command lines of mapper, reducer and driver. It reads
-// flags, calls the packages that do the work, and prints.
+// Package command is what the command lines of mapper, reducer and driver have
+// in common: exit codes, errors of usage, and the parameters of a game as flags.
 package command
 
 import (
@@ -17,22 +17,23 @@ import (
 
 // The exit codes of all commands.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitInterrupted = 130
 )
 
-// errInterrupted is returned by a command that Ctrl-C has stopped.
-var errInterrupted = errors.New("stopped")
+// ErrInterrupted is returned by a command that Ctrl-C has stopped.
+var ErrInterrupted = errors.New("stopped")
 
 // A usageError is a command line that cannot be carried out as it stands.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// Usagef makes an error of usage.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// run runs an application and turns its error into one line and an exit code.
-func run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Run runs an application and turns its error into one line and an exit code.
+func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	name := filepath.Base(args[0])
 	app.HideVersion = true
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
@@ -41,18 +42,18 @@ func run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	prepare(app.Commands)
 	err := app.Run(args)
 	if err == nil {
-		return exitDone
+		return ExitDone
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "%s: see %s --help\n", name, name)
-		return exitUsage
-	case errors.Is(err, errInterrupted):
-		return exitInterrupted
+		return ExitUsage
+	case errors.Is(err, ErrInterrupted):
+		return ExitInterrupted
 	}
-	return exitFailed
+	return ExitFailed
 }
 
 // prepare makes every command report wrong flags as usage errors.
@@ -65,38 +66,38 @@ func prepare(commands []*cli.Command) {
 
 func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
-// unknown is the action of a command that only has sub-commands.
-func unknown(what string, known []string) cli.ActionFunc {
+// Unknown is the action of a command that only has sub-commands.
+func Unknown(what string, known []string) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Len() == 0 {
-			return usagef("expected a %s: %s", what, strings.Join(known, ", "))
+			return Usagef("expected a %s: %s", what, strings.Join(known, ", "))
 		}
-		return usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
+		return Usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
 	}
 }
 
-// environment is the name under which a parameter comes from the job
+// Environment is the name under which a parameter comes from the job
 // configuration: treereduce.last-round would be treereduce_last_round.
-func environment(name string) []string {
+func Environment(name string) []string {
 	return []string{"treereduce_" + strings.ReplaceAll(name, "-", "_")}
 }
 
-// gameFlags are the parameters of a kind of game as flags; fromJob says that
+// GameFlags are the parameters of a kind of game as flags; fromJob says that
 // they may come from a job's configuration.
-func gameFlags(kind game.Kind, fromJob bool) []cli.Flag {
+func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	var flags []cli.Flag
 	for _, p := range kind.Params {
 		f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default}
 		if fromJob {
-			f.EnvVars = environment(p.Name)
+			f.EnvVars = Environment(p.Name)
 		}
 		flags = append(flags, f)
 	}
 	return flags
 }
 
-// gameOf makes the game that the flags of a kind describe.
-func gameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
+// GameOf makes the game that the flags of a kind describe.
+func GameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
 	var args []int
 	for _, p := range kind.Params {
 		args = append(args, c.Int(p.Name))
@@ -107,17 +108,17 @@ func gameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
 	}
 	t, ok := g.(game.Tiered)
 	if !ok {
-		return nil, usagef("%s is not solved by tiers", kind.Name)
+		return nil, Usagef("%s is not solved by tiers", kind.Name)
 	}
 	return t, nil
 }
 
-// kindOf finds a kind of game by name.
-func kindOf(name string) (game.Kind, error) {
+// KindOf finds a kind of game by name.
+func KindOf(name string) (game.Kind, error) {
 	for _, k := range games.All() {
 		if k.Name == name {
 			return k, nil
 		}
 	}
-	return game.Kind{}, usagef("unknown game %q", name)
+	return game.Kind{}, Usagef("unknown game %q", name)
 }

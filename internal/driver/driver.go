@@ -1,26 +1,30 @@
-package command
+// Package driver is the command line of driver: it reads flags, calls the
+// packages that do the work, and prints.
+package driver
 
 import (
 	"io"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/internal/command"
 )
 
 // defaultData is the data directory where none is named.
 const defaultData = "all_data"
 
-// Driver is the command driver.
-func Driver(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// Main is the command driver.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	commands := []*cli.Command{solveCommand(), lookupCommand(), statsCommand(), verifyCommand()}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	return run(&cli.App{
+	return command.Run(&cli.App{
 		Name:     "driver",
 		Usage:    "solve games exactly, and look at the result",
 		Commands: commands,
-		Action:   unknown("command", names),
+		Action:   command.Unknown("command", names),
 	}, args, stdin, stdout, stderr)
 }
 

@@ -1,4 +1,4 @@
-package command
+package driver
 
 import (
 	"encoding/json"

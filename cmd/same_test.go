@@ -1,4 +1,4 @@
-package command_test
+package cmd_test
 
 import (
 	"bytes"

@@ -1,4 +1,7 @@
-package command
+// Package streaming is the command lines of mapper and reducer: a step as a
+// filter from stdin to stdout, with the habits of Hadoop Streaming. Nothing in it
+// opens a file, so that the binaries stay small and quick to start.
+package streaming
 
 import (
 	"bufio"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/games"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/step"
 )
 
@@ -35,7 +39,7 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 		Name:      filepath.Base(args[0]),
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", side),
 		UsageText: fmt.Sprintf("%ser STEP [flags]", side),
-		Action:    unknown("step", step.Names()),
+		Action:    command.Unknown("step", step.Names()),
 	}
 	for _, name := range step.Names() {
 		app.Commands = append(app.Commands, &cli.Command{
@@ -52,18 +56,18 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 	if name, ok := strings.CutSuffix(app.Name, "_"+side); ok {
 		args = slices.Concat([]string{args[0], name}, args[1:])
 	}
-	return run(app, args, stdin, stdout, stderr)
+	return command.Run(app, args, stdin, stdout, stderr)
 }
 
 // streamFlags are the parameters of a step: those of every game, and those of
 // a job.
 func streamFlags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "game", Usage: "name of the game", Value: games.All()[0].Name, EnvVars: environment("game")},
+		&cli.StringFlag{Name: "game", Usage: "name of the game", Value: games.All()[0].Name, EnvVars: command.Environment("game")},
 	}
 	seen := make(map[string]bool)
 	for _, kind := range games.All() {
-		for _, f := range gameFlags(kind, true) {
+		for _, f := range command.GameFlags(kind, true) {
 			if name := f.Names()[0]; !seen[name] {
 				seen[name] = true
 				flags = append(flags, f)
@@ -71,23 +75,23 @@ func streamFlags() []cli.Flag {
 		}
 	}
 	return append(flags,
-		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: environment("turn")},
-		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: environment("last-round")},
-		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: environment("combine")},
-		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: environment("memory")},
+		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
+		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
+		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
+		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	)
 }
 
 // runStream runs one side of a step with the parameters of a command line.
 func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Options) (step.Counters, error)) error {
 	if c.Args().Len() > 0 {
-		return usagef("unexpected argument %q: records come on stdin", c.Args().First())
+		return command.Usagef("unexpected argument %q: records come on stdin", c.Args().First())
 	}
-	kind, err := kindOf(c.String("game"))
+	kind, err := command.KindOf(c.String("game"))
 	if err != nil {
 		return err
 	}
-	g, err := gameOf(c, kind)
+	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
 	}
@@ -101,7 +105,7 @@ func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Option
 		o.Source = file
 	}
 	if o.Turn != "" && o.Turn != "X" && o.Turn != "O" {
-		return usagef("--turn %q: expected X or O", o.Turn)
+		return command.Usagef("--turn %q: expected X or O", o.Turn)
 	}
 	switch text := c.String("last-round"); text {
 	case "":
@@ -109,7 +113,7 @@ func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Option
 		last := text == "true"
 		o.LastRound = &last
 	default:
-		return usagef("--last-round %q: expected true or false", text)
+		return command.Usagef("--last-round %q: expected true or false", text)
 	}
 	counters, err := stream(g, o)
 	if err != nil {

@@ -1,4 +1,4 @@
-package command
+package driver
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/games"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/runner/pipe"
@@ -38,11 +39,11 @@ func solveCommand() *cli.Command {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name:   kind.Name,
 			Usage:  kind.Usage,
-			Flags:  append(gameFlags(kind, false), solveFlags()...),
+			Flags:  append(command.GameFlags(kind, false), solveFlags()...),
 			Action: func(c *cli.Context) error { return solveGame(c, kind) },
 		})
 	}
-	c.Action = unknown("game", names)
+	c.Action = command.Unknown("game", names)
 	return c
 }
 
@@ -91,10 +92,10 @@ func solveOptions(c *cli.Context, p *progress) (o solve.Options, err error) {
 	}
 	memory, err := parseSize(c.String("memory"))
 	if err != nil {
-		return o, usagef("--memory: %v", err)
+		return o, command.Usagef("--memory: %v", err)
 	}
 	if memory < minMemory {
-		return o, usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+		return o, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
 	}
 	debug.SetMemoryLimit(memory)
 	switch c.String("keep") {
@@ -105,18 +106,18 @@ func solveOptions(c *cli.Context, p *progress) (o solve.Options, err error) {
 			o.Codec = tierio.Text
 		}
 	default:
-		return o, usagef("--keep %q: expected final or all", c.String("keep"))
+		return o, command.Usagef("--keep %q: expected final or all", c.String("keep"))
 	}
 	switch o.Final {
 	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
 	default:
-		return o, usagef("--final %q: expected yes, no or auto", o.Final)
+		return o, command.Usagef("--final %q: expected yes, no or auto", o.Final)
 	}
 	if c.IsSet("until-tier") && o.UntilTier < 0 {
-		return o, usagef("--until-tier %d: expected 0 or more", o.UntilTier)
+		return o, command.Usagef("--until-tier %d: expected 0 or more", o.UntilTier)
 	}
 	if c.IsSet("reducers") && o.Reducers < 1 {
-		return o, usagef("--reducers %d: expected 1 or more", o.Reducers)
+		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
 	}
 	if o.Runner, err = runnerOf(c.String("runner"), memory, &o.Reducers); err != nil {
 		return o, err
@@ -140,7 +141,7 @@ func runnerOf(name string, memory int64, reducers *int) (runner.Runner, error) {
 		r = &pipe.Runner{Bin: filepath.Dir(self), Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
 	default:
-		return nil, usagef("--runner %q: expected inline or pipe", name)
+		return nil, command.Usagef("--runner %q: expected inline or pipe", name)
 	}
 	if *reducers == 0 {
 		*reducers = preset
@@ -151,9 +152,9 @@ func runnerOf(name string, memory int64, reducers *int) (runner.Runner, error) {
 // solveGame is driver solve.
 func solveGame(c *cli.Context, kind game.Kind) error {
 	if c.Args().Len() > 0 {
-		return usagef("unexpected argument %q", c.Args().First())
+		return command.Usagef("unexpected argument %q", c.Args().First())
 	}
-	g, err := gameOf(c, kind)
+	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
 	}
@@ -165,13 +166,13 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	mode := store.Fresh
 	switch {
 	case c.Bool("resume") && c.Bool("overwrite"):
-		return usagef("--resume and --overwrite exclude each other")
+		return command.Usagef("--resume and --overwrite exclude each other")
 	case c.Bool("resume"):
 		mode = store.Resume
 	case c.Bool("overwrite"):
 		mode = store.Overwrite
 	}
-	data, err := store.Create(c.String("data"), g.Spec(), mode)
+	data, err := store.Create(store.Local{}, c.String("data"), g.Spec(), mode)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
 	}
@@ -184,7 +185,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w; --resume goes on", errInterrupted)
+		return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
 	}
 	if err != nil {
 		return err

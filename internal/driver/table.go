@@ -1,4 +1,4 @@
-package command
+package driver
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -192,7 +193,7 @@ func verifyCommand() *cli.Command {
 			defer stop()
 			g, n, err := table.Verify(ctx, store.Local{}, c.String("data"))
 			if errors.Is(err, context.Canceled) {
-				return errInterrupted
+				return command.ErrInterrupted
 			}
 			if err != nil {
 				return fmt.Errorf("verify: %w", err)

@@ -1,4 +1,4 @@
-package command_test
+package cmd_test
 
 import (
 	"os"
@@ -12,12 +12,12 @@ import (
 // TestReadme runs the README's commands in their order, in a copy of what make
 // build makes, and compares what they print. Times differ.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../../ref_out"): "ref_out"} {
+	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out"} {
 		if err := os.Symlink(name, filepath.Join(dir, to)); err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ STEPS       := init possible solve final
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build proj2 test test-exhaustive race bench fuzz lint fmt clean
+.PHONY: help build proj2 test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench fuzz lint fmt clean
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER)'
 
 build: ## driver, mapper, reducer and every step under its own name, in bin/
@@ -36,6 +36,20 @@ test: build ## all tests (about two minutes)
 test-exhaustive: ## every board of at most 16 squares against brute force (some minutes)
 	TREEREDUCE_EXHAUSTIVE=1 $(GO) test ./solve -run BruteForce -count=1 -timeout 30m
 
+CLUSTER ?= build/cluster
+
+cluster-up: ## a real Hadoop on this machine, in CLUSTER=build/cluster
+	@$(GO) run ./cmd/cluster up --dir $(CLUSTER)
+
+cluster-down: ## stop it; its data stays
+	@$(GO) run ./cmd/cluster down --dir $(CLUSTER)
+
+cluster-status: ## what of it runs, and where its pages are
+	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
+
+test-hadoop: build ## tests on a real cluster of their own (some minutes; Java, Maven)
+	$(GO) test -tags hadoop -count=1 -timeout 20m ./hadoop/...
+
 race: ## all tests with the race detector (needs a C compiler; some minutes)
 	$(GO) test -race ./...
 
@@ -52,8 +66,8 @@ fuzz: ## every parser, FUZZTIME=30s each
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(GO) vet ./... && $(GO) vet -tags hadoop ./hadoop/...
+	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop ./hadoop/...
 
 fmt: ## format all code
 	gofmt -w .

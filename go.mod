@@ -3,12 +3,12 @@ module github.com/treereduce/treereduce
 go 1.25.0
 
 require (
+	github.com/colinmarc/hdfs/v2 v2.4.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/urfave/cli/v2 v2.27.7
 )
 
 require (
-	github.com/colinmarc/hdfs/v2 v2.4.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/hashicorp/go-uuid v1.0.3 // indirect
 	github.com/jcmturner/aescts/v2 v2.0.0 // indirect

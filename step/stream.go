@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
@@ -203,6 +205,30 @@ func checkTier(g game.Tiered, o Options, children int) string {
 		return fmt.Sprintf("a job with last round %v", *o.LastRound)
 	}
 	return ""
+}
+
+// A Property is a parameter of a stream, by the name that it has in the job
+// configuration after "treereduce.".
+type Property struct{ Name, Value string }
+
+// Properties are those that the streams of a step need that writes a tier.
+func Properties(g game.Tiered, name string, tier int) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	children := tier
+	switch name {
+	case Init, Final:
+		return ps
+	case Solve:
+		children++
+	}
+	return append(ps,
+		Property{"turn", Turn(g, children-1)},
+		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
 }
 
 // Turn names the player who moves from a tier.

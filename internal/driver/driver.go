@@ -4,10 +4,13 @@ package driver
 
 import (
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/store"
 )
 
 // defaultData is the data directory where none is named.
@@ -28,7 +31,21 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}, args, stdin, stdout, stderr)
 }
 
+// openData returns the file system of the data directory of a command line, and
+// the path within it; done ends what it opened.
+func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
+	name := c.String("data")
+	if !strings.HasPrefix(name, hadoop.Scheme) {
+		return store.Local{}, name, func() {}, nil
+	}
+	f, path, err := hadoop.Dial(name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return f, path, func() { f.Close() }, nil
+}
+
 // dataFlag names the data directory.
 func dataFlag() cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`", Value: defaultData}
+	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path)", Value: defaultData}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/games"
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/inline"
@@ -30,6 +31,10 @@ import (
 
 // defaultMemory is --memory where it is not given.
 const defaultMemory = "2G"
+
+// clusterAbove is --cluster-above where it is not given: what this process does
+// in the time that a job needs to start, at 0.1 µs a record and 15 s.
+const clusterAbove = 150_000_000
 
 func solveCommand() *cli.Command {
 	c := &cli.Command{Name: "solve", Usage: "solve a game into a data directory"}
@@ -50,7 +55,7 @@ func solveCommand() *cli.Command {
 func solveFlags() []cli.Flag {
 	return []cli.Flag{
 		dataFlag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process) or pipe (mapper, sort and reducer processes)", Value: "inline"},
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: "inline"},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory (default: inline 1, pipe one for each core)"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -60,6 +65,10 @@ func solveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves", Value: -1},
 		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G", Value: defaultMemory},
+		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
+		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH or HADOOP_HOME)"},
+		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or HADOOP_HOME)"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
 	}
 }
@@ -81,7 +90,7 @@ func parseSize(text string) (int64, error) {
 const minMemory = 64 << 20
 
 // solveOptions turns the flags into options.
-func solveOptions(c *cli.Context, p *progress) (o solve.Options, err error) {
+func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
@@ -119,32 +128,45 @@ func solveOptions(c *cli.Context, p *progress) (o solve.Options, err error) {
 	if c.IsSet("reducers") && o.Reducers < 1 {
 		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
 	}
-	if o.Runner, err = runnerOf(c.String("runner"), memory, &o.Reducers); err != nil {
-		return o, err
-	}
-	return o, nil
+	o.Runner, err = runnerOf(c, fsys, memory, &o)
+	return o, err
 }
 
-// runnerOf makes the runner of a name, and sets the number of reducers where it
-// is 0.
-func runnerOf(name string, memory int64, reducers *int) (runner.Runner, error) {
+// runnerOf makes the runner that is asked for, and sets what follows from it: the
+// number of reducers where it is 0, and the codec that a cluster can read.
+func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (runner.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	bin := filepath.Dir(self)
 	preset := 1
 	var r runner.Runner
-	switch name {
+	switch name := c.String("runner"); name {
 	case "inline":
 		r = &inline.Runner{}
 	case "pipe":
-		self, err := os.Executable()
-		if err != nil {
+		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
+		preset = runtime.GOMAXPROCS(0)
+	case "hadoop":
+		dfs, ok := fsys.(*hadoop.FS)
+		if !ok {
+			return nil, command.Usagef("--runner hadoop: the data directory must be in HDFS: --data %shost:port/path", hadoop.Scheme)
+		}
+		o.Codec = tierio.Text
+		h := &hadoop.Runner{Bin: bin, FS: dfs.Name(), Define: c.StringSlice("D"), Above: c.Int64("cluster-above"), Small: &inline.Runner{}}
+		if h.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {
 			return nil, err
 		}
-		r = &pipe.Runner{Bin: filepath.Dir(self), Memory: int(memory)}
-		preset = runtime.GOMAXPROCS(0)
+		if h.Jar, err = hadoop.FindStreamingJar(c.String("streaming-jar")); err != nil {
+			return nil, err
+		}
+		r = h
 	default:
-		return nil, command.Usagef("--runner %q: expected inline or pipe", name)
+		return nil, command.Usagef("--runner %q: expected inline, pipe or hadoop", name)
 	}
-	if *reducers == 0 {
-		*reducers = preset
+	if o.Reducers == 0 {
+		o.Reducers = preset
 	}
 	return r, nil
 }
@@ -159,10 +181,6 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	p := newProgress(c)
-	o, err := solveOptions(c, p)
-	if err != nil {
-		return err
-	}
 	mode := store.Fresh
 	switch {
 	case c.Bool("resume") && c.Bool("overwrite"):
@@ -172,7 +190,16 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	case c.Bool("overwrite"):
 		mode = store.Overwrite
 	}
-	data, err := store.Create(store.Local{}, c.String("data"), g.Spec(), mode)
+	fsys, path, done, err := openData(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	o, err := solveOptions(c, p, fsys)
+	if err != nil {
+		return err
+	}
+	data, err := store.Create(fsys, path, g.Spec(), mode)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
 	}

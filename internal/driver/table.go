@@ -15,14 +15,23 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
-// openTable opens the table of the data directory of a command line.
-func openTable(c *cli.Context) (*table.Table, error) {
-	return table.Open(store.Local{}, c.String("data"))
+// withTable calls do with the table of the data directory of a command line.
+func withTable(c *cli.Context, do func(*table.Table) error) error {
+	fsys, path, done, err := openData(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	t, err := table.Open(fsys, path)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return do(t)
 }
 
 func lookupCommand() *cli.Command {
@@ -37,15 +46,12 @@ func lookupCommand() *cli.Command {
 			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},
 		},
 		Action: func(c *cli.Context) error {
-			t, err := openTable(c)
-			if err != nil {
-				return err
-			}
-			defer t.Close()
-			if c.Args().Len() > 0 || c.Bool("start") {
-				return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
-			}
-			return lookupLines(c.App.Writer, t, c.App.Reader)
+			return withTable(c, func(t *table.Table) error {
+				if c.Args().Len() > 0 || c.Bool("start") {
+					return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
+				}
+				return lookupLines(c.App.Writer, t, c.App.Reader)
+			})
 		},
 	}
 }
@@ -158,29 +164,29 @@ func statsCommand() *cli.Command {
 			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`"},
 		},
 		Action: func(c *cli.Context) error {
-			t, err := openTable(c)
-			if err != nil {
-				return err
-			}
-			defer t.Close()
-			s, err := t.Stats()
-			if err != nil {
-				return err
-			}
-			if name := c.String("svg"); name != "" {
-				f, err := os.Create(name)
-				if err != nil {
-					return err
-				}
-				return errors.Join(s.WriteSVG(f), f.Close())
-			}
-			if c.Bool("json") {
-				return s.WriteJSON(c.App.Writer)
-			}
-			fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
-			return s.WriteTable(c.App.Writer)
+			return withTable(c, func(t *table.Table) error { return printStats(c, t) })
 		},
 	}
+}
+
+// printStats prints the statistics of a table in the form that is asked for.
+func printStats(c *cli.Context, t *table.Table) error {
+	s, err := t.Stats()
+	if err != nil {
+		return err
+	}
+	if name := c.String("svg"); name != "" {
+		f, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.WriteSVG(f), f.Close())
+	}
+	if c.Bool("json") {
+		return s.WriteJSON(c.App.Writer)
+	}
+	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
+	return s.WriteTable(c.App.Writer)
 }
 
 func verifyCommand() *cli.Command {
@@ -191,7 +197,12 @@ func verifyCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			g, n, err := table.Verify(ctx, store.Local{}, c.String("data"))
+			fsys, path, done, err := openData(c)
+			if err != nil {
+				return err
+			}
+			defer done()
+			g, n, err := table.Verify(ctx, fsys, path)
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}

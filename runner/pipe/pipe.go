@@ -182,28 +182,10 @@ func (p *pipeline) environment(kind string, task int) []string {
 		fmt.Sprintf("treereduce_combine=%v", p.job.Combine),
 		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
 	)
-	words := strings.Fields(p.job.Game.Spec())
-	env = append(env, "treereduce_game="+words[0])
-	for _, w := range words[1:] {
-		env = append(env, "treereduce_"+w)
-	}
-	if children := p.childTier(); children > 0 {
-		env = append(env,
-			"treereduce_turn="+step.Turn(p.job.Game, children-1),
-			fmt.Sprintf("treereduce_last_round=%v", children == p.job.Game.Tiers()))
+	for _, property := range step.Properties(p.job.Game, p.job.Step, p.job.Tier) {
+		env = append(env, "treereduce_"+property.Name+"="+property.Value)
 	}
 	return env
-}
-
-// childTier is the tier of the children in a job that makes or solves moves.
-func (p *pipeline) childTier() int {
-	switch p.job.Step {
-	case step.Possible:
-		return p.job.Tier
-	case step.Solve:
-		return p.job.Tier + 1
-	}
-	return 0
 }
 
 // task is the command of a mapper or a reducer.

@@ -1,0 +1,5 @@
+# Source this, and hadoop is the one of the cluster in this folder.
+export HADOOP_HOME='{{.Dir}}'
+export HADOOP_CONF_DIR='{{.Dir}}/conf'
+export JAVA_HOME='{{.JavaHome}}'
+export PATH='{{.Dir}}/bin':"$PATH"

@@ -16,15 +16,22 @@ func TestFullDisk(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, plain)
 	want := result(t, plain)
-	for _, runner := range []string{"inline", "pipe"} {
-		t.Run(runner, func(t *testing.T) {
+	for _, test := range []struct{ flags, size string }{
+		{"--runner=inline --keep=all", "1m"},
+		{"--runner=pipe --keep=all", "1m"},
+		{"--runner=inline", "200k"},
+		{"--runner=inline --final=no", "100k"},
+		{"--runner=pipe --reducers=3", "300k"},
+	} {
+		t.Run(test.flags, func(t *testing.T) {
+			flags := strings.Fields(test.flags)
 			small := t.TempDir()
-			if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
+			if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size="+test.size); err != nil {
 				t.Skipf("no file system of its own can be mounted: %v", err)
 			}
 			defer syscall.Unmount(small, 0)
 			dir := filepath.Join(small, "d")
-			out, err := driver(dir, "--keep=all", "--runner="+runner).CombinedOutput()
+			out, err := driver(dir, flags...).CombinedOutput()
 			if err == nil {
 				t.Fatal("solved on a disk that is too small")
 			}
@@ -39,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 			if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 				t.Fatal(err)
 			}
-			drive(t, dir, "--keep=all", "--runner="+runner, "--resume")
+			drive(t, dir, append(flags, "--resume", "--final=yes")...)
 			if got := result(t, dir); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

@@ -145,8 +145,8 @@ func TestKilled(t *testing.T) {
 	want := result(t, plain)
 	for _, flags := range []string{
 		"--keep=final --runner=inline",
-		"--keep=all --runner=inline --reducers=2",
-		"--keep=final --runner=pipe --reducers=2",
+		"--keep=all --runner=inline --reducers=7",
+		"--keep=final --runner=pipe --reducers=2 --combine=false",
 		"--keep=all --compress --runner=both",
 	} {
 		t.Run(strings.ReplaceAll(flags, "--", ""), func(t *testing.T) {
@@ -211,13 +211,14 @@ func TestInterrupted(t *testing.T) {
 	for _, runner := range []string{"inline", "pipe"} {
 		dir := filepath.Join(t.TempDir(), runner)
 		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --runner "+runner+" --data "+dir)...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out bytes.Buffer
 		cmd.Stderr = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
-		cmd.Process.Signal(os.Interrupt)
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as a terminal does: to the whole group
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
 			t.Errorf("%s: exit status %d, %q", runner, code, out.String())

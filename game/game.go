@@ -88,15 +88,15 @@ type Tiered interface {
 
 // A Param is a parameter of a game: a flag of the driver, a property of a job.
 type Param struct {
-	Name    string
-	Usage   string
+	Name    string // in lower case, as the flag is written
+	Usage   string // a few words for --help
 	Default int
 }
 
 // A Kind is a game without its parameters: what is registered.
 type Kind struct {
-	Name   string
-	Usage  string
+	Name   string // the first word of a Spec
+	Usage  string // a few words for --help
 	Params []Param
 	// New makes the rules; args are in the order of Params. An error says
 	// which parameter is wrong and what is allowed.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -128,16 +129,25 @@ func (f *FS) MkdirAll(name string) error { return f.client.MkdirAll(name, 0o777)
 // Create makes a file, or replaces one that is there. It writes through a
 // connection of its own.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
+	return f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+		w, err := client.Create(name)
+		if errors.Is(err, fs.ErrExist) {
+			if err := f.RemoveAll(name); err != nil {
+				return nil, err
+			}
+			return client.Create(name)
+		}
+		return w, err
+	})
+}
+
+// write returns the file that open opens for writing with a connection of its own.
+func (f *FS) write(open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
 	client, err := hdfs.NewClient(f.options)
 	if err != nil {
 		return nil, err
 	}
-	w, err := client.Create(name)
-	if errors.Is(err, fs.ErrExist) {
-		if err = f.RemoveAll(name); err == nil {
-			w, err = client.Create(name)
-		}
-	}
+	w, err := open(client)
 	if err != nil {
 		client.Close()
 		return nil, err
@@ -175,11 +185,28 @@ func (w *writer) Close() error {
 // Lock takes a lock: a file that is held open for writing, whose lease the name
 // node gives to one client. The lease of a dead one ends after a minute.
 func (f *FS) Lock(name string) (io.Closer, error) {
-	w, err := f.Create(name)
-	if errors.Is(err, fs.ErrExist) {
+	w, err := f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+		w, err := client.Create(name)
+		if errors.Is(err, fs.ErrExist) {
+			return client.Append(name) // which nobody can who has not its lease
+		}
+		return w, err
+	})
+	var remote hdfs.Error
+	if errors.As(err, &remote) && slices.Contains(leaseExceptions, remote.Exception()) {
 		return nil, store.ErrLocked
 	}
-	return w, err
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// leaseExceptions are what the name node answers to one who wants to write what
+// another holds, or held a moment ago.
+var leaseExceptions = []string{
+	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException",
+	"org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",
 }
 
 // Open opens a file for reading. It may be read at several places at once.

@@ -14,6 +14,12 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
+// What is expected instead of a wrong record.
+const (
+	WantSorted  = "keys in ascending order (LC_ALL=C sort)"
+	WantOutcome = "a value with an outcome in its two low bits"
+)
+
 // A Gatherer reads records and gathers those that follow one another in one
 // tier and range into a block.
 type Gatherer struct {
@@ -64,7 +70,7 @@ func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec s
 			break
 		}
 		if t.sorted && t.next.Key < last {
-			t.err = t.r.Errorf("keys in ascending order (LC_ALL=C sort)")
+			t.err = t.r.Errorf(WantSorted)
 			break
 		}
 	}
@@ -81,7 +87,7 @@ func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 		}
 	case streamfmt.Done:
 		if v := game.Value(rec.Value); !v.Valid() {
-			return "a value with an outcome in its two low bits"
+			return WantOutcome
 		}
 		if b.Done.Has(slot) && b.Val[slot] != rec.Value {
 			return fmt.Sprintf("the value %d that another line gave this key", b.Val[slot])

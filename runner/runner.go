@@ -14,10 +14,10 @@ import (
 
 // A Job is one map and reduce over a tier.
 type Job struct {
-	Name string // of the directory that it makes, e.g. data_first3
-	Step string
-	Game game.Tiered
-	FS   store.FS
+	Name string      // of the directory that it makes, e.g. data_first3
+	Step string      // one of package step's names
+	Game game.Tiered // the rules
+	FS   store.FS    // where all directories are
 
 	// Tier is the tier of what the job writes; for the final step, that of the
 	// last input.

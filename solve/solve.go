@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 	"github.com/treereduce/treereduce/tierio"
 )
@@ -182,16 +183,20 @@ func (r *run) forward(ctx context.Context, until int) error {
 	return nil
 }
 
-// count counts the tiers that earlier runs made, as far as they are there.
+// count counts the tiers that earlier runs made: in the table, where they are
+// solved already.
 func (r *run) count(until int) error {
 	for tier := range until + 1 {
-		if whole, err := r.data.Whole(first(tier)); err != nil || !whole || r.result.Tiers[tier] >= 0 {
-			if err != nil {
-				return err
-			}
+		if r.result.Tiers[tier] >= 0 {
 			continue
 		}
-		t, err := tierio.Open(r.data.FS, r.data.Dir(first(tier)), r.g, tier)
+		dir := first(tier)
+		if done, err := r.tabled(tier); err != nil {
+			return err
+		} else if done {
+			dir = table.TierFile(tier)
+		}
+		t, err := tierio.Open(r.data.FS, r.data.Dir(dir), r.g, tier)
 		if err != nil {
 			return err
 		}
@@ -260,6 +265,9 @@ func (r *run) table(tier int, from string) error {
 		return err
 	}
 	defer in.Close()
+	if n := in.Counts()[streamfmt.Open]; n > 0 {
+		return fmt.Errorf("%s: %d positions have no value", from, n)
+	}
 	attempt, err := r.data.Attempt(table.Dir)
 	if err != nil {
 		return err
@@ -273,7 +281,7 @@ func (r *run) table(tier int, from string) error {
 		return err
 	}
 	w := tierio.NewWriter(out, r.g, tier, tierio.Blocks)
-	if err := errors.Join(w.AppendTier(in), w.Close(), out.Close()); err != nil {
+	if err := w.Finish(w.AppendTier(in), out); err != nil {
 		return err
 	}
 	return r.data.CommitFile(name, table.TierFile(tier))
@@ -300,7 +308,8 @@ func (r *run) final(ctx context.Context) error {
 	}
 	r.result.Final = r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit
 	if !r.result.Final {
-		return nil
+		r.result.Final, err = r.data.Whole(FinalDir) // an earlier run may have written it
+		return err
 	}
 	return r.job(ctx, &job, 0)
 }
@@ -311,11 +320,7 @@ func (r *run) clean() error {
 	if r.KeepAll {
 		return err
 	}
-	err = errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
-	for _, name := range []string{first(0), second(0), first(r.last)} {
-		err = errors.Join(err, r.data.Remove(name))
-	}
-	return err
+	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)), r.data.Remove(second(0)))
 }
 
 // job runs a job unless its directory is whole; slots is its share of the work.

@@ -184,11 +184,13 @@ func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	}
 	defer tab.Close()
 	rng := rand.New(rand.NewPCG(1, uint64(w*h*connect)))
+	searched := 0
 	for range 50 {
 		board := naive.Random(rng, w, h, connect, max(0, w*h-10)+rng.IntN(10))
 		if empty := strings.Count(board, " "); empty > 12 {
 			continue // finished early, or too far from the end to search
 		}
+		searched++
 		p, err := g.Parse(board)
 		if err != nil {
 			t.Fatal(err)
@@ -200,6 +202,9 @@ func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 		if want := naive.Search(board, w, h, connect); byte(v) != want {
 			t.Errorf("%q: got %s, want %s", board, v, game.Value(want))
 		}
+	}
+	if searched == 0 {
+		t.Error("no sample was near enough to the end to be searched")
 	}
 }
 

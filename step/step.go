@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -178,23 +179,15 @@ func (s *solve) messages(b *block.Block) {
 // hear adds a record to a parent's block: that it exists, that it is finished,
 // or what a child says.
 func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
-	switch rec.Kind {
-	case streamfmt.Message:
-		score := s.scores[s.g.TierToMove(b.Tier)].OfChild[rec.Value]
-		if score == 0 {
-			return "a message with the value of a child"
-		}
-		if !b.Done.Has(slot) {
-			b.Val[slot] = max(b.Val[slot], score)
-		}
-	case streamfmt.Open:
-		b.Open.Add(slot)
-	case streamfmt.Done:
-		if !game.Value(rec.Value).Valid() {
-			return "a value with an outcome in its two low bits"
-		}
-		b.Done.Add(slot)
-		b.Val[slot] = rec.Value
+	if rec.Kind != streamfmt.Message {
+		return lines.AddRecord(b, slot, rec)
+	}
+	score := s.scores[s.g.TierToMove(b.Tier)].OfChild[rec.Value]
+	if score == 0 {
+		return "a message with the value of a child"
+	}
+	if !b.Done.Has(slot) {
+		b.Val[slot] = max(b.Val[slot], score)
 	}
 	return ""
 }

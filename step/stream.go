@@ -135,9 +135,9 @@ func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return nil
 }
 
-// eachRecord calls do for every record of in, until it returns what it expected
-// instead.
-func eachRecord(in io.Reader, w *writer, o Options, do func(streamfmt.Record) (want string)) error {
+// eachRecord calls do for every record of in, which must be of a position, until
+// it returns what it expected instead.
+func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamfmt.Record) (want string)) error {
 	r := streamfmt.NewReader(in, o.Source, w.width)
 	for w.err == nil {
 		rec, err := r.Next()
@@ -148,7 +148,15 @@ func eachRecord(in io.Reader, w *writer, o Options, do func(streamfmt.Record) (w
 			return err
 		}
 		w.counters.In++
-		if want := do(rec); want != "" {
+		want := ""
+		if err := g.Check(rec.Key); err != nil {
+			want = fmt.Sprintf("a position (%v)", err)
+		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
+			want = lines.WantOutcome
+		} else {
+			want = do(rec)
+		}
+		if want != "" {
 			return r.Errorf(want)
 		}
 		w.spill()
@@ -159,7 +167,7 @@ func eachRecord(in io.Reader, w *writer, o Options, do func(streamfmt.Record) (w
 // mapFinal lets pass what has a value, but for the position before the first
 // move.
 func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
-	return eachRecord(in, w, o, func(rec streamfmt.Record) string {
+	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		if rec.Kind == streamfmt.Message {
 			return "a position, no message"
 		}
@@ -174,19 +182,16 @@ func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 // reduceFinal prints each position once.
 func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	var last streamfmt.Record // of kind Open before the first
-	return eachRecord(in, w, o, func(rec streamfmt.Record) string {
+	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		switch {
 		case rec.Kind != streamfmt.Done:
 			return "a position with a value"
 		case rec.Key < last.Key:
-			return wantSorted
+			return lines.WantSorted
 		case rec == last:
 			return ""
 		case rec.Key == last.Key && last.Kind == streamfmt.Done:
 			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
-		}
-		if err := g.Check(rec.Key); err != nil {
-			return fmt.Sprintf("a position (%v)", err)
 		}
 		last = rec
 		w.counters.Out++
@@ -388,8 +393,6 @@ func (p *pusher) flushAll() {
 		p.flush()
 	}
 }
-
-const wantSorted = "keys in ascending order (LC_ALL=C sort)"
 
 // reduceBlocks gathers the sorted records of a range into a block and reduces
 // it.

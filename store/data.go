@@ -213,7 +213,7 @@ func (d *Data) Abandon(name string) error { return d.FS.RemoveAll(d.Dir(attemptP
 // is in it before it is renamed. A directory that was not whole gives way.
 func (d *Data) Commit(name string) error {
 	attempt := attemptPrefix + name
-	if err := d.WriteFile(filepath.Join(attempt, Success), nil); err != nil {
+	if err := d.Mark(attempt); err != nil {
 		return err
 	}
 	if err := d.FS.RemoveAll(d.Dir(name)); err != nil {

@@ -53,7 +53,13 @@ func (Local) Open(name string) (File, error) {
 }
 
 // Create makes a file, or empties one that is there.
-func (Local) Create(name string) (io.WriteCloser, error) { return os.Create(name) }
+func (Local) Create(name string) (io.WriteCloser, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
 
 // ReadDir lists a directory in the order of names.
 func (Local) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }

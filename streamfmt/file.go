@@ -160,9 +160,6 @@ func (w *Writer) AppendFile(f *File) error {
 	return nil
 }
 
-// Counts returns what has been written.
-func (w *Writer) Counts() Counts { return w.counts }
-
 // Close writes the index and the tail; it does not close the file below.
 func (w *Writer) Close() error {
 	w.closePage()

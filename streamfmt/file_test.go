@@ -240,7 +240,7 @@ func TestAppendFile(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if got := w.Counts(); got != countsOf(blocks) {
+		if got := w.counts; got != countsOf(blocks) {
 			t.Errorf("%d blocks: wrong counts", size.blocks)
 		}
 		if err := w.Close(); err != nil {

@@ -123,7 +123,8 @@ func (v *verifier) forward(ctx context.Context, tier int) (streamfmt.Counts, err
 		return func(rng uint64) error {
 			low := v.g.Low(tier, rng)
 			if low == nil {
-				return nil // no block can be there: Load refuses one
+				_, err := hereCursor.Load(&found, rng) // no block can be there, or it refuses one
+				return err
 			}
 			if tier == 0 {
 				want = *step.Start(v.g)

@@ -177,8 +177,10 @@ func (t *Tier) Close() error {
 // Number is which tier of the game it is.
 func (t *Tier) Number() int { return t.tier }
 
-// Len is the number of ranges that hold a record, Range the i-th of them.
-func (t *Tier) Len() int           { return len(t.entries) }
+// Len is the number of ranges that hold a record.
+func (t *Tier) Len() int { return len(t.entries) }
+
+// Range is the i-th range that holds a record.
 func (t *Tier) Range(i int) uint64 { return t.entries[i].Range }
 
 // Counts is the number of records by value.
@@ -190,9 +192,6 @@ func (t *Tier) Counts() streamfmt.Counts {
 	}
 	return c
 }
-
-// Files returns the block files of the tier, in order.
-func (t *Tier) Files() []*streamfmt.File { return t.files }
 
 // nearBits is how many low bits of a range tell apart the ranges that a cursor
 // keeps: those of one column of seven bits, thus 128 blocks.
@@ -234,11 +233,11 @@ func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
 	if kind <= nearBits {
 		slot := &c.near[rng&(1<<nearBits-1)]
 		if *slot == nil {
-			*slot = new(block.Block)
-		} else if b = *slot; b.Range == rng {
+			*slot = &block.Block{Range: ^rng}
+		}
+		if b = *slot; b.Range == rng {
 			return b, nil
 		}
-		b = *slot
 	}
 	ok, err := c.load(b, kind, rng)
 	if !ok || err != nil {

@@ -137,6 +137,18 @@ func (w *Writer) AppendLines(in io.Reader, source string) error {
 	}
 }
 
+// Finish ends the part, if what was to be written has been (err is nil), and
+// closes the file below in any case. It returns the first error.
+func (w *Writer) Finish(err error, file io.Closer) error {
+	if err == nil {
+		err = w.Close()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
 // Close writes what a block file ends with; it does not close the file below.
 func (w *Writer) Close() error {
 	if err := w.begin(); err != nil || w.codec == Text {

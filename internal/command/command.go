@@ -66,6 +66,14 @@ func prepare(commands []*cli.Command) {
 
 func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
+// NoArguments refuses words that are no flags: hint says what is meant instead.
+func NoArguments(c *cli.Context, hint string) error {
+	if c.Args().Len() > 0 {
+		return Usagef("unexpected argument %q%s", c.Args().First(), hint)
+	}
+	return nil
+}
+
 // Unknown is the action of a command that only has sub-commands.
 func Unknown(what string, known []string) cli.ActionFunc {
 	return func(c *cli.Context) error {

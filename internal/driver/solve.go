@@ -173,8 +173,8 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 
 // solveGame is driver solve.
 func solveGame(c *cli.Context, kind game.Kind) error {
-	if c.Args().Len() > 0 {
-		return command.Usagef("unexpected argument %q", c.Args().First())
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {

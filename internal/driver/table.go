@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,11 @@ func lookupCommand() *cli.Command {
 			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},
 		},
 		Action: func(c *cli.Context) error {
+			for _, word := range c.Args().Slice() {
+				if strings.HasPrefix(word, "--") {
+					return command.Usagef("%s comes after the position: flags come first", word)
+				}
+			}
 			return withTable(c, func(t *table.Table) error {
 				if c.Args().Len() > 0 || c.Bool("start") {
 					return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
@@ -70,6 +76,7 @@ func lookupLines(out io.Writer, t *table.Table, in io.Reader) error {
 		if err != nil {
 			return errors.Join(err, w.Flush())
 		}
+		line = bytes.TrimSuffix(line, []byte("\r"))
 		if err := lookup(w, t, string(line)); err != nil {
 			failed = append(failed, r.Errorf(fmt.Sprintf("a position (%v)", err), line))
 		}
@@ -164,6 +171,12 @@ func statsCommand() *cli.Command {
 			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`"},
 		},
 		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
+				return err
+			}
+			if c.Bool("json") && c.String("svg") != "" {
+				return command.Usagef("--json and --svg exclude each other")
+			}
 			return withTable(c, func(t *table.Table) error { return printStats(c, t) })
 		},
 	}
@@ -195,6 +208,9 @@ func verifyCommand() *cli.Command {
 		Usage: "check a table on its own: every value, nothing missing, nothing that cannot be reached",
 		Flags: []cli.Flag{dataFlag()},
 		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			fsys, path, done, err := openData(c)

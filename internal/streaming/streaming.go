@@ -38,7 +38,7 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 	app := &cli.App{
 		Name:      filepath.Base(args[0]),
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", side),
-		UsageText: fmt.Sprintf("%ser STEP [flags]", side),
+		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.Names()),
 	}
 	for _, name := range step.Names() {
@@ -84,8 +84,8 @@ func streamFlags() []cli.Flag {
 
 // runStream runs one side of a step with the parameters of a command line.
 func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Options) (step.Counters, error)) error {
-	if c.Args().Len() > 0 {
-		return command.Usagef("unexpected argument %q: records come on stdin", c.Args().First())
+	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
+		return err
 	}
 	kind, err := command.KindOf(c.String("game"))
 	if err != nil {

@@ -7,7 +7,7 @@ package inline
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/tierio"
 )
 
@@ -82,6 +83,9 @@ func (w *work) open() (err error) {
 	case step.Solve:
 		if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, job.Tier+1); err != nil {
 			return err
+		}
+		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
+			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
 		if w.parents, err = tierio.Open(job.FS, job.Parents, job.Game, job.Tier); err != nil {
 			return err
@@ -221,48 +225,60 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 
 // write writes the chunks of all tasks, in order, to the parts.
 func write(ctx context.Context, job *runner.Job, ts []task, done []chan *tierio.Chunk, free chan<- *tierio.Chunk) (records int64, err error) {
-	var file io.WriteCloser
-	var w *tierio.Writer
-	part := -1
-	finish := func() error {
-		if file == nil {
-			return nil
-		}
-		err := errors.Join(w.Close(), file.Close())
-		file = nil
-		return err
-	}
-	defer func() { err = errors.Join(err, finish()) }()
-	open := func(to int) error {
-		for part < to {
-			if err := finish(); err != nil {
-				return err
-			}
-			part++
-			var err error
-			if file, err = job.FS.Create(filepath.Join(job.Output, tierio.PartName(part, job.Codec))); err != nil {
-				return err
-			}
-			w = tierio.NewWriter(file, job.Game, job.Tier, job.Codec)
-		}
-		return nil
-	}
+	p := &parts{job: job, part: -1}
 	for i, t := range ts {
 		var chunk *tierio.Chunk
 		select {
 		case chunk = <-done[i]:
 		case <-ctx.Done():
-			return 0, context.Cause(ctx)
+			return 0, p.finish(context.Cause(ctx))
 		}
-		if err := open(t.part); err != nil {
+		if err := p.open(t.part); err != nil {
 			return 0, err
 		}
-		if err := w.Append(chunk); err != nil {
-			return 0, err
+		if err := p.w.Append(chunk); err != nil {
+			return 0, p.finish(err)
 		}
 		records += chunk.Records()
 		free <- chunk
 		job.Report(float64(i+1) / float64(len(ts)))
 	}
-	return records, open(job.Reducers - 1)
+	if err := p.open(job.Reducers - 1); err != nil {
+		return 0, err
+	}
+	return records, p.finish(nil)
+}
+
+// parts is the parts of a job, one of them open after the other.
+type parts struct {
+	job  *runner.Job
+	part int // that is open, -1 before the first
+	file io.WriteCloser
+	w    *tierio.Writer
+}
+
+// open ends the part that is open and opens those up to another.
+func (p *parts) open(to int) error {
+	for p.part < to {
+		if err := p.finish(nil); err != nil {
+			return err
+		}
+		p.part++
+		file, err := p.job.FS.Create(filepath.Join(p.job.Output, tierio.PartName(p.part, p.job.Codec)))
+		if err != nil {
+			return err
+		}
+		p.file, p.w = file, tierio.NewWriter(file, p.job.Game, p.job.Tier, p.job.Codec)
+	}
+	return nil
+}
+
+// finish ends the part that is open, if one is; see tierio.Writer.Finish.
+func (p *parts) finish(err error) error {
+	if p.file == nil {
+		return err
+	}
+	file := p.file
+	p.file = nil
+	return p.w.Finish(err, file)
 }

@@ -21,11 +21,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
@@ -45,6 +47,9 @@ var _ runner.Runner = (*Runner)(nil)
 const (
 	defaultMemory = 1 << 30
 	copySize      = 256 << 10
+	// waitDelay is how long a process that has ended may leave its output open
+	// in somebody else's hands.
+	waitDelay = 5 * time.Second
 )
 
 // A split is what one map reads.
@@ -155,9 +160,10 @@ type pipeline struct {
 
 // A reduce is a sort, a reducer behind it, and a part behind that.
 type reduce struct {
-	mu    sync.Mutex // of stdin
-	stdin io.WriteCloser
-	wait  sync.WaitGroup
+	mu     sync.Mutex // of stdin
+	stdin  io.WriteCloser
+	broken bool // the sort did not take all of its input
+	wait   sync.WaitGroup
 }
 
 // fail ends the job for a reason; the first one counts.
@@ -173,7 +179,11 @@ func (p *pipeline) memory() int {
 // environment is what Hadoop Streaming would put there for a task: the job's
 // configuration, dots as underscores.
 func (p *pipeline) environment(kind string, task int) []string {
-	env := append(os.Environ(),
+	// The caller's own parameters are not the job's.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
+	})
+	env = append(env,
 		"LC_ALL=C",
 		"mapreduce_job_name="+p.job.Name,
 		fmt.Sprintf("mapreduce_job_reduces=%d", p.job.Reducers),
@@ -193,10 +203,15 @@ func (p *pipeline) task(kind string, number int, errs *messages, env ...string) 
 	name := p.job.Step + "_" + kind
 	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
 	cmd.Env = append(p.environment(kind[:1], number), env...)
+	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), waitDelay
 	cmd.Stderr = errs
 	errs.name = fmt.Sprintf("%s (task %d)", name, number)
 	return cmd
 }
+
+// ownGroup keeps a Ctrl-C, which a terminal sends to the driver's whole group,
+// from a process: the driver ends it, and says that it was stopped.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // startReduces starts a sort and a reducer for each part.
 func (p *pipeline) startReduces() error {
@@ -207,6 +222,7 @@ func (p *pipeline) startReduces() error {
 		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
 			"-S", strconv.Itoa(share>>10)+"K", "-T", p.job.Output, "--parallel=1")
 		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
+		sortCmd.SysProcAttr, sortCmd.WaitDelay = ownGroup(), waitDelay
 		sortErr.name = "sort"
 		sortCmd.Stderr = &sortErr
 		stdin, err := sortCmd.StdinPipe()
@@ -214,9 +230,11 @@ func (p *pipeline) startReduces() error {
 			return err
 		}
 		cmd := p.task("reduce", i, &reduceErr)
-		if cmd.Stdin, err = sortCmd.StdoutPipe(); err != nil {
+		between, err := sortCmd.StdoutPipe()
+		if err != nil {
 			return err
 		}
+		cmd.Stdin = between
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return err
@@ -227,6 +245,7 @@ func (p *pipeline) startReduces() error {
 		red.stdin = stdin
 		p.reduces = append(p.reduces, red)
 		started := cmd.Start()
+		between.Close() // the reducer has its own; without this one, sort sees the end of the reducer
 		red.wait.Go(func() {
 			if started != nil {
 				p.fail(fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, started))
@@ -241,6 +260,11 @@ func (p *pipeline) startReduces() error {
 			}
 			if err := sortErr.wait(sortCmd); err != nil {
 				p.fail(err)
+			}
+			red.mu.Lock()
+			defer red.mu.Unlock()
+			if red.broken {
+				p.fail(errors.New("sort ended before its input"))
 			}
 		})
 	}
@@ -258,11 +282,7 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 		return errors.Join(err, f.Close())
 	}
 	w := tierio.NewWriter(f, p.job.Game, p.job.Tier, p.job.Codec)
-	err = w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.job.Name))
-	if err == nil {
-		err = w.Close()
-	}
-	return errors.Join(err, f.Close())
+	return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.job.Name)), f)
 }
 
 // finishReduces ends the input of the sorts and waits for all parts.
@@ -277,7 +297,9 @@ func (p *pipeline) finishReduces() {
 
 // runMaps runs a map for each split, as many at a time as there are cores.
 func (p *pipeline) runMaps(ss []split) {
-	var next, finished atomic.Int64
+	var next atomic.Int64
+	var mu sync.Mutex // of finished, and of reports
+	finished := 0
 	var all sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(ss)) {
 		all.Go(func() {
@@ -289,7 +311,10 @@ func (p *pipeline) runMaps(ss []split) {
 				if err := p.runMap(i, ss[i]); err != nil {
 					p.fail(err)
 				}
-				p.job.Report(float64(finished.Add(1)) / float64(len(ss)+1))
+				mu.Lock()
+				finished++
+				p.job.Report(float64(finished) / float64(len(ss)+1))
+				mu.Unlock()
 			}
 		})
 	}
@@ -311,13 +336,24 @@ func (p *pipeline) runMap(i int, s split) error {
 		return fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, err)
 	}
 	fed := make(chan error, 1)
-	go func() { fed <- errors.Join(s.write(stdin), stdin.Close()) }()
-	shuffleErr := p.shuffle(stdout)
+	go func() {
+		err := s.write(stdin)
+		if closed := stdin.Close(); err == nil {
+			err = closed
+		}
+		fed <- err
+	}()
+	if err := p.shuffle(stdout); err != nil {
+		p.fail(fmt.Errorf("output of %s: %w", errs.name, err)) // and so end the mapper, which nobody hears any more
+	}
 	if err := errs.wait(cmd); err != nil {
 		<-fed
 		return err
 	}
-	return errors.Join(shuffleErr, <-fed)
+	if err := <-fed; err != nil {
+		return fmt.Errorf("%s ended before its input, %s: %w", errs.name, s.source, err)
+	}
+	return nil
 }
 
 // shuffle hands each line of a map to the sort of its range of keys.
@@ -336,15 +372,19 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		_, err := red.stdin.Write(parts[i])
 		parts[i] = parts[i][:0]
 		if errors.Is(err, syscall.EPIPE) {
-			return nil // the sort has ended; its own message says why
+			red.broken = true // the sort has ended; its own message says why
+			return nil
 		}
 		return err
 	}
 	r := bufio.NewReaderSize(out, copySize)
 	for {
 		line, err := r.ReadSlice('\n')
-		if err == io.EOF {
+		if err == io.EOF && len(line) == 0 {
 			break
+		}
+		if err == io.EOF {
+			return fmt.Errorf("it ends within the line %q", line)
 		}
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ build: ## driver, mapper, reducer and every step under its own name, in bin/
 
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data $(DATA) --runner $(RUNNER) --overwrite
+		--data '$(DATA)' --runner $(RUNNER) --overwrite
 
 test: build ## all tests (about two minutes)
 	$(GO) test ./...

@@ -11,6 +11,9 @@ const (
 	Second
 )
 
+// String is X for the first player, O for the second.
+func (p Player) String() string { return [...]string{"X", "O"}[p&1] }
+
 // Other returns the opponent.
 func (p Player) Other() Player { return p ^ 1 }
 
@@ -57,9 +60,9 @@ func (v Value) Valid() bool { return v.Outcome() != Undecided }
 func (v Value) String() string {
 	switch v.Outcome() {
 	case FirstWins:
-		return fmt.Sprintf("X wins in %d", v.Remoteness())
+		return fmt.Sprintf("%s wins in %d", First, v.Remoteness())
 	case SecondWins:
-		return fmt.Sprintf("O wins in %d", v.Remoteness())
+		return fmt.Sprintf("%s wins in %d", Second, v.Remoteness())
 	case Tie:
 		return fmt.Sprintf("tie in %d", v.Remoteness())
 	}

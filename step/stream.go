@@ -238,7 +238,7 @@ func Properties(g game.Tiered, name string, tier int) []Property {
 
 // Turn names the player who moves from a tier.
 func Turn(g game.Tiered, tier int) string {
-	return [...]string{"X", "O"}[g.TierToMove(tier)]
+	return g.TierToMove(tier).String()
 }
 
 // mapBlocks reads blocks and pushes what they say to the ranges they speak to.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/treereduce/treereduce/solve"
 )
@@ -31,7 +32,7 @@ func newProgress(c *cli.Context) *progress {
 	if p.json {
 		p.out = c.App.Writer
 	} else if f, ok := c.App.ErrWriter.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		if term.IsTerminal(int(f.Fd())) {
 			p.out = f
 		}
 	}

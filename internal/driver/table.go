@@ -104,7 +104,7 @@ func lookup(out io.Writer, t *table.Table, text string) error {
 		fmt.Fprintf(out, "%q is finished: %s\n", g.AppendText(nil, p), finished(v))
 		return nil
 	}
-	fmt.Fprintf(out, "%q, %s to move: %s\n", g.AppendText(nil, p), playerName(g.ToMove(p)), v)
+	fmt.Fprintf(out, "%q, %s to move: %s\n", g.AppendText(nil, p), g.ToMove(p), v)
 	choices, err := t.Choices(p)
 	if err != nil {
 		return err
@@ -124,8 +124,6 @@ func finished(v game.Value) string {
 	text, _, _ := strings.Cut(v.String(), " in ")
 	return text
 }
-
-func playerName(p game.Player) string { return [...]string{"X", "O"}[p] }
 
 // parsePosition reads a board, or moves from the start. Words of which each is
 // a move of the position that the ones before lead to are moves.

@@ -82,7 +82,7 @@ type Tiered interface {
 	// positions, and the measure of the work to be done.
 	Slots(tier int) float64
 	// Border returns the range that begins after the fraction f (0 to 1) of
-	// a tier's slots.
+	// a tier's slots; 0 for every f where all of a tier is one range.
 	Border(tier int, f float64) uint64
 }
 

@@ -35,7 +35,7 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // Run runs an application and turns its error into one line and an exit code.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	name := filepath.Base(args[0])
-	app.HideVersion = true
+	app.HideVersion, app.DisableSliceFlagSeparator = true, true
 	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = onUsageError

@@ -79,13 +79,12 @@ func TestSameBytes(t *testing.T) {
 			ways = append(ways, way{strings.Fields("--runner inline --reducers " + reducers + " " + keep)})
 		}
 	}
-	for _, flags := range []string{
-		"--reducers 1",
-		"--reducers 2 --combine=false --keep all",
-		"--reducers 7 --combine=false",
-		"--reducers 7 --keep all --compress",
-	} {
-		ways = append(ways, way{strings.Fields("--runner pipe " + flags)})
+	for _, reducers := range []string{"1", "2", "7"} {
+		for _, combine := range []string{"--combine", "--combine=false"} {
+			for _, keep := range []string{"--keep=all", "--keep=all --compress"} {
+				ways = append(ways, way{strings.Fields("--runner pipe --reducers " + reducers + " " + combine + " " + keep)})
+			}
+		}
 	}
 	ways = append(ways,
 		way{{"--runner=pipe", "--keep=all", "--reducers=2", "--until-tier=9"}, {"--runner=inline", "--resume", "--reducers=7"}},

@@ -2,4 +2,4 @@
 
 package cmd_test
 
-const raceFlag = "-race=false"
+const raceEnabled = false

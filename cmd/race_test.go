@@ -2,5 +2,5 @@
 
 package cmd_test
 
-// raceFlag has the commands look for races as well, where the tests do.
-const raceFlag = "-race=true"
+// raceEnabled has the commands look for races as well, where the tests do.
+const raceEnabled = true

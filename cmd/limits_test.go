@@ -57,8 +57,8 @@ func TestFullDisk(t *testing.T) {
 // TestMemory solves 5×5 connect 4 within --memory 256M: less than 320 MB of
 // resident memory, and the same bytes as without.
 func TestMemory(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("takes some seconds, and with the race detector a memory of its own")
+	if testing.Short() {
+		t.Skip("takes some seconds")
 	}
 	var sums []string
 	for _, flags := range [][]string{{"--memory", "256M"}, {"--memory", "4G", "--reducers", "3"}} {

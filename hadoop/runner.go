@@ -40,11 +40,14 @@ var _ runner.Runner = (*Runner)(nil)
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
-	reads, err := r.reads(job)
+	if job.Step == step.Init || job.Step == step.Final {
+		return r.Small.Run(ctx, job)
+	}
+	reads, err := reads(job)
 	if err != nil {
 		return 0, err
 	}
-	if job.Step == step.Init || job.Step == step.Final || reads <= r.Above {
+	if reads <= r.Above {
 		return r.Small.Run(ctx, job)
 	}
 	if job.Codec != tierio.Text {
@@ -71,10 +74,7 @@ func inputs(job *runner.Job) []string {
 
 // reads is about how many records a job reads: their bytes, by the least that a
 // line takes.
-func (r *Runner) reads(job *runner.Job) (int64, error) {
-	if job.Step == step.Init || job.Step == step.Final {
-		return 0, nil
-	}
+func reads(job *runner.Job) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range inputs(job) {

@@ -96,6 +96,15 @@ type run struct {
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
 func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
 
+// values is the directory with the values of a tier: in the last one every
+// position is finished.
+func (r *run) values(tier int) string {
+	if tier == r.last {
+		return first(tier)
+	}
+	return second(tier)
+}
+
 // Run solves the game in a data directory, from where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Tiered, o Options) (Result, error) {
 	r := &run{Options: o, data: data, g: g, last: g.Tiers(), begun: time.Now()}
@@ -214,36 +223,22 @@ func (r *run) count(until int) error {
 // once their values are there; solved is the lowest tier that had them already.
 func (r *run) backward(ctx context.Context, solved int) error {
 	for tier := r.last; tier >= 0; tier-- {
-		values := first(tier)
-		if tier < r.last {
-			values = second(tier)
-			children := second(tier + 1)
-			if tier+1 == r.last {
-				children = first(tier + 1)
-			}
-			if tier < solved {
-				job := runner.Job{Name: values, Step: step.Solve, Tier: tier,
-					Input: []string{r.data.Dir(children)}, Parents: r.data.Dir(first(tier))}
-				if err := r.job(ctx, &job, r.g.Slots(tier)); err != nil {
-					return err
-				}
-			} else {
-				r.skip(r.g.Slots(tier))
-			}
-		} else {
+		if tier >= min(solved, r.last) {
 			r.skip(r.g.Slots(tier))
+		} else {
+			job := runner.Job{Name: r.values(tier), Step: step.Solve, Tier: tier,
+				Input: []string{r.data.Dir(r.values(tier + 1))}, Parents: r.data.Dir(first(tier))}
+			if err := r.job(ctx, &job, r.g.Slots(tier)); err != nil {
+				return err
+			}
 		}
-		if err := r.table(tier, values); err != nil {
+		if err := r.table(tier, r.values(tier)); err != nil {
 			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
 		}
-		if r.KeepAll {
+		if r.KeepAll || tier == r.last {
 			continue
 		}
-		stale := []string{first(tier + 1), second(tier + 1)}
-		if tier < r.last {
-			stale = append(stale, first(tier))
-		}
-		for _, name := range stale {
+		for _, name := range []string{r.values(tier + 1), first(tier)} {
 			if err := r.data.Remove(name); err != nil {
 				return err
 			}

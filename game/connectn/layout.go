@@ -48,13 +48,15 @@ type space struct {
 
 func (l *layout) init(r *Rules) {
 	l.rules = r
-	l.columns = min(r.width, maxLowBits/int(r.bits))
+	l.columns = min(max(2, r.width-1), r.width, maxLowBits/int(r.bits))
 	squares := l.columns * r.height
 	l.spaces = make([]space, (squares+1)*(squares+1))
 	l.slots = make([]uint32, 1<<l.LowBits())
 }
 
-// LowBits is the bits of as many columns as fit into maxLowBits.
+// LowBits is the bits of as many columns as fit into maxLowBits; the leftmost of
+// three or more is not among them: with one range in a tier, all would fall to
+// one reducer.
 func (l *layout) LowBits() uint { return uint(l.columns) * l.rules.bits }
 
 // spaceOf returns the space that a range leaves to the low columns in a tier,

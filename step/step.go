@@ -5,6 +5,7 @@
 package step
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -31,7 +32,10 @@ func Names() []string { return []string{Init, Possible, Solve, Final} }
 //
 // A block that Map reads speaks to the ranges that Outputs lists, and a range
 // hears from the blocks that Inputs lists; so a runner may push (all that one
-// block says) or pull (all that one range hears), as it likes.
+// block says) or pull (all that one range hears), as it likes. Who pulls has the
+// records that exist at hand: Map, then Reduce. Who pushes has not, and cuts the
+// way in two: Expect, Map and Say make a piece, which is sent; Hear adds the
+// pieces that came to the records that exist; then Reduce.
 type Step interface {
 	// Outputs appends the ranges to which a block of the tier that Map reads
 	// speaks, Inputs those of the blocks that speak to a range of the tier that
@@ -45,6 +49,15 @@ type Step interface {
 	Map(from, into *block.Block)
 	// Reduce turns what has been added to b into the records of its range.
 	Reduce(b *block.Block) error
+
+	// Expect readies an empty block to hear, where the records that exist are
+	// not at hand.
+	Expect(b *block.Block)
+	// Say turns what such a block heard into a piece; with values, they are
+	// messages.
+	Say(b *block.Block)
+	// Hear adds a piece to b.
+	Hear(piece, b *block.Block) error
 }
 
 // New returns the step of a name that works on blocks: Possible or Solve.
@@ -93,6 +106,18 @@ func (p possible) Map(from, into *block.Block) {
 
 func (p possible) Reduce(b *block.Block) error {
 	p.g.Finish(b)
+	return nil
+}
+
+func (p possible) Expect(*block.Block) {}
+
+func (p possible) Say(*block.Block) {}
+
+func (p possible) Hear(piece, b *block.Block) error {
+	if !piece.Done.Empty() {
+		return errors.New("expected children, found messages")
+	}
+	b.Open.Union(piece.Open)
 	return nil
 }
 
@@ -157,13 +182,13 @@ func (s *solve) Reduce(b *block.Block) error {
 	return nil
 }
 
-// expect makes every slot of an empty block a parent that may exist: where the
-// parents are not at hand, a child speaks to all that it could have.
-func (s *solve) expect(b *block.Block) { b.Open.Fill(b.Len()) }
+// Expect makes every slot a parent that may exist: a child speaks to all that it
+// could have.
+func (s *solve) Expect(b *block.Block) { b.Open.Fill(b.Len()) }
 
-// messages turns a block that has heard in Map into what it heard: the slots
-// with a score become done, with the value that a child must have to give it.
-func (s *solve) messages(b *block.Block) {
+// Say makes done the slots with a score, with the value that a child must have
+// to give it.
+func (s *solve) Say(b *block.Block) {
 	scores := s.scores[s.g.TierToMove(b.Tier)]
 	for slot, score := range b.Val[:b.Len()] {
 		if score == 0 {
@@ -174,6 +199,28 @@ func (s *solve) messages(b *block.Block) {
 		b.Done.Add(slot)
 	}
 	clear(b.Open)
+}
+
+// Hear takes the better of what b's open positions heard before and what the
+// piece says.
+func (s *solve) Hear(piece, b *block.Block) error {
+	if !piece.Open.Empty() {
+		return errors.New("expected messages, found positions")
+	}
+	score := &s.scores[s.g.TierToMove(b.Tier)].OfChild
+	for i, w := range piece.Done {
+		for base := i << 6; w != 0; w &= w - 1 {
+			slot := base + bits.TrailingZeros64(w)
+			heard := score[piece.Val[slot]]
+			if heard == 0 {
+				return fmt.Errorf("expected the value of a child, found a message of value %d", piece.Val[slot])
+			}
+			if b.Open.Has(slot) {
+				b.Val[slot] = max(b.Val[slot], heard)
+			}
+		}
+	}
+	return nil
 }
 
 // hear adds a record to a parent's block: that it exists, that it is finished,
@@ -190,6 +237,18 @@ func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
 		b.Val[slot] = max(b.Val[slot], score)
 	}
 	return ""
+}
+
+// Borders returns the ranges at which the parts of a tier begin, ascending; the
+// first is 0. There are n of them, fewer where a tier has fewer ranges.
+func Borders(g game.Tiered, tier, n int) []uint64 {
+	borders := []uint64{0}
+	for i := 1; i < n; i++ {
+		if b := g.Border(tier, float64(i)/float64(n)); b > borders[len(borders)-1] {
+			borders = append(borders, b)
+		}
+	}
+	return borders
 }
 
 // Start is what InitFirst leaves: the block of the position before the first

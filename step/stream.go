@@ -1,7 +1,6 @@
 package step
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
@@ -30,10 +29,6 @@ type Options struct {
 	// DefaultMemory.
 	Memory int
 }
-
-// DefaultMemory is what a mapper may hold back: a reducer's share of the small
-// containers of a cluster, and more than any tier of 5×5 needs.
-const DefaultMemory = 128 << 20
 
 // flushSize is how many bytes of output are gathered before they are written.
 const flushSize = 64 << 10
@@ -248,10 +243,15 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 	if name == Solve && o.Turn == "" {
 		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
 	}
-	p := &pusher{g: g, step: New(name, g), w: w, memory: o.Memory}
-	if p.memory == 0 {
-		p.memory = DefaultMemory
+	said := streamfmt.Done
+	if name == Solve {
+		said = streamfmt.Message
 	}
+	step := New(name, g)
+	p := NewPusher(step, g, o.Memory, func(b *block.Block) error {
+		w.block(b, said)
+		return w.err
+	})
 	gatherer := lines.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
@@ -270,128 +270,25 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
 			continue
 		}
-		if want := checkTier(g, o, max(b.Tier, p.step.OutputTier(b.Tier))); want != "" {
+		if want := checkTier(g, o, max(b.Tier, step.OutputTier(b.Tier))); want != "" {
 			return fmt.Errorf("%s: expected %s, found position %s of tier %d", o.Source, want, key(g, b), b.Tier)
 		}
-		p.push(b)
+		if err := p.Push(b); err != nil {
+			return err
+		}
 		if !o.Combine {
-			p.flushAll()
+			if err := p.Flush(); err != nil {
+				return err
+			}
 		}
 	}
-	p.flushAll()
-	return nil
+	return p.Flush()
 }
 
 // key is the key of the first record of a block, as text.
 func key(g game.Tiered, b *block.Block) string {
 	slots := b.Done.Append(b.Open.Append(nil))
 	return string(streamfmt.AppendKey(nil, b.Key(int(slices.Min(slots))), streamfmt.KeyWidth(g.KeyBits())))
-}
-
-// A pusher holds the ranges that blocks speak to, in a heap by tier and range.
-type pusher struct {
-	g      game.Tiered
-	step   Step
-	w      *writer
-	memory int
-
-	held   pending
-	byKey  map[[2]uint64]*heldBlock
-	bytes  int
-	free   []*heldBlock
-	last   [2]uint64 // tier and range of the block pushed last
-	ranges []uint64
-}
-
-// A heldBlock waits until the blocks up to range until have spoken.
-type heldBlock struct {
-	block.Block
-	until uint64
-}
-
-type pending []*heldBlock
-
-func (h pending) Len() int { return len(h) }
-func (h pending) Less(i, j int) bool {
-	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
-}
-func (h pending) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *pending) Push(x any)   { *h = append(*h, x.(*heldBlock)) }
-func (h *pending) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
-// push adds what b says to the ranges it speaks to.
-func (p *pusher) push(b *block.Block) {
-	at := [2]uint64{uint64(b.Tier), b.Range}
-	if at[0] != p.last[0] || at[1] < p.last[1] {
-		p.flushAll() // a new run begins
-	}
-	p.last = at
-	for len(p.held) > 0 && p.held[0].until < b.Range {
-		p.flush()
-	}
-	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
-	for _, rng := range p.ranges {
-		if into := p.hold(p.step.OutputTier(b.Tier), rng); into != nil {
-			p.step.Map(b, into)
-		}
-	}
-	if p.bytes > p.memory {
-		p.flushAll()
-	}
-}
-
-// hold returns the block of a range that is spoken to, nil if no position of
-// the tier can lie there.
-func (p *pusher) hold(tier int, rng uint64) *block.Block {
-	at := [2]uint64{uint64(tier), rng}
-	if h := p.byKey[at]; h != nil {
-		return &h.Block
-	}
-	low := p.g.Low(tier, rng)
-	if low == nil {
-		return nil
-	}
-	h := new(heldBlock)
-	if n := len(p.free); n > 0 {
-		h, p.free = p.free[n-1], p.free[:n-1]
-	}
-	h.Reset(tier, rng, p.g.LowBits(), low)
-	if s, ok := p.step.(*solve); ok {
-		s.expect(&h.Block)
-	}
-	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
-	heap.Push(&p.held, h)
-	if p.byKey == nil {
-		p.byKey = make(map[[2]uint64]*heldBlock)
-	}
-	p.byKey[at] = h
-	p.bytes += len(low) * 5 / 4
-	return &h.Block
-}
-
-// flush prints the first range that is held.
-func (p *pusher) flush() {
-	h := heap.Pop(&p.held).(*heldBlock)
-	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
-	p.bytes -= h.Len() * 5 / 4
-	done := streamfmt.Done
-	if s, ok := p.step.(*solve); ok {
-		s.messages(&h.Block)
-		done = streamfmt.Message
-	}
-	p.w.block(&h.Block, done)
-	p.free = append(p.free, h)
-}
-
-func (p *pusher) flushAll() {
-	for len(p.held) > 0 {
-		p.flush()
-	}
 }
 
 // reduceBlocks gathers the sorted records of a range into a block and reduces

@@ -1,7 +1,7 @@
 // Package streamfmt is the two forms in which records travel and rest: lines
-// of text, for people, pipes and Hadoop Streaming; and files of blocks, packed
-// bitmaps and values, for the tables. It knows nothing of games, jobs or
-// directories.
+// of text, for people, pipes and Hadoop Streaming by hand; and packed blocks,
+// bitmaps and values, in files and in the pairs of the driver's jobs. It knows
+// nothing of games, jobs or directories.
 //
 // # Lines
 //
@@ -37,8 +37,16 @@
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions
-//	set     = levels(1) bitmap              see packSet
+//	set     = levels(1) bitmap              see Encoder
 //	values  = uv(n) n value bytes, ascending; then, if n > 1, for each done slot in
 //	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
 //	          from the lowest bit up
+//
+// # Pairs
+//
+// What Hadoop Streaming calls rawbytes: a block with its range as the key, from
+// mapper to reducer. Numbers are big-endian, so that the order of the bytes is
+// the order of the ranges.
+//
+//	pair = length(4) range(8)  length(4) block
 package streamfmt

@@ -1,0 +1,18 @@
+package task
+
+import "testing"
+
+// FuzzShare wants a line that is a share to come back as it was.
+func FuzzShare(f *testing.F) {
+	f.Add("data/part-00000.blocks\t0\tff")
+	f.Add("\t\t")
+	f.Fuzz(func(t *testing.T, line string) {
+		s, ok := parseShare(line)
+		if !ok {
+			return
+		}
+		if again, ok := parseShare(s.String()); !ok || again != s {
+			t.Errorf("%q: %+v, then %+v", line, s, again)
+		}
+	})
+}

@@ -1,0 +1,273 @@
+// Package task is the two sides of a cluster's job on packed blocks. A mapper
+// reads its share of a tier from block files, and sends what the blocks say as
+// pairs, a range and a block; a reducer hears the pairs of neighbouring ranges,
+// reads the positions that exist where they lie, and writes a part.
+//
+//	share   part-00000.blocks  from  to        a line of the job's input
+//	 Map      blocks of the share  →  step.Pusher
+//	pair    range, packed block                through Hadoop's shuffle, a record
+//	 Reduce   pieces of a range  →  step.Hear, step.Reduce
+//	part    part-00001.blocks                  in the attempt's own directory
+//
+// It knows nothing of Hadoop: files are those of a store.FS.
+package task
+
+import (
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// readAhead is how many bytes of a file are read at a time.
+const readAhead = 1 << 20
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 256 << 10
+
+// A Job is what the tasks of a job know of it.
+type Job struct {
+	Step     string // step.Possible or step.Solve
+	Game     game.Tiered
+	FS       store.FS
+	Tier     int    // of what the reducers write
+	Reducers int    // that were asked for; there are as many as step.Borders has
+	Parents  string // the directory of the positions that exist in Tier; solve's
+	Memory   int    // see step.NewPusher
+}
+
+// inputTier is the tier that the mappers read.
+func (j *Job) inputTier() int {
+	if j.Step == step.Solve {
+		return j.Tier + 1
+	}
+	return j.Tier - 1
+}
+
+// Map reads shares, a line each, and writes pairs.
+func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
+	var packed, pairs []byte
+	var encoder streamfmt.Encoder
+	var counts [256]uint64
+	flush := func() error {
+		_, err := out.Write(pairs)
+		pairs = pairs[:0]
+		if err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+		return nil
+	}
+	emit := func(b *block.Block) error {
+		n.Out += int64(b.Count())
+		packed = encoder.AppendBlock(packed[:0], b, &counts)
+		pairs = streamfmt.AppendPair(pairs, b.Range, packed)
+		if len(pairs) < flushSize {
+			return nil
+		}
+		return flush()
+	}
+	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
+	lines := streamfmt.NewLineReader(in, "stdin")
+	for {
+		line, err := lines.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return n, err
+		}
+		s, ok := parseShare(string(line))
+		if !ok {
+			return n, lines.Errorf("a share: part, first range and range after the last", line)
+		}
+		if err := j.mapShare(s, p, &n); err != nil {
+			return n, err
+		}
+	}
+	if err := p.Flush(); err != nil {
+		return n, err
+	}
+	return n, flush()
+}
+
+// mapShare pushes the blocks of a share.
+func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
+	t, err := tierio.OpenParts(j.FS, []string{s.Part}, j.Game, j.inputTier())
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	c := t.Cursor(readAhead)
+	b := new(block.Block)
+	for i := range t.Len() {
+		rng := t.Range(i)
+		if rng < s.From || rng >= s.To {
+			continue
+		}
+		if _, err := c.Load(b, rng); err != nil {
+			return err
+		}
+		if j.Step == step.Solve && !b.Open.Empty() {
+			return fmt.Errorf("%s: expected children with a value, found %d without in range %#x", s.Part, b.Open.Count(), rng)
+		}
+		n.In += int64(b.Count())
+		if err := p.Push(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reduce reads the sorted pairs of one of the reducers and writes its part into
+// a directory. Its errors name the range.
+func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	borders := step.Borders(j.Game, j.Tier, j.Reducers)
+	if partition < 0 || partition >= len(borders) {
+		return n, fmt.Errorf("partition %d: expected one of %d", partition, len(borders))
+	}
+	r := &reduce{Job: j, step: step.New(j.Step, j.Game), n: &n, chunk: tierio.NewChunk(j.Game, tierio.Blocks),
+		pairs: streamfmt.NewPairReader(in, "stdin"), from: borders[partition], to: ^uint64(0)}
+	if partition+1 < len(borders) {
+		r.to = borders[partition+1]
+	}
+	if err := r.next(); err != nil {
+		return n, err
+	}
+	file, err := j.FS.Create(path.Join(dir, tierio.PartName(partition, tierio.Blocks)))
+	if err != nil {
+		return n, err
+	}
+	r.out = tierio.NewWriter(file, j.Game, j.Tier, tierio.Blocks)
+	return n, r.out.Finish(r.run(), file)
+}
+
+// A reduce is a reducer at work.
+type reduce struct {
+	*Job
+	step     step.Step
+	n        *step.Counters
+	from, to uint64 // its ranges
+	out      *tierio.Writer
+	chunk    *tierio.Chunk
+
+	pairs   *streamfmt.PairReader
+	rng     uint64 // of the pair that is next
+	packed  []byte
+	ended   bool // no pair is left
+	piece   block.Block
+	decoder streamfmt.Decoder
+}
+
+// next reads a pair.
+func (r *reduce) next() error {
+	last := r.rng
+	var err error
+	r.rng, r.packed, err = r.pairs.Next()
+	if err == io.EOF {
+		r.ended = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if r.rng < last || r.rng < r.from || r.rng >= r.to {
+		return fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, r.from), r.to, r.rng)
+	}
+	return nil
+}
+
+func (r *reduce) run() error {
+	do := r.allThatCame
+	if r.Step == step.Solve {
+		do = r.allThatExist
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return r.out.Append(r.chunk)
+}
+
+// allThatCame reduces every range of which a pair comes.
+func (r *reduce) allThatCame() error {
+	b := new(block.Block)
+	for !r.ended {
+		low := r.Game.Low(r.Tier, r.rng)
+		if low == nil {
+			return fmt.Errorf("range %#x can hold no position of tier %d", r.rng, r.Tier)
+		}
+		b.Reset(r.Tier, r.rng, r.Game.LowBits(), low)
+		if err := r.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allThatExist reduces every range with parents; to others nothing was said
+// that matters.
+func (r *reduce) allThatExist() error {
+	parents, err := tierio.Open(r.FS, r.Parents, r.Game, r.Tier)
+	if err != nil {
+		return err
+	}
+	defer parents.Close()
+	c := parents.Cursor(readAhead)
+	b := new(block.Block)
+	for i := range parents.Len() {
+		rng := parents.Range(i)
+		if rng < r.from || rng >= r.to {
+			continue
+		}
+		for !r.ended && r.rng < rng {
+			if err := r.next(); err != nil {
+				return err
+			}
+		}
+		if _, err := c.Load(b, rng); err != nil {
+			return err
+		}
+		if err := r.write(b); err != nil {
+			return err
+		}
+	}
+	for !r.ended {
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write adds to b all that came for its range, reduces and writes it.
+func (r *reduce) write(b *block.Block) error {
+	for !r.ended && r.rng == b.Range {
+		r.piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+		if err := r.decoder.Decode(r.packed, &r.piece); err != nil {
+			return fmt.Errorf("range %#x: %w", b.Range, err)
+		}
+		r.n.In += int64(r.piece.Count())
+		if err := r.step.Hear(&r.piece, b); err != nil {
+			return fmt.Errorf("range %#x: %w", b.Range, err)
+		}
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	if err := r.step.Reduce(b); err != nil {
+		return fmt.Errorf("range %#x: %w", b.Range, err)
+	}
+	r.n.Out += int64(b.Count())
+	r.chunk.Add(b)
+	if r.chunk.Size() < flushSize {
+		return nil
+	}
+	err := r.out.Append(r.chunk)
+	r.chunk.Reset()
+	return err
+}

@@ -89,6 +89,26 @@ func configuration() (hadoopconf.HadoopConf, error) {
 	return hadoopconf.LoadFromEnvironment()
 }
 
+// NameNodes are the addresses of the name nodes, host:port.
+func (f *FS) NameNodes() []string { return f.options.Addresses }
+
+// DialTask connects a task to the file system of the name nodes with these
+// addresses, with commas between them, as the user of its job.
+func DialTask(nameNodes string) (*FS, error) {
+	conf, err := configuration()
+	if err != nil {
+		return nil, err
+	}
+	options := hdfs.ClientOptionsFromConf(conf)
+	options.Addresses = strings.Split(nameNodes, ",")
+	options.User = os.Getenv("mapreduce_job_user_name")
+	client, err := hdfs.NewClient(options)
+	if err != nil {
+		return nil, fmt.Errorf("name node %s: %w", nameNodes, err)
+	}
+	return &FS{options, client, Scheme + options.Addresses[0]}, nil
+}
+
 // Name is what stands before a path of the file system: hdfs://host:port.
 func (f *FS) Name() string { return f.name }
 

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path"
 	"regexp"
@@ -16,44 +19,57 @@ import (
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/task"
 	"github.com/treereduce/treereduce/tierio"
 )
 
 // Runner runs jobs on a cluster by Hadoop Streaming: the same mapper and reducer
-// binaries, records as lines of text in HDFS. A job there takes seconds before
-// it works, so small ones are given to another runner, which works on the same
-// files.
+// binaries; records as packed blocks (see package task), or as lines of text
+// where the directories are text. A job there takes seconds before it works, so
+// small ones are given to another runner, which works on the same files.
 type Runner struct {
-	Command string   // the hadoop command
-	Jar     string   // the streaming jar
-	Bin     string   // the directory of possible_map, possible_reduce, …
-	FS      string   // what stands before a path: hdfs://host:port
-	Define  []string // further properties, k=v
+	Command  string   // the hadoop command
+	Jar      string   // the streaming jar
+	Bin      string   // the directory of mapper and reducer
+	FS       *FS      // where the jobs' directories are
+	Define   []string // further properties, k=v
+	Reducers int      // of each job; 0: as many as its size is worth
+	Parallel int      // tasks that the cluster runs at a time
 
 	// Above is how many records a job must read to go to the cluster; smaller
 	// ones are Small's.
 	Above int64
 	Small runner.Runner
+
+	binaries map[string]string // by name, where they lie in FS
 }
 
 var _ runner.Runner = (*Runner)(nil)
+
+const (
+	// taskRecords is how many records are worth a task of their own: the time
+	// in which one works on them is that in which it starts.
+	taskRecords = 16 << 20
+	// uberMaps is how many maps an application master runs itself, at most.
+	uberMaps = 9
+	// poll is how often client, application master and resource manager ask one
+	// another for news, in ms; the defaults, 1 to 5 s, are for jobs of hours.
+	poll = 200
+)
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
 	}
-	reads, err := reads(job)
-	if err != nil {
+	p := &plan{Runner: r, job: job, dir: job.Output + "-plan"}
+	if err := p.shares(); err != nil {
 		return 0, err
 	}
-	if reads <= r.Above {
+	if p.reads <= r.Above {
 		return r.Small.Run(ctx, job)
 	}
-	if job.Codec != tierio.Text {
-		return 0, errors.New("a cluster reads and writes text only")
-	}
-	args, err := r.arguments(job)
+	args, err := p.arguments()
 	if err != nil {
 		return 0, err
 	}
@@ -61,29 +77,87 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err e
 	if err := job.FS.RemoveAll(job.Output); err != nil {
 		return 0, err
 	}
-	return r.submit(ctx, job, args)
-}
-
-// inputs are the directories that the map reads.
-func inputs(job *runner.Job) []string {
-	if job.Step == step.Solve {
-		return append([]string{job.Parents}, job.Input...)
+	if records, err = r.submit(ctx, job, args); err != nil {
+		return 0, err
 	}
-	return job.Input
+	if job.Codec == tierio.Blocks {
+		if records, err = count(job); err != nil {
+			return 0, err
+		}
+	}
+	return records, job.FS.RemoveAll(p.dir)
 }
 
-// reads is about how many records a job reads: their bytes, by the least that a
-// line takes.
-func reads(job *runner.Job) (int64, error) {
-	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
+// count opens what a job has written, and so checks it, and counts the records.
+func count(job *runner.Job) (int64, error) {
+	t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Close()
+	counts := t.Counts()
+	return int64(counts.Total()), nil
+}
+
+// A plan is how a job is put to the cluster. Its files, the shares of the maps
+// and the ranges of the reducers, lie in a directory beside the attempt's.
+type plan struct {
+	*Runner
+	job     *runner.Job
+	dir     string
+	reads   int64        // records
+	input   []task.Share // blocks only
+	borders []uint64     // of the reducers
+}
+
+// inputs are the directories that the map reads as text.
+func (p *plan) inputs() []string {
+	if p.job.Step == step.Solve {
+		return append([]string{p.job.Parents}, p.job.Input...)
+	}
+	return p.job.Input
+}
+
+// tasks is how many tasks so many records are worth.
+func (p *plan) tasks(records int64) int {
+	return int(min(int64(max(p.Parallel, 1)), 1+records/taskRecords))
+}
+
+// shares counts what the maps read, and cuts it into their shares.
+func (p *plan) shares() (err error) {
+	job := p.job
+	if job.Codec == tierio.Text {
+		p.reads, err = p.textRecords()
+	} else {
+		tier := job.Tier - 1
+		if job.Step == step.Solve {
+			tier = job.Tier + 1
+		}
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, tier, p.tasks)
+	}
+	if err != nil {
+		return err
+	}
+	reducers := p.Reducers
+	if reducers == 0 {
+		reducers = p.tasks(p.reads)
+	}
+	p.borders = step.Borders(job.Game, job.Tier, reducers)
+	return nil
+}
+
+// textRecords is about how many records lie in text: their bytes, by the least
+// that a line takes.
+func (p *plan) textRecords() (int64, error) {
+	line := int64(streamfmt.KeyWidth(p.job.Game.KeyBits()) + 1)
 	var bytes int64
-	for _, dir := range inputs(job) {
-		parts, err := tierio.Parts(job.FS, dir)
+	for _, dir := range p.inputs() {
+		parts, err := tierio.Parts(p.job.FS, dir)
 		if err != nil {
 			return 0, err
 		}
 		for _, part := range parts {
-			info, err := job.FS.Stat(part)
+			info, err := p.job.FS.Stat(part)
 			if err != nil {
 				return 0, err
 			}
@@ -93,53 +167,171 @@ func reads(job *runner.Job) (int64, error) {
 	return bytes / line, nil
 }
 
-// arguments is the command line of hadoop for a job.
-func (r *Runner) arguments(job *runner.Job) ([]string, error) {
-	args := []string{"jar", r.Jar}
+// arguments is the command line of hadoop for a job. Generic options come before
+// all others.
+func (p *plan) arguments() ([]string, error) {
+	job := p.job
+	blocks := job.Codec == tierio.Blocks
+	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+job.Name)
-	define("mapreduce.job.reduces", job.Reducers)
+	define("mapreduce.job.reduces", len(p.borders))
 	define("stream.jobconf.truncate.limit", 20000)
-	for _, p := range step.Properties(job.Game, job.Step, job.Tier) {
-		define("treereduce."+p.Name, p.Value)
+	define("mapreduce.client.completion.pollinterval", poll)
+	define("mapreduce.client.progressmonitor.pollinterval", poll)
+	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
+	for _, property := range step.Properties(job.Game, job.Step, job.Tier) {
+		define("treereduce."+property.Name, property.Value)
 	}
 	define("treereduce.combine", job.Combine)
-	for _, d := range r.Define {
-		args = append(args, "-D", d)
-	}
-	if job.Reducers > 1 {
-		borders := path.Join(path.Dir(job.Output), "_attempt-ranges")
-		if err := writeRanges(job, borders); err != nil {
-			return nil, err
+	if blocks {
+		if len(p.borders) == 1 && len(p.input) <= uberMaps && p.reads <= taskRecords {
+			define("mapreduce.job.ubertask.enable", true)
+			define("mapreduce.job.ubertask.maxmaps", uberMaps)
 		}
-		define("mapreduce.totalorderpartitioner.path", r.FS+borders)
+		define("mapreduce.job.maps", len(p.input))
+		define("mapreduce.input.lineinputformat.linespermap", 1)
+		define("stream.map.input.ignoreKey", true)
+		define("stream.map.output", "rawbytes")
+		define("stream.reduce.input", "rawbytes")
+		define("treereduce.tier", job.Tier)
+		define("treereduce.reducers", max(p.Reducers, len(p.borders)))
+		define("treereduce.parents", job.Parents)
+		define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
+	}
+	if len(p.borders) > 1 {
+		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
 		define("mapreduce.totalorderpartitioner.naturalorder", false)
 	}
+	for _, d := range p.Define {
+		args = append(args, "-D", d)
+	}
 	mapper, reducer := job.Step+"_map", job.Step+"_reduce"
-	args = append(args, "-files", path.Join(r.Bin, mapper)+","+path.Join(r.Bin, reducer),
-		"-mapper", mapper, "-reducer", reducer)
-	if job.Reducers > 1 {
+	files, err := p.files(mapper, reducer)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, "-files", files, "-mapper", mapper, "-reducer", reducer)
+	if len(p.borders) > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
-	for _, dir := range inputs(job) {
-		args = append(args, "-input", r.FS+dir)
+	if blocks {
+		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
+			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
+	} else {
+		for _, dir := range p.inputs() {
+			args = append(args, "-input", p.FS.Name()+dir)
+		}
 	}
-	return append(args, "-output", r.FS+job.Output), nil
+	return append(args, "-output", p.FS.Name()+job.Output), p.write(blocks)
 }
 
-// writeRanges writes the file of ranges of a job's partitioner.
-func writeRanges(job *runner.Job, name string) (err error) {
-	w, err := job.FS.Create(name)
+// The files of a plan.
+const (
+	sharesFile = "shares"
+	rangesFile = "ranges"
+)
+
+// write writes the files of the plan.
+func (p *plan) write(blocks bool) error {
+	fsys := p.job.FS
+	if err := fsys.MkdirAll(p.dir); err != nil {
+		return err
+	}
+	if blocks {
+		var text []byte
+		for _, s := range p.input {
+			text = append(append(text, s.String()...), '\n')
+		}
+		if err := p.writeFile(sharesFile, text); err != nil {
+			return err
+		}
+	}
+	if len(p.borders) == 1 {
+		return nil
+	}
+	class, width := textClass, streamfmt.KeyWidth(p.job.Game.KeyBits())
+	var keys [][]byte
+	for _, border := range p.borders[1:] {
+		if blocks {
+			keys = append(keys, streamfmt.AppendPairKey(nil, border))
+		} else {
+			keys = append(keys, streamfmt.AppendKey(nil, border<<p.job.Game.LowBits(), width))
+		}
+	}
+	if blocks {
+		class = bytesClass
+	}
+	return p.writeFile(rangesFile, sequenceFile(class, keys))
+}
+
+func (p *plan) writeFile(name string, text []byte) error {
+	w, err := p.job.FS.Create(path.Join(p.dir, name))
 	if err != nil {
 		return err
 	}
-	width := streamfmt.KeyWidth(job.Game.KeyBits())
-	var keys [][]byte
-	for i := 1; i < job.Reducers; i++ {
-		keys = append(keys, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), width))
-	}
-	_, err = w.Write(sequenceFile(keys))
+	_, err = w.Write(text)
 	return errors.Join(err, w.Close())
+}
+
+// files puts the binaries into HDFS, unless they are there from an earlier job
+// or run, and returns the value of -files, which gives them the names of the
+// steps.
+func (p *plan) files(mapper, reducer string) (string, error) {
+	var files []string
+	for _, f := range []struct{ binary, name string }{{"mapper", mapper}, {"reducer", reducer}} {
+		at, err := p.upload(f.binary, path.Dir(p.job.Output))
+		if err != nil {
+			return "", err
+		}
+		files = append(files, p.FS.Name()+at+"#"+f.name)
+	}
+	return strings.Join(files, ","), nil
+}
+
+// binariesDir is where binaries lie in a data directory.
+const binariesDir = "_bin"
+
+// upload puts a binary into a data directory, under the name of what it
+// contains.
+func (r *Runner) upload(binary, data string) (string, error) {
+	if at, ok := r.binaries[binary]; ok {
+		return at, nil
+	}
+	content, err := os.ReadFile(path.Join(r.Bin, binary))
+	if err != nil {
+		return "", fmt.Errorf("%w (make build puts it there)", err)
+	}
+	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
+	if _, err := r.FS.Stat(at); errors.Is(err, fs.ErrNotExist) {
+		err = r.put(at, content)
+		if err != nil {
+			return "", err
+		}
+	} else if err != nil {
+		return "", err
+	}
+	if r.binaries == nil {
+		r.binaries = make(map[string]string)
+	}
+	r.binaries[binary] = at
+	return at, nil
+}
+
+// put writes a file whole or not at all.
+func (r *Runner) put(name string, content []byte) error {
+	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	w, err := r.FS.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(content)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	return r.FS.Rename(name+".new", name)
 }
 
 var (
@@ -148,9 +340,13 @@ var (
 	errorLine    = regexp.MustCompile(`(?i)error|exception|failed|caused by`)
 )
 
+// clientOptions make Hadoop's client start in two thirds of the time.
+const clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
 // submit runs Hadoop's client to the end of the job, and reads what it says.
 func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (records int64, err error) {
 	cmd := exec.CommandContext(ctx, r.Command, args...)
+	cmd.Env = append(os.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return 0, err

@@ -34,12 +34,14 @@ type Options struct {
 const flushSize = 64 << 10
 
 // RecordsOut is the name of the counter of records written, RecordsIn of those
-// read, and CounterGroup their group.
+// read.
 const (
-	CounterGroup = "treereduce"
-	RecordsIn    = "records in"
-	RecordsOut   = "records out"
+	RecordsIn  = "records in"
+	RecordsOut = "records out"
 )
+
+// CounterGroup is the group of the counters of a side, map or reduce.
+func CounterGroup(side string) string { return "treereduce " + side }
 
 // Counters are what a stream counted.
 type Counters struct {

@@ -37,34 +37,41 @@ func parseShare(line string) (s Share, ok bool) {
 	return Share{f[0], from, to}, true
 }
 
-// Shares cuts a directory of a tier into about n shares of as many bytes, or
-// one for each part if these are more.
-func Shares(fsys store.FS, dir string, g game.Tiered, tier, n int) (ss []Share, records int64, err error) {
+// Shares cuts a directory of a tier into shares of as many bytes, about as many
+// as tasks says for its records, or one for each part if these are more.
+func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
 	parts, err := tierio.Parts(fsys, dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	perPart := max(1, (n+len(parts)-1)/len(parts))
-	for _, part := range parts {
-		t, err := tierio.OpenParts(fsys, []string{part}, g, tier)
-		if err != nil {
+	tiers := make([]*tierio.Tier, len(parts))
+	defer func() {
+		for _, t := range tiers {
+			if t != nil {
+				t.Close()
+			}
+		}
+	}()
+	for i, part := range parts {
+		if tiers[i], err = tierio.OpenParts(fsys, []string{part}, g, tier); err != nil {
 			return nil, 0, err
 		}
-		counts := t.Counts()
+		counts := tiers[i].Counts()
 		records += int64(counts.Total())
+	}
+	perPart := max(1, (tasks(records)+len(parts)-1)/max(1, len(parts)))
+	for i, t := range tiers {
+		if t.Len() == 0 {
+			continue
+		}
 		from := uint64(0)
-		for i := 1; i < perPart && t.Len() > 0; i++ {
-			if to := t.Range(t.Split(float64(i) / float64(perPart))); to > from {
-				ss = append(ss, Share{part, from, to})
+		for k := 1; k < perPart; k++ {
+			if to := t.Range(t.Split(float64(k) / float64(perPart))); to > from {
+				ss = append(ss, Share{parts[i], from, to})
 				from = to
 			}
 		}
-		if t.Len() > 0 {
-			ss = append(ss, Share{part, from, ^uint64(0)})
-		}
-		if err := t.Close(); err != nil {
-			return nil, 0, err
-		}
+		ss = append(ss, Share{parts[i], from, ^uint64(0)})
 	}
 	return ss, records, nil
 }

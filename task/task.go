@@ -125,7 +125,7 @@ func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
 }
 
 // Reduce reads the sorted pairs of one of the reducers and writes its part into
-// a directory. Its errors name the range.
+// a directory, which it makes. Its errors name the range.
 func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
 	borders := step.Borders(j.Game, j.Tier, j.Reducers)
 	if partition < 0 || partition >= len(borders) {
@@ -137,6 +137,9 @@ func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, 
 		r.to = borders[partition+1]
 	}
 	if err := r.next(); err != nil {
+		return n, err
+	}
+	if err := j.FS.MkdirAll(dir); err != nil {
 		return n, err
 	}
 	file, err := j.FS.Create(path.Join(dir, tierio.PartName(partition, tierio.Blocks)))

@@ -51,7 +51,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
 	if job.Step == step.Solve {
 		tier = job.Tier + 1
 	}
-	shares, _, err := task.Shares(job.FS, job.Input[0], job.Game, tier, r.maps)
+	shares, _, err := task.Shares(job.FS, job.Input[0], job.Game, tier, func(int64) int { return r.maps })
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,6 @@
 // Package streaming is the command lines of mapper and reducer: a step as a
-// filter from stdin to stdout, with the habits of Hadoop Streaming. Nothing in it
-// opens a file, so that the binaries stay small and quick to start.
+// filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
+// file, but where a job of the driver says that its records are blocks.
 package streaming
 
 import (
@@ -18,19 +18,23 @@ import (
 	"github.com/treereduce/treereduce/games"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/task"
 )
 
-// A stream is the map or the reduce of a step.
-type stream func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+// A stream is the map or the reduce of a step: on lines, or on blocks.
+type stream struct {
+	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	blocks func(job *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
+}
 
 // Mapper is the command mapper, which is also called STEP_map.
 func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", step.Map, args, stdin, stdout, stderr)
+	return streamCommand("map", stream{step.Map, (*task.Job).Map}, args, stdin, stdout, stderr)
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce.
 func Reducer(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("reduce", step.Reduce, args, stdin, stdout, stderr)
+	return streamCommand("reduce", stream{step.Reduce, reduceBlocks}, args, stdin, stdout, stderr)
 }
 
 // streamCommand runs one side of the steps. Its name may say which.
@@ -47,9 +51,11 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 			Usage: fmt.Sprintf("the %s of this step", side),
 			Flags: streamFlags(),
 			Action: func(c *cli.Context) error {
-				return runStream(c, name+"_"+side, func(g game.Tiered, o step.Options) (step.Counters, error) {
-					return work(name, g, stdin, stdout, o)
-				})
+				n, err := runStream(c, name, work)
+				if err != nil {
+					return err
+				}
+				return report(stderr, name, side, n)
 			},
 		})
 	}
@@ -83,18 +89,36 @@ func streamFlags() []cli.Flag {
 }
 
 // runStream runs one side of a step with the parameters of a command line.
-func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Options) (step.Counters, error)) error {
+func runStream(c *cli.Context, name string, work stream) (n step.Counters, err error) {
 	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
-		return err
+		return n, err
 	}
 	kind, err := command.KindOf(c.String("game"))
 	if err != nil {
-		return err
+		return n, err
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
-		return err
+		return n, err
 	}
+	in, out := c.App.Reader, c.App.Writer
+	if os.Getenv(command.Environment("tier")[0]) != "" {
+		job, done, err := taskOf(name, g, c.Int("memory"))
+		if err != nil {
+			return n, err
+		}
+		defer done()
+		return work.blocks(job, in, out)
+	}
+	o, err := lineOptions(c)
+	if err != nil {
+		return n, err
+	}
+	return work.lines(name, g, in, out, o)
+}
+
+// lineOptions turns the flags into options.
+func lineOptions(c *cli.Context) (step.Options, error) {
 	o := step.Options{
 		Source:  "stdin",
 		Turn:    c.String("turn"),
@@ -105,7 +129,7 @@ func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Option
 		o.Source = file
 	}
 	if o.Turn != "" && o.Turn != "X" && o.Turn != "O" {
-		return command.Usagef("--turn %q: expected X or O", o.Turn)
+		return o, command.Usagef("--turn %q: expected X or O", o.Turn)
 	}
 	switch text := c.String("last-round"); text {
 	case "":
@@ -113,24 +137,20 @@ func runStream(c *cli.Context, name string, stream func(game.Tiered, step.Option
 		last := text == "true"
 		o.LastRound = &last
 	default:
-		return command.Usagef("--last-round %q: expected true or false", text)
+		return o, command.Usagef("--last-round %q: expected true or false", text)
 	}
-	counters, err := stream(g, o)
-	if err != nil {
-		return err
-	}
-	return report(c.App.ErrWriter, name, counters)
+	return o, nil
 }
 
 // report tells the counters: to Hadoop in a task, to a person otherwise.
-func report(stderr io.Writer, name string, n step.Counters) error {
+func report(stderr io.Writer, name, side string, n step.Counters) error {
 	w := bufio.NewWriter(stderr)
 	if os.Getenv("mapreduce_task_attempt_id") != "" {
-		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup, step.RecordsIn, n.In)
-		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup, step.RecordsOut, n.Out)
-		fmt.Fprintf(w, "reporter:status:%s done\n", name)
+		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.RecordsIn, n.In)
+		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.RecordsOut, n.Out)
+		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 	} else {
-		fmt.Fprintf(w, "%s: %d records in, %d out\n", name, n.In, n.Out)
+		fmt.Fprintf(w, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Out)
 	}
 	return w.Flush()
 }

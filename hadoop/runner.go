@@ -61,8 +61,16 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err e
 	if err := job.FS.RemoveAll(job.Output); err != nil {
 		return 0, err
 	}
-	return r.submit(ctx, job, args)
+	records, err = r.submit(ctx, job, args)
+	if err == nil && job.Reducers > 1 {
+		err = job.FS.RemoveAll(rangesFile(job))
+	}
+	return records, err
 }
+
+// rangesFile is where the ranges of a job's partitioner are: beside its output,
+// a file of the same attempt.
+func rangesFile(job *runner.Job) string { return job.Output + ".ranges" }
 
 // inputs are the directories that the map reads.
 func inputs(job *runner.Job) []string {
@@ -108,7 +116,7 @@ func (r *Runner) arguments(job *runner.Job) ([]string, error) {
 		args = append(args, "-D", d)
 	}
 	if job.Reducers > 1 {
-		borders := path.Join(path.Dir(job.Output), "_attempt-ranges")
+		borders := rangesFile(job)
 		if err := writeRanges(job, borders); err != nil {
 			return nil, err
 		}

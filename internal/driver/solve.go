@@ -153,7 +153,6 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 		if !ok {
 			return nil, command.Usagef("--runner hadoop: the data directory must be in HDFS: --data %shost:port/path", hadoop.Scheme)
 		}
-		o.Codec = tierio.Text
 		h := &hadoop.Runner{Bin: bin, FS: dfs.Name(), Define: c.StringSlice("D"), Above: c.Int64("cluster-above"), Small: &inline.Runner{}}
 		if h.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@
 package hadoop
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,17 +27,36 @@ import (
 const Scheme = "hdfs://"
 
 // closeWait bounds how long Close waits for the name node to have heard of the
-// last block; the waits grow from closeFirst.
+// last block. The waits grow from closeFirst, which is what a data node that has
+// little to do needs, to closeMost.
 const (
-	closeFirst = 20 * time.Millisecond
+	closeFirst = time.Millisecond
+	closeMost  = time.Second
 	closeWait  = 2 * time.Minute
 )
 
-// FS is an HDFS, a store.FS. Names are paths from its root.
+const (
+	// maxIdleClients is how many connections are kept: a job reads one or two
+	// files and writes one, while another is put into the table.
+	maxIdleClients = 6
+	// wholeFile is the size up to which a file is read whole when it is opened:
+	// a connection to a data node costs more.
+	wholeFile = 1 << 20
+	// windowSize is how much of a larger file is read at a time; twice what a
+	// cursor of a tier asks for.
+	windowSize = 128 << 10
+	// maxIdleReaders is how many places of a file are kept.
+	maxIdleReaders = 16
+)
+
+// FS is an HDFS, a store.FS. Names are paths from its root. It is safe for
+// concurrent use.
 type FS struct {
 	options hdfs.ClientOptions
-	client  *hdfs.Client // one lock for all: for what takes no time
 	name    string
+
+	mu   sync.Mutex
+	idle []*hdfs.Client
 }
 
 var _ store.FS = (*FS)(nil)
@@ -71,11 +91,16 @@ func Dial(name string) (f *FS, path string, err error) {
 		}
 		options.User = u.Username
 	}
+	f, err = connect(options, Scheme+host)
+	return f, "/" + path, err
+}
+
+func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	client, err := hdfs.NewClient(options)
 	if err != nil {
-		return nil, "", fmt.Errorf("name node %s: %w", strings.Join(options.Addresses, ", "), err)
+		return nil, fmt.Errorf("name node %s: %w", strings.Join(options.Addresses, ", "), err)
 	}
-	return &FS{options, client, Scheme + host}, "/" + path, nil
+	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
 }
 
 // configuration reads Hadoop's configuration; nil if there is none.
@@ -102,83 +127,161 @@ func DialTask(nameNodes string) (*FS, error) {
 	options := hdfs.ClientOptionsFromConf(conf)
 	options.Addresses = strings.Split(nameNodes, ",")
 	options.User = os.Getenv("mapreduce_job_user_name")
-	client, err := hdfs.NewClient(options)
-	if err != nil {
-		return nil, fmt.Errorf("name node %s: %w", nameNodes, err)
-	}
-	return &FS{options, client, Scheme + options.Addresses[0]}, nil
+	return connect(options, Scheme+options.Addresses[0])
 }
 
 // Name is what stands before a path of the file system: hdfs://host:port.
 func (f *FS) Name() string { return f.name }
 
-// Close ends the connection.
-func (f *FS) Close() error { return f.client.Close() }
+// Close ends the connections.
+func (f *FS) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	for _, client := range f.idle {
+		errs = append(errs, client.Close())
+	}
+	f.idle = nil
+	return errors.Join(errs...)
+}
+
+// take returns a client for its caller alone, since a client does one thing at a
+// time: an idle one, or a new one.
+func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
+	f.mu.Lock()
+	if n := len(f.idle); n > 0 {
+		client, f.idle = f.idle[n-1], f.idle[:n-1]
+	}
+	f.mu.Unlock()
+	if client != nil {
+		return client, true, nil
+	}
+	client, err = hdfs.NewClient(f.options)
+	return client, false, err
+}
+
+// give returns a client that was taken, which has no file open for writing.
+func (f *FS) give(client *hdfs.Client) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.idle) >= maxIdleClients {
+		return client.Close()
+	}
+	f.idle = append(f.idle, client)
+	return nil
+}
+
+// open has a client do something, and returns the client if that went well. What
+// fails for want of a connection, with a client that had been idle, is done
+// again with another: the name node may have been started anew.
+func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
+	for {
+		client, reused, err := f.take()
+		if err != nil {
+			return nil, plain(err)
+		}
+		if err = do(client); err == nil {
+			return client, nil
+		}
+		if answered(err) {
+			f.give(client)
+			return nil, plain(err)
+		}
+		client.Close()
+		if !reused {
+			return nil, plain(err)
+		}
+	}
+}
+
+// do has a client do something.
+func (f *FS) do(do func(*hdfs.Client) error) error {
+	client, err := f.open(do)
+	if err != nil {
+		return err
+	}
+	return f.give(client)
+}
 
 // Stat describes a file.
-func (f *FS) Stat(name string) (fs.FileInfo, error) { return f.client.Stat(name) }
+func (f *FS) Stat(name string) (info fs.FileInfo, err error) {
+	err = f.do(func(client *hdfs.Client) (err error) {
+		info, err = client.Stat(name)
+		return err
+	})
+	return info, err
+}
 
 // ReadDir lists a directory in the order of names.
-func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
-	infos, err := f.client.ReadDir(name)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]fs.DirEntry, len(infos))
-	for i, info := range infos {
-		entries[i] = fs.FileInfoToDirEntry(info)
-	}
-	return entries, nil
+func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
+	err = f.do(func(client *hdfs.Client) error {
+		infos, err := client.ReadDir(name)
+		entries = make([]fs.DirEntry, len(infos))
+		for i, info := range infos {
+			entries[i] = fs.FileInfoToDirEntry(info)
+		}
+		return err
+	})
+	return entries, err
 }
 
 // Rename moves a file or a directory; a file that is there gives way.
-func (f *FS) Rename(from, to string) error { return f.client.Rename(from, to) }
+func (f *FS) Rename(from, to string) error {
+	return f.do(func(client *hdfs.Client) error { return client.Rename(from, to) })
+}
 
 // RemoveAll removes a file, or a directory with all in it; nothing there is
 // no error.
 func (f *FS) RemoveAll(name string) error {
-	if err := f.client.RemoveAll(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return f.do(func(client *hdfs.Client) error { return client.RemoveAll(name) })
 }
 
 // MkdirAll makes a directory and those above it.
-func (f *FS) MkdirAll(name string) error { return f.client.MkdirAll(name, 0o777) }
+func (f *FS) MkdirAll(name string) error {
+	return f.do(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o777) })
+}
 
-// Create makes a file, or replaces one that is there. It writes through a
-// connection of its own.
+// Create makes a file, or replaces one that is there.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
 	return f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
-		w, err := client.Create(name)
+		defaults, err := client.ServerDefaults()
+		if err != nil {
+			return nil, err
+		}
+		create := func() (*hdfs.FileWriter, error) {
+			return client.CreateFile(name, defaults.Replication, defaults.BlockSize, 0o644)
+		}
+		w, err := create()
 		if errors.Is(err, fs.ErrExist) {
-			if err := f.RemoveAll(name); err != nil {
+			if err := client.Remove(name); err != nil {
 				return nil, err
 			}
-			return client.Create(name)
+			return create()
 		}
 		return w, err
 	})
 }
 
-// write returns the file that open opens for writing with a connection of its own.
+// write returns the file that open opens for writing. It keeps a client as long
+// as it is open: the lease of a client is that of all that it writes.
 func (f *FS) write(open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
-	client, err := hdfs.NewClient(f.options)
+	w := &writer{fs: f}
+	var err error
+	w.client, err = f.open(func(client *hdfs.Client) (err error) {
+		w.out, err = open(client)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(client)
-	if err != nil {
-		client.Close()
-		return nil, err
-	}
-	return &writer{w, client}, nil
+	return w, nil
 }
 
-// A writer is a file that is being written, and its connection.
+// A writer is a file that is being written.
 type writer struct {
-	*hdfs.FileWriter
+	fs     *FS
 	client *hdfs.Client
+	out    *hdfs.FileWriter
 }
 
 // Write writes b. Nothing is not written: the client would begin a block for it,
@@ -187,19 +290,24 @@ func (w *writer) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	return w.FileWriter.Write(b)
+	n, err := w.out.Write(b)
+	return n, plain(err)
 }
 
 // Close waits until the name node has heard of the last block: until then it
 // answers that the file is still being replicated.
 func (w *writer) Close() error {
-	err := w.FileWriter.Close()
-	for wait, all := closeFirst, time.Duration(0); hdfs.IsErrReplicating(err) && all < closeWait; wait *= 2 {
+	err := w.out.Close()
+	for wait, all := closeFirst, time.Duration(0); hdfs.IsErrReplicating(err) && all < closeWait; wait = min(2*wait, closeMost) {
 		time.Sleep(wait)
 		all += wait
-		err = w.FileWriter.Close()
+		err = w.out.Close()
 	}
-	return errors.Join(err, w.client.Close())
+	if err != nil {
+		w.client.Close() // and the lease of the file with it
+		return plain(err)
+	}
+	return w.fs.give(w.client)
 }
 
 // Lock takes a lock: a file that is held open for writing, whose lease the name
@@ -231,71 +339,139 @@ var leaseExceptions = []string{
 
 // Open opens a file for reading. It may be read at several places at once.
 func (f *FS) Open(name string) (store.File, error) {
-	r, err := f.client.Open(name)
+	var in *hdfs.FileReader
+	r := new(reader)
+	client, err := f.open(func(client *hdfs.Client) (err error) {
+		if in, err = client.Open(name); err != nil {
+			return err
+		}
+		size := in.Stat().Size()
+		*r = reader{in: in, size: size}
+		if size <= wholeFile {
+			r.window = make([]byte, 0, size)
+		}
+		// A client reads what it must know before its first read only, so that
+		// other readers of a large file may share it from then on.
+		if err = r.fill(0); err != nil || size <= wholeFile {
+			in.Close()
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &file{fs: f, name: name, info: r.Stat(), idle: []*reader{{FileReader: r}}}, nil
+	if r.size <= wholeFile {
+		return &smallFile{bytes.NewReader(r.window), in.Stat()}, f.give(client)
+	}
+	return &file{fs: f, client: client, name: name, info: in.Stat(), idle: []*reader{r}}, nil
 }
 
-// A file is open readers of a file, each at a place of its own: a reader goes on
-// cheaply where it stands, and at a price elsewhere.
-type file struct {
-	fs   *FS
-	name string
+// A smallFile is the content of a file.
+type smallFile struct {
+	*bytes.Reader
 	info fs.FileInfo
-	at   int64 // of Read
-
-	mu   sync.Mutex
-	idle []*reader
 }
 
+func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *smallFile) Close() error               { return nil }
+
+// A reader reads a file on from a place, and keeps what it has read last. To go
+// on is cheap, to go elsewhere takes a new connection to a data node.
 type reader struct {
-	*hdfs.FileReader
-	client *hdfs.Client // its own; nil for the first, which has the FS's
-	at     int64
+	in     *hdfs.FileReader // stands where the window ends
+	size   int64
+	window []byte
+	start  int64
 }
 
-// maxIdle is how many readers of a file are kept.
-const maxIdle = 16
+func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
+
+// fill reads the window that begins at a place.
+func (r *reader) fill(at int64) error {
+	// Not ReadAt, nor Seek to where it stands: both connect anew.
+	if at != r.end() {
+		if _, err := r.in.Seek(at, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	if r.window == nil {
+		r.window = make([]byte, 0, windowSize)
+	}
+	r.start = at
+	r.window = r.window[:min(int64(cap(r.window)), r.size-at)]
+	n, err := io.ReadFull(r.in, r.window)
+	r.window = r.window[:n]
+	return err
+}
+
+// readAt reads at a place.
+func (r *reader) readAt(b []byte, at int64) (n int, err error) {
+	for n < len(b) {
+		place := at + int64(n)
+		if place >= r.size {
+			return n, io.EOF
+		}
+		if place < r.start || place >= r.end() {
+			if err := r.fill(place); err != nil {
+				return n, err
+			}
+		}
+		n += copy(b[n:], r.window[place-r.start:])
+	}
+	return n, nil
+}
+
+// A file is open readers of a large file, each at a place of its own.
+type file struct {
+	fs     *FS
+	client *hdfs.Client
+	name   string
+	info   fs.FileInfo
+	at     int64 // of Read
+
+	mu     sync.Mutex
+	idle   []*reader // the one that was used last comes last
+	failed bool
+}
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 // take returns an idle reader, best one that stands at a place, or a new one.
 func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, r := range f.idle {
-		if r.at == at || i == maxIdle-1 {
-			f.idle = append(f.idle[:i], f.idle[i+1:]...)
-			return r, nil
-		}
+	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
+	if i < 0 && len(f.idle) >= maxIdleReaders {
+		i = 0
 	}
-	client, err := hdfs.NewClient(f.fs.options)
+	if i >= 0 {
+		r := f.idle[i]
+		f.idle = slices.Delete(f.idle, i, i+1)
+		f.mu.Unlock()
+		return r, nil
+	}
+	f.mu.Unlock()
+	in, err := f.client.Open(f.name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := client.Open(f.name)
-	if err != nil {
-		client.Close()
-		return nil, err
-	}
-	return &reader{FileReader: r, client: client}, nil
+	return &reader{in: in, size: f.info.Size()}, nil
 }
 
 // ReadAt reads at a place.
-func (f *file) ReadAt(b []byte, at int64) (int, error) {
-	if at >= f.info.Size() {
-		return 0, io.EOF
-	}
+func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	r, err := f.take(at)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		n, err = r.readAt(b, at)
 	}
-	n, err := r.ReadAt(b, at)
-	r.at = at + int64(n)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err != nil && err != io.EOF {
+		f.failed = true
+		if r != nil {
+			r.in.Close()
+		}
+		return n, plain(err)
+	}
 	f.idle = append(f.idle, r)
 	return n, err
 }
@@ -317,11 +493,11 @@ func (f *file) Close() error {
 	defer f.mu.Unlock()
 	var errs []error
 	for _, r := range f.idle {
-		errs = append(errs, r.FileReader.Close())
-		if r.client != nil {
-			errs = append(errs, r.client.Close())
-		}
+		errs = append(errs, r.in.Close())
 	}
 	f.idle = nil
-	return errors.Join(errs...)
+	if f.failed {
+		return errors.Join(append(errs, f.client.Close())...)
+	}
+	return errors.Join(append(errs, f.fs.give(f.client))...)
 }

@@ -62,7 +62,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err e
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
 	}
-	p := &plan{Runner: r, job: job, dir: job.Output + "-plan"}
+	p := &plan{Runner: r, job: job, dir: job.Output + ".plan"}
 	if err := p.shares(); err != nil {
 		return 0, err
 	}

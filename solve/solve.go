@@ -91,6 +91,8 @@ type run struct {
 
 	work, done, before float64 // slots: of the whole run; done so far; done by earlier runs
 	result             Result
+
+	tables string // the attempt in which tiers of the table are written; "" before the first
 }
 
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
@@ -218,36 +220,53 @@ func (r *run) count(until int) error {
 	return nil
 }
 
-// backward runs SolveMoves from the last tier to the start, and lets the
-// directories go that nothing needs any more. The table's tiers are written
-// once their values are there; solved is the lowest tier that had them already.
+// backward runs SolveMoves from the last tier to the start. A tier is put into
+// the table while the job of the next one runs: both read its values and neither
+// needs the other. solved is the lowest tier that had its values already.
 func (r *run) backward(ctx context.Context, solved int) error {
+	tabling := make(chan error, 1) // the outcome for the tier before
+	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
+		var err error
 		if tier >= min(solved, r.last) {
 			r.skip(r.g.Slots(tier))
 		} else {
 			job := runner.Job{Name: r.values(tier), Step: step.Solve, Tier: tier,
 				Input: []string{r.data.Dir(r.values(tier + 1))}, Parents: r.data.Dir(first(tier))}
-			if err := r.job(ctx, &job, r.g.Slots(tier)); err != nil {
-				return err
-			}
+			err = r.job(ctx, &job, r.g.Slots(tier))
 		}
-		if err := r.table(tier, r.values(tier)); err != nil {
-			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+		if tabled := <-tabling; err == nil {
+			err = tabled
 		}
-		if r.KeepAll || tier == r.last {
-			continue
+		if err != nil {
+			return err
 		}
-		for _, name := range []string{r.values(tier + 1), first(tier)} {
-			if err := r.data.Remove(name); err != nil {
-				return err
-			}
-		}
+		go func() { tabling <- r.tableAndRemove(tier) }()
+	}
+	if err := <-tabling; err != nil {
+		return err
 	}
 	if whole, err := r.data.Whole(table.Dir); err != nil || whole {
 		return err
 	}
 	return r.data.Mark(table.Dir)
+}
+
+// tableAndRemove puts a tier into the table, and lets the directories go that
+// nothing needs any more.
+func (r *run) tableAndRemove(tier int) error {
+	if err := r.table(tier, r.values(tier)); err != nil {
+		return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+	}
+	if r.KeepAll || tier == r.last {
+		return nil
+	}
+	for _, name := range []string{r.values(tier + 1), first(tier)} {
+		if err := r.data.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // table writes a tier's file of the table from the directory with its values.
@@ -263,14 +282,15 @@ func (r *run) table(tier int, from string) error {
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
 		return fmt.Errorf("%s: %d positions have no value", from, n)
 	}
-	attempt, err := r.data.Attempt(table.Dir)
-	if err != nil {
-		return err
+	if r.tables == "" {
+		if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
+			return err
+		}
+		if r.tables, err = r.data.Attempt(table.Dir); err != nil {
+			return err
+		}
 	}
-	if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
-		return err
-	}
-	name := filepath.Join(attempt, filepath.Base(table.TierFile(tier)))
+	name := filepath.Join(r.tables, filepath.Base(table.TierFile(tier)))
 	out, err := r.data.FS.Create(name)
 	if err != nil {
 		return err
@@ -311,7 +331,10 @@ func (r *run) final(ctx context.Context) error {
 
 // clean removes what is left over.
 func (r *run) clean() error {
-	err := r.data.Abandon(table.Dir)
+	var err error
+	if r.tables != "" {
+		err = r.data.FS.RemoveAll(r.tables)
+	}
 	if r.KeepAll {
 		return err
 	}
@@ -347,7 +370,7 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
-	if err := r.data.Commit(job.Name); err != nil {
+	if err := r.data.Commit(job.Output, job.Name); err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
 	r.done += slots

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ const (
 	manifestName  = "treereduce.json"
 	lockName      = "_lock"
 	attemptPrefix = "_attempt-"
+	tryDigits     = 10 // of the number of a try
 	// Success is the empty file that says that a directory is whole.
 	Success = "_SUCCESS"
 )
@@ -55,8 +57,9 @@ const (
 // Create makes or takes a data directory for a run of a game, and locks it. It
 // refuses a directory of another game or version, one that another process is
 // at work in, and one with files in it that are not treereduce's. What earlier
-// attempts left half-written is removed.
-func Create(fsys FS, path, game string, mode Mode) (_ *Data, err error) {
+// attempts left half-written is removed, but for the attempts that keep, if it
+// is not nil, asks for: a cluster may still be at work in them.
+func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) bool) (_ *Data, err error) {
 	d := &Data{FS: fsys, Path: path, Game: game}
 	if err := d.refuseForeign(); err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func Create(fsys FS, path, game string, mode Mode) (_ *Data, err error) {
 			return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
 		}
 	}
-	if err := d.clear(mode == Overwrite); err != nil {
+	if err := d.clear(mode == Overwrite, keep); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	if begun {
@@ -153,21 +156,23 @@ func ours(name string) bool {
 	return slices.Contains([]string{manifestName, "temp", "table", "final"}, name)
 }
 
-// clear removes attempts, and if asked everything that is ours but the lock.
-func (d *Data) clear(all bool) error {
+// clear removes attempts that are not to be kept, and if asked everything that
+// is ours but the lock.
+func (d *Data) clear(all bool, keep func(attempt string) bool) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		remove := d.Remove
+		attempt := strings.HasPrefix(e.Name(), attemptPrefix)
 		switch {
-		case !strings.HasPrefix(e.Name(), attemptPrefix) && !(all && ours(e.Name())):
-			continue
-		case !e.IsDir():
-			remove = func(name string) error { return d.FS.RemoveAll(d.Dir(name)) }
+		case attempt && keep != nil && keep(d.attemptOf(e.Name())):
+		case attempt || all && ours(e.Name()) && !e.IsDir():
+			err = d.FS.RemoveAll(d.Dir(e.Name()))
+		case all && ours(e.Name()):
+			err = d.Remove(e.Name())
 		}
-		if err := remove(e.Name()); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -197,29 +202,49 @@ func Whole(fsys FS, dir string) (bool, error) {
 	return err == nil, err
 }
 
-// Attempt makes an empty directory in which a try of a job may write.
-func (d *Data) Attempt(name string) (string, error) {
-	if err := d.Abandon(name); err != nil {
-		return "", err
-	}
-	dir := d.Dir(attemptPrefix + name)
+// Attempt makes an empty directory for a try of the job that makes the directory
+// of that name. No two tries have the same, not those of another process either:
+// whoever still writes for a try that was given up does so where nobody looks.
+// Files beside the directory may belong to the try: those called as it is,
+// with a point and more behind.
+func (d *Data) Attempt(name string) (dir string, err error) {
+	dir = d.Dir(fmt.Sprintf("%s%s-%0*x", attemptPrefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits)))
 	return dir, d.FS.MkdirAll(dir)
 }
 
-// Abandon removes an attempt.
-func (d *Data) Abandon(name string) error { return d.FS.RemoveAll(d.Dir(attemptPrefix + name)) }
+// attemptOf is the directory of the attempt that an entry is, or belongs to.
+func (d *Data) attemptOf(entry string) string {
+	attempt, _, _ := strings.Cut(entry, ".")
+	return d.Dir(attempt)
+}
 
-// Commit makes an attempt the directory of that name, whole at once: _SUCCESS
-// is in it before it is renamed. A directory that was not whole gives way.
-func (d *Data) Commit(name string) error {
-	attempt := attemptPrefix + name
-	if err := d.Mark(attempt); err != nil {
+// Attempts lists the attempts at a directory that are there, in no order that
+// means anything.
+func (d *Data) Attempts(name string) (dirs []string, err error) {
+	entries, err := d.FS.ReadDir(d.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		try, ok := strings.CutPrefix(e.Name(), attemptPrefix+name+"-")
+		if ok && len(try) == tryDigits && strings.Trim(try, "0123456789abcdef") == "" {
+			dirs = append(dirs, d.Dir(e.Name()))
+		}
+	}
+	return dirs, nil
+}
+
+// Commit makes the directory of an attempt the directory of a name, whole at
+// once: _SUCCESS is in it before it is renamed. A directory that was not whole
+// gives way.
+func (d *Data) Commit(attempt, name string) error {
+	if err := d.mark(attempt); err != nil {
 		return err
 	}
 	if err := d.FS.RemoveAll(d.Dir(name)); err != nil {
 		return err
 	}
-	return d.FS.Rename(d.Dir(attempt), d.Dir(name))
+	return d.FS.Rename(attempt, d.Dir(name))
 }
 
 // CommitFile makes a file of an attempt the file of that path.
@@ -237,7 +262,17 @@ func (d *Data) Remove(name string) error {
 }
 
 // Mark writes the _SUCCESS of a directory.
-func (d *Data) Mark(name string) error { return d.WriteFile(filepath.Join(name, Success), nil) }
+func (d *Data) Mark(name string) error { return d.mark(d.Dir(name)) }
+
+// mark writes the _SUCCESS of a directory: an empty file is there or not, so it
+// needs no other name first.
+func (d *Data) mark(dir string) error {
+	f, err := d.FS.Create(filepath.Join(dir, Success))
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
 
 // WriteFile writes a small file under a temporary name and renames it.
 func (d *Data) WriteFile(name string, text []byte) error {
@@ -248,7 +283,10 @@ func (d *Data) WriteFile(name string, text []byte) error {
 		return err
 	}
 	_, err = f.Write(text)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
 		return err
 	}
 	return d.FS.Rename(temporary, d.Dir(name))

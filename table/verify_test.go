@@ -30,7 +30,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func TestSame(t *testing.T) {
 func solved(t *testing.T, g game.Tiered, r runner.Runner, reducers int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/bits"
 	"path"
 	"slices"
@@ -52,22 +53,20 @@ func Parts(fsys store.FS, dir string) ([]string, error) {
 	if !IsText(dir) {
 		return []string{dir}, nil
 	}
-	whole, err := store.Whole(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	if !whole {
-		return nil, fmt.Errorf("%s: missing or half-written: it has no %s", dir, store.Success)
-	}
 	entries, err := fsys.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	whole := false
 	var parts []string
 	for _, e := range entries {
+		whole = whole || e.Name() == store.Success
 		if strings.HasPrefix(e.Name(), "part-") {
 			parts = append(parts, path.Join(dir, e.Name()))
 		}
+	}
+	if !whole {
+		return nil, fmt.Errorf("%s: missing or half-written: it has no %s", dir, store.Success)
 	}
 	return parts, nil
 }

@@ -198,7 +198,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	data, err := store.Create(fsys, path, g.Spec(), mode)
+	data, err := store.Create(fsys, path, g.Spec(), mode, nil)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
 	}

@@ -1,0 +1,72 @@
+package hadoop
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/colinmarc/hdfs/v2"
+)
+
+// exceptions are those that have an error of io/fs. The client knows them too,
+// but not everywhere.
+var exceptions = map[string]error{
+	"java.io.FileNotFoundException":                                fs.ErrNotExist,
+	"org.apache.hadoop.security.AccessControlException":            fs.ErrPermission,
+	"org.apache.hadoop.fs.FileAlreadyExistsException":              fs.ErrExist,
+	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException": fs.ErrExist,
+}
+
+// An answerError is what a node answered, without Java's stack trace.
+type answerError struct {
+	line string
+	is   []error // the client's error, and one of io/fs where there is one
+}
+
+func (e *answerError) Error() string   { return e.line }
+func (e *answerError) Unwrap() []error { return e.is }
+
+// plain makes an error of the client one line, which says what the node said,
+// and one of io/fs where there is one.
+func plain(err error) error {
+	var remote hdfs.Error
+	if !errors.As(err, &remote) {
+		if err == nil || !strings.Contains(err.Error(), "\n") {
+			return err
+		}
+		return &answerError{firstLine(err.Error()), []error{err}}
+	}
+	answer := &answerError{is: []error{err}}
+	if known := exceptions[remote.Exception()]; known != nil {
+		answer.is = append(answer.is, known)
+	}
+	if answer.line = firstLine(strings.TrimPrefix(remote.Message(), remote.Exception()+": ")); answer.line == "" {
+		answer.line = remote.Exception()
+	}
+	var place *fs.PathError
+	if errors.As(err, &place) {
+		return &fs.PathError{Op: place.Op, Path: place.Path, Err: answer}
+	}
+	return answer
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(line)
+}
+
+// answered reports whether an error is a name node's answer, rather than the
+// want of one.
+func answered(err error) bool {
+	var remote hdfs.Error
+	if errors.As(err, &remote) {
+		return true
+	}
+	for _, known := range []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}

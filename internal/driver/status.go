@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
 )
 
@@ -82,7 +83,11 @@ func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
 			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", r.Seconds)
 			continue
 		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", r.Shuffled, number(max(0, r.Shuffled-r.Records)),
+		combined := int64(0) // of a solve job: a position hears as often as it has moves
+		if r.Step == step.Possible {
+			combined = r.Shuffled - r.Records
+		}
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", r.Shuffled, number(combined),
 			r.Bytes, r.Waiting, r.Working, r.Seconds, r.Application)
 	}
 	return w.Flush()

@@ -92,6 +92,7 @@ func unwrap(answer string) string {
 
 var (
 	stamp      = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]`)
+	silent     = regexp.MustCompile(`task timeout set: (\d+s), taskTimedOut: true`)
 	exitCode   = regexp.MustCompile(`subprocess failed with code (\d+)`)
 	javaName   = regexp.MustCompile(`^(?:[a-z][\w$]*\.)+([A-Z][\w$]*)(:|$)`)
 	masterExit = regexp.MustCompile(`^Application application_\w+ failed \d+ times due to `)
@@ -106,6 +107,9 @@ var (
 func meaning(diagnostics string) (text string, clear bool) {
 	if m := exitCode.FindStringSubmatch(diagnostics); m != nil {
 		return "the program " + ending(m[1]) + " and wrote nothing to stderr", true
+	}
+	if m := silent.FindStringSubmatch(diagnostics); m != nil {
+		return "nothing was read, written or reported for " + m[1] + " (mapreduce.task.timeout)", true
 	}
 	first := ""
 	var causes, said []string

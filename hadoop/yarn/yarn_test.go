@@ -374,17 +374,13 @@ func TestCausePlaces(t *testing.T) {
 		}
 	}
 	// A node manager that is gone, and logs that were aggregated.
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		if rest, ok := strings.CutPrefix(r.URL.Path, "/ws/v1/history/containerlogs/"); ok {
-			http.ServeFile(w, r, "testdata/ws/v1/node/containerlogs/"+rest+".txt")
-			return true
-		}
-		return missing("/ws/v1/node/")(w, r)
-	}
+	f.answer = missing("/ws/v1/node/")
 	cause(mapperSays)
 	// Nowhere: the program's code is all that is known.
 	f.answer = missing("/containerlogs/")
-	cause("the program ended with code 1 and wrote nothing to stderr")
+	file := "/containerlogs/container_1795287426079_0002_01_000002/stderr?size=-65536: 404 Not Found"
+	cause("the program ended with code 1; what it wrote to stderr is not to be had: " +
+		"node manager " + f.URL + "/ws/v1/node" + file + "; history server " + f.URL + "/ws/v1/history" + file)
 	// On this machine.
 	f.client.logDirs = []string{"no such folder", t.TempDir()}
 	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")

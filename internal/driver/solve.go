@@ -132,8 +132,8 @@ func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, 
 	return o, err
 }
 
-// runnerOf makes the runner that is asked for, and sets what follows from it: the
-// number of reducers where it is 0, and the codec that a cluster can read.
+// runnerOf makes the runner that is asked for, and sets the number of reducers
+// where it is 0.
 func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (runner.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -198,6 +198,10 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
+	// From here on the lock is given up by whoever ends early: in HDFS it would
+	// outlive its holder by a minute.
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	data, err := store.Create(fsys, path, g.Spec(), mode, nil)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
@@ -206,8 +210,6 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer data.Close()
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {

@@ -1,0 +1,259 @@
+package yarn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxAttempts is how many attempts of a task are read for what they said.
+const maxAttempts = 4
+
+// Failure is why an application failed.
+type Failure struct {
+	Task    string // "map 3", "reduce 0", "application master"; empty if no task was run
+	Attempt string // attempt_1795287426079_0002_m_000003_0; of an application master appattempt_…
+	Node    string // host on which it ran
+
+	// Text is what the program wrote to stderr, without what Hadoop and Java put
+	// there; if that is nothing, what Hadoop says. Lines are parted by \n.
+	Text string
+}
+
+// String is the failure in one line.
+func (f Failure) String() string {
+	text := f.Text
+	if lines := strings.Split(f.Text, "\n"); len(lines) > 1 {
+		at := panicLine(lines)
+		if at < 0 {
+			at = len(lines) - 1
+		}
+		text = fmt.Sprintf("%s (one of %d lines)", lines[at], len(lines))
+	}
+	switch {
+	case f.Task == "":
+		return text
+	case f.Node == "":
+		return f.Task + ": " + text
+	}
+	return f.Task + " on " + f.Node + ": " + text
+}
+
+// Cause tells why an application failed, or by whom it was killed: of the task by
+// which its job failed the first attempt that failed, and of that what its
+// program wrote to stderr. It is an error if the application did not fail, or
+// nothing is told of it.
+func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
+	if fresh, err := c.App(ctx, app.ID); err == nil {
+		app = fresh
+	}
+	failure, diagnostics := Failure{}, app.Diagnostics
+	var err error
+	switch {
+	case app.FinalStatus == "SUCCEEDED":
+		return failure, fmt.Errorf("%s did not fail", app.ID)
+	case app.State == "KILLED": // as an application: of the job nothing is kept
+	case app.State == "FAILED":
+		failure, err = c.masterFailure(ctx, app)
+	default:
+		var job string
+		failure, job, err = c.taskFailure(ctx, app)
+		if job != "" || !app.Ended() { // those of an application that runs are not of a failure
+			diagnostics = job
+		}
+	}
+	if failure.Text == "" {
+		failure.Text, _ = meaning(diagnostics)
+	}
+	if failure.Text == "" {
+		if err == nil {
+			err = fmt.Errorf("%s is %s, and nothing is told of a failure", app.ID, app.State)
+		}
+		return Failure{}, err
+	}
+	return failure, nil
+}
+
+// taskJSON is a task, as application master and history server write it.
+type taskJSON struct {
+	ID, State             string
+	StartTime, FinishTime int64
+}
+
+// attemptJSON is an attempt of a task.
+type attemptJSON struct {
+	ID, State, Diagnostics string
+	StartTime              int64
+	NodeHTTPAddress        string
+	AssignedContainerID    string
+}
+
+// taskFailure is why the job of an application failed; empty if by no task of
+// its. It returns the job's diagnostics too.
+func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, diagnostics string, err error) {
+	var attempts []attemptJSON
+	err = c.onJob(ctx, app.JobID(), func(service, base string, job jobJSON) (err error) {
+		diagnostics = job.Diagnostics
+		attempts, err = c.failedAttempts(ctx, service, base, job)
+		return err
+	})
+	for i, a := range attempts {
+		said := programLines(c.log(ctx, a.NodeHTTPAddress, app.ID, a.AssignedContainerID, "stderr"))
+		if i == 0 || len(said) > 0 {
+			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, said)}
+		}
+		if len(said) > 0 {
+			break
+		}
+	}
+	return failure, diagnostics, err
+}
+
+// failedAttempts are the attempts that failed of the task by which a job failed,
+// in the order in which they began: a speculative twin comes after the one that
+// it doubles. Tasks that never ran, or were killed since another had failed, are
+// called FAILED too: which it was is said in the job's diagnostics only.
+func (c *Client) failedAttempts(ctx context.Context, service, base string, job jobJSON) ([]attemptJSON, error) {
+	var answer struct {
+		Tasks struct{ Task []taskJSON }
+	}
+	if err := c.get(ctx, service, base+"/tasks", &answer); err != nil {
+		return nil, err
+	}
+	tasks := slices.DeleteFunc(answer.Tasks.Task, func(t taskJSON) bool {
+		return t.State != "FAILED" || t.StartTime <= 0
+	})
+	named := func(t taskJSON) int {
+		if strings.Contains(job.Diagnostics+"\n", "Task failed "+t.ID+"\n") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(tasks, func(a, b taskJSON) int {
+		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a.FinishTime, b.FinishTime), cmp.Compare(a.ID, b.ID))
+	})
+	for _, t := range tasks[:min(len(tasks), maxAttempts)] {
+		var answer struct {
+			TaskAttempts struct{ TaskAttempt []attemptJSON }
+		}
+		if err := c.get(ctx, service, base+"/tasks/"+url.PathEscape(t.ID)+"/attempts", &answer); err != nil {
+			return nil, err
+		}
+		attempts := slices.DeleteFunc(answer.TaskAttempts.TaskAttempt, func(a attemptJSON) bool { return a.State != "FAILED" })
+		if len(attempts) == 0 {
+			continue
+		}
+		slices.SortFunc(attempts, func(a, b attemptJSON) int {
+			return cmp.Or(cmp.Compare(a.StartTime, b.StartTime), cmp.Compare(a.ID, b.ID))
+		})
+		return attempts[:min(len(attempts), maxAttempts)], nil
+	}
+	return nil, nil
+}
+
+// masterFailure is why an application master ended before its job. If the
+// application's diagnostics do not tell, its logs may. It is empty if no master
+// was ever started.
+func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
+	var answer struct {
+		AppAttempts struct {
+			AppAttempt []struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
+		}
+	}
+	err := c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
+	attempts := answer.AppAttempts.AppAttempt
+	if err != nil || len(attempts) == 0 {
+		return Failure{}, err
+	}
+	last := attempts[len(attempts)-1]
+	failure := Failure{Task: master, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
+	if text, clear := meaning(app.Diagnostics); clear {
+		failure.Text = text
+		return failure, nil
+	}
+	said := programLines(c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr"))
+	if len(said) == 0 {
+		failure.Text = lastError(c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "syslog"))
+	} else {
+		failure.Text = strings.Join(said, "\n")
+	}
+	return failure, nil
+}
+
+// log is the end of a log of a container, from wherever it is told: the folder of
+// the node manager, if that is on this machine; the node manager; the history
+// server, when logs were aggregated. It is empty if nowhere: what failed is told
+// then by diagnostics.
+func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) string {
+	if container == "" || container != filepath.Base(container) {
+		return ""
+	}
+	for _, dir := range c.logDirs {
+		if text, err := tail(filepath.Join(dir, app, container, name)); err == nil {
+			return text
+		}
+	}
+	file := "/containerlogs/" + url.PathEscape(container) + "/" + name + "?size=-" + strconv.Itoa(maxLog)
+	places := []struct{ service, url string }{{history, c.history + "/ws/v1/history" + file}}
+	if nodeAddress != "" {
+		places = slices.Insert(places, 0, struct{ service, url string }{node, c.node + nodeAddress + "/ws/v1/node" + file})
+	}
+	for _, place := range places {
+		answer, err := c.do(ctx, place.service, http.MethodGet, place.url, "", "text/plain", 2*maxLog, true)
+		if err == nil {
+			return unwrap(string(answer))
+		}
+	}
+	return ""
+}
+
+// tail reads the end of a file.
+func tail(name string) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	if _, err := file.Seek(max(0, info.Size()-maxLog), io.SeekStart); err != nil {
+		return "", err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxLog))
+	return string(data), err
+}
+
+// hostOf is the host of host:port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}
+
+// taskName is the task of an attempt in words: attempt_…_m_000003_0 is map 3.
+func taskName(attempt string) string {
+	parts := strings.Split(attempt, "_")
+	if len(parts) == 6 {
+		if n, err := strconv.Atoi(parts[4]); err == nil {
+			switch parts[3] {
+			case "m":
+				return "map " + strconv.Itoa(n)
+			case "r":
+				return "reduce " + strconv.Itoa(n)
+			}
+		}
+	}
+	return "task " + attempt
+}

@@ -1,0 +1,263 @@
+// Package yarn reads what a Hadoop cluster tells over HTTP about MapReduce jobs:
+// the resource manager about applications and queues, the application master
+// about a job that runs, the history server about one that has ended, and the
+// node managers about what a task wrote to stderr. It can kill an application.
+//
+// It knows Hadoop only: not who submits the jobs, not what they compute, nothing
+// of files in HDFS. It does not speak Kerberos.
+//
+//	CLUSTER             ws/v1/cluster/…                  resource manager
+//	job that runs       proxy/APP/ws/v1/mapreduce/…      its application master
+//	job that has ended  ws/v1/history/mapreduce/…        history server
+//	logs                ws/v1/node/containerlogs/…       node manager
+//	aggregated logs     ws/v1/history/containerlogs/…    history server
+package yarn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	dialTimeout    = 3 * time.Second  // a node may be out of reach from here
+	requestTimeout = 10 * time.Second // with the answer
+	checkTimeout   = 10 * time.Second // of the whole of Check
+	historyWait    = 10 * time.Second // the history server looks for new jobs when asked, but the master writes late
+	pollInterval   = 200 * time.Millisecond
+
+	maxAnswer = 32 << 20 // bytes; a task takes some 300
+	maxLog    = 64 << 10 // bytes of a log that are read, from its end
+	maxPage   = 1 << 10  // bytes of an error page that are read
+)
+
+// Client asks a cluster. Its methods may be called at the same time. Each
+// request is bounded by ten seconds, and by its context.
+type Client struct {
+	// Command is the hadoop command, by which Kill ends a job if the resource
+	// manager does not let it. It may be empty.
+	Command string
+
+	addresses
+	user string
+	http *http.Client
+
+	mu     sync.Mutex
+	active string // of several resource managers
+}
+
+// New returns a client of the cluster of a configuration: the properties of
+// core-site.xml, yarn-site.xml and mapred-site.xml (see Load). Addresses that are
+// not set are Hadoop's defaults on this machine. The user is whom the cluster is
+// told to be asked by, if it does not want to know for sure; it may be empty.
+func New(conf map[string]string, user string) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	return &Client{
+		addresses: findAddresses(conf),
+		user:      user,
+		http: &http.Client{
+			Transport: transport,
+			Timeout:   requestTimeout,
+			// The proxy sends those who ask for a job that does not run to a page.
+			CheckRedirect: func(r *http.Request, via []*http.Request) error {
+				if strings.HasPrefix(via[0].URL.Path, "/proxy/") {
+					return http.ErrUseLastResponse
+				}
+				if len(via) > 3 {
+					return errors.New("too many redirections")
+				}
+				return nil
+			},
+		},
+	}
+}
+
+// Services, as errors name them.
+const (
+	manager = "resource manager"
+	master  = "application master"
+	history = "history server"
+	node    = "node manager"
+)
+
+// An answerError is a request that failed.
+type answerError struct {
+	service string
+	url     string
+	code    int // of the answer; 0 if there was none
+	err     error
+}
+
+func (e *answerError) Error() string { return fmt.Sprintf("%s %s: %v", e.service, e.url, e.err) }
+func (e *answerError) Unwrap() error { return e.err }
+
+// code is the code of the answer that an error tells of; 0 if there was none.
+func code(err error) int {
+	var a *answerError
+	if errors.As(err, &a) {
+		return a.code
+	}
+	return 0
+}
+
+// do sends a request and returns the answer, which must be of a content type. It
+// is cut at a limit, if that is allowed.
+func (c *Client) do(ctx context.Context, service, method, address, body, contentType string, limit int64, cut bool) ([]byte, error) {
+	fail := func(code int, err error) ([]byte, error) {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // which does not name the address again
+		}
+		return nil, &answerError{service, address, code, err}
+	}
+	full := address
+	if c.user != "" {
+		separator := "?"
+		if strings.Contains(address, "?") {
+			separator = "&"
+		}
+		full += separator + "user.name=" + url.QueryEscape(c.user)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, full, strings.NewReader(body))
+	if err != nil {
+		return fail(0, err)
+	}
+	request.Header.Set("Accept", contentType)
+	if body != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	answer, err := c.http.Do(request)
+	if err != nil {
+		return fail(0, err)
+	}
+	defer answer.Body.Close()
+	got, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if answer.StatusCode/100 != 2 {
+		page, _ := io.ReadAll(io.LimitReader(answer.Body, maxPage))
+		return fail(answer.StatusCode, errors.New(answer.Status+remoteMessage(page)))
+	}
+	if got != contentType {
+		return fail(answer.StatusCode, fmt.Errorf("answered with %q, not %s", got, contentType))
+	}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	if err != nil {
+		return fail(answer.StatusCode, err)
+	}
+	if int64(len(data)) > limit {
+		if !cut {
+			return fail(answer.StatusCode, fmt.Errorf("the answer has more than %d bytes", limit))
+		}
+		data = data[:limit]
+	}
+	return data, nil
+}
+
+// remoteMessage is what Hadoop says in an answer that is an error, after a colon.
+func remoteMessage(page []byte) string {
+	var remote struct {
+		RemoteException struct{ Message string }
+	}
+	if json.Unmarshal(page, &remote) != nil || remote.RemoteException.Message == "" {
+		return ""
+	}
+	first, _, _ := strings.Cut(remote.RemoteException.Message, "\n")
+	return ": " + strings.TrimPrefix(first, "java.lang.Exception: ")
+}
+
+// get reads an answer in JSON.
+func (c *Client) get(ctx context.Context, service, address string, into any) error {
+	data, err := c.do(ctx, service, http.MethodGet, address, "", "application/json", maxAnswer, false)
+	if err != nil {
+		return err
+	}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
+		return &answerError{service, address, http.StatusOK, err}
+	}
+	return nil
+}
+
+// onManager calls ask with the address of the resource manager: of several, the
+// active one. If that does not answer any more, it looks for the active one anew.
+func (c *Client) onManager(ctx context.Context, ask func(base string) error) error {
+	if len(c.managers) == 1 {
+		return ask(c.managers[0])
+	}
+	c.mu.Lock()
+	base := c.active
+	c.mu.Unlock()
+	if base != "" {
+		if err := ask(base); err == nil || code(err) != 0 || ctx.Err() != nil {
+			return err
+		}
+	}
+	base, err := c.findActive(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.active = base
+	c.mu.Unlock()
+	return ask(base)
+}
+
+// findActive asks every resource manager whether it is the active one.
+func (c *Client) findActive(ctx context.Context) (string, error) {
+	var errs []error
+	for _, base := range c.managers {
+		var info struct {
+			ClusterInfo struct{ HAState string }
+		}
+		err := c.get(ctx, manager, base+"/ws/v1/cluster/info", &info)
+		if err == nil && info.ClusterInfo.HAState == "ACTIVE" {
+			return base, nil
+		}
+		if err == nil {
+			err = &answerError{manager, base, http.StatusOK, fmt.Errorf("it is %s", strings.ToLower(info.ClusterInfo.HAState))}
+		}
+		errs = append(errs, err)
+	}
+	return "", oneLine(errs)
+}
+
+// oneLine joins errors in one line.
+func oneLine(errs []error) error {
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// getManager reads an answer of the resource manager.
+func (c *Client) getManager(ctx context.Context, path string, into any) error {
+	return c.onManager(ctx, func(base string) error { return c.get(ctx, manager, base+path, into) })
+}
+
+// sleep waits for a poll; false if the context ended.
+func sleep(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pollInterval):
+		return true
+	}
+}
+
+// moment is a time from Hadoop's milliseconds; none is 0 or -1.
+func moment(milliseconds int64) time.Time {
+	if milliseconds <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milliseconds)
+}

@@ -1,0 +1,448 @@
+package yarn
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// The folder testdata holds what a cluster of Hadoop 3.4.2 answered, by the path
+// that was asked for: resource manager, application masters, history server and
+// node managers have different paths. These were its applications:
+const (
+	good         = "application_1795287426079_0001" // succeeded
+	mapperFails  = "application_1795287426079_0002" // possible_map read "zzz", twice
+	reducerFails = "application_1795287426079_0003" // possible_reduce read "zzz"; the other reduce was killed then
+	masterFails  = "application_1795287426079_0004" // the master's -Xmx was no number
+	noProgram    = "application_1795287426079_0005" // the mapper does not exist
+	noQueue      = "application_1795287426079_0006" // nor does the queue
+	killed       = "application_1795287426079_0007" // by the resource manager
+	running      = "application_1795287426079_0019" // its mapper sleeps
+)
+
+// recorded is where the node manager was when testdata was recorded.
+const recorded = "localhost:8042"
+
+// A fake is a cluster that answers with testdata, all its services at one address.
+type fake struct {
+	*httptest.Server
+	client *Client
+
+	// answer may answer in its place, and returns whether it did.
+	answer func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	f := &fake{}
+	f.Server = httptest.NewServer(f)
+	t.Cleanup(f.Close)
+	f.client = New(map[string]string{
+		"yarn.resourcemanager.webapp.address": f.address(),
+		"mapreduce.jobhistory.webapp.address": f.address(),
+	}, "someone")
+	return f
+}
+
+func (f *fake) address() string { return f.Listener.Addr().String() }
+
+// ServeHTTP answers with the file of a path, or as Hadoop does without.
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.answer != nil && f.answer(w, r) {
+		return
+	}
+	name := "testdata" + r.URL.Path
+	if tag := r.URL.Query().Get("applicationTags"); tag != "" {
+		name += ",applicationTags=" + tag
+	}
+	for extension, contentType := range map[string]string{".json": "application/json;charset=utf-8", ".txt": "text/plain;charset=utf-8"} {
+		data, err := os.ReadFile(filepath.FromSlash(name + extension))
+		if err == nil {
+			w.Header().Set("Content-Type", contentType)
+			w.Write([]byte(strings.ReplaceAll(string(data), recorded, f.address())))
+			return
+		}
+	}
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/proxy/"):
+		http.Redirect(w, r, "/cluster/app/"+strings.Split(r.URL.Path, "/")[2], http.StatusFound)
+	case strings.Contains(r.URL.Path, "/containerlogs/"):
+		w.Header().Set("Content-Type", "text/plain;charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		w.Write([]byte("java.lang.Exception: Cannot find this log on the local disk."))
+	case r.URL.Query().Has("applicationTags"):
+		reply(w, http.StatusOK, `{"apps":{}}`)
+	default:
+		reply(w, http.StatusNotFound, `{"RemoteException":{"exception":"NotFoundException","message":"java.lang.Exception: job, job_1, is not found"}}`)
+	}
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, code int, body string) {
+	w.Header().Set("Content-Type", "application/json;charset=utf-8")
+	w.WriteHeader(code)
+	w.Write([]byte(body))
+}
+
+// missing hides the answers whose path holds a text.
+func missing(text string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, text) {
+			http.NotFound(w, r)
+			return true
+		}
+		return false
+	}
+}
+
+func TestFind(t *testing.T) {
+	f := newFake(t)
+	apps, err := f.client.Find(t.Context(), "treereduce-mapper-fails")
+	if err != nil || len(apps) != 1 {
+		t.Fatalf("%v, %v", apps, err)
+	}
+	a := apps[0]
+	if a.ID != mapperFails || a.Name != "mapper-fails" || a.State != "FINISHED" || a.FinalStatus != "FAILED" ||
+		!strings.HasPrefix(a.Diagnostics, "Task failed task_1795287426079_0002_m_000000\n") ||
+		!strings.HasSuffix(a.TrackingURL, "/proxy/"+mapperFails+"/") || strings.Join(a.Tags, " ") != "treereduce-mapper-fails" ||
+		a.Started.IsZero() || a.Finished.Before(a.Started) ||
+		a.JobID() != "job_1795287426079_0002" || !a.Ended() {
+		t.Errorf("%+v", a)
+	}
+	if apps, err := f.client.Find(t.Context(), "nothing"); err != nil || len(apps) != 0 {
+		t.Errorf("no application: %v, %v", apps, err)
+	}
+}
+
+// TestFindOrder wants the newest application first.
+func TestFindOrder(t *testing.T) {
+	f := newFake(t)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		reply(w, http.StatusOK, `{"apps":{"app":[{"id":"a_1","startedTime":5},{"id":"a_3","startedTime":7},{"id":"a_2","startedTime":7}]}}`)
+		return true
+	}
+	apps, err := f.client.Find(t.Context(), "x")
+	var ids []string
+	for _, a := range apps {
+		ids = append(ids, a.ID)
+	}
+	if got := strings.Join(ids, " "); err != nil || got != "a_3 a_2 a_1" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	f := newFake(t)
+	for _, queue := range []string{"", "default", "root.default"} {
+		if err := f.client.Check(t.Context(), queue); err != nil {
+			t.Errorf("%q: %v", queue, err)
+		}
+	}
+	says := func(err error, want string) {
+		t.Helper()
+		want = strings.ReplaceAll(want, "URL", f.URL)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), f.URL) > 1 || strings.Contains(err.Error(), "\n") {
+			t.Errorf("says %q, want %q", err, want)
+		}
+	}
+	says(f.client.Check(t.Context(), "fast"), "resource manager URL: no queue fast (there are: default)")
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		reply(w, http.StatusOK, `{"clusterMetrics":{"activeNodes":0,"lostNodes":2,"unhealthyNodes":1}}`)
+		return true
+	}
+	says(f.client.Check(t.Context(), ""), "resource manager URL: no live node (2 lost, 1 unhealthy)")
+	f.Close()
+	says(f.client.Check(t.Context(), ""), "resource manager URL/ws/v1/cluster/metrics: dial tcp")
+}
+
+// TestQueues has trees of queues that the recorded cluster has not.
+func TestQueues(t *testing.T) {
+	tree := map[string]any{"type": "capacityScheduler", "queueName": "root", "queues": map[string]any{"queue": []any{
+		map[string]any{"queueName": "a", "state": "RUNNING", "queues": map[string]any{"queue": []any{
+			map[string]any{"queueName": "b", "state": "RUNNING"},
+			map[string]any{"queueName": "c", "state": "STOPPED"},
+		}}},
+		map[string]any{"queueName": "open", "autoCreateChildQueueEnabled": true},
+	}}}
+	for name, want := range map[string]string{
+		"b":             "",
+		"root.a.b":      "",
+		"c":             "the queue c is stopped",
+		"a":             "no queue a (there are: a.b, a.c, open)",
+		"root.open.new": "",
+		"root.a.new":    "no queue root.a.new (there are: a.b, a.c, open)",
+	} {
+		got := ""
+		if err := checkQueue(tree, name); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if err := checkQueue(map[string]any{"type": "fairScheduler"}, "any"); err != nil {
+		t.Errorf("a fair scheduler makes queues: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	f := newFake(t)
+	for _, test := range []struct {
+		app  App
+		want Progress
+	}{
+		{App{ID: running, State: "RUNNING"}, Progress{0, 0, "RUNNING"}},
+		{App{ID: good, State: "RUNNING"}, Progress{100, 100, "SUCCEEDED"}}, // it has ended since
+		{App{ID: good, State: "FINISHED"}, Progress{100, 100, "SUCCEEDED"}},
+		{App{ID: reducerFails, State: "FINISHED"}, Progress{100, 0, "FAILED"}},
+		{App{ID: masterFails, State: "ACCEPTED"}, Progress{0, 0, "FAILED"}}, // no job was there
+	} {
+		if got, err := f.client.Progress(t.Context(), test.app); err != nil || got != test.want {
+			t.Errorf("%s: %v, %v", test.app.ID, got, err)
+		}
+	}
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		reply(w, http.StatusOK, `{"job":{"state":"RUNNING","mapProgress":37.5,"reduceProgress":12.25,"mapsTotal":4}}`)
+		return true
+	}
+	if got, err := f.client.Progress(t.Context(), App{ID: running}); err != nil || got != (Progress{37.5, 12.25, "RUNNING"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestJob(t *testing.T) {
+	f := newFake(t)
+	job, err := f.client.Job(t.Context(), App{ID: good}.JobID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if job.ID != "job_1795287426079_0001" || job.Name != "good" || job.State != "SUCCEEDED" || job.Maps != 1 || job.Reduces != 1 ||
+		job.Submitted.UnixMilli() != 1795287597633 || job.Started.UnixMilli() != 1795287609600 || job.Finished.UnixMilli() != 1795287623110 ||
+		job.AvgMap != 8770*time.Millisecond || job.AvgShuffle != 2673*time.Millisecond ||
+		job.AvgMerge != 27*time.Millisecond || job.AvgReduce != 344*time.Millisecond || job.FailedMaps+job.KilledMaps != 0 {
+		t.Errorf("%+v", job)
+	}
+	if n := job.Counters["test"]["lines"]; n != 3 {
+		t.Errorf("the program's counter is %d", n)
+	}
+	if n := job.Counters[TaskCounters]["REDUCE_OUTPUT_RECORDS"]; n != 2 {
+		t.Errorf("output records: %d", n)
+	}
+	if n := job.Counters[JobCounters]["TOTAL_LAUNCHED_MAPS"] + job.Counters[FileCounters]["HDFS_BYTES_WRITTEN"]; n != 17 {
+		t.Errorf("maps, and bytes written: %d", n)
+	}
+	job, err = f.client.Job(t.Context(), App{ID: running}.JobID())
+	if err != nil || job.State != "RUNNING" || !job.Finished.IsZero() || job.Counters[JobCounters]["TOTAL_LAUNCHED_MAPS"] != 1 {
+		t.Errorf("while it runs: %+v, %v", job, err)
+	}
+}
+
+// TestJobLate has a history server that knows of a job late.
+func TestJobLate(t *testing.T) {
+	f := newFake(t)
+	var asked atomic.Int32
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		return asked.Add(1) < 6 && missing("/history/")(w, r)
+	}
+	if job, err := f.client.Job(t.Context(), App{ID: good}.JobID()); err != nil || job.State != "SUCCEEDED" {
+		t.Errorf("%+v, %v", job, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begin := time.Now()
+	_, err := f.client.Job(ctx, App{ID: killed}.JobID())
+	if err == nil || !strings.Contains(err.Error(), "history server "+f.URL) || time.Since(begin) > 3*time.Second {
+		t.Errorf("one that never comes: %v after %v", err, time.Since(begin))
+	}
+}
+
+func TestKill(t *testing.T) {
+	f := newFake(t)
+	var state atomic.Int32
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.Method == http.MethodPut:
+			if r.URL.Query().Get("user.name") != "someone" {
+				t.Errorf("asked as %s", r.URL)
+			}
+			reply(w, http.StatusAccepted, `{"state":"RUNNING"}`)
+		case state.Add(1) < 3:
+			reply(w, http.StatusOK, `{"app":{"id":"`+killed+`","state":"RUNNING"}}`)
+		default:
+			return false
+		}
+		return true
+	}
+	if err := f.client.Kill(t.Context(), killed); err != nil {
+		t.Error(err)
+	}
+	if state.Load() < 3 {
+		t.Error("did not wait for its end")
+	}
+	state.Store(-1000)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := f.client.Kill(ctx, killed); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one that does not end: %v", err)
+	}
+}
+
+// TestKillRefused wants Hadoop's own client to be asked when the resource manager
+// refuses.
+func TestKillRefused(t *testing.T) {
+	f := newFake(t)
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			reply(w, http.StatusForbidden, `{"RemoteException":{"message":"java.lang.Exception: The default static user cannot carry out this operation."}}`)
+			return true
+		}
+		return false
+	}
+	err := f.client.Kill(t.Context(), killed)
+	if err == nil || !strings.Contains(err.Error(), "403 Forbidden: The default static user cannot") {
+		t.Errorf("without a command: %v", err)
+	}
+	dir := t.TempDir()
+	said := filepath.Join(dir, "said")
+	f.client.Command = script(t, dir, `echo "$HADOOP_USER_NAME $*" > '`+said+`'`)
+	if err := f.client.Kill(t.Context(), killed); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(said); string(got) != "someone org.apache.hadoop.mapred.JobClient -kill job_1795287426079_0007\n" {
+		t.Errorf("the command was given %q", got)
+	}
+	f.client.Command = script(t, dir, "echo 'log4j:WARN noise' >&2; echo 'no such job' >&2; exit 3")
+	if err := f.client.Kill(t.Context(), killed); err == nil || !strings.HasSuffix(err.Error(), "-kill job_1795287426079_0007: no such job") {
+		t.Errorf("the command fails: %v", err)
+	}
+}
+
+// script writes a program.
+func script(t *testing.T, dir, text string) string {
+	t.Helper()
+	name := filepath.Join(dir, "hadoop")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+const mapperSays = `possible_map: hdfs://localhost:9000/user/yarn-helper/in/yh-bad.txt:1: expected a key of 3 hexadecimal digits (0-9, a-f), found "zzz"`
+
+func TestCause(t *testing.T) {
+	f := newFake(t)
+	for _, test := range []struct {
+		app, want string
+		attempt   string
+	}{
+		{mapperFails, "map 0 on 127.0.0.1: " + mapperSays, "attempt_1795287426079_0002_m_000000_0"},
+		{reducerFails, `reduce 1 on 127.0.0.1: possible_reduce: stdin:1: expected a key of 3 hexadecimal digits (0-9, a-f), found "zzz\t"`, "attempt_1795287426079_0003_r_000001_0"},
+		{masterFails, "application master on 127.0.0.1: Invalid maximum heap size: -Xmx1q", "appattempt_1795287426079_0004_000002"},
+		{noProgram, `map 0 on 127.0.0.1: IOException: Cannot run program "no_such_program": error=2, No such file or directory`, "attempt_1795287426079_0005_m_000000_0"},
+		{noQueue, "Application " + noQueue + " submitted by user root to unknown queue: nope", ""},
+		{killed, "Application " + killed + " was killed by user dr.who", ""},
+	} {
+		got, err := f.client.Cause(t.Context(), App{ID: test.app})
+		if err != nil || got.String() != test.want || got.Attempt != test.attempt {
+			t.Errorf("%s: %q of %q, %v", test.app, got, got.Attempt, err)
+		}
+	}
+	for _, app := range []string{good, running} {
+		if got, err := f.client.Cause(t.Context(), App{ID: app}); err == nil {
+			t.Errorf("%s did not fail: %q", app, got)
+		}
+	}
+}
+
+// TestCausePlaces takes the places away in which a log may be, one by one.
+func TestCausePlaces(t *testing.T) {
+	f := newFake(t)
+	app := App{ID: mapperFails}
+	cause := func(want string) {
+		t.Helper()
+		if got, err := f.client.Cause(t.Context(), app); err != nil || got.Text != want || got.Task != "map 0" {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	// A node manager that is gone, and logs that were aggregated.
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if rest, ok := strings.CutPrefix(r.URL.Path, "/ws/v1/history/containerlogs/"); ok {
+			http.ServeFile(w, r, "testdata/ws/v1/node/containerlogs/"+rest+".txt")
+			return true
+		}
+		return missing("/ws/v1/node/")(w, r)
+	}
+	cause(mapperSays)
+	// Nowhere: the program's code is all that is known.
+	f.answer = missing("/containerlogs/")
+	cause("the program ended with code 1 and wrote nothing to stderr")
+	// On this machine.
+	f.client.logDirs = []string{"no such folder", t.TempDir()}
+	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "stderr"), []byte("log4j:WARN x\nthe local one\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cause("the local one")
+	// A history server that is not there.
+	f.answer = missing("/history/")
+	f.client.history = "http://127.0.0.1:1"
+	got, err := f.client.Cause(t.Context(), app)
+	if err != nil || !strings.HasPrefix(got.Text, "Task failed task_1795287426079_0002_m_000000") {
+		t.Errorf("no history: %q, %v", got, err)
+	}
+}
+
+// TestStandby has two resource managers, of which the first is down, and of the
+// others one stands by.
+func TestStandby(t *testing.T) {
+	f := newFake(t)
+	standby := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reply(w, http.StatusOK, `{"clusterInfo":{"haState":"STANDBY"}}`)
+	}))
+	defer standby.Close()
+	f.client.managers = []string{"http://127.0.0.1:1", standby.URL, f.URL}
+	for range 2 {
+		if apps, err := f.client.Find(t.Context(), "treereduce-good"); err != nil || len(apps) != 1 {
+			t.Errorf("%v, %v", apps, err)
+		}
+	}
+	if f.client.active != f.URL {
+		t.Errorf("the active one is %s", f.client.active)
+	}
+	f.Close()
+	err := f.client.Check(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), standby.URL+": it is standby") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("none: %v", err)
+	}
+}
+
+// TestAnswers has answers that are none.
+func TestAnswers(t *testing.T) {
+	f := newFake(t)
+	for name, test := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		want   string
+	}{
+		"page":      {func(w http.ResponseWriter) { w.Write([]byte("<html>")) }, `answered with "text/html", not application/json`},
+		"broken":    {func(w http.ResponseWriter) { reply(w, 200, `{"apps":`) }, "unexpected EOF"},
+		"too long":  {func(w http.ResponseWriter) { reply(w, 200, strings.Repeat(" ", maxAnswer+1)) }, "the answer has more than 33554432 bytes"},
+		"exception": {func(w http.ResponseWriter) { reply(w, 500, `{"RemoteException":{"message":"no\nmore"}}`) }, "500 Internal Server Error: no"},
+	} {
+		f.answer = func(w http.ResponseWriter, r *http.Request) bool { test.answer(w); return true }
+		_, err := f.client.Find(t.Context(), "x")
+		want := "resource manager " + f.URL + "/ws/v1/cluster/apps?applicationTags=x: " + test.want
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", name, err, want)
+		}
+	}
+}

@@ -95,6 +95,7 @@ func Dial(name string) (f *FS, path string, err error) {
 	return f, "/" + path, err
 }
 
+// connect connects to the name nodes of options.
 func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	client, err := hdfs.NewClient(options)
 	if err != nil {
@@ -309,20 +310,26 @@ func (w *writer) Write(b []byte) (int, error) {
 	return n, plain(err)
 }
 
-// Close waits until the name node has heard of the last block: until then it
-// answers that the file is still being replicated.
+// Close waits until the name node has heard of the last block.
 func (w *writer) Close() error {
-	err := w.out.Close()
-	for wait, all := closeFirst, time.Duration(0); hdfs.IsErrReplicating(err) && all < closeWait; wait = min(2*wait, closeMost) {
-		time.Sleep(wait)
-		all += wait
-		err = w.out.Close()
-	}
-	if err != nil {
+	if err := untilReplicated(w.out.Close); err != nil {
 		w.client.Close() // and the lease of the file with it
 		return plain(err)
 	}
 	return w.fs.give(w.client)
+}
+
+// untilReplicated closes a file until the name node no longer answers that it is
+// still being replicated: a data node tells it of a block a moment after it has
+// told the writer.
+func untilReplicated(close func() error) error {
+	err := close()
+	for wait, all := closeFirst, time.Duration(0); hdfs.IsErrReplicating(err) && all < closeWait; wait = min(2*wait, closeMost) {
+		time.Sleep(wait)
+		all += wait
+		err = close()
+	}
+	return err
 }
 
 // Lock takes a lock: a file that is held open for writing, whose lease the name

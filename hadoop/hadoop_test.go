@@ -6,14 +6,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/cluster"
@@ -43,6 +47,11 @@ func TestHadoop(t *testing.T) {
 		os.RemoveAll(work)
 	})
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
+	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
+	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
+	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
+	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
+	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
 	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
 }
@@ -67,20 +76,12 @@ func testFiles(t *testing.T, c *cluster.Cluster) {
 			t.Fatal(err)
 		}
 	}
-	write := func(name string, data []byte) {
-		t.Helper()
-		w, err := f.Create(name)
-		ok(err)
-		_, err = w.Write(data)
-		ok(err)
-		ok(w.Close())
-	}
 	ok(f.MkdirAll("/files/deep"))
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MiB
-	write("/files/deep/big", big)
-	write("/files/deep/empty", nil)
-	write("/files/deep/small", []byte("first"))
-	write("/files/deep/small", []byte("second"))
+	write(t, f, "/files/deep/big", string(big))
+	write(t, f, "/files/deep/empty", "")
+	write(t, f, "/files/deep/small", "first")
+	write(t, f, "/files/deep/small", "second")
 
 	entries, err := f.ReadDir("/files/deep")
 	ok(err)
@@ -121,6 +122,249 @@ func testFiles(t *testing.T, c *cluster.Cluster) {
 	ok(f.RemoveAll("/files/moved"))
 	if _, err := f.Open("/files/moved/big"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// testBlocks reads a file of several blocks of HDFS at, before and behind their
+// borders, in any order and from several goroutines at once.
+func testBlocks(t *testing.T, c *cluster.Cluster) {
+	const block = 128 << 20 // HDFS's own, unless it is told otherwise
+	const size = 2*block + 12345
+	f := dial(t, c)
+	if err := f.MkdirAll("/blocks"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.RemoveAll("/blocks") })
+	// at is the byte at a place: no stretch of 251 MB is like another.
+	at := func(i int64) byte { return byte(i%251 + i>>20) }
+	w, err := f.Create("/blocks/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 1<<20)
+	for i := int64(0); i < size; {
+		n := min(size-i, int64(len(buf)))
+		for j := range n {
+			buf[j] = at(i + j)
+		}
+		if _, err := w.Write(buf[:n]); err != nil {
+			t.Fatal(err)
+		}
+		i += n
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.Open("/blocks/big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if info, err := r.Stat(); err != nil || info.Size() != size {
+		t.Fatalf("size %d, %v, want %d", info.Size(), err, size)
+	}
+	var readers sync.WaitGroup
+	for _, places := range [][]int64{
+		{block - 100_000, block - 1, block, block + 1, 2*block - 65536},
+		{2*block - 1, block - 5, 0, size - 200_000, 7},
+		{block, 2*block - 300_000, 2 * block, 2*block + 1, block - 150_000},
+	} {
+		readers.Go(func() {
+			for _, place := range places {
+				b := make([]byte, min(200_000, size-place))
+				if n, err := r.ReadAt(b, place); err != nil {
+					t.Errorf("at %d: %d bytes, %v", place, n, err)
+				}
+				for i, got := range b {
+					if got != at(place+int64(i)) {
+						t.Errorf("at %d: wrong from byte %d on", place, i)
+						break
+					}
+				}
+			}
+		})
+	}
+	readers.Wait()
+	place := int64(0)
+	for {
+		n, err := r.Read(buf)
+		for i, got := range buf[:n] {
+			if got != at(place+int64(i)) {
+				t.Fatalf("read on: wrong at %d", place+int64(i))
+			}
+		}
+		place += int64(n)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if place != size {
+		t.Errorf("read on: %d bytes, want %d", place, size)
+	}
+}
+
+// testReplicating closes files until a client that does not wait is told that
+// one is still being replicated, and wants ours to close as many.
+func testReplicating(t *testing.T, c *cluster.Cluster) {
+	f := dial(t, c)
+	if err := f.MkdirAll("/replicating"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.RemoveAll("/replicating") })
+	impatient, err := hdfs.New(c.NameNode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer impatient.Close()
+	told := 0
+	for i := 0; i < 2000 && (told == 0 || i < 100); i++ {
+		w, err := impatient.Create(fmt.Sprintf("/replicating/impatient-%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); hdfs.IsErrReplicating(err) {
+			told++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		write(t, f, fmt.Sprintf("/replicating/patient-%d", i), "x")
+	}
+	t.Logf("told so %d times", told)
+	if told == 0 {
+		t.Error("a client that does not wait was never told that a file is being replicated: the test shows nothing")
+	}
+}
+
+// write writes a file.
+func write(t *testing.T, f *hadoop.FS, name, text string) {
+	t.Helper()
+	w, err := f.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testPermission wants whoever may do nothing to be told so, in one line.
+func testPermission(t *testing.T, c *cluster.Cluster) {
+	f := dial(t, c)
+	if err := f.MkdirAll("/permission"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.RemoveAll("/permission") })
+	write(t, f, "/permission/file", "x")
+	run(t, c, "fs", "-chmod", "700", "/permission")
+	t.Setenv("HADOOP_USER_NAME", "nobody")
+	other := dial(t, c)
+	_, create := other.Create("/permission/new")
+	_, open := other.Open("/permission/file")
+	_, stat := other.Stat("/permission/file")
+	_, list := other.ReadDir("/permission")
+	_, lock := other.Lock("/permission/_lock")
+	for what, err := range map[string]error{
+		"create": create, "open": open, "stat": stat, "list": list, "lock": lock,
+		"make":   other.MkdirAll("/permission/dir"),
+		"rename": other.Rename("/permission/file", "/permission/other"),
+		"remove": other.RemoveAll("/permission/file"),
+	} {
+		if !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := f.Stat("/permission/file"); err != nil {
+		t.Error(err)
+	}
+}
+
+// run runs Hadoop's own command.
+func run(t *testing.T, c *cluster.Cluster, args ...string) {
+	t.Helper()
+	if out, err := c.Command(t.Context(), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+}
+
+// testQuota wants a directory that is full to be named so at once, in one line,
+// and what was written to it not to count.
+func testQuota(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	f := dial(t, c)
+	data, err := store.Create(f, "/quota", "a game", store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		data.Close()
+		f.RemoveAll("/quota")
+	})
+	attempt, err := data.Attempt("data_first1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, c, "dfsadmin", "-setSpaceQuota", "1m", "/quota")
+	begun := time.Now()
+	w, err := f.Create(attempt + "/part-00000.blocks")
+	if err == nil {
+		_, err = w.Write(make([]byte, 1<<20))
+		w.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "quota") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("expected one line about a quota, found %v", err)
+	}
+	if took := time.Since(begun); took > 2*time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	if whole, err := data.Whole("data_first1"); whole || err != nil {
+		t.Errorf("whole %v, %v", whole, err)
+	}
+}
+
+// testQuotaSolve has a directory become full while a game is solved in it, and
+// wants the driver to say so, and to go on once there is room.
+func testQuotaSolve(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	const dir = "/quotasolve"
+	t.Cleanup(func() { dial(t, c).RemoveAll(dir) })
+	driver := func(args ...string) (string, error) {
+		args = append(strings.Fields("solve connectn --width 4 --height 4 --connect 3 --data"), append([]string{c.DefaultFS() + dir}, args...)...)
+		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), args...)
+		cmd.Env = c.Env()
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := driver("--until-tier", "8"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run(t, c, "dfsadmin", "-setSpaceQuota", "1m", dir)
+	begun := time.Now()
+	out, err := driver("--resume")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("full: %v, want exit status 1", err)
+	}
+	if strings.Count(out, "\n") != 1 || !strings.Contains(out, "data_first9") || !strings.Contains(out, "quota") {
+		t.Errorf("expected one line about data_first9 and a quota, found %q", out)
+	}
+	if took := time.Since(begun); took > 2*time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	run(t, c, "dfsadmin", "-clrSpaceQuota", dir)
+	if out, err := driver("--resume"); err != nil || !strings.Contains(out, "X wins in") {
+		t.Errorf("with room: %v\n%s", err, out)
+	}
+	verify := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), "verify", "--data", c.DefaultFS()+dir)
+	verify.Env = c.Env()
+	if out, err := verify.CombinedOutput(); err != nil {
+		t.Errorf("verify: %v\n%s", err, out)
 	}
 }
 

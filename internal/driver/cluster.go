@@ -58,7 +58,7 @@ const preflightTime = 25 * time.Second
 // command that runs. It asks nothing if no tier can be large enough for the
 // cluster. The name node and the permissions there show when the data directory
 // is made.
-func preflight(c *cli.Context, g game.Tiered, r *streaming.Runner) error {
+func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 	most := 0.0
 	for tier := range g.Tiers() + 1 {
 		most = max(most, g.Slots(tier))
@@ -66,7 +66,7 @@ func preflight(c *cli.Context, g game.Tiered, r *streaming.Runner) error {
 	if most <= float64(r.Above) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.Context, preflightTime)
+	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()
 	if err := r.Yarn.Check(ctx, r.Queue); err != nil {
 		return err

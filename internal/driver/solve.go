@@ -135,8 +135,8 @@ func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, 
 	return o, err
 }
 
-// runnerOf makes the runner that is asked for, and sets what follows from it: the
-// number of reducers where it is 0.
+// runnerOf makes the runner that is asked for, and sets the number of reducers
+// where it is 0.
 func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (runner.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -192,10 +192,14 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
+	// From here on the lock is given up by whoever ends early: in HDFS it would
+	// outlive its holder by a minute.
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
-		keep = func(attempt string) bool { return r.Keeps(c.Context, attempt) }
-		if err := preflight(c, g, r); err != nil {
+		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
+		if err := preflight(ctx, g, r); err != nil {
 			return err
 		}
 	}
@@ -207,8 +211,6 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer data.Close()
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {

@@ -128,17 +128,16 @@ func (r *Runner) arguments(job *runner.Job) ([]string, error) {
 }
 
 // writeRanges writes the file of ranges of a job's partitioner.
-func writeRanges(job *runner.Job, name string) (err error) {
+func writeRanges(job *runner.Job, name string) error {
+	ranges, err := Ranges(job.Game, job.Tier, job.Reducers)
+	if err != nil {
+		return err
+	}
 	w, err := job.FS.Create(name)
 	if err != nil {
 		return err
 	}
-	width := streamfmt.KeyWidth(job.Game.KeyBits())
-	var keys [][]byte
-	for i := 1; i < job.Reducers; i++ {
-		keys = append(keys, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), width))
-	}
-	_, err = w.Write(sequenceFile(keys))
+	_, err = w.Write(ranges)
 	return errors.Join(err, w.Close())
 }
 

@@ -44,6 +44,7 @@ func TestHadoop(t *testing.T) {
 	})
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
+	t.Run("readme", func(t *testing.T) { testReadme(ctx, t, c) })
 	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
 }
 

@@ -21,8 +21,9 @@ import (
 	"github.com/treereduce/treereduce/store"
 )
 
-// Scheme begins the name of a directory in HDFS: hdfs://host:port/path, or
-// hdfs:///path in the default file system of the configuration.
+// Scheme begins the name of a directory in HDFS: hdfs://host:port/path,
+// hdfs://nameservice/path, or hdfs:///path in the default file system of the
+// configuration.
 const Scheme = "hdfs://"
 
 // closeWait bounds how long Close waits for the name node to have heard of the
@@ -58,11 +59,8 @@ func Dial(name string) (f *FS, path string, err error) {
 	if options.KerberosClient != nil {
 		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not speak yet", name)
 	}
-	if host != "" {
-		options.Addresses = []string{host}
-	}
-	if len(options.Addresses) == 0 {
-		return nil, "", fmt.Errorf("%s: no name node: name one, or set HADOOP_CONF_DIR", name)
+	if options.Addresses, err = nameNodes(conf, host); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
 	if options.User = os.Getenv("HADOOP_USER_NAME"); options.User == "" {
 		u, err := user.Current()
@@ -71,7 +69,7 @@ func Dial(name string) (f *FS, path string, err error) {
 		}
 		options.User = u.Username
 	}
-	client, err := hdfs.NewClient(options)
+	client, err := newClient(options)
 	if err != nil {
 		return nil, "", fmt.Errorf("name node %s: %w", strings.Join(options.Addresses, ", "), err)
 	}
@@ -143,7 +141,7 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 
 // write returns the file that open opens for writing with a connection of its own.
 func (f *FS) write(open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
-	client, err := hdfs.NewClient(f.options)
+	client, err := newClient(f.options)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +249,7 @@ func (f *file) take(at int64) (*reader, error) {
 			return r, nil
 		}
 	}
-	client, err := hdfs.NewClient(f.fs.options)
+	client, err := newClient(f.fs.options)
 	if err != nil {
 		return nil, err
 	}

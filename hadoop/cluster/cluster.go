@@ -147,10 +147,10 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 		}
 		started = append(started, d)
 	}
-	if err := c.waitReady(ctx, which); err != nil {
+	if err := c.activate(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.activate(ctx); err != nil {
+	if err := c.waitReady(ctx, which); err != nil {
 		return nil, err
 	}
 	if err := c.makeFolders(ctx); err != nil {

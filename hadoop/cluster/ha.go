@@ -57,10 +57,17 @@ func (c *Cluster) Active(ctx context.Context) (Daemon, error) {
 	return "", fmt.Errorf("cluster: no active name node: %s", strings.Join(states, ", "))
 }
 
-// activate makes the first name node active if none is: both start on standby.
+// activate makes the first of two name nodes active if none is: both start on
+// standby, and the history server is not ready before.
 func (c *Cluster) activate(ctx context.Context) error {
-	if _, err := c.Active(ctx); err == nil || !c.state.HA {
+	if !c.state.HA {
+		return nil
+	}
+	if err := c.waitReady(ctx, c.nameNodes()); err != nil {
 		return err
+	}
+	if _, err := c.Active(ctx); err == nil {
+		return nil
 	}
 	return c.haadmin(ctx, "-transitionToActive", NameNode.spec().id)
 }

@@ -6,6 +6,8 @@ HEIGHT  ?= 3
 CONNECT ?= 3
 DATA    ?= all_data
 RUNNER  ?= inline
+# Of proj2-hadoop: in HDFS, in the default file system of the configuration.
+DATA_HADOOP ?= /user/$(or $(HADOOP_USER_NAME),$(USER),$(shell id -un))/treereduce
 # How long make fuzz gives each parser.
 FUZZTIME ?= 30s
 
@@ -13,12 +15,13 @@ STEPS       := init possible solve final
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build proj2 test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench fuzz lint fmt clean
+.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench fuzz lint fmt clean
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER)'
+	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
 build: ## driver, mapper, reducer and every step under its own name, in bin/
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/ ./cmd/driver ./cmd/mapper ./cmd/reducer
@@ -29,6 +32,12 @@ build: ## driver, mapper, reducer and every step under its own name, in bin/
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA)' --runner $(RUNNER) --overwrite
+
+proj2-hadoop: build ## the same with the data in HDFS and big tiers on the cluster
+	@test -n "$$HADOOP_CONF_DIR$$HADOOP_HOME" || \
+		{ echo 'no Hadoop here: make cluster-up && . $(CLUSTER)/env.sh, then again' >&2; exit 1; }
+	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
+		--data 'hdfs://$(DATA_HADOOP)' --runner hadoop --overwrite
 
 test: build ## all tests (about two minutes)
 	$(GO) test ./...

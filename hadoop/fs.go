@@ -22,8 +22,9 @@ import (
 	"github.com/treereduce/treereduce/store"
 )
 
-// Scheme begins the name of a directory in HDFS: hdfs://host:port/path, or
-// hdfs:///path in the default file system of the configuration.
+// Scheme begins the name of a directory in HDFS: hdfs://host:port/path,
+// hdfs://nameservice/path, or hdfs:///path in the default file system of the
+// configuration.
 const Scheme = "hdfs://"
 
 // closeWait bounds how long Close waits for the name node to have heard of the
@@ -78,11 +79,8 @@ func Dial(name string) (f *FS, path string, err error) {
 	if options.KerberosClient != nil {
 		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not speak yet", name)
 	}
-	if host != "" {
-		options.Addresses = []string{host}
-	}
-	if len(options.Addresses) == 0 {
-		return nil, "", fmt.Errorf("%s: no name node: name one, or set HADOOP_CONF_DIR", name)
+	if options.Addresses, err = nameNodes(conf, host); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
 	if options.User = os.Getenv("HADOOP_USER_NAME"); options.User == "" {
 		u, err := user.Current()
@@ -97,7 +95,7 @@ func Dial(name string) (f *FS, path string, err error) {
 
 // connect connects to the name nodes of options.
 func connect(options hdfs.ClientOptions, name string) (*FS, error) {
-	client, err := hdfs.NewClient(options)
+	client, err := newClient(options)
 	if err != nil {
 		return nil, fmt.Errorf("name node %s: %w", strings.Join(options.Addresses, ", "), err)
 	}
@@ -135,13 +133,13 @@ func (f *FS) User() string { return f.options.User }
 
 // DialTask connects a task to the file system of the name nodes with these
 // addresses, with commas between them, as the user of its job.
-func DialTask(nameNodes string) (*FS, error) {
+func DialTask(addresses string) (*FS, error) {
 	conf, err := configuration()
 	if err != nil {
 		return nil, err
 	}
 	options := hdfs.ClientOptionsFromConf(conf)
-	options.Addresses = strings.Split(nameNodes, ",")
+	options.Addresses = strings.Split(addresses, ",")
 	options.User = os.Getenv("mapreduce_job_user_name")
 	return connect(options, Scheme+options.Addresses[0])
 }
@@ -172,7 +170,7 @@ func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
 	if client != nil {
 		return client, true, nil
 	}
-	client, err = hdfs.NewClient(f.options)
+	client, err = newClient(f.options)
 	return client, false, err
 }
 

@@ -28,11 +28,27 @@ import (
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
+	c := up(ctx, t, cluster.Config{})
+	t.Run("files", func(t *testing.T) { testFiles(t, c) })
+	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
+	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
+	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
+	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
+	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
+	t.Run("lock", func(t *testing.T) { testLock(t, c) })
+	t.Run("readme", func(t *testing.T) { testReadme(ctx, t, c) })
+	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
+}
+
+// up brings up a cluster that goes down with the test.
+func up(ctx context.Context, t *testing.T, config cluster.Config) *cluster.Cluster {
+	t.Helper()
 	work, err := os.MkdirTemp("", "hadoop-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cluster.Up(ctx, cluster.Config{Dir: filepath.Join(work, "cluster"), FreePorts: true, Log: t.Output()})
+	config.Dir, config.FreePorts, config.Log = filepath.Join(work, "cluster"), true, t.Output()
+	c, err := cluster.Up(ctx, config)
 	if err != nil {
 		t.Fatalf("%v (logs in %s)", err, work)
 	}
@@ -46,14 +62,7 @@ func TestHadoop(t *testing.T) {
 		}
 		os.RemoveAll(work)
 	})
-	t.Run("files", func(t *testing.T) { testFiles(t, c) })
-	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
-	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
-	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
-	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
-	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
-	t.Run("lock", func(t *testing.T) { testLock(t, c) })
-	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
+	return c
 }
 
 func dial(t *testing.T, c *cluster.Cluster) *hadoop.FS {

@@ -239,14 +239,18 @@ func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// Borders returns the ranges at which the parts of a tier begin, ascending; the
-// first is 0. There are n of them, fewer where a tier has fewer ranges.
+// Borders returns the ranges at which n parts of a tier begin, about equal; the
+// first is 0. They ascend strictly, so that where a tier has too few ranges, some
+// parts are empty; and they are fewer than n, but one at least, where n is more
+// than the ranges of all keys, or less than 1.
 func Borders(g game.Tiered, tier, n int) []uint64 {
+	ranges := uint64(1) << (g.KeyBits() - g.LowBits())
+	n = int(max(1, min(uint64(max(n, 1)), ranges)))
 	borders := []uint64{0}
 	for i := 1; i < n; i++ {
-		if b := g.Border(tier, float64(i)/float64(n)); b > borders[len(borders)-1] {
-			borders = append(borders, b)
-		}
+		after := uint64(n - i) // this part and those after it need a range each
+		border := max(borders[i-1]+1, g.Border(tier, float64(i)/float64(n)))
+		borders = append(borders, min(border, ranges-after))
 	}
 	return borders
 }

@@ -4,6 +4,7 @@
 //	driver lookup 1 1 2
 //	driver stats --svg game.svg
 //	driver verify
+//	driver ranges connectn --width 4 --height 5 --connect 3 --tier 7 --reducers 3 --out FILE
 //
 // driver help, and driver COMMAND --help, list everything.
 //

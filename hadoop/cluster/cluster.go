@@ -53,6 +53,11 @@ type Config struct {
 	// FreePorts takes free ports rather than Hadoop's standard ones, so that
 	// clusters can be beside each other. The ports stay those of the folder.
 	FreePorts bool
+	// HA gives the file system two name nodes, of which one is active (see
+	// FailOver). It is decided when the folder is first brought up.
+	HA bool
+	// Daemons are those to be brought up, all if nil.
+	Daemons []Daemon
 	// Cache is the folder of the jars; if empty, treereduce/hadoop-VERSION in
 	// the user's cache folder.
 	Cache string
@@ -74,6 +79,7 @@ type state struct {
 	Jars      string         `json:"jars"`
 	JavaHome  string         `json:"java_home"`
 	FreePorts bool           `json:"free_ports"`
+	HA        bool           `json:"ha,omitempty"`
 	Ports     map[string]int `json:"ports"`
 }
 
@@ -121,13 +127,17 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	if err := c.format(ctx, progress); err != nil {
 		return nil, err
 	}
+	which := config.Daemons
+	if which == nil {
+		which = c.daemons()
+	}
 	var started []Daemon
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.stop(context.WithoutCancel(ctx), started))
 		}
 	}()
-	for _, d := range Daemons() {
+	for _, d := range which {
 		if c.pid(d) != 0 {
 			continue
 		}
@@ -137,7 +147,10 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 		}
 		started = append(started, d)
 	}
-	if err := c.waitReady(ctx, Daemons()); err != nil {
+	if err := c.activate(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.waitReady(ctx, which); err != nil {
 		return nil, err
 	}
 	if err := c.makeFolders(ctx); err != nil {
@@ -163,7 +176,7 @@ func Open(dir string) (*Cluster, error) {
 	if err := json.Unmarshal(b, &c.state); err != nil {
 		return nil, fmt.Errorf("cluster: %s: %w", c.stateFile(), err)
 	}
-	for name := range standardPorts {
+	for name := range c.defaultPorts() {
 		if c.state.Ports[name] == 0 {
 			return nil, fmt.Errorf("cluster: %s: no port %s", c.stateFile(), name)
 		}
@@ -180,7 +193,7 @@ func (c *Cluster) Down(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	return c.stop(ctx, Daemons())
+	return c.stop(ctx, c.daemons())
 }
 
 // Start starts one daemon, if it does not run, and waits until it is ready.
@@ -220,7 +233,7 @@ type Status struct {
 // Status returns the status of every daemon.
 func (c *Cluster) Status() []Status {
 	var all []Status
-	for _, d := range Daemons() {
+	for _, d := range c.daemons() {
 		all = append(all, Status{Daemon: d, PID: c.pid(d), Web: c.Web(d)})
 	}
 	return all
@@ -232,11 +245,17 @@ func (c *Cluster) Dir() string { return c.dir }
 // ConfDir is the folder of the configuration, HADOOP_CONF_DIR.
 func (c *Cluster) ConfDir() string { return c.path("conf") }
 
-// NameNode is the address of the name node, host:port.
+// NameNode is the address of the (first) name node, host:port.
 func (c *Cluster) NameNode() string { return c.address(portNameNode) }
 
-// DefaultFS is the address of the file system, hdfs://host:port.
-func (c *Cluster) DefaultFS() string { return "hdfs://" + c.NameNode() }
+// DefaultFS is the address of the file system: hdfs://host:port, or with two name
+// nodes the name that stands for both.
+func (c *Cluster) DefaultFS() string {
+	if c.state.HA {
+		return "hdfs://" + nameService
+	}
+	return "hdfs://" + c.NameNode()
+}
 
 // Web is the web address of a daemon, http://host:port.
 func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(d.spec().web) }
@@ -278,7 +297,7 @@ func (c *Cluster) address(port string) string {
 
 // running says whether any daemon runs.
 func (c *Cluster) running() bool {
-	for _, d := range Daemons() {
+	for _, d := range c.daemons() {
 		if c.pid(d) != 0 {
 			return true
 		}
@@ -296,13 +315,17 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if err != nil {
 		return err
 	}
+	if _, err := os.Stat(c.formatted()); err == nil && c.state.HA != config.HA {
+		return fmt.Errorf("cluster: the file system in %s was made for %d name node(s), and stays so", c.dir, len(c.nameNodes()))
+	}
 	// What runs goes on with the configuration that it was started with.
 	if !c.running() {
+		c.state.HA = config.HA
 		ports, err := c.choosePorts(config.FreePorts)
 		if err != nil {
 			return err
 		}
-		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, Ports: ports}
+		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Ports: ports}
 	} else if err := c.checkPorts(); err != nil {
 		return err
 	}
@@ -319,8 +342,7 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 // format makes the file system's folders, once. The marker is written last, so
 // that a formatting that was interrupted is done again.
 func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
-	marker := c.path("hdfs", "formatted")
-	if _, err := os.Stat(marker); err == nil {
+	if _, err := os.Stat(c.formatted()); err == nil {
 		return nil
 	}
 	fmt.Fprintln(progress, "formatting the file system")
@@ -336,8 +358,16 @@ func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cluster: NameNode -format: %w\n%s", err, lastLines(out, logLines))
 	}
-	return writeFile(marker, nil, 0o644)
+	if c.state.HA {
+		if err := os.CopyFS(c.path("hdfs", "name2"), os.DirFS(c.path("hdfs", "name"))); err != nil {
+			return fmt.Errorf("cluster: %w", err)
+		}
+	}
+	return writeFile(c.formatted(), nil, 0o644)
 }
+
+// formatted is the file that says that there is a file system.
+func (c *Cluster) formatted() string { return c.path("hdfs", "formatted") }
 
 // plainFolder are the paths that survive class paths, lists with commas, URIs
 // and shell scripts as they are.

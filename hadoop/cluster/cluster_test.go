@@ -17,23 +17,45 @@ import (
 )
 
 // testCluster is a cluster of which nothing runs.
-func testCluster(t *testing.T) *Cluster {
+func testCluster(t *testing.T) *Cluster { return clusterOf(t, false) }
+
+// clusterOf is a cluster of one name node or two, of which nothing runs.
+func clusterOf(t *testing.T, ha bool) *Cluster {
 	t.Helper()
-	ports, err := freePorts()
+	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha}}
+	ports, err := c.choosePorts(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", FreePorts: true, Ports: ports}}
+	c.state.FreePorts, c.state.Ports = true, ports
 	if err := c.writeFiles(); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// TestConfiguration reads the files back: every port of the cluster is on
-// loopback and in exactly one setting.
+// TestConfiguration reads the files back.
 func TestConfiguration(t *testing.T) {
-	c := testCluster(t)
+	for _, test := range []struct {
+		ha        bool
+		defaultFS string
+		nameDir   string
+	}{
+		{false, "hdfs://localhost:", "dfs.namenode.name.dir"},
+		{true, "hdfs://treereduce", "dfs.namenode.name.dir.treereduce.nn1"},
+	} {
+		c := clusterOf(t, test.ha)
+		if !strings.HasPrefix(c.DefaultFS(), test.defaultFS) {
+			t.Errorf("the file system is %s", c.DefaultFS())
+		}
+		testConfiguration(t, c, test.nameDir)
+	}
+}
+
+// testConfiguration wants every port of the cluster to be on loopback and in
+// exactly one setting.
+func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
+	t.Helper()
 	values := make(map[string]string)
 	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "capacity-scheduler.xml"} {
 		b, err := os.ReadFile(filepath.Join(c.ConfDir(), name))
@@ -67,7 +89,7 @@ func TestConfiguration(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"fs.defaultFS":                        c.DefaultFS(),
-		"dfs.namenode.name.dir":               "file://" + c.Dir() + "/hdfs/name",
+		nameDir:                               "file://" + c.Dir() + "/hdfs/name",
 		"yarn.nodemanager.local-dirs":         c.Dir() + "/local",
 		"mapreduce.application.classpath":     c.Dir() + "/conf,/jars/*",
 		"yarn.nodemanager.aux-services":       "mapreduce_shuffle",
@@ -116,7 +138,8 @@ func TestScripts(t *testing.T) {
 // fakeDaemon starts a process that looks like a daemon of the cluster.
 func fakeDaemon(t *testing.T, c *Cluster, d Daemon) *exec.Cmd {
 	t.Helper()
-	return background(t, nil, "sh", "-c", "while :; do sleep 0.1; done", "sh", c.mark(), d.spec().class)
+	args := append([]string{"-c", "while :; do sleep 0.1; done", "sh", c.mark()}, c.program(d)...)
+	return background(t, nil, "sh", args...)
 }
 
 // background starts a process that ends with the test at the latest.
@@ -159,6 +182,14 @@ func TestPID(t *testing.T) {
 	}
 	if got := c.testPID(t, DataNode, fmt.Sprintln(pid)); got != 0 {
 		t.Errorf("another daemon's: %d", got)
+	}
+	two := &Cluster{dir: c.dir, state: state{HA: true}}
+	first := fakeDaemon(t, two, NameNode)
+	for !two.isDaemon(first.Process.Pid, NameNode) {
+		time.Sleep(endPoll)
+	}
+	if two.isDaemon(first.Process.Pid, NameNode2) {
+		t.Error("the first name node, taken for the second")
 	}
 	beside := &Cluster{dir: strings.TrimSuffix(c.dir, "1")}
 	if beside.dir == c.dir {
@@ -204,7 +235,7 @@ func TestStop(t *testing.T) {
 	c.testPID(t, NodeManager, fmt.Sprint(stranger.Process.Pid))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := c.stop(ctx, Daemons()); err != nil {
+	if err := c.stop(ctx, c.daemons()); err != nil {
 		t.Fatal(err)
 	}
 	for name, cmd := range map[string]*exec.Cmd{"DataNode": polite, "NameNode": stubborn, "task": task} {

@@ -85,10 +85,15 @@ func (c *Cluster) coreSite() []property {
 
 // hdfsSite is hdfs-site.xml.
 func (c *Cluster) hdfsSite() []property {
-	return []property{
+	names := []property{
 		{"dfs.namenode.name.dir", "file://" + c.path("hdfs", "name")},
 		{"dfs.namenode.rpc-address", c.address(portNameNode)},
 		{"dfs.namenode.http-address", c.address(portNameNodeWeb)},
+	}
+	if c.state.HA {
+		names = c.haSite()
+	}
+	return append(names, []property{
 		{"dfs.datanode.data.dir", "file://" + c.path("hdfs", "data")},
 		{"dfs.datanode.hostname", host},
 		{"dfs.datanode.address", c.address(portDataNode)},
@@ -103,7 +108,7 @@ func (c *Cluster) hdfsSite() []property {
 		// 10 heartbeats and two rechecks.
 		{"dfs.heartbeat.interval", "1"},
 		{"dfs.namenode.heartbeat.recheck-interval", "10000"},
-	}
+	}...)
 }
 
 // yarnSite is yarn-site.xml.

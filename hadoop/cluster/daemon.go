@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Daemon is one of the five.
+// A Daemon is one of the five, or NameNode2.
 type Daemon string
 
 // The daemons.
@@ -26,11 +26,14 @@ const (
 	ResourceManager  Daemon = "ResourceManager"
 	NodeManager      Daemon = "NodeManager"
 	JobHistoryServer Daemon = "JobHistoryServer"
+	// NameNode2 is the second name node of a cluster with Config.HA. (Hadoop's
+	// SecondaryNameNode is something else.)
+	NameNode2 Daemon = "NameNode2"
 )
 
-// Daemons are all daemons, in the order in which they are started.
-func Daemons() []Daemon {
-	return []Daemon{NameNode, DataNode, ResourceManager, NodeManager, JobHistoryServer}
+// daemons are all daemons, in the order in which they are started.
+func (c *Cluster) daemons() []Daemon {
+	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
 }
 
 func (d Daemon) lower() string { return strings.ToLower(string(d)) }
@@ -38,6 +41,7 @@ func (d Daemon) lower() string { return strings.ToLower(string(d)) }
 // A spec says what a daemon is started as, and where it listens.
 type spec struct {
 	class string
+	id    string   // a name node's, where there are two
 	web   string   // the port of its web address
 	ports []string // all of its ports
 }
@@ -48,8 +52,16 @@ func (d Daemon) spec() spec {
 	case NameNode:
 		return spec{
 			class: "org.apache.hadoop.hdfs.server.namenode.NameNode",
+			id:    "nn1",
 			web:   portNameNodeWeb,
 			ports: []string{portNameNode, portNameNodeWeb},
+		}
+	case NameNode2:
+		return spec{
+			class: "org.apache.hadoop.hdfs.server.namenode.NameNode",
+			id:    "nn2",
+			web:   portNameNode2Web,
+			ports: []string{portNameNode2, portNameNode2Web},
 		}
 	case DataNode:
 		return spec{
@@ -98,8 +110,17 @@ func (c *Cluster) mark() string { return "-Dtreereduce.cluster=" + c.dir }
 // javaArgs are the arguments of java that make it a daemon.
 func (c *Cluster) javaArgs(d Daemon) []string {
 	return slices.Concat(javaOpts(), []string{
-		daemonHeap, "-XX:+UseSerialGC", c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)), d.spec().class,
-	})
+		daemonHeap, "-XX:+UseSerialGC", c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
+	}, c.program(d))
+}
+
+// program is a daemon's class, and what tells it from another of the class.
+func (c *Cluster) program(d Daemon) []string {
+	s := d.spec()
+	if c.state.HA && s.id != "" {
+		return []string{s.class, "-D", "dfs.ha.namenode.id=" + s.id}
+	}
+	return []string{s.class}
 }
 
 // daemonEnv is the environment of daemons, and through the NodeManager of
@@ -176,8 +197,12 @@ func (c *Cluster) pid(d Daemon) int {
 // isDaemon says whether a process is this daemon of this cluster.
 func (c *Cluster) isDaemon(pid int, d Daemon) bool {
 	args := procFields(pid, "cmdline")
-	return slices.Contains(args, c.mark()) && slices.Contains(args, d.spec().class) &&
-		!slices.Contains(args, "-format")
+	for _, own := range append(c.program(d), c.mark()) {
+		if !slices.Contains(args, own) {
+			return false
+		}
+	}
+	return !slices.Contains(args, "-format")
 }
 
 // procFields are the fields of a file of /proc that ends each by a zero byte.
@@ -217,7 +242,7 @@ func begun(pid int) string {
 // no command line either.
 func (c *Cluster) settle(ctx context.Context) error {
 	limit := time.Now().Add(settleTime)
-	for _, d := range Daemons() {
+	for _, d := range c.daemons() {
 		b, err := os.ReadFile(c.pidFile(d))
 		if err != nil {
 			continue

@@ -34,6 +34,8 @@ const (
 	portHistory         = "history"
 	portHistoryAdmin    = "history-admin"
 	portHistoryWeb      = "history-web"
+	portNameNode2       = "namenode2"
+	portNameNode2Web    = "namenode2-web"
 )
 
 // standardPorts are the ports of the documentation and of tutorials. The
@@ -60,6 +62,16 @@ var standardPorts = map[string]int{
 	portHistoryWeb:      19888,
 }
 
+// defaultPorts are the standard ports of the cluster's daemons; those of a second
+// name node have no standard.
+func (c *Cluster) defaultPorts() map[string]int {
+	ports := maps.Clone(standardPorts)
+	if c.state.HA {
+		ports[portNameNode2], ports[portNameNode2Web] = 9001, 9871
+	}
+	return ports
+}
+
 // Free ports are taken from below the range (32768 and up) that the kernel
 // takes the ports of outgoing connections from: one of those could sit on the
 // port of a daemon that is just being started again.
@@ -73,23 +85,19 @@ const (
 // that it had, if they are still right and free.
 func (c *Cluster) choosePorts(free bool) (map[string]int, error) {
 	if !free {
-		c.state.Ports = maps.Clone(standardPorts)
+		c.state.Ports = c.defaultPorts()
 		return c.state.Ports, c.checkPorts()
 	}
 	if c.state.FreePorts && c.checkPorts() == nil {
 		return c.state.Ports, nil
 	}
-	return freePorts()
+	return freePorts(c.defaultPorts())
 }
 
-// freePorts returns ports that follow one another and are free. Two clusters
+// freePorts returns ports of these names that follow one another and are free. Two clusters
 // that choose at the same time hardly ever choose the same.
-func freePorts() (map[string]int, error) {
-	names := make([]string, 0, len(standardPorts))
-	for name := range standardPorts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+func freePorts(of map[string]int) (map[string]int, error) {
+	names := slices.Sorted(maps.Keys(of))
 	size := len(names)
 	for range freePortTries {
 		first := lowestFreePort + size*rand.IntN((highestFreePort-lowestFreePort)/size)
@@ -110,7 +118,7 @@ func freePorts() (map[string]int, error) {
 // checkPorts finds out whether another process has a port of a daemon that
 // does not run.
 func (c *Cluster) checkPorts() error {
-	for _, d := range Daemons() {
+	for _, d := range c.daemons() {
 		if c.pid(d) != 0 {
 			continue
 		}

@@ -50,8 +50,8 @@ func (c *Cluster) waitReady(ctx context.Context, which []Daemon) error {
 // ready says what a daemon is not ready for yet, or nil.
 func (c *Cluster) ready(ctx context.Context, d Daemon) error {
 	switch d {
-	case NameNode:
-		return c.nameNodeReady(ctx)
+	case NameNode, NameNode2:
+		return c.nameNodeReady(ctx, d)
 	case DataNode:
 		return c.dataNodeReady(ctx)
 	case ResourceManager:
@@ -73,14 +73,14 @@ func (c *Cluster) failed(d Daemon, why error) error {
 }
 
 // nameNodeReady wants a live data node, and safe mode left.
-func (c *Cluster) nameNodeReady(ctx context.Context) error {
+func (c *Cluster) nameNodeReady(ctx context.Context, d Daemon) error {
 	var beans struct {
 		Beans []struct {
 			FSState          string
 			NumLiveDataNodes int
 		} `json:"beans"`
 	}
-	err := getJSON(ctx, c.Web(NameNode)+"/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &beans)
+	err := getJSON(ctx, c.Web(d)+"/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &beans)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,14 @@ func (c *Cluster) dataNodeReady(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(actors) != 1 || actors[0].ActorState != "RUNNING" {
-		return fmt.Errorf("block pools %+v, want one that is RUNNING", actors)
+	running := 0
+	for _, a := range actors {
+		if a.ActorState == "RUNNING" {
+			running++
+		}
+	}
+	if n := len(c.nameNodes()); running != n {
+		return fmt.Errorf("block pools %+v, want %d that are RUNNING", actors, n)
 	}
 	return nil
 }
@@ -179,6 +185,10 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)
 	}
+	active, err := c.Active(ctx)
+	if err != nil {
+		return err
+	}
 	for _, f := range []struct{ path, mode string }{
 		{"/tmp", "1777"},
 		{"/tmp/hadoop-yarn", "755"},
@@ -190,7 +200,7 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	} {
 		for _, op := range []string{"MKDIRS", "SETPERMISSION"} {
 			q := url.Values{"op": {op}, "permission": {f.mode}, "user.name": {u.Username}}
-			if err := request(ctx, http.MethodPut, c.Web(NameNode)+"/webhdfs/v1"+f.path+"?"+q.Encode(), nil); err != nil {
+			if err := request(ctx, http.MethodPut, c.Web(active)+"/webhdfs/v1"+f.path+"?"+q.Encode(), nil); err != nil {
 				return fmt.Errorf("cluster: make %s: %w", f.path, err)
 			}
 		}

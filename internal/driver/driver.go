@@ -18,7 +18,7 @@ const defaultData = "all_data"
 
 // Main is the command driver.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := []*cli.Command{solveCommand(), lookupCommand(), statsCommand(), verifyCommand(), statusCommand()}
+	commands := []*cli.Command{solveCommand(), statusCommand(), lookupCommand(), statsCommand(), verifyCommand(), rangesCommand()}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)
@@ -31,10 +31,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}, args, stdin, stdout, stderr)
 }
 
-// openData returns the file system of the data directory of a command line, and
-// the path within it; done ends what it opened.
-func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
-	name := c.String("data")
+// openFS returns the file system of a name on a command line, and the path within
+// it; done ends what it opened.
+func openFS(name string) (fsys store.FS, path string, done func(), err error) {
 	if !strings.HasPrefix(name, hadoop.Scheme) {
 		return store.Local{}, name, func() {}, nil
 	}

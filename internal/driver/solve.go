@@ -183,7 +183,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	case c.Bool("overwrite"):
 		mode = store.Overwrite
 	}
-	fsys, path, done, err := openData(c)
+	fsys, path, done, err := openFS(c.String("data"))
 	if err != nil {
 		return err
 	}

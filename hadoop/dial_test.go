@@ -1,0 +1,45 @@
+package hadoop
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/colinmarc/hdfs/v2/hadoopconf"
+)
+
+func TestNameNodes(t *testing.T) {
+	ha := hadoopconf.HadoopConf{
+		"fs.defaultFS":                      "hdfs://both",
+		"dfs.nameservices":                  "both,half",
+		"dfs.ha.namenodes.both":             "nn1, nn2",
+		"dfs.namenode.rpc-address.both.nn1": "one:9000",
+		"dfs.namenode.rpc-address.both.nn2": "two",
+		"dfs.ha.namenodes.half":             "nn1,nn2",
+		"dfs.namenode.rpc-address.half.nn2": "two:9000",
+	}
+	for _, test := range []struct {
+		conf hadoopconf.HadoopConf
+		host string
+		want string // the addresses, or the error
+	}{
+		{nil, "", "no name node: name one, or set HADOOP_CONF_DIR"},
+		{nil, "host:9000", "host:9000"},
+		{nil, "host", "host:8020"},
+		{hadoopconf.HadoopConf{"fs.defaultFS": "hdfs://host:9000/"}, "", "host:9000"},
+		{hadoopconf.HadoopConf{"fs.default.name": "hdfs://host"}, "", "host:8020"},
+		{hadoopconf.HadoopConf{"fs.defaultFS": "file:///"}, "", "the default file system is file:///, expected hdfs://host:port"},
+		{ha, "", "one:9000 two:8020"},
+		{ha, "both", "one:9000 two:8020"},
+		{ha, "one:9000", "one:9000"},
+		{ha, "half", "name service half: dfs.namenode.rpc-address.half.nn1 is not set"},
+	} {
+		nodes, err := nameNodes(test.conf, test.host)
+		got := strings.Join(nodes, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%v, host %q: %s, want %s", test.conf, test.host, got, test.want)
+		}
+	}
+}

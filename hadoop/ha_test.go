@@ -1,0 +1,199 @@
+//go:build hadoop
+
+package hadoop_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/store"
+)
+
+// TestFailOver has two name nodes, of which the other becomes the active one
+// while a lock is held, a file is written, and a board is solved.
+func TestFailOver(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	c := up(ctx, t, cluster.Config{
+		HA:      true,
+		Daemons: []cluster.Daemon{cluster.NameNode, cluster.NameNode2, cluster.DataNode},
+	})
+	// The configuration says what the name of the file system stands for.
+	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
+	t.Run("files", func(t *testing.T) { testFilesFailOver(ctx, t, c) })
+	t.Run("solve", func(t *testing.T) { testSolveFailOver(ctx, t, c) })
+}
+
+// failOver fails over, and says how long that took.
+func failOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	before, err := c.Active(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := c.FailOver(ctx); err != nil {
+		t.Fatal(err)
+	}
+	after, err := c.Active(ctx)
+	if err != nil || after == before {
+		t.Fatalf("%s is active after %s, %v", after, before, err)
+	}
+	t.Logf("%s to %s: %.1f s", before, after, time.Since(begin).Seconds())
+}
+
+// testFilesFailOver fails over, there and back, with a lock held, a file half
+// written and one half read. For a time no name node is active at all.
+func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := dial(t, c)
+	ok(f.MkdirAll("/ha"))
+	lock, err := f.Lock("/ha/_lock")
+	ok(err)
+	half := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
+	w, err := f.Create("/ha/file")
+	ok(err)
+	_, err = w.Write(half)
+	ok(err)
+	old, err := f.Create("/ha/old")
+	ok(err)
+	_, err = old.Write(half)
+	ok(err)
+	ok(old.Close())
+	r, err := f.Open("/ha/old")
+	ok(err)
+	defer r.Close()
+	buf := make([]byte, 16)
+	_, err = r.ReadAt(buf, 0)
+	ok(err)
+
+	failOver(ctx, t, c)
+	_, err = w.Write(half)
+	ok(err)
+	ok(w.Close())
+	info, err := f.Stat("/ha/file")
+	ok(err)
+	if info.Size() != int64(2*len(half)) {
+		t.Errorf("%d bytes, want %d", info.Size(), 2*len(half))
+	}
+	_, err = r.ReadAt(buf, 1<<20)
+	ok(err)
+	if _, err := dial(t, c).Lock("/ha/_lock"); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a second lock: %v", err)
+	}
+
+	// The calls wait while both are on standby.
+	active, err := c.Active(ctx)
+	ok(err)
+	id := map[cluster.Daemon]string{cluster.NameNode: "nn1", cluster.NameNode2: "nn2"}[active]
+	if out, err := c.Command(ctx, "haadmin", "-transitionToStandby", id).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const pause = 12 * time.Second // more than hdfs.Client leaves an address alone
+	begin := time.Now()
+	back := make(chan error)
+	go func() {
+		time.Sleep(pause)
+		out, err := c.Command(ctx, "haadmin", "-transitionToActive", id).CombinedOutput()
+		if err != nil {
+			err = errors.Join(err, errors.New(string(out)))
+		}
+		back <- err
+	}()
+	ok(f.Rename("/ha/old", "/ha/new"))
+	if waited := time.Since(begin); waited < pause {
+		t.Errorf("a call without an active name node came back after %v", waited)
+	}
+	ok(<-back)
+	ok(lock.Close())
+	again, err := dial(t, c).Lock("/ha/_lock")
+	if err != nil {
+		t.Fatalf("after it was given up: %v", err)
+	}
+	ok(again.Close())
+	if _, _, err := hadoop.Dial("hdfs:///ha"); err != nil {
+		t.Errorf("by the default file system: %v", err)
+	}
+}
+
+// testSolveFailOver fails over twice while a driver solves, and wants the bytes
+// of a run on one machine.
+func testSolveFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	driver := func(args string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
+		cmd.Env = c.Env()
+		cmd.Stderr = t.Output()
+		return cmd
+	}
+	const board = "solve connectn --width 5 --height 4 --connect 4 --keep all --data "
+	local := t.TempDir()
+	if err := driver(board + local).Run(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(local, "final", "part-00000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := driver(board + c.DefaultFS() + "/solved --json --runner hadoop --streaming-jar " + c.StreamingJar())
+	news, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	var over []time.Duration // when a fail-over was done
+	var took float64
+	for lines := bufio.NewScanner(news); lines.Scan(); {
+		var event struct {
+			Step    string  `json:"step"`
+			Tier    int     `json:"tier"`
+			Done    bool    `json:"done"`
+			Seconds float64 `json:"seconds"` // in the last line
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatalf("%v: %s", err, lines.Bytes())
+		}
+		// Before most of the work of either way.
+		if event.Done && (event.Step == "possible" && event.Tier == 6 || event.Step == "solve" && event.Tier == 18) {
+			failOver(ctx, t, c)
+			over = append(over, time.Since(begin))
+		}
+		took = event.Seconds
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if len(over) != 2 || over[1].Seconds() > took {
+		t.Errorf("fail-overs were done after %v, want two before the driver was, after %.1f s", over, took)
+	}
+	t.Logf("solved in %.1f s, fail-overs done after %v", took, over)
+	got, err := c.Command(ctx, "fs", "-cat", "/solved/final/part-*").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("final is not that of a run on one machine")
+	}
+	out, err := driver("verify --data hdfs:///solved").Output()
+	if err != nil || !strings.Contains(string(out), "3945711 positions, every one as it should be") {
+		t.Errorf("verify: %v: %s", err, out)
+	}
+}

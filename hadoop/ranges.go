@@ -1,0 +1,30 @@
+package hadoop
+
+import (
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Ranges is the file of ranges that TotalOrderPartitioner needs for a job with
+// this many reducers that writes a tier: a SequenceFile of the keys at which the
+// second part and those after it begin. The parts are about equal. The keys
+// ascend strictly, or the partitioner says "Split points are out of order": where
+// a tier has too few ranges, some parts are empty.
+func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
+	if tier < 0 || tier > g.Tiers() {
+		return nil, fmt.Errorf("%s: tier %d, expected 0 to %d", g.Spec(), tier, g.Tiers())
+	}
+	borders := step.Borders(g, tier, reducers)
+	if len(borders) != reducers {
+		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, len(borders))
+	}
+	width := streamfmt.KeyWidth(g.KeyBits())
+	var keys [][]byte
+	for _, b := range borders[1:] {
+		keys = append(keys, streamfmt.AppendKey(nil, b<<g.LowBits(), width))
+	}
+	return SequenceFile(TextClass, keys), nil
+}

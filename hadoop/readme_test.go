@@ -1,0 +1,72 @@
+//go:build hadoop
+
+package hadoop_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/hadoop/cluster"
+)
+
+// readmeLines are what differs from run to run in what the README's commands
+// print, and what stands there in its place; Hadoop's own line is not shown.
+var readmeLines = []struct {
+	pattern *regexp.Regexp
+	to      string
+}{
+	{regexp.MustCompile(`in \d+\.\d+ s`), "in N s"},
+	{regexp.MustCompile(`/user/[^/]+/`), "/user/USER/"},
+	{regexp.MustCompile(`(?m)^packageJobJar: .*\n`), ""},
+}
+
+// testReadme runs the README's jobs by hand as they stand there, and compares
+// what they print.
+func testReadme(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(readme), "\n### Job by job\n")
+	if !ok {
+		t.Fatal("the README has no section of this name")
+	}
+	section, _, _ = strings.Cut(section, "\n#")
+	script, want := "set -e -o pipefail\n", ""
+	for line := range strings.Lines(section) {
+		text, code := strings.CutPrefix(line, "    ")
+		if command, ok := strings.CutPrefix(text, "$ "); code && ok {
+			script += command
+		} else if command, ok := strings.CutPrefix(text, "> "); code && ok {
+			script += command
+		} else if code {
+			want += text
+		}
+	}
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd.Dir = ".."
+	cmd.Env = append(c.Env(), "USER="+u.Username)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s%s", err, script, out, stderr.String())
+	}
+	got := string(out)
+	for _, l := range readmeLines {
+		got, want = l.pattern.ReplaceAllString(got, l.to), l.pattern.ReplaceAllString(want, l.to)
+	}
+	if got != want {
+		t.Errorf("the README's jobs print\n%s\nbut it says\n%s", got, want)
+	}
+}

@@ -17,13 +17,12 @@ func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
 	if tier < 0 || tier > g.Tiers() {
 		return nil, fmt.Errorf("%s: tier %d, expected 0 to %d", g.Spec(), tier, g.Tiers())
 	}
-	borders := step.Borders(g, tier, reducers)
-	if len(borders) != reducers {
-		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, len(borders))
+	if most := step.MostParts(g); reducers < 1 || uint64(reducers) > most {
+		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, most)
 	}
 	width := streamfmt.KeyWidth(g.KeyBits())
 	var keys [][]byte
-	for _, b := range borders[1:] {
+	for _, b := range step.Borders(g, tier, reducers)[1:] {
 		keys = append(keys, streamfmt.AppendKey(nil, b<<g.LowBits(), width))
 	}
 	return SequenceFile(TextClass, keys), nil

@@ -239,13 +239,15 @@ func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
+// MostParts is how many parts a tier can be cut into: its keys have so many ranges.
+func MostParts(g game.Tiered) uint64 { return 1 << (g.KeyBits() - g.LowBits()) }
+
 // Borders returns the ranges at which n parts of a tier begin, about equal; the
 // first is 0. They ascend strictly, so that where a tier has too few ranges, some
-// parts are empty; and they are fewer than n, but one at least, where n is more
-// than the ranges of all keys, or less than 1.
+// parts are empty. More than MostParts become so many.
 func Borders(g game.Tiered, tier, n int) []uint64 {
-	ranges := uint64(1) << (g.KeyBits() - g.LowBits())
-	n = int(max(1, min(uint64(max(n, 1)), ranges)))
+	ranges := MostParts(g)
+	n = int(min(uint64(n), ranges))
 	borders := []uint64{0}
 	for i := 1; i < n; i++ {
 		after := uint64(n - i) // this part and those after it need a range each

@@ -104,6 +104,18 @@ func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
 }
 
+// ConfDir is the directory of Hadoop's configuration: HADOOP_CONF_DIR, or
+// etc/hadoop of HADOOP_HOME; "" if neither is set.
+func ConfDir() string {
+	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
+		return dir
+	}
+	if home := os.Getenv("HADOOP_HOME"); home != "" {
+		return home + "/etc/hadoop"
+	}
+	return ""
+}
+
 // configuration reads Hadoop's configuration; nil if there is none.
 func configuration() (hadoopconf.HadoopConf, error) {
 	if home := os.Getenv("HADOOP_HOME"); os.Getenv("HADOOP_CONF_DIR") == "" && home != "" {
@@ -117,6 +129,9 @@ func configuration() (hadoopconf.HadoopConf, error) {
 
 // NameNodes are the addresses of the name nodes, host:port.
 func (f *FS) NameNodes() []string { return f.options.Addresses }
+
+// User is as whom files are read and written.
+func (f *FS) User() string { return f.options.User }
 
 // DialTask connects a task to the file system of the name nodes with these
 // addresses, with commas between them, as the user of its job.

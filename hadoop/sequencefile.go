@@ -5,11 +5,11 @@ import "encoding/binary"
 // The classes of keys that a job's partitioner compares: those of its map's
 // output.
 const (
-	textClass  = "org.apache.hadoop.io.Text"
-	bytesClass = "org.apache.hadoop.io.BytesWritable"
+	TextClass  = "org.apache.hadoop.io.Text"
+	BytesClass = "org.apache.hadoop.io.BytesWritable"
 )
 
-// sequenceFile packs keys as TotalOrderPartitioner wants them: a Hadoop
+// SequenceFile packs keys as TotalOrderPartitioner wants them: a Hadoop
 // SequenceFile of keys of a class and NullWritable values, not compressed. Keys
 // are at most 127 bytes long.
 //
@@ -22,7 +22,7 @@ const (
 // Numbers are big-endian; a vint up to 127 is one byte. No sync mark is needed
 // between records: one comes at least every 2,000 bytes when Hadoop writes, but
 // readers only look for them when they seek.
-func sequenceFile(class string, keys [][]byte) []byte {
+func SequenceFile(class string, keys [][]byte) []byte {
 	text := func(dst []byte, s string) []byte { return append(append(dst, byte(len(s))), s...) }
 	out := []byte{'S', 'E', 'Q', 6}
 	out = text(out, class)
@@ -31,7 +31,7 @@ func sequenceFile(class string, keys [][]byte) []byte {
 	out = append(out, "treereduce ranges"[:16]...)
 	for _, k := range keys {
 		var key []byte
-		if class == textClass {
+		if class == TextClass {
 			key = text(nil, string(k))
 		} else {
 			key = append(binary.BigEndian.AppendUint32(nil, uint32(len(k))), k...)

@@ -28,16 +28,28 @@ type Job struct {
 	Input []string
 	// Parents is the directory of the positions that exist in Tier; solve's.
 	Parents string
-	// Output is the directory of the attempt, made and empty.
-	Output string
+	// Output is the directory of the attempt, made and empty; or Adopted, one in
+	// which the runner is at work already, for a driver that has died.
+	Output  string
+	Adopted bool
 	// Reducers is how many parts are written; their ranges ascend.
 	Reducers int
 	Codec    tierio.Codec
 	// Combine lets mappers merge what they print; it does not change the result.
 	Combine bool
-	// Progress is called from time to time, from one goroutine, with how much
-	// of the job is done (0 to 1). May be nil.
-	Progress func(float64)
+	// Progress is called from time to time, from one goroutine, with how far the
+	// job is. May be nil.
+	Progress func(Progress)
+}
+
+// Progress is how far a job is.
+type Progress struct {
+	Share float64 // of all that is to be done, 0 to 1
+
+	// What follows is of a cluster's job.
+
+	Map, Reduce float64 // shares of its two sides
+	Tracking    string  // the address of its page
 }
 
 // Border returns the range at which part i of the job begins. The first part
@@ -54,17 +66,32 @@ func (j *Job) Border(i int) uint64 {
 }
 
 // Report calls Progress, if there is one.
-func (j *Job) Report(done float64) {
+func (j *Job) Report(p Progress) {
 	if j.Progress != nil {
-		j.Progress(done)
+		j.Progress(p)
 	}
 }
 
 // A Runner runs jobs.
 type Runner interface {
-	// Run fills the job's output directory with its parts, and returns how many
-	// records they hold. It writes no _SUCCESS: whoever made the attempt does,
-	// if Run returned no error. When ctx is done it ends what it began and
-	// returns ctx's error.
-	Run(ctx context.Context, job *Job) (records int64, err error)
+	// Run fills the job's output directory with its parts, and tells of them. It
+	// writes no _SUCCESS: whoever made the attempt does, if Run returned no
+	// error. When ctx is done it ends what it began and returns ctx's error.
+	Run(ctx context.Context, job *Job) (Stats, error)
+}
+
+// Stats are what a runner tells of a job that it has run.
+type Stats struct {
+	Records  int64 `json:"records"`            // that the job wrote
+	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
+
+	// What follows is of a cluster's job.
+
+	Application string  `json:"application,omitempty"`   // its name there
+	Shuffled    int64   `json:"shuffled,omitempty"`      // positions that the maps sent
+	Bytes       int64   `json:"shuffle_bytes,omitempty"` // that went through the shuffle
+	Waiting     float64 `json:"waiting,omitempty"`       // seconds in which no task was at work
+	Working     float64 `json:"working,omitempty"`       // seconds in which one was
+	CPU         float64 `json:"cpu,omitempty"`           // seconds, of the tasks with their JVMs
+	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs alone
 }

@@ -60,15 +60,22 @@ type Options struct {
 
 // An Event is news of a run.
 type Event struct {
-	Job     string  `json:"job"`               // directory that is made, e.g. data_first3
-	Step    string  `json:"step"`              // init, possible, solve, final
-	Tier    int     `json:"tier"`              // of what is written
-	Tiers   int     `json:"tiers"`             // the last tier of the game
-	Done    bool    `json:"done"`              // the job is finished; false: it runs
-	Records int64   `json:"records,omitempty"` // that the job wrote, once Done
-	Share   float64 `json:"share"`             // of the whole run that is done, 0 to 1, by slots
-	Elapsed float64 `json:"elapsed"`           // seconds since the run began
-	Left    float64 `json:"left"`              // seconds still to go, 0 if not known
+	Job     string  `json:"job"`     // directory that is made, e.g. data_first3
+	Step    string  `json:"step"`    // init, possible, solve, final
+	Tier    int     `json:"tier"`    // of what is written
+	Tiers   int     `json:"tiers"`   // the last tier of the game
+	Done    bool    `json:"done"`    // the job is finished; false: it runs
+	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots
+	Elapsed float64 `json:"elapsed"` // seconds since the run began
+	Left    float64 `json:"left"`    // seconds still to go, 0 if not known
+
+	runner.Stats // once Done
+
+	// What follows is of a job that runs on a cluster.
+
+	Map      float64 `json:"map,omitempty"`      // shares of its sides that are done, 0 to 1
+	Reduce   float64 `json:"reduce,omitempty"`   //
+	Tracking string  `json:"tracking,omitempty"` // the address of its page
 }
 
 // A Result is what a run came to.
@@ -92,6 +99,11 @@ type run struct {
 	work, done, before float64 // slots: of the whole run; done so far; done by earlier runs
 	result             Result
 
+	journal *journal
+	jobAt   time.Time // when the job that runs began
+
+	looked bool // whether the attempts of an earlier run have been looked for
+
 	tables string // the attempt in which tiers of the table are written; "" before the first
 }
 
@@ -109,14 +121,21 @@ func (r *run) values(tier int) string {
 
 // Run solves the game in a data directory, from where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Tiered, o Options) (Result, error) {
-	r := &run{Options: o, data: data, g: g, last: g.Tiers(), begun: time.Now()}
+	r := &run{Options: o, data: data, g: g, last: g.Tiers(), begun: time.Now(), journal: openJournal(data)}
 	for tier := range r.last + 1 {
 		r.work += 2 * g.Slots(tier)
 		r.result.Tiers = append(r.result.Tiers, -1)
 	}
 	err := r.run(ctx)
 	r.result.Wall = time.Since(r.begun)
-	return r.result, err
+	state := Solved
+	switch {
+	case ctx.Err() != nil || err == nil && !r.result.Solved:
+		state = Stopped
+	case err != nil:
+		state = Failed
+	}
+	return r.result, r.journal.end(state, err)
 }
 
 func (r *run) run(ctx context.Context) error {
@@ -350,8 +369,7 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var err error
-	if job.Output, err = r.data.Attempt(job.Name); err != nil {
+	if err := r.attempt(job); err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
 	job.Game, job.FS = r.g, r.data.FS
@@ -364,9 +382,20 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 			return err
 		}
 	}
-	job.Progress = func(share float64) { r.report(job, r.done+share*slots, false, 0) }
-	job.Progress(0)
-	records, err := r.Runner.Run(ctx, job)
+	r.jobAt = time.Now()
+	var journalErr error
+	job.Progress = func(p runner.Progress) {
+		e := r.event(job, r.done+p.Share*slots)
+		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
+		if err := r.report(e); err != nil && journalErr == nil {
+			journalErr = err
+		}
+	}
+	job.Progress(runner.Progress{})
+	stats, err := r.Runner.Run(ctx, job)
+	if err == nil {
+		err = journalErr
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
@@ -375,10 +404,29 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	}
 	r.done += slots
 	if job.Step == step.Init || job.Step == step.Possible {
-		r.result.Tiers[job.Tier] = records
+		r.result.Tiers[job.Tier] = stats.Records
 	}
-	r.report(job, r.done, true, records)
-	return nil
+	e := r.event(job, r.done)
+	e.Done, e.Stats = true, stats
+	return r.report(e)
+}
+
+// attempt gives a job the directory to write in. The first job of a run may be at
+// work already, for a driver that has died.
+func (r *run) attempt(job *runner.Job) (err error) {
+	if !r.looked {
+		r.looked = true
+		kept, err := r.data.Attempts(job.Name)
+		if err != nil {
+			return err
+		}
+		if len(kept) > 0 {
+			job.Output, job.Adopted = kept[0], true
+			return nil
+		}
+	}
+	job.Output, err = r.data.Attempt(job.Name)
+	return err
 }
 
 // skip counts work that an earlier run has done.
@@ -387,14 +435,20 @@ func (r *run) skip(slots float64) {
 	r.before += slots
 }
 
-func (r *run) report(job *runner.Job, done float64, finished bool, records int64) {
-	if r.Report == nil {
-		return
-	}
+// event is news of a job, with so many slots done of the run.
+func (r *run) event(job *runner.Job, done float64) Event {
 	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last,
-		Done: finished, Records: records, Share: min(1, done/r.work), Elapsed: time.Since(r.begun).Seconds()}
+		Share: min(1, done/r.work), Elapsed: time.Since(r.begun).Seconds()}
 	if now := done - r.before; now > 0 {
 		e.Left = e.Elapsed * (r.work - done) / now
 	}
-	r.Report(e)
+	return e
+}
+
+// report tells an event, and notes it.
+func (r *run) report(e Event) error {
+	if r.Report != nil {
+		r.Report(e)
+	}
+	return r.journal.note(e, time.Since(r.jobAt))
 }

@@ -33,20 +33,33 @@ type Options struct {
 // flushSize is how many bytes of output are gathered before they are written.
 const flushSize = 64 << 10
 
-// RecordsOut is the name of the counter of records written, RecordsIn of those
-// read.
+// The names of the counters of a stream, in the order of Counters.
 const (
-	RecordsIn  = "records in"
-	RecordsOut = "records out"
+	RecordsIn   = "records in"
+	RecordsOut  = "records out"
+	RecordsDone = "records with a value"
+)
+
+// The names of further counters that a task tells.
+const (
+	Tasks = "tasks"
+	Wall  = "milliseconds"
+	CPU   = "CPU milliseconds"
 )
 
 // CounterGroup is the group of the counters of a side, map or reduce.
 func CounterGroup(side string) string { return "treereduce " + side }
 
+// SplitMark stands between a file and the byte at which a split of it begins, in
+// what the input of a mapper is called; the line that an error names is counted
+// from there.
+const SplitMark = " from byte "
+
 // Counters are what a stream counted.
 type Counters struct {
-	In  int64 // records read
-	Out int64 // records written
+	In   int64 // records read
+	Out  int64 // records written
+	Done int64 // of these, positions with a value
 }
 
 // Map runs the map of a step from in to out, line by line.
@@ -92,7 +105,11 @@ type writer struct {
 }
 
 func (w *writer) block(b *block.Block, done streamfmt.Kind) {
-	w.counters.Out += int64(b.Count())
+	n := b.Done.Count()
+	w.counters.Out += int64(b.Open.Count() + n)
+	if done == streamfmt.Done {
+		w.counters.Done += int64(n)
+	}
 	w.buf = lines.Append(w.buf, b, w.width, done)
 	w.spill()
 }

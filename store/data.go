@@ -23,6 +23,8 @@ const (
 	tryDigits     = 10 // of the number of a try
 	// Success is the empty file that says that a directory is whole.
 	Success = "_SUCCESS"
+	// JournalFile says what the jobs of a run did; see package solve.
+	JournalFile = "jobs.json"
 )
 
 // A manifest says what a data directory is of.
@@ -153,7 +155,7 @@ func ours(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{manifestName, "temp", "table", "final"}, name)
+	return slices.Contains([]string{manifestName, JournalFile, "temp", "table", "final"}, name)
 }
 
 // clear removes attempts that are not to be kept, and if asked everything that

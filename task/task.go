@@ -265,7 +265,9 @@ func (r *reduce) write(b *block.Block) error {
 	if err := r.step.Reduce(b); err != nil {
 		return fmt.Errorf("range %#x: %w", b.Range, err)
 	}
-	r.n.Out += int64(b.Count())
+	done := b.Done.Count()
+	r.n.Out += int64(b.Open.Count() + done)
+	r.n.Done += int64(done)
 	r.chunk.Add(b)
 	if r.chunk.Size() < flushSize {
 		return nil

@@ -42,7 +42,7 @@ func taskJob(job *runner.Job, memory int) *task.Job {
 		Reducers: job.Reducers, Parents: job.Parents, Memory: memory}
 }
 
-func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
+func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	if job.Step != step.Possible && job.Step != step.Solve {
 		return (&inline.Runner{}).Run(ctx, job)
 	}
@@ -53,14 +53,14 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
 	}
 	shares, _, err := task.Shares(job.FS, job.Input[0], job.Game, tier, func(int64) int { return r.maps })
 	if err != nil {
-		return 0, err
+		return stats, err
 	}
 	borders := step.Borders(job.Game, job.Tier, job.Reducers)
 	parts := make([][]pair, len(borders))
 	for _, s := range shares {
 		var out bytes.Buffer
 		if _, err := j.Map(strings.NewReader(s.String()+"\n"), &out); err != nil {
-			return 0, err
+			return stats, err
 		}
 		pairs := streamfmt.NewPairReader(&out, "map")
 		for {
@@ -69,7 +69,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
 				break
 			}
 			if err != nil {
-				return 0, err
+				return stats, err
 			}
 			i, found := slices.BinarySearch(borders, rng)
 			if !found {
@@ -78,7 +78,6 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
 			parts[i] = append(parts[i], pair{rng, bytes.Clone(packed)})
 		}
 	}
-	var records int64
 	for i, pairs := range parts {
 		r.random.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.rng) - int64(b.rng)) })
@@ -88,11 +87,11 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (int64, error) {
 		}
 		n, err := j.Reduce(i, bytes.NewReader(in), job.Output)
 		if err != nil {
-			return 0, err
+			return stats, err
 		}
-		records += n.Out
+		stats.Records += n.Out
 	}
-	return records, nil
+	return stats, nil
 }
 
 // TestSame solves boards by tasks, with one and with several maps and reducers

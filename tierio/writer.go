@@ -18,7 +18,7 @@ type Chunk struct {
 	packed streamfmt.Packed
 	text   []byte
 
-	records int64
+	records, done int64
 }
 
 // NewChunk returns an empty chunk for a game.
@@ -30,7 +30,7 @@ func NewChunk(g game.Tiered, c Codec) *Chunk {
 func (c *Chunk) Reset() {
 	c.packed.Reset()
 	c.text = c.text[:0]
-	c.records = 0
+	c.records, c.done = 0, 0
 }
 
 // Add encodes a block, unless it is empty. Ranges ascend.
@@ -38,7 +38,9 @@ func (c *Chunk) Add(b *block.Block) {
 	if b.Empty() {
 		return
 	}
-	c.records += int64(b.Count())
+	done := b.Done.Count()
+	c.records += int64(b.Open.Count() + done)
+	c.done += int64(done)
 	if c.codec == Blocks {
 		c.packed.Add(b)
 		return
@@ -58,6 +60,9 @@ func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
 
 // Records is how many records or lines the chunk holds.
 func (c *Chunk) Records() int64 { return c.records }
+
+// Done is how many records with a value the chunk holds.
+func (c *Chunk) Done() int64 { return c.done }
 
 // A Writer writes a part.
 type Writer struct {

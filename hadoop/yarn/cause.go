@@ -3,6 +3,7 @@ package yarn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -107,9 +108,10 @@ func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, dia
 		return err
 	})
 	for i, a := range attempts {
-		said := programLines(c.log(ctx, a.NodeHTTPAddress, app.ID, a.AssignedContainerID, "stderr"))
+		stderr, missing := c.log(ctx, a.NodeHTTPAddress, app.ID, a.AssignedContainerID, "stderr")
+		said := programLines(stderr)
 		if i == 0 || len(said) > 0 {
-			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, said)}
+			failure = Failure{taskName(a.ID), a.ID, hostOf(a.NodeHTTPAddress), explain(a.Diagnostics, said, missing)}
 		}
 		if len(said) > 0 {
 			break
@@ -180,40 +182,42 @@ func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
 		failure.Text = text
 		return failure, nil
 	}
-	said := programLines(c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr"))
-	if len(said) == 0 {
-		failure.Text = lastError(c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "syslog"))
-	} else {
-		failure.Text = strings.Join(said, "\n")
+	// A log that is not there leaves it to the diagnostics, clear or not.
+	stderr, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
+	failure.Text = strings.Join(programLines(stderr), "\n")
+	if failure.Text == "" {
+		syslog, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "syslog")
+		failure.Text = lastError(syslog)
 	}
 	return failure, nil
 }
 
 // log is the end of a log of a container, from wherever it is told: the folder of
 // the node manager, if that is on this machine; the node manager; the history
-// server, when logs were aggregated. It is empty if nowhere: what failed is told
-// then by diagnostics.
-func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) string {
+// server, when logs were aggregated.
+func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) (string, error) {
 	if container == "" || container != filepath.Base(container) {
-		return ""
+		return "", errors.New("it had no container")
 	}
 	for _, dir := range c.logDirs {
 		if text, err := tail(filepath.Join(dir, app, container, name)); err == nil {
-			return text
+			return text, nil
 		}
 	}
 	file := "/containerlogs/" + url.PathEscape(container) + "/" + name + "?size=-" + strconv.Itoa(maxLog)
-	places := []struct{ service, url string }{{history, c.history + "/ws/v1/history" + file}}
-	if nodeAddress != "" {
-		places = slices.Insert(places, 0, struct{ service, url string }{node, c.node + nodeAddress + "/ws/v1/node" + file})
+	read := func(service, base string) (string, error) {
+		answer, err := c.do(ctx, service, http.MethodGet, base+file, "", "text/plain", 2*maxLog, true)
+		return unwrap(string(answer)), err
 	}
-	for _, place := range places {
-		answer, err := c.do(ctx, place.service, http.MethodGet, place.url, "", "text/plain", 2*maxLog, true)
-		if err == nil {
-			return unwrap(string(answer))
-		}
+	text, err := read(node, c.node+nodeAddress+"/ws/v1/node")
+	if err == nil {
+		return text, nil
 	}
-	return ""
+	text, other := read(history, c.history+"/ws/v1/history")
+	if other != nil {
+		return "", oneLine([]error{err, other})
+	}
+	return text, nil
 }
 
 // tail reads the end of a file.

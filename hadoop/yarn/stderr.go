@@ -92,6 +92,7 @@ func unwrap(answer string) string {
 
 var (
 	stamp      = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]`)
+	silent     = regexp.MustCompile(`task timeout set: (\d+s), taskTimedOut: true`)
 	exitCode   = regexp.MustCompile(`subprocess failed with code (\d+)`)
 	javaName   = regexp.MustCompile(`^(?:[a-z][\w$]*\.)+([A-Z][\w$]*)(:|$)`)
 	masterExit = regexp.MustCompile(`^Application application_\w+ failed \d+ times due to `)
@@ -105,7 +106,10 @@ var (
 // more than that something has failed.
 func meaning(diagnostics string) (text string, clear bool) {
 	if m := exitCode.FindStringSubmatch(diagnostics); m != nil {
-		return "the program " + ending(m[1]) + " and wrote nothing to stderr", true
+		return "the program " + ending(m[1]), true
+	}
+	if m := silent.FindStringSubmatch(diagnostics); m != nil {
+		return "nothing was read, written or reported for " + m[1] + " (mapreduce.task.timeout)", true
 	}
 	first := ""
 	var causes, said []string
@@ -170,13 +174,19 @@ func ending(digits string) string {
 }
 
 // explain is why an attempt failed: what its program wrote, or else what Hadoop
-// says. If the program did not end by itself it is both, what ended it last.
-func explain(diagnostics string, lines []string) string {
+// says. If the program did not end by itself it is both, what ended it last. An
+// error is why it is not known what the program wrote.
+func explain(diagnostics string, lines []string, missing error) string {
 	text := strings.Join(lines, "\n")
-	if text != "" && strings.Contains(diagnostics, "org.apache.hadoop.streaming.Pipe") {
-		return text
-	}
 	cause, _ := meaning(diagnostics)
+	switch {
+	case text != "" && strings.Contains(diagnostics, "org.apache.hadoop.streaming.Pipe"):
+		return text
+	case text == "" && missing != nil && exitCode.MatchString(diagnostics):
+		return cause + "; what it wrote to stderr is not to be had: " + missing.Error()
+	case text == "" && exitCode.MatchString(diagnostics):
+		return cause + " and wrote nothing to stderr"
+	}
 	return strings.TrimSpace(text + "\n" + cause)
 }
 

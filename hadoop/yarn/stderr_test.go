@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 		if test.said != "" {
 			lines = []string{test.said}
 		}
-		if got := explain(test.diagnostics, lines); got != test.want {
+		if got := explain(test.diagnostics, lines, nil); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	noProgram    = "application_1795287426079_0005" // the mapper does not exist
 	noQueue      = "application_1795287426079_0006" // nor does the queue
 	killed       = "application_1795287426079_0007" // by the resource manager
+	timeout      = "application_1795287426079_0023" // its mapper sleeps, and was ended
 	running      = "application_1795287426079_0019" // its mapper sleeps
 )
 
@@ -346,6 +347,7 @@ func TestCause(t *testing.T) {
 		{reducerFails, `reduce 1 on 127.0.0.1: possible_reduce: stdin:1: expected a key of 3 hexadecimal digits (0-9, a-f), found "zzz\t"`, "attempt_1795287426079_0003_r_000001_0"},
 		{masterFails, "application master on 127.0.0.1: Invalid maximum heap size: -Xmx1q", "appattempt_1795287426079_0004_000002"},
 		{noProgram, `map 0 on 127.0.0.1: IOException: Cannot run program "no_such_program": error=2, No such file or directory`, "attempt_1795287426079_0005_m_000000_0"},
+		{timeout, "map 0 on 127.0.0.1: nothing was read, written or reported for 4s (mapreduce.task.timeout) (one of 2 lines)", "attempt_1795287426079_0023_m_000000_0"},
 		{noQueue, "Application " + noQueue + " submitted by user root to unknown queue: nope", ""},
 		{killed, "Application " + killed + " was killed by user dr.who", ""},
 	} {
@@ -372,17 +374,13 @@ func TestCausePlaces(t *testing.T) {
 		}
 	}
 	// A node manager that is gone, and logs that were aggregated.
-	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		if rest, ok := strings.CutPrefix(r.URL.Path, "/ws/v1/history/containerlogs/"); ok {
-			http.ServeFile(w, r, "testdata/ws/v1/node/containerlogs/"+rest+".txt")
-			return true
-		}
-		return missing("/ws/v1/node/")(w, r)
-	}
+	f.answer = missing("/ws/v1/node/")
 	cause(mapperSays)
 	// Nowhere: the program's code is all that is known.
 	f.answer = missing("/containerlogs/")
-	cause("the program ended with code 1 and wrote nothing to stderr")
+	file := "/containerlogs/container_1795287426079_0002_01_000002/stderr?size=-65536: 404 Not Found"
+	cause("the program ended with code 1; what it wrote to stderr is not to be had: " +
+		"node manager " + f.URL + "/ws/v1/node" + file + "; history server " + f.URL + "/ws/v1/history" + file)
 	// On this machine.
 	f.client.logDirs = []string{"no such folder", t.TempDir()}
 	folder := filepath.Join(f.client.logDirs[1], mapperFails, "container_1795287426079_0002_01_000003")

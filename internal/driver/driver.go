@@ -18,7 +18,7 @@ const defaultData = "all_data"
 
 // Main is the command driver.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := []*cli.Command{solveCommand(), lookupCommand(), statsCommand(), verifyCommand()}
+	commands := []*cli.Command{solveCommand(), lookupCommand(), statsCommand(), verifyCommand(), statusCommand()}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)

@@ -18,11 +18,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/games"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/runner/pipe"
+	"github.com/treereduce/treereduce/runner/streaming"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/table"
@@ -67,8 +67,11 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G", Value: defaultMemory},
 		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
 		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "queue", Usage: "hadoop: the `QUEUE` of the jobs"},
+		&cli.StringSliceFlag{Name: "files", Usage: "hadoop: a further `FILE` for the tasks; may be repeated"},
 		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH or HADOOP_HOME)"},
-		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or HADOOP_HOME)"},
+		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or the usual places)"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster (default: that of driver)"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
 	}
 }
@@ -149,18 +152,9 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
 	case "hadoop":
-		dfs, ok := fsys.(*hadoop.FS)
-		if !ok {
-			return nil, command.Usagef("--runner hadoop: the data directory must be in HDFS: --data %shost:port/path", hadoop.Scheme)
-		}
-		h := &hadoop.Runner{Bin: bin, FS: dfs, Reducers: c.Int("reducers"), Parallel: 2, Define: c.StringSlice("D"), Above: c.Int64("cluster-above"), Small: &inline.Runner{}}
-		if h.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {
+		if r, err = clusterRunner(c, fsys, bin); err != nil {
 			return nil, err
 		}
-		if h.Jar, err = hadoop.FindStreamingJar(c.String("streaming-jar")); err != nil {
-			return nil, err
-		}
-		r = h
 	default:
 		return nil, command.Usagef("--runner %q: expected inline, pipe or hadoop", name)
 	}
@@ -202,7 +196,14 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	// outlive its holder by a minute.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	data, err := store.Create(fsys, path, g.Spec(), mode, nil)
+	var keep func(string) bool
+	if r, ok := o.Runner.(*streaming.Runner); ok {
+		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
+		if err := preflight(ctx, g, r); err != nil {
+			return err
+		}
+	}
+	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,11 +53,12 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 			Usage: fmt.Sprintf("the %s of this step", side),
 			Flags: streamFlags(),
 			Action: func(c *cli.Context) error {
+				begun := time.Now()
 				n, err := runStream(c, name, work)
 				if err != nil {
 					return err
 				}
-				return report(stderr, name, side, n)
+				return report(stderr, name, side, n, begun)
 			},
 		})
 	}
@@ -120,13 +123,10 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 // lineOptions turns the flags into options.
 func lineOptions(c *cli.Context) (step.Options, error) {
 	o := step.Options{
-		Source:  "stdin",
+		Source:  source(),
 		Turn:    c.String("turn"),
 		Combine: c.Bool("combine"),
 		Memory:  c.Int("memory"),
-	}
-	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
-		o.Source = file
 	}
 	if o.Turn != "" && o.Turn != "X" && o.Turn != "O" {
 		return o, command.Usagef("--turn %q: expected X or O", o.Turn)
@@ -142,12 +142,41 @@ func lineOptions(c *cli.Context) (step.Options, error) {
 	return o, nil
 }
 
+// inTask reports whether this process is a task of Hadoop's.
+func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
+
+// source is what the input of this process is called in errors. A mapper knows
+// where its split of a file begins, not which line of the file that is; a
+// reducer knows which part of its directory it writes.
+func source() string {
+	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
+		if start := os.Getenv("mapreduce_map_input_start"); start != "" && start != "0" {
+			return file + step.SplitMark + start
+		}
+		return file
+	}
+	if dir := os.Getenv("mapreduce_output_fileoutputformat_outputdir"); dir != "" && inTask() {
+		return fmt.Sprintf("input of partition %s of %s", os.Getenv("mapreduce_task_partition"), dir)
+	}
+	return "stdin"
+}
+
 // report tells the counters: to Hadoop in a task, to a person otherwise.
-func report(stderr io.Writer, name, side string, n step.Counters) error {
+func report(stderr io.Writer, name, side string, n step.Counters, begun time.Time) error {
 	w := bufio.NewWriter(stderr)
-	if os.Getenv("mapreduce_task_attempt_id") != "" {
-		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.RecordsIn, n.In)
-		fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.RecordsOut, n.Out)
+	if inTask() {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+			return err
+		}
+		cpu := used.Utime.Nano() + used.Stime.Nano()
+		for _, c := range []struct {
+			name  string
+			value int64
+		}{{step.RecordsIn, n.In}, {step.RecordsOut, n.Out}, {step.RecordsDone, n.Done},
+			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
+			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
+		}
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 	} else {
 		fmt.Fprintf(w, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Out)

@@ -14,7 +14,7 @@ import (
 
 // runFinal merges the tiers of a solved game into one list by key: for each
 // range, the blocks of all tiers are laid over one another.
-func runFinal(ctx context.Context, job *runner.Job) (records int64, err error) {
+func runFinal(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	var tiers []*tierio.Tier
 	defer func() {
 		for _, t := range tiers {
@@ -25,7 +25,7 @@ func runFinal(ctx context.Context, job *runner.Job) (records int64, err error) {
 	for i, dir := range job.Input {
 		t, err := tierio.Open(job.FS, dir, job.Game, i+1)
 		if err != nil {
-			return 0, err
+			return runner.Stats{}, err
 		}
 		tiers = append(tiers, t)
 		for j := range t.Len() {

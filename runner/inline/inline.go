@@ -44,14 +44,14 @@ type task struct {
 }
 
 // Run runs a job.
-func (*Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
+func (*Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	if job.Step == step.Final {
 		return runFinal(ctx, job)
 	}
 	w := &work{job: job, step: step.New(job.Step, job.Game)}
 	defer w.close()
 	if err := w.open(); err != nil {
-		return 0, err
+		return runner.Stats{}, err
 	}
 	weight := func(rng uint64) int { return len(job.Game.Low(job.Tier, rng)) }
 	return run(ctx, job, tasks(job, w.ranges, weight), w.newWorker)
@@ -179,7 +179,7 @@ func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task
 }
 
 // run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (records int64, err error) {
+func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (runner.Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -217,36 +217,39 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 			}
 		})
 	}
-	records, err = write(ctx, job, ts, done, free)
+	stats, err := write(ctx, job, ts, done, free)
 	cancel(err)
 	all.Wait()
-	return records, err
+	return stats, err
 }
 
 // write writes the chunks of all tasks, in order, to the parts.
-func write(ctx context.Context, job *runner.Job, ts []task, done []chan *tierio.Chunk, free chan<- *tierio.Chunk) (records int64, err error) {
+func write(ctx context.Context, job *runner.Job, ts []task, done []chan *tierio.Chunk, free chan<- *tierio.Chunk) (stats runner.Stats, err error) {
 	p := &parts{job: job, part: -1}
 	for i, t := range ts {
 		var chunk *tierio.Chunk
 		select {
 		case chunk = <-done[i]:
 		case <-ctx.Done():
-			return 0, p.finish(context.Cause(ctx))
+			return stats, p.finish(context.Cause(ctx))
 		}
 		if err := p.open(t.part); err != nil {
-			return 0, err
+			return stats, err
 		}
 		if err := p.w.Append(chunk); err != nil {
-			return 0, p.finish(err)
+			return stats, p.finish(err)
 		}
-		records += chunk.Records()
+		stats.Records += chunk.Records()
+		if job.Step == step.Possible {
+			stats.Finished += chunk.Done()
+		}
 		free <- chunk
-		job.Report(float64(i+1) / float64(len(ts)))
+		job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
 	}
 	if err := p.open(job.Reducers - 1); err != nil {
-		return 0, err
+		return stats, err
 	}
-	return records, p.finish(nil)
+	return stats, p.finish(nil)
 }
 
 // parts is the parts of a job, one of them open after the other.

@@ -59,12 +59,12 @@ type split struct {
 }
 
 // Run runs a job.
-func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	splits, done, err := splits(job)
 	if err != nil {
-		return 0, err
+		return stats, err
 	}
 	defer done()
 	p := &pipeline{Runner: r, job: job, ctx: ctx, cancel: cancel}
@@ -74,7 +74,11 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err e
 		p.runMaps(splits)
 	}
 	p.finishReduces()
-	return p.records.Load(), context.Cause(ctx)
+	stats.Records = p.records.Load()
+	if job.Step == step.Possible {
+		stats.Finished = p.finished.Load()
+	}
+	return stats, context.Cause(ctx)
 }
 
 // splits cuts the input of a job into splits; done closes what they read.
@@ -155,7 +159,8 @@ type pipeline struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	reduces []*reduce
-	records atomic.Int64
+
+	records, finished atomic.Int64
 }
 
 // A reduce is a sort, a reducer behind it, and a part behind that.
@@ -203,15 +208,11 @@ func (p *pipeline) task(kind string, number int, errs *messages, env ...string) 
 	name := p.job.Step + "_" + kind
 	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
 	cmd.Env = append(p.environment(kind[:1], number), env...)
-	cmd.SysProcAttr, cmd.WaitDelay = ownGroup(), waitDelay
+	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
 	cmd.Stderr = errs
 	errs.name = fmt.Sprintf("%s (task %d)", name, number)
 	return cmd
 }
-
-// ownGroup keeps a Ctrl-C, which a terminal sends to the driver's whole group,
-// from a process: the driver ends it, and says that it was stopped.
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // startReduces starts a sort and a reducer for each part.
 func (p *pipeline) startReduces() error {
@@ -222,7 +223,7 @@ func (p *pipeline) startReduces() error {
 		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
 			"-S", strconv.Itoa(share>>10)+"K", "-T", p.job.Output, "--parallel=1")
 		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
-		sortCmd.SysProcAttr, sortCmd.WaitDelay = ownGroup(), waitDelay
+		sortCmd.SysProcAttr, sortCmd.WaitDelay = runner.OwnGroup(), waitDelay
 		sortErr.name = "sort"
 		sortCmd.Stderr = &sortErr
 		stdin, err := sortCmd.StdinPipe()
@@ -256,7 +257,8 @@ func (p *pipeline) startReduces() error {
 				if err := reduceErr.wait(cmd); err != nil {
 					p.fail(err)
 				}
-				p.records.Add(reduceErr.records)
+				p.records.Add(reduceErr.counters[step.RecordsOut])
+				p.finished.Add(reduceErr.counters[step.RecordsDone])
 			}
 			if err := sortErr.wait(sortCmd); err != nil {
 				p.fail(err)
@@ -313,7 +315,7 @@ func (p *pipeline) runMaps(ss []split) {
 				}
 				mu.Lock()
 				finished++
-				p.job.Report(float64(finished) / float64(len(ss)+1))
+				p.job.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
 				mu.Unlock()
 			}
 		})
@@ -411,9 +413,9 @@ func (p *pipeline) shuffle(out io.Reader) error {
 // messages is the stderr of a task: counters and status are Streaming's, the
 // rest is for people.
 type messages struct {
-	name    string
-	buf     bytes.Buffer
-	records int64
+	name     string
+	buf      bytes.Buffer
+	counters map[string]int64
 }
 
 func (m *messages) Write(b []byte) (int, error) { return m.buf.Write(b) }
@@ -422,13 +424,14 @@ func (m *messages) Write(b []byte) (int, error) { return m.buf.Write(b) }
 // it failed.
 func (m *messages) wait(cmd *exec.Cmd) error {
 	err := cmd.Wait()
+	m.counters = make(map[string]int64)
 	var text []string
 	for line := range strings.Lines(m.buf.String()) {
 		line = strings.TrimSpace(line)
 		if counter, ok := strings.CutPrefix(line, "reporter:counter:"); ok {
 			f := strings.Split(counter, ",")
-			if n, err := strconv.ParseInt(f[len(f)-1], 10, 64); err == nil && len(f) == 3 && f[1] == step.RecordsOut {
-				m.records += n
+			if n, err := strconv.ParseInt(f[len(f)-1], 10, 64); err == nil && len(f) == 3 {
+				m.counters[f[1]] += n
 			}
 		} else if line != "" && !strings.HasPrefix(line, "reporter:status:") {
 			text = append(text, line)

@@ -1,103 +1,21 @@
-package hadoop
+package streaming
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
-	"regexp"
-	"strconv"
 	"strings"
 
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/task"
 	"github.com/treereduce/treereduce/tierio"
 )
-
-// Runner runs jobs on a cluster by Hadoop Streaming: the same mapper and reducer
-// binaries; records as packed blocks (see package task), or as lines of text
-// where the directories are text. A job there takes seconds before it works, so
-// small ones are given to another runner, which works on the same files.
-type Runner struct {
-	Command  string   // the hadoop command
-	Jar      string   // the streaming jar
-	Bin      string   // the directory of mapper and reducer
-	FS       *FS      // where the jobs' directories are
-	Define   []string // further properties, k=v
-	Reducers int      // of each job; 0: as many as its size is worth
-	Parallel int      // tasks that the cluster runs at a time
-
-	// Above is how many records a job must read to go to the cluster; smaller
-	// ones are Small's.
-	Above int64
-	Small runner.Runner
-
-	binaries map[string]string // by name, where they lie in FS
-}
-
-var _ runner.Runner = (*Runner)(nil)
-
-const (
-	// taskRecords is how many records are worth a task of their own: the time
-	// in which one works on them is that in which it starts.
-	taskRecords = 16 << 20
-	// uberMaps is how many maps an application master runs itself, at most.
-	uberMaps = 9
-	// poll is how often client, application master and resource manager ask one
-	// another for news, in ms; the defaults, 1 to 5 s, are for jobs of hours.
-	poll = 200
-)
-
-// Run runs a job.
-func (r *Runner) Run(ctx context.Context, job *runner.Job) (records int64, err error) {
-	if job.Step == step.Init || job.Step == step.Final {
-		return r.Small.Run(ctx, job)
-	}
-	p := &plan{Runner: r, job: job, dir: job.Output + ".plan"}
-	if err := p.shares(); err != nil {
-		return 0, err
-	}
-	if p.reads <= r.Above {
-		return r.Small.Run(ctx, job)
-	}
-	args, err := p.arguments()
-	if err != nil {
-		return 0, err
-	}
-	// Hadoop makes the directory, and would refuse one that is there.
-	if err := job.FS.RemoveAll(job.Output); err != nil {
-		return 0, err
-	}
-	if records, err = r.submit(ctx, job, args); err != nil {
-		return 0, err
-	}
-	if job.Codec == tierio.Blocks {
-		if records, err = count(job); err != nil {
-			return 0, err
-		}
-	}
-	return records, job.FS.RemoveAll(p.dir)
-}
-
-// count opens what a job has written, and so checks it, and counts the records.
-func count(job *runner.Job) (int64, error) {
-	t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
-	if err != nil {
-		return 0, err
-	}
-	defer t.Close()
-	counts := t.Counts()
-	return int64(counts.Total()), nil
-}
 
 // A plan is how a job is put to the cluster. Its files, the shares of the maps
 // and the ranges of the reducers, lie in a directory beside the attempt's.
@@ -175,6 +93,10 @@ func (p *plan) arguments() ([]string, error) {
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+job.Name)
+	define("mapreduce.job.tags", p.tag(job.Output))
+	if p.Queue != "" {
+		define("mapreduce.job.queuename", p.Queue)
+	}
 	define("mapreduce.job.reduces", len(p.borders))
 	define("stream.jobconf.truncate.limit", 20000)
 	define("mapreduce.client.completion.pollinterval", poll)
@@ -250,7 +172,7 @@ func (p *plan) write(blocks bool) error {
 	if len(p.borders) == 1 {
 		return nil
 	}
-	class, width := textClass, streamfmt.KeyWidth(p.job.Game.KeyBits())
+	class, width := hadoop.TextClass, streamfmt.KeyWidth(p.job.Game.KeyBits())
 	var keys [][]byte
 	for _, border := range p.borders[1:] {
 		if blocks {
@@ -260,9 +182,9 @@ func (p *plan) write(blocks bool) error {
 		}
 	}
 	if blocks {
-		class = bytesClass
+		class = hadoop.BytesClass
 	}
-	return p.writeFile(rangesFile, sequenceFile(class, keys))
+	return p.writeFile(rangesFile, hadoop.SequenceFile(class, keys))
 }
 
 func (p *plan) writeFile(name string, text []byte) error {
@@ -286,7 +208,12 @@ func (p *plan) files(mapper, reducer string) (string, error) {
 		}
 		files = append(files, p.FS.Name()+at+"#"+f.name)
 	}
-	return strings.Join(files, ","), nil
+	return strings.Join(append(files, p.Files...), ","), nil
+}
+
+// tag is the tag by which the application is found that writes an attempt.
+func (r *Runner) tag(attempt string) string {
+	return fmt.Sprintf("treereduce-%.12x", sha256.Sum256([]byte(strings.Join(r.FS.NameNodes(), ",")+attempt)))
 }
 
 // binariesDir is where binaries lie in a data directory.
@@ -332,58 +259,4 @@ func (r *Runner) put(name string, content []byte) error {
 		return err
 	}
 	return r.FS.Rename(name+".new", name)
-}
-
-var (
-	progressLine = regexp.MustCompile(`map (\d+)% reduce (\d+)%`)
-	recordsLine  = regexp.MustCompile(`Reduce output records=(\d+)`)
-	errorLine    = regexp.MustCompile(`(?i)error|exception|failed|caused by`)
-)
-
-// clientOptions make Hadoop's client start in two thirds of the time.
-const clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-
-// submit runs Hadoop's client to the end of the job, and reads what it says.
-func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (records int64, err error) {
-	cmd := exec.CommandContext(ctx, r.Command, args...)
-	cmd.Env = append(os.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return 0, err
-	}
-	cmd.Stdout = io.Discard
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("%s: %w", r.Command, err)
-	}
-	var said []string // what sounds like the cause of a failure
-	counted := false
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		line := lines.Bytes()
-		if m := progressLine.FindSubmatch(line); m != nil {
-			job.Report((number(m[1]) + number(m[2])) / 200)
-		} else if m := recordsLine.FindSubmatch(line); m != nil {
-			records, counted = int64(number(m[1])), true
-		} else if errorLine.Match(line) && len(said) < 10 {
-			said = append(said, string(bytes.TrimSpace(line)))
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		return 0, fmt.Errorf("hadoop: %w: %s", err, strings.Join(said, "; "))
-	}
-	if !counted {
-		return 0, errors.New("hadoop: the job ended, but told no counters")
-	}
-	return records, nil
-}
-
-// number reads digits.
-func number(text []byte) float64 {
-	n, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

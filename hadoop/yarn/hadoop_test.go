@@ -1,0 +1,184 @@
+//go:build hadoop
+
+package yarn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A realCluster is the one of HADOOP_CONF_DIR, with the hadoop command in PATH
+// and the streaming jar of HADOOP_STREAMING_JAR, or of HADOOP_HOME.
+type realCluster struct {
+	*Client
+	dir   string // in its file system
+	local string // for scripts
+	jar   string
+}
+
+// TestHadoop runs jobs on a real cluster: one fails, one is killed. HDFS_TEST_DIR
+// is where it puts its files, /tmp if not set.
+func TestHadoop(t *testing.T) {
+	folder := os.Getenv("HADOOP_CONF_DIR")
+	if folder == "" {
+		t.Skip("HADOOP_CONF_DIR is not set")
+	}
+	conf, err := Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := exec.LookPath("hadoop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar := os.Getenv("HADOOP_STREAMING_JAR")
+	if found, err := filepath.Glob(os.Getenv("HADOOP_HOME") + "/share/hadoop/tools/lib/hadoop-streaming*.jar"); jar == "" && err == nil && len(found) > 0 {
+		jar = found[0]
+	}
+	c := &realCluster{
+		Client: New(conf, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
+		dir:    fmt.Sprintf("%s/yarn-test-%d", cmp.Or(os.Getenv("HDFS_TEST_DIR"), "/tmp"), os.Getpid()),
+		local:  t.TempDir(),
+		jar:    jar,
+	}
+	c.Command = command
+
+	t.Run("queue", func(t *testing.T) {
+		if err := c.Check(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Check(t.Context(), "no_such_queue")
+		if err == nil || !strings.Contains(err.Error(), "no queue no_such_queue (there are: ") {
+			t.Errorf("says %v", err)
+		}
+	})
+	input := filepath.Join(c.local, "input")
+	if err := os.WriteFile(input, []byte("a line\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(command, "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command(command, "fs", "-rm", "-r", "-skipTrash", c.dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	if out, err := exec.Command(command, "fs", "-put", input, c.dir+"/input").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Run("failure", c.testFailure)
+	t.Run("kill", func(t *testing.T) { c.testKill(t, c.Kill, "was killed by user") })
+	t.Run("kill by command", func(t *testing.T) { c.testKill(t, c.killByCommand, "Job received Kill while in RUNNING state.") })
+}
+
+// run begins a job with a script as its mapper, and returns its application.
+func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App {
+	t.Helper()
+	name := strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
+	mapper := filepath.Join(c.local, name+".sh")
+	if err := os.WriteFile(mapper, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tag := fmt.Sprintf("yarn-test-%d-%s", os.Getpid(), name)
+	cmd := exec.CommandContext(ctx, c.Command, "jar", c.jar,
+		"-D", "mapreduce.job.name="+name, "-D", "mapreduce.job.tags="+tag,
+		"-D", "mapreduce.job.maps=1", "-D", "mapreduce.map.maxattempts=1",
+		"-files", mapper, "-mapper", filepath.Base(mapper), "-reducer", "cat",
+		"-input", c.dir+"/input", "-output", c.dir+"/"+name)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cmd.Wait(); err == nil || t.Failed() {
+			t.Errorf("the job: %v\n%s", err, &said)
+		}
+	})
+	for {
+		if apps, err := c.Find(ctx, tag); err != nil {
+			t.Fatal(err)
+		} else if len(apps) > 0 {
+			return apps[0]
+		}
+		if !sleep(ctx) {
+			t.Fatal("the job never came")
+		}
+	}
+}
+
+// testFailure wants what a mapper said when it failed.
+func (c *realCluster) testFailure(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	app := c.run(ctx, t, `echo 'reporter:counter:test,seen,7' >&2; echo 'log4j:WARN none' >&2
+echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
+	for !app.Ended() && sleep(ctx) {
+		var err error
+		if app, err = c.App(ctx, app.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Progress(ctx, app); err != nil {
+			t.Error(err)
+		}
+	}
+	failure, err := c.Cause(ctx, app)
+	if err != nil || failure.Task != "map 0" || failure.Text != "the board is odd" || failure.Node == "" {
+		t.Errorf("%+v, %v", failure, err)
+	}
+	// The same without the logs on this machine.
+	c.logDirs = nil
+	if again, err := c.Cause(ctx, app); err != nil || again != failure {
+		t.Errorf("by HTTP: %+v, %v", again, err)
+	}
+	job, err := c.Job(ctx, app.JobID())
+	if err != nil || job.State != "FAILED" || job.FailedMaps != 1 || job.Maps != 1 || job.Finished.Before(job.Started) {
+		t.Errorf("%+v, %v", job, err)
+	}
+	if p, err := c.Progress(ctx, app); err != nil || p != (Progress{0, 0, "FAILED"}) {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// testKill ends a job that sleeps, once its application master tells of it.
+func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) error, says string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	app := c.run(ctx, t, "sleep 170")
+	for {
+		p, err := c.Progress(ctx, app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job, err := c.Job(ctx, app.JobID()); p.State == "RUNNING" && err == nil && job.Counters[JobCounters]["TOTAL_LAUNCHED_MAPS"] == 1 {
+			break
+		}
+		if !sleep(ctx) {
+			t.Fatal("the job never ran")
+		}
+	}
+	if err := kill(ctx, app.ID); err != nil {
+		t.Error(err)
+	}
+	for !app.Ended() {
+		var err error
+		if app, err = c.App(ctx, app.ID); err != nil {
+			t.Fatal(err)
+		}
+		if !sleep(ctx) {
+			t.Fatal("it does not end")
+		}
+	}
+	failure, err := c.Cause(ctx, app)
+	if err != nil || app.FinalStatus != "KILLED" || !strings.Contains(failure.Text, says) {
+		t.Errorf("%s %s: %q, %v", app.State, app.FinalStatus, failure, err)
+	}
+}

@@ -1,0 +1,114 @@
+package solve
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/store"
+)
+
+// journalEvery is how often the journal is written while jobs run.
+const journalEvery = 2 * time.Second
+
+// The states of a run.
+const (
+	Running = "running"
+	Stopped = "stopped" // by Ctrl-C or --until-tier
+	Failed  = "failed"
+	Solved  = "solved"
+)
+
+// A Journal says how far the solving of a game is, or came, and what each job
+// did. It lies beside the data, for people and programs; nothing of it is needed
+// to go on.
+type Journal struct {
+	Game    string      `json:"game"`
+	State   string      `json:"state"`
+	Error   string      `json:"error,omitempty"` // why it failed
+	Begun   time.Time   `json:"begun"`           // the last run
+	Updated time.Time   `json:"updated"`         // when this was written
+	Now     *Event      `json:"now,omitempty"`   // the job that runs, or ran last
+	Jobs    []JobRecord `json:"jobs"`            // that are done, of all runs
+}
+
+// A JobRecord is a job that is done.
+type JobRecord struct {
+	Job     string  `json:"job"`
+	Step    string  `json:"step"`
+	Tier    int     `json:"tier"`
+	Seconds float64 `json:"seconds"`
+	runner.Stats
+}
+
+// ReadJournal reads the journal of a data directory.
+func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
+	name := path.Join(dir, store.JournalFile)
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	j := new(Journal)
+	if err := json.NewDecoder(f).Decode(j); err != nil {
+		return nil, fmt.Errorf("%s: not a journal: %w", name, err)
+	}
+	return j, nil
+}
+
+// A journal is a Journal that is being kept.
+type journal struct {
+	Journal
+	data  *store.Data
+	saved time.Time
+}
+
+// openJournal goes on with the journal of earlier runs. One that cannot be read
+// is begun anew.
+func openJournal(data *store.Data) *journal {
+	j := &journal{data: data, saved: time.Now()}
+	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
+		j.Jobs = old.Jobs
+	}
+	j.Game, j.State, j.Begun = data.Game, Running, time.Now()
+	return j
+}
+
+// note takes an event, and writes the journal if it is time.
+func (j *journal) note(e Event, took time.Duration) error {
+	j.Now = &e
+	if e.Done {
+		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
+	}
+	if time.Since(j.saved) < journalEvery {
+		return nil
+	}
+	return j.save()
+}
+
+// end writes how the run ended, and returns that.
+func (j *journal) end(state string, err error) error {
+	j.State = state
+	if err != nil {
+		j.Error = err.Error()
+		j.save() // what went wrong is to be told, not what follows from it
+		return err
+	}
+	j.Now = nil
+	return j.save()
+}
+
+func (j *journal) save() error {
+	j.Updated = time.Now()
+	text, err := json.MarshalIndent(j.Journal, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := j.data.WriteFile(store.JournalFile, append(text, '\n')); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	j.saved = time.Now()
+	return nil
+}

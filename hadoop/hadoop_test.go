@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,7 @@ func TestHadoop(t *testing.T) {
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
 	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
+	t.Run("connection", func(t *testing.T) { testConnection(t, c) })
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
 	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
@@ -262,6 +264,51 @@ func write(t *testing.T, f *hadoop.FS, name, text string) {
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// testConnection breaks the connections that are kept, as a name node does that
+// is started anew, and wants files to be had all the same.
+func testConnection(t *testing.T, c *cluster.Cluster) {
+	between, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer between.Close()
+	connections := make(chan net.Conn, 100)
+	go func() {
+		for {
+			near, err := between.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", c.NameNode())
+			if err != nil {
+				near.Close()
+				return
+			}
+			go io.Copy(near, far)
+			go io.Copy(far, near)
+			connections <- near
+			connections <- far
+		}
+	}()
+	f, _, err := hadoop.Dial("hdfs://" + between.Addr().String() + "/some/path")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, wait := range []time.Duration{0, 2500 * time.Millisecond} { // at once; after leases were renewed in vain
+		if _, err := f.Stat("/"); err != nil {
+			t.Fatal(err)
+		}
+		for len(connections) > 0 {
+			(<-connections).Close()
+		}
+		time.Sleep(wait)
+		if _, err := f.Stat("/"); err != nil {
+			t.Errorf("%v after the connections broke: %v", wait, err)
+		}
 	}
 }
 

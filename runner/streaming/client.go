@@ -48,7 +48,6 @@ var (
 // A client is Hadoop's client at work on a job, and what it has said.
 type client struct {
 	app      string // "" until it is submitted
-	tracking string
 	counters counters
 	said     []string // what sounds like the cause of a failure
 }

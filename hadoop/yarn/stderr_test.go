@@ -52,6 +52,9 @@ func TestProgramLinesMany(t *testing.T) {
 	if got := (Failure{Task: "map 3", Text: "a\nb"}).String(); got != "map 3: b (one of 2 lines)" {
 		t.Errorf("%q", got)
 	}
+	if got := (Failure{Text: "a\nb"}).String(); got != "a (one of 2 lines)" {
+		t.Errorf("%q", got)
+	}
 }
 
 // limits is what a node manager says of a container that it ended for its memory.

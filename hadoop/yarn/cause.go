@@ -30,12 +30,17 @@ type Failure struct {
 	Text string
 }
 
-// String is the failure in one line.
+// String is the failure in one line: of several the one in which a program panics,
+// or the last that it wrote, or the first of Hadoop's.
 func (f Failure) String() string {
 	text := f.Text
 	if lines := strings.Split(f.Text, "\n"); len(lines) > 1 {
 		at := panicLine(lines)
-		if at < 0 {
+		switch {
+		case at >= 0:
+		case f.Task == "":
+			at = 0
+		default:
 			at = len(lines) - 1
 		}
 		text = fmt.Sprintf("%s (one of %d lines)", lines[at], len(lines))

@@ -2,6 +2,7 @@ package yarn
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,23 +32,38 @@ var noise = regexp.MustCompile(strings.Join([]string{
 // exception is the head of one of Java's traces.
 var exception = regexp.MustCompile(`^Caused by: |^Exception in thread "|^(java|javax|org\.apache|com\.sun)\.[\w.$]+(Exception|Error)\b`)
 
+// stamp is what may stand before what a line of diagnostics says.
+var stamp = regexp.MustCompile(`(?m)^(.*Failing this attempt\.Diagnostics: )?\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]`)
+
 // javaLog begins an entry of two lines in java.util.logging's form.
 var javaLog = regexp.MustCompile(`^[A-Z][a-z]{2} \d\d?, \d{4},? \d\d?:\d\d:\d\d\s[AP]M [\w.$]+ \S+$`)
+
+// quiet are the lines of a text without noise, nor blanks at their ends.
+func quiet(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		skip := false
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\r\n\t ")
+			switch {
+			case skip:
+				skip = false
+			case javaLog.MatchString(line):
+				skip = true
+			case strings.TrimSpace(line) == "" || noise.MatchString(line):
+			case !yield(strings.ToValidUTF8(line, "\uFFFD")):
+				return
+			}
+		}
+	}
+}
 
 // programLines are the lines of a stderr that the program wrote, at most
 // maxLines: the last ones, or those from where a Go program panics.
 func programLines(text string) []string {
 	var lines []string
-	skip := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n\t ")
-		switch {
-		case skip:
-			skip = false
-		case javaLog.MatchString(line):
-			skip = true
-		case strings.TrimSpace(line) != "" && !noise.MatchString(line) && !exception.MatchString(line):
-			lines = append(lines, strings.ToValidUTF8(line, "\uFFFD"))
+	for line := range quiet(text) {
+		if !exception.MatchString(line) {
+			lines = append(lines, line)
 		}
 	}
 	if len(lines) <= maxLines {
@@ -91,11 +107,10 @@ func unwrap(answer string) string {
 }
 
 var (
-	stamp      = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]`)
 	silent     = regexp.MustCompile(`task timeout set: (\d+s), taskTimedOut: true`)
 	exitCode   = regexp.MustCompile(`subprocess failed with code (\d+)`)
 	javaName   = regexp.MustCompile(`^(?:[a-z][\w$]*\.)+([A-Z][\w$]*)(:|$)`)
-	masterExit = regexp.MustCompile(`^Application application_\w+ failed \d+ times due to `)
+	masterExit = regexp.MustCompile(`^Application application_\w+ failed \d+ times( \(.*\))? due to `)
 	frame      = regexp.MustCompile(`^(Task KILL is received|Exception from container-launch|Container id:|Exit code:|` +
 		`Container exited with a non-zero exit code|Container killed (on request|by the ApplicationMaster)|Last \d+ bytes of |` +
 		`For more detailed output|\. ?Failing the application)`)
@@ -113,20 +128,10 @@ func meaning(diagnostics string) (text string, clear bool) {
 	}
 	first := ""
 	var causes, said []string
-	for line := range strings.Lines(diagnostics) {
-		if _, rest, ok := strings.Cut(line, "Failing this attempt.Diagnostics: "); ok {
-			line = rest
-		}
-		line = stamp.ReplaceAllString(strings.TrimRight(line, "\r\n\t "), "")
-		if noise.MatchString(line) {
-			continue
-		}
+	for line := range quiet(stamp.ReplaceAllString(diagnostics, "")) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "Error: ")
 		if strings.HasPrefix(line, "Dump of the process-tree") {
 			break
-		}
-		if line == "" {
-			continue
 		}
 		if first == "" {
 			first = line
@@ -180,6 +185,8 @@ func explain(diagnostics string, lines []string, missing error) string {
 	text := strings.Join(lines, "\n")
 	cause, _ := meaning(diagnostics)
 	switch {
+	case text != "" && exitCode.MatchString(diagnostics) && strings.Contains(cause, "signal"):
+		return text + "\n" + cause
 	case text != "" && strings.Contains(diagnostics, "org.apache.hadoop.streaming.Pipe"):
 		return text
 	case text == "" && missing != nil && exitCode.MatchString(diagnostics):

@@ -52,6 +52,9 @@ func TestProgramLinesMany(t *testing.T) {
 	if got := (Failure{Task: "map 3", Text: "a\nb"}).String(); got != "map 3: b (one of 2 lines)" {
 		t.Errorf("%q", got)
 	}
+	if got := (Failure{Text: "a\nb"}).String(); got != "a (one of 2 lines)" {
+		t.Errorf("%q", got)
+	}
 }
 
 // limits is what a node manager says of a container that it ended for its memory.
@@ -66,13 +69,16 @@ func TestExplain(t *testing.T) {
 		"program":    {fmt.Sprintf(pipe, 1), "word", "word"},
 		"silent":     {fmt.Sprintf(pipe, 3), "", "the program ended with code 3 and wrote nothing to stderr"},
 		"signal":     {fmt.Sprintf(pipe, 137), "", "the program was ended by signal 9 (killed) and wrote nothing to stderr"},
+		"said, then": {fmt.Sprintf(pipe, 139), "word", "word\nthe program was ended by signal 11 (segmentation fault)"},
 		"memory":     {limits, "word", "word\n" + over},
 		"timeout":    {"AttemptID:a Timed out after 4 secs\n[2026-11-21 19:01:46.899]Container killed by the ApplicationMaster.\n", "", "AttemptID:a Timed out after 4 secs"},
 		"Java":       {"Error: java.io.FileNotFoundException: /in\n\tat a.B.c(B.java:1)\n", "", "FileNotFoundException: /in"},
 		"cause":      {"Error: java.lang.RuntimeException: x\n\tat a.B.c(B.java:1)\nCaused by: a.b.BadException: because\n\t... 2 more\n", "", "BadException: because"},
 		"no message": {"Error: java.lang.RuntimeException: x\nCaused by: java.lang.NullPointerException\n", "", "NullPointerException"},
 		"frames":     {"Exception from container-launch.\nExit code: 1\n", "", "Exception from container-launch."},
-		"nothing":    {"", "", ""},
+		"noise": {"[2026-11-21 19:01:46.899]Exception from container-launch.\nLast 4096 bytes of stderr :\n" +
+			"Nov 21, 2026 7:01:07 PM com.sun.jersey.A register\nINFO: Registering\nlog4j:WARN x\nwhat counts\n", "", "what counts"},
+		"nothing": {"", "", ""},
 	} {
 		var lines []string
 		if test.said != "" {

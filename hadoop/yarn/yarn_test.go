@@ -15,7 +15,8 @@ import (
 
 // The folder testdata holds what a cluster of Hadoop 3.4.2 answered, by the path
 // that was asked for: resource manager, application masters, history server and
-// node managers have different paths. These were its applications:
+// node managers have different paths. (Of one log the class path was taken out.)
+// These were its applications:
 const (
 	good         = "application_1795287426079_0001" // succeeded
 	mapperFails  = "application_1795287426079_0002" // possible_map read "zzz", twice
@@ -24,6 +25,7 @@ const (
 	noProgram    = "application_1795287426079_0005" // the mapper does not exist
 	noQueue      = "application_1795287426079_0006" // nor does the queue
 	killed       = "application_1795287426079_0007" // by the resource manager
+	masterMemory = "application_1795287426079_0039" // the master had 14 MB
 	timeout      = "application_1795287426079_0023" // its mapper sleeps, and was ended
 	running      = "application_1795287426079_0019" // its mapper sleeps
 )
@@ -347,6 +349,7 @@ func TestCause(t *testing.T) {
 		{reducerFails, `reduce 1 on 127.0.0.1: possible_reduce: stdin:1: expected a key of 3 hexadecimal digits (0-9, a-f), found "zzz\t"`, "attempt_1795287426079_0003_r_000001_0"},
 		{masterFails, "application master on 127.0.0.1: Invalid maximum heap size: -Xmx1q", "appattempt_1795287426079_0004_000002"},
 		{noProgram, `map 0 on 127.0.0.1: IOException: Cannot run program "no_such_program": error=2, No such file or directory`, "attempt_1795287426079_0005_m_000000_0"},
+		{masterMemory, "application master on 127.0.0.1: Error starting MRAppMaster: OutOfMemoryError: Java heap space", "appattempt_1795287426079_0039_000001"},
 		{timeout, "map 0 on 127.0.0.1: nothing was read, written or reported for 4s (mapreduce.task.timeout) (one of 2 lines)", "attempt_1795287426079_0023_m_000000_0"},
 		{noQueue, "Application " + noQueue + " submitted by user root to unknown queue: nope", ""},
 		{killed, "Application " + killed + " was killed by user dr.who", ""},

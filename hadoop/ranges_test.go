@@ -2,51 +2,67 @@ package hadoop
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// TestRanges reads the keys back: one for each part but the first, ascending
-// strictly, and those of positions are the game's borders.
+// TestRanges reads the keys back: they ascend strictly, each begins a range, and
+// where a tier has ranges enough they are the game's borders.
 func TestRanges(t *testing.T) {
-	for _, board := range [][3]int{{2, 2, 2}, {3, 3, 3}, {4, 5, 3}, {5, 5, 4}, {1, 40, 4}} {
+	for _, board := range [][3]int{{3, 3, 3}, {4, 5, 3}, {5, 5, 4}, {1, 40, 4}} {
 		g, err := connectn.New(board[0], board[1], board[2])
 		if err != nil {
 			t.Fatal(err)
 		}
+		most := 1 << (g.KeyBits() - g.LowBits())
+		width := streamfmt.KeyWidth(g.KeyBits())
+		head := sequenceFile(nil)
 		for tier := range g.Tiers() + 1 {
-			for _, reducers := range []int{1, 2, 3, 7, 300} {
-				width := streamfmt.KeyWidth(g.KeyBits())
-				borders := map[string]bool{string(streamfmt.AppendKey(nil, 0, width)): true} // of the first part
+			for _, reducers := range []int{1, 2, 3, 7, most / 2, most - 1, most} {
+				if reducers < 1 || reducers > min(most, 1<<12) {
+					continue
+				}
+				file, err := Ranges(g, tier, reducers)
+				if err != nil {
+					t.Fatalf("%s, tier %d, %d reducers: %v", g.Spec(), tier, reducers, err)
+				}
+				records, ok := bytes.CutPrefix(file, head)
+				size := 4 + 4 + 1 + width
+				if !ok || len(records) != size*(reducers-1) {
+					t.Fatalf("%s, tier %d, %d reducers: not %d keys: %q", g.Spec(), tier, reducers, reducers-1, file)
+				}
+				last := bytes.Repeat([]byte("0"), width)
+				own := true // whether the game's borders ascend
+				var borders [][]byte
 				for i := 1; i < reducers; i++ {
-					border := g.Border(tier, float64(i)/float64(reducers)) << g.LowBits()
-					borders[string(streamfmt.AppendKey(nil, border, width))] = true
-				}
-				records, ok := bytes.CutPrefix(Ranges(g, tier, reducers), sequenceFile(nil))
-				if !ok {
-					t.Fatalf("%s, tier %d, %d reducers: no head", g.Spec(), tier, reducers)
-				}
-				var last []byte
-				keys, own := 0, 1
-				for ; len(records) > 0; keys++ {
-					size := records[8]
-					key := records[9 : 9+size]
-					records = records[9+size:]
-					if bytes.Compare(last, key) >= 0 {
-						t.Errorf("%s, tier %d, %d reducers: %s after %s", g.Spec(), tier, reducers, key, last)
+					key := records[size*i-width : size*i]
+					if bytes.Compare(key, last) <= 0 {
+						t.Errorf("%s, tier %d, %d reducers: key %d is %s, after %s", g.Spec(), tier, reducers, i, key, last)
 					}
-					if borders[string(key)] {
-						own++
-					} else if key[0] <= 'f' {
-						t.Errorf("%s, tier %d, %d reducers: %s is no border", g.Spec(), tier, reducers, key)
-					}
+					rng := g.Border(tier, float64(i)/float64(reducers))
+					border := streamfmt.AppendKey(nil, rng<<g.LowBits(), width)
+					own = own && bytes.Compare(border, last) > 0 && (i == 1 || bytes.Compare(border, borders[i-2]) > 0)
+					borders = append(borders, border)
 					last = key
 				}
-				if keys != reducers-1 || own != len(borders) {
-					t.Errorf("%s, tier %d, %d reducers: %d keys, %d of %d borders", g.Spec(), tier, reducers, keys, own, len(borders))
+				for i, border := range borders {
+					if key := records[size*(i+1)-width : size*(i+1)]; own && !slices.Equal(key, border) {
+						t.Errorf("%s, tier %d, %d reducers: key %d is %s, the border %s", g.Spec(), tier, reducers, i+1, key, border)
+					}
 				}
+			}
+		}
+		for _, reducers := range []int{-1, 0, most + 1} {
+			if _, err := Ranges(g, 1, reducers); err == nil {
+				t.Errorf("%s, %d reducers: no error", g.Spec(), reducers)
+			}
+		}
+		for _, tier := range []int{-1, g.Tiers() + 1} {
+			if _, err := Ranges(g, tier, 1); err == nil {
+				t.Errorf("%s, tier %d: no error", g.Spec(), tier)
 			}
 		}
 	}

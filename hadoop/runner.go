@@ -129,11 +129,15 @@ func (r *Runner) arguments(job *runner.Job) ([]string, error) {
 
 // writeRanges writes the file of ranges of a job's partitioner.
 func writeRanges(job *runner.Job, name string) error {
+	ranges, err := Ranges(job.Game, job.Tier, job.Reducers)
+	if err != nil {
+		return err
+	}
 	w, err := job.FS.Create(name)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(Ranges(job.Game, job.Tier, job.Reducers))
+	_, err = w.Write(ranges)
 	return errors.Join(err, w.Close())
 }
 

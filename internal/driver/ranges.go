@@ -51,14 +51,10 @@ func ranges(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	tier, reducers := c.Int("tier"), c.Int("reducers")
-	if tier < 0 || tier > g.Tiers() {
-		return command.Usagef("--tier %d: expected 0 to %d", tier, g.Tiers())
+	data, err := hadoop.Ranges(g, c.Int("tier"), c.Int("reducers"))
+	if err != nil {
+		return command.Usagef("%w", err)
 	}
-	if reducers < 1 {
-		return command.Usagef("--reducers %d: expected 1 or more", reducers)
-	}
-	data := hadoop.Ranges(g, tier, reducers)
 	if c.String("out") == "-" {
 		_, err := c.App.Writer.Write(data)
 		return err

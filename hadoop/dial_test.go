@@ -1,6 +1,8 @@
 package hadoop
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,5 +43,23 @@ func TestNameNodes(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%v, host %q: %s, want %s", test.conf, test.host, got, test.want)
 		}
+	}
+}
+
+// TestKerberos wants one clear line where a cluster wants more than a name.
+func TestKerberos(t *testing.T) {
+	conf := t.TempDir()
+	const site = `<configuration>
+		<property><name>fs.defaultFS</name><value>hdfs://host:8020</value></property>
+		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
+	</configuration>`
+	if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HADOOP_CONF_DIR", conf)
+	_, _, err := Dial("hdfs:///data")
+	const want = "hdfs:///data: the cluster wants Kerberos, which treereduce does not speak yet"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

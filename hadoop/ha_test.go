@@ -107,7 +107,7 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	}
 	const pause = 12 * time.Second // more than hdfs.Client leaves an address alone
 	begin := time.Now()
-	back := make(chan error)
+	back := make(chan error, 1)
 	go func() {
 		time.Sleep(pause)
 		out, err := c.Command(ctx, "haadmin", "-transitionToActive", id).CombinedOutput()
@@ -127,9 +127,11 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 		t.Fatalf("after it was given up: %v", err)
 	}
 	ok(again.Close())
-	if _, _, err := hadoop.Dial("hdfs:///ha"); err != nil {
-		t.Errorf("by the default file system: %v", err)
+	byDefault, _, err := hadoop.Dial("hdfs:///ha")
+	if err != nil {
+		t.Fatalf("by the default file system: %v", err)
 	}
+	ok(byDefault.Close())
 }
 
 // testSolveFailOver fails over twice while a driver solves, and wants the bytes

@@ -15,7 +15,7 @@ STEPS       := init possible solve final
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench fuzz lint fmt clean
+.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench bench-hadoop fuzz lint fmt clean
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
@@ -64,6 +64,9 @@ race: ## all tests with the race detector (needs a C compiler; some minutes)
 
 bench: build ## the figures of docs/benchmarks.md (about ten minutes; BENCH='-large' adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)
+
+bench-hadoop: build ## the figures of a cluster on this machine (BENCH='-large' adds 5×5 and 6×5: half an hour)
+	$(GO) run ./cmd/bench -hadoop $(BENCH)
 
 fuzz: ## every parser, FUZZTIME=30s each
 	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \

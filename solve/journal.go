@@ -76,8 +76,8 @@ func openJournal(data *store.Data) *journal {
 	return j
 }
 
-// note takes an event, and writes the journal if it is time. A run does not fail
-// for want of a journal: what cannot be written is written later.
+// note takes an event, and writes the journal if it is time. No job fails for want
+// of a journal: what cannot be written is written later, and an error at the end.
 func (j *journal) note(e Event, took time.Duration) {
 	j.Now = &e
 	if e.Done {

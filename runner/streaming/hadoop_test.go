@@ -168,8 +168,9 @@ func testTwins(t *testing.T, s *site) {
 
 // testInterrupted presses Ctrl-C while a job runs.
 func testInterrupted(t *testing.T, s *site) {
-	g := newGate(t, "data_first8")
-	d := s.start(t, small, g.data, "--cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g := newGate(t, "data_second6")
+	s.forward(t, g.data, "")
+	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	begun := time.Now()
 	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -181,18 +182,19 @@ func testInterrupted(t *testing.T, s *site) {
 	if code != 130 || strings.Count(out, "\n") != 1 || took > 30*time.Second {
 		t.Errorf("exit status %d after %v, want 130 within 30 s and one line", code, took)
 	}
-	apps := s.wantJobs(t, map[string]int{"data_first8": 1})
-	if app := apps["data_first8"]; app.State != "KILLED" {
+	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
+	if app := apps["data_second6"]; app.State != "KILLED" {
 		t.Errorf("%s is %s", app.ID, app.State)
 	}
 	s.resume(t, small, g.data, twoJobs)
-	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 1})
+	s.wantJobs(t, map[string]int{"data_second6": 2})
 }
 
 // testClientLost kills Hadoop's client while a job runs.
 func testClientLost(t *testing.T, s *site) {
 	g := newGate(t, "data_second6")
-	d := s.start(t, small, g.data, "--cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	s.forward(t, g.data, "")
+	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	for _, client := range children(t, d.cmd.Process.Pid) {
 		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
@@ -203,13 +205,14 @@ func testClientLost(t *testing.T, s *site) {
 	g.open(t)
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
-	s.wantJobs(t, onceEach)
+	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
 // testDriverKilled kills drivers between two jobs, and while a job of either step
 // runs. Their locks are leases, which end a minute later: all are killed first.
 func testDriverKilled(t *testing.T, s *site) {
-	flags := "--keep all --compress" + twoJobs
+	const keep = "--keep all --compress"
+	const flags = keep + twoJobs
 
 	between := dataDir(t, "between")
 	hadoop := filepath.Join(t.TempDir(), "hadoop")
@@ -220,8 +223,9 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
 	}
 	possible, solving := newGate(t, "data_first8"), newGate(t, "data_second6")
-	for _, g := range []*gate{possible, solving} {
-		d := s.start(t, small, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+	s.forward(t, solving.data, keep)
+	for g, resume := range map[*gate]string{possible: "", solving: " --resume"} {
+		d := s.start(t, small, g.data, flags+resume+" --cluster-bin "+s.programs(t, g.hold, ""))
 		g.wait(t, d)
 		if err := d.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -246,7 +250,7 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 		t.Error(err)
 	}
 	s.resume(t, small, solving.data, flags)
-	s.wantJobs(t, map[string]int{"data_first8": 3, "data_second6": 3})
+	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 3})
 	for data, before := range done {
 		after := s.whole(t, data)
 		for name, at := range before {
@@ -397,6 +401,12 @@ func (s *site) solve(t *testing.T, b board, flags string) {
 	data := dataDir(t, b.String())
 	s.start(t, b, data, flags).wantDone(t)
 	s.wantFinal(t, b, data)
+}
+
+// forward makes the possible tiers of small, none of them on the cluster.
+func (s *site) forward(t *testing.T, data, flags string) {
+	t.Helper()
+	s.start(t, small, data, flags+" --until-tier 9").wantDone(t)
 }
 
 // resume goes on with a data directory, once its lock is free, to the end.

@@ -76,16 +76,16 @@ func openJournal(data *store.Data) *journal {
 	return j
 }
 
-// note takes an event, and writes the journal if it is time.
-func (j *journal) note(e Event, took time.Duration) error {
+// note takes an event, and writes the journal if it is time. No job fails for want
+// of a journal: what cannot be written is written later, and an error at the end.
+func (j *journal) note(e Event, took time.Duration) {
 	j.Now = &e
 	if e.Done {
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
 	}
-	if time.Since(j.saved) < journalEvery {
-		return nil
+	if time.Since(j.saved) >= journalEvery {
+		j.save()
 	}
-	return j.save()
 }
 
 // end writes how the run ended, and returns that.
@@ -102,6 +102,7 @@ func (j *journal) end(state string, err error) error {
 
 func (j *journal) save() error {
 	j.Updated = time.Now()
+	defer func() { j.saved = time.Now() }()
 	text, err := json.MarshalIndent(j.Journal, "", " ")
 	if err != nil {
 		return err
@@ -109,6 +110,5 @@ func (j *journal) save() error {
 	if err := j.data.WriteFile(store.JournalFile, append(text, '\n')); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	j.saved = time.Now()
 	return nil
 }

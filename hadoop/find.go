@@ -3,6 +3,7 @@ package hadoop
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,15 +13,29 @@ import (
 // PATH, or that of HADOOP_HOME.
 func FindCommand(name string) (string, error) {
 	if name != "" {
-		return exec.LookPath(name)
+		return lookPath(name)
 	}
 	if found, err := exec.LookPath("hadoop"); err == nil {
 		return found, nil
 	}
 	if home := os.Getenv("HADOOP_HOME"); home != "" {
-		return exec.LookPath(filepath.Join(home, "bin", "hadoop"))
+		return lookPath(filepath.Join(home, "bin", "hadoop"))
 	}
 	return "", errors.New("no hadoop command: not in PATH, and HADOOP_HOME is not set (--hadoop names one)")
+}
+
+// lookPath finds a command, and says which it was if there is none.
+func lookPath(name string) (string, error) {
+	found, err := exec.LookPath(name)
+	var e *exec.Error
+	if errors.As(err, &e) {
+		var place *fs.PathError
+		if errors.As(e.Err, &place) {
+			e.Err = place.Err // which does not name it again
+		}
+		return "", fmt.Errorf("hadoop command %s: %w", name, e.Err)
+	}
+	return found, err
 }
 
 // jarPlaces are where distributions put the streaming jar, by patterns: Apache's

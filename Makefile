@@ -6,16 +6,17 @@ HEIGHT  ?= 3
 CONNECT ?= 3
 DATA    ?= all_data
 RUNNER  ?= inline
-# Of proj2-hadoop: in HDFS, in the default file system of the configuration.
-DATA_HADOOP ?= /user/$(or $(HADOOP_USER_NAME),$(USER),$(shell id -un))/treereduce
+# Of proj2-hadoop: in HDFS, in the user's folder there if it does not begin with /.
+DATA_HADOOP ?= all_data
 # How long make fuzz gives each parser.
 FUZZTIME ?= 30s
 
+BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w'
 STEPS       := init possible solve final
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench fuzz lint fmt clean
+.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench bench-hadoop fuzz lint fmt clean
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
@@ -24,7 +25,8 @@ help: ## this list
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
 build: ## driver, mapper, reducer and every step under its own name, in bin/
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/ ./cmd/driver ./cmd/mapper ./cmd/reducer
+	@$(BUILD) -o bin/ ./cmd/driver ./cmd/mapper ./cmd/reducer
+	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done
@@ -34,10 +36,8 @@ proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CON
 		--data '$(DATA)' --runner $(RUNNER) --overwrite
 
 proj2-hadoop: build ## the same with the data in HDFS and big tiers on the cluster
-	@test -n "$$HADOOP_CONF_DIR$$HADOOP_HOME" || \
-		{ echo 'no Hadoop here: make cluster-up && . $(CLUSTER)/env.sh, then again' >&2; exit 1; }
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data 'hdfs://$(DATA_HADOOP)' --runner hadoop --overwrite
+		--data '$(DATA_HADOOP)' --runner hadoop --overwrite
 
 test: build ## all tests (about two minutes)
 	$(GO) test ./...
@@ -49,6 +49,7 @@ CLUSTER ?= build/cluster
 
 cluster-up: ## a real Hadoop on this machine, in CLUSTER=build/cluster
 	@$(GO) run ./cmd/cluster up --dir $(CLUSTER)
+	@mkdir -p bin && ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
 
 cluster-down: ## stop it; its data stays
 	@$(GO) run ./cmd/cluster down --dir $(CLUSTER)
@@ -64,6 +65,9 @@ race: ## all tests with the race detector (needs a C compiler; some minutes)
 
 bench: build ## the figures of docs/benchmarks.md (about ten minutes; BENCH='-large' adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)
+
+bench-hadoop: build ## the figures of a cluster on this machine (BENCH='-large' adds 5×5 and 6×5: half an hour)
+	$(GO) run ./cmd/bench -hadoop $(BENCH)
 
 fuzz: ## every parser, FUZZTIME=30s each
 	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \

@@ -6,43 +6,84 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
+	"path"
 	"path/filepath"
+	"strings"
 )
 
 // FindCommand finds the hadoop command: the one that is named, or the one in
-// PATH, or that of HADOOP_HOME.
+// PATH, that of HADOOP_HOME, or the one beside this program.
 func FindCommand(name string) (string, error) {
 	if name != "" {
-		return lookPath(name)
+		found, err := exec.LookPath(name)
+		if e := new(exec.Error); errors.As(err, &e) {
+			err = fmt.Errorf("hadoop command %s: %w", name, pathless(e.Err))
+		}
+		return found, err
 	}
 	if found, err := exec.LookPath("hadoop"); err == nil {
 		return found, nil
 	}
-	if home := os.Getenv("HADOOP_HOME"); home != "" {
-		return lookPath(filepath.Join(home, "bin", "hadoop"))
+	places := []string{filepath.Join(os.Getenv("HADOOP_HOME"), "bin", "hadoop")}
+	if self, err := os.Executable(); err == nil {
+		places = append(places, filepath.Join(filepath.Dir(self), "hadoop"))
+	}
+	for _, place := range places {
+		if found, err := exec.LookPath(place); err == nil {
+			return found, nil
+		}
 	}
 	return "", errors.New("no hadoop command: not in PATH, and HADOOP_HOME is not set (--hadoop names one)")
 }
 
-// lookPath finds a command, and says which it was if there is none.
-func lookPath(name string) (string, error) {
-	found, err := exec.LookPath(name)
-	var e *exec.Error
-	if errors.As(err, &e) {
-		var place *fs.PathError
-		if errors.As(e.Err, &place) {
-			e.Err = place.Err // which does not name it again
-		}
-		return "", fmt.Errorf("hadoop command %s: %w", name, e.Err)
+// pathless is an error without the path that it names.
+func pathless(err error) error {
+	if e := new(fs.PathError); errors.As(err, &e) {
+		return e.Err
 	}
-	return found, err
+	return err
+}
+
+// home is where Hadoop is installed: HADOOP_HOME, or what the hadoop command
+// belongs to; "" if there is none.
+func home() string {
+	if home := os.Getenv("HADOOP_HOME"); home != "" {
+		return home
+	}
+	command, err := FindCommand("")
+	if err != nil {
+		return ""
+	}
+	if command, err = filepath.EvalSymlinks(command); err != nil {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(command))
+}
+
+// ConfDir is the directory of Hadoop's configuration: HADOOP_CONF_DIR, or that of
+// the installation, or that of the distributions' packages; "" if there is none.
+func ConfDir() string {
+	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
+		return dir
+	}
+	places := []string{"/etc/hadoop/conf"}
+	if home := home(); home != "" {
+		places = []string{filepath.Join(home, "etc", "hadoop"), filepath.Join(home, "conf"), places[0]}
+	}
+	for _, dir := range places {
+		if _, err := os.Stat(filepath.Join(dir, "core-site.xml")); err == nil {
+			return dir
+		}
+	}
+	return ""
 }
 
 // jarPlaces are where distributions put the streaming jar, by patterns: Apache's
 // layout, Amazon EMR's, CDH's.
 func jarPlaces() []string {
 	var places []string
-	if home := os.Getenv("HADOOP_HOME"); home != "" {
+	if home := home(); home != "" {
 		places = append(places, home+"/share/hadoop/tools/lib/hadoop-streaming*.jar", home+"/lib/hadoop-streaming*.jar")
 	}
 	return append(places,
@@ -69,4 +110,27 @@ func FindStreamingJar(name string) (string, error) {
 		}
 	}
 	return "", errors.New("no streaming jar: HADOOP_STREAMING_JAR is not set, and none is in the usual places (--streaming-jar names one)")
+}
+
+// InDefault is the name, with Scheme, of a file of the default file system; one
+// that does not begin with / lies in the user's folder there.
+func InDefault(name string) (string, error) {
+	if strings.HasPrefix(name, "/") {
+		return Scheme + name, nil
+	}
+	user, err := userName()
+	return Scheme + path.Join("/user", user, name), err
+}
+
+// userName is as whom files are read and written: HADOOP_USER_NAME, or the user
+// of this process.
+func userName() (string, error) {
+	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
+		return name, nil
+	}
+	u, err := user.Current()
+	if err != nil {
+		return "", err
+	}
+	return u.Username, nil
 }

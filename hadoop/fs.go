@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 	"sync"
@@ -63,8 +62,8 @@ type FS struct {
 var _ store.FS = (*FS)(nil)
 
 // Dial connects to the file system of a name (see Scheme) and returns the path
-// within it. The configuration is that of HADOOP_CONF_DIR, or of HADOOP_HOME's
-// etc/hadoop; the user that of HADOOP_USER_NAME, or of the process.
+// within it. The configuration is that of ConfDir, the user that of
+// HADOOP_USER_NAME, or of the process.
 func Dial(name string) (f *FS, path string, err error) {
 	rest, ok := strings.CutPrefix(name, Scheme)
 	host, path, slash := strings.Cut(rest, "/")
@@ -82,12 +81,8 @@ func Dial(name string) (f *FS, path string, err error) {
 	if options.Addresses, err = nameNodes(conf, host); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
-	if options.User = os.Getenv("HADOOP_USER_NAME"); options.User == "" {
-		u, err := user.Current()
-		if err != nil {
-			return nil, "", err
-		}
-		options.User = u.Username
+	if options.User, err = userName(); err != nil {
+		return nil, "", err
 	}
 	if f, err = connect(options, Scheme+host); err != nil {
 		return nil, "", err
@@ -132,27 +127,13 @@ func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
 }
 
-// ConfDir is the directory of Hadoop's configuration: HADOOP_CONF_DIR, or
-// etc/hadoop of HADOOP_HOME; "" if neither is set.
-func ConfDir() string {
-	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
-		return dir
-	}
-	if home := os.Getenv("HADOOP_HOME"); home != "" {
-		return home + "/etc/hadoop"
-	}
-	return ""
-}
-
 // configuration reads Hadoop's configuration; nil if there is none.
 func configuration() (hadoopconf.HadoopConf, error) {
-	if home := os.Getenv("HADOOP_HOME"); os.Getenv("HADOOP_CONF_DIR") == "" && home != "" {
-		conf, err := hadoopconf.Load(home + "/etc/hadoop")
-		if conf != nil || err != nil {
-			return conf, err
-		}
+	dir := ConfDir()
+	if dir == "" {
+		return nil, nil
 	}
-	return hadoopconf.LoadFromEnvironment()
+	return hadoopconf.Load(dir)
 }
 
 // NameNodes are the addresses of the name nodes, host:port.

@@ -82,7 +82,7 @@ type Runner interface {
 
 // Stats are what a runner tells of a job that it has run.
 type Stats struct {
-	Records  int64 `json:"records"`            // that the job wrote
+	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
 
 	// What follows is of a cluster's job.

@@ -2,15 +2,19 @@
 // them, each several times, the median told. It prints the tables of
 // docs/benchmarks.md.
 //
-//	bench [-bin DIR] [-n RUNS] [-large]
+//	bench [-bin DIR] [-n RUNS] [-large] [-hadoop]
 //
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk).
+// -hadoop measures what runs on a cluster instead, which it starts on this
+// machine; with -large 5×5 and 6×5 too.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 
 	"github.com/treereduce/treereduce/internal/bench"
 )
@@ -20,8 +24,15 @@ func main() {
 	flag.StringVar(&o.Bin, "bin", "bin", "where make build put the commands")
 	flag.IntVar(&o.Runs, "n", 5, "runs of each command")
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
+	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")
 	flag.Parse()
-	if err := bench.Run(os.Stdout, o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run := func() error { return bench.Run(os.Stdout, o) }
+	if *onCluster {
+		run = func() error { return bench.RunHadoop(ctx, os.Stdout, os.Stderr, o) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
@@ -16,19 +17,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/runner/streaming"
-	"github.com/treereduce/treereduce/store"
 )
 
 // clusterRunner makes the runner of --runner hadoop; bin is where mapper and
 // reducer are, if nothing else is said.
-func clusterRunner(c *cli.Context, fsys store.FS, bin string) (*streaming.Runner, error) {
-	dfs, ok := fsys.(*hadoop.FS)
-	if !ok {
-		return nil, command.Usagef("--runner hadoop: the data directory must be in HDFS: --data %shost:port/path", hadoop.Scheme)
-	}
+func clusterRunner(c *cli.Context, dfs *hadoop.FS, bin string) (*streaming.Runner, error) {
 	r := &streaming.Runner{
 		Bin: bin, FS: dfs,
 		Files: c.StringSlice("files"), Queue: c.String("queue"), Define: c.StringSlice("D"),
@@ -36,6 +31,8 @@ func clusterRunner(c *cli.Context, fsys store.FS, bin string) (*streaming.Runner
 	}
 	if dir := c.String("cluster-bin"); dir != "" {
 		r.Bin = dir
+	} else if runtime.GOOS != clusterOS {
+		r.Bin = filepath.Join(bin, clusterOS)
 	}
 	var err error
 	if r.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {
@@ -52,6 +49,9 @@ func clusterRunner(c *cli.Context, fsys store.FS, bin string) (*streaming.Runner
 	r.Yarn.Command = r.Command
 	return r, nil
 }
+
+// clusterOS is the system of a cluster's machines.
+const clusterOS = "linux"
 
 // preflightTime bounds the preflight.
 const preflightTime = 25 * time.Second

@@ -3,7 +3,10 @@
 package driver
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -44,7 +47,25 @@ func openFS(name string) (fsys store.FS, path string, done func(), err error) {
 	return f, path, func() { f.Close() }, nil
 }
 
+// openData returns the file system of the data directory of a command line that
+// looks at what is there. A name without hdfs:// is first looked for on this
+// machine, then in the default file system of a cluster.
+func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
+	name := c.String("data")
+	if strings.HasPrefix(name, hadoop.Scheme) || hadoop.ConfDir() == "" {
+		return openFS(name)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return openFS(name)
+	}
+	there, err := hadoop.InDefault(name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return openFS(there)
+}
+
 // dataFlag names the data directory.
 func dataFlag() cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path)", Value: defaultData}
+	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)", Value: defaultData}
 }

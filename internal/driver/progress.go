@@ -66,6 +66,9 @@ func (p *progress) report(e solve.Event) {
 	if p.total > 0 && e.Elapsed > 0 {
 		fmt.Fprintf(p.out, "  %s positions, %s/s", short(float64(p.total)), short(float64(p.total)/e.Elapsed))
 	}
+	if e.Tracking != "" {
+		fmt.Fprintf(p.out, "  map %.0f%% reduce %.0f%% %s", 100*e.Map, 100*e.Reduce, e.Tracking)
+	}
 	if e.Left > 0 {
 		fmt.Fprintf(p.out, "  %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
 	}

@@ -71,9 +71,9 @@ func solveFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "queue", Usage: "hadoop: the `QUEUE` of the jobs"},
 		&cli.StringSliceFlag{Name: "files", Usage: "hadoop: a further `FILE` for the tasks; may be repeated"},
-		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH or HADOOP_HOME)"},
+		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH, HADOOP_HOME or beside driver)"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or the usual places)"},
-		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster (default: that of driver)"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux (default: where make build puts them)"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
 	}
 }
@@ -154,7 +154,7 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
 	case "hadoop":
-		if r, err = clusterRunner(c, fsys, bin); err != nil {
+		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin); err != nil {
 			return nil, err
 		}
 	default:
@@ -185,7 +185,13 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	case c.Bool("overwrite"):
 		mode = store.Overwrite
 	}
-	fsys, path, done, err := openFS(c.String("data"))
+	name := c.String("data")
+	if c.String("runner") == "hadoop" && !strings.HasPrefix(name, hadoop.Scheme) {
+		if name, err = hadoop.InDefault(name); err != nil {
+			return err
+		}
+	}
+	fsys, path, done, err := openFS(name) // with --runner hadoop a *hadoop.FS
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func status(c *cli.Context) error {
 	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
-	fsys, path, done, err := openFS(c.String("data"))
+	fsys, path, done, err := openData(c)
 	if err != nil {
 		return err
 	}

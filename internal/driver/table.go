@@ -22,7 +22,7 @@ import (
 
 // withTable calls do with the table of the data directory of a command line.
 func withTable(c *cli.Context, do func(*table.Table) error) error {
-	fsys, path, done, err := openFS(c.String("data"))
+	fsys, path, done, err := openData(c)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func verifyCommand() *cli.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			fsys, path, done, err := openFS(c.String("data"))
+			fsys, path, done, err := openData(c)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -213,6 +214,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+	}
+	if dfs, ok := fsys.(*hadoop.FS); ok && errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, dfs.User())
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
 test-hadoop: build ## tests on a real cluster of their own (some minutes; Java, Maven)
-	$(GO) test -tags hadoop -count=1 -p 1 -timeout 40m ./hadoop/... ./runner/streaming
+	$(GO) test -tags hadoop -count=1 -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
 
 race: ## all tests with the race detector (needs a C compiler; some minutes)
 	$(GO) test -race ./...

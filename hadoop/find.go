@@ -3,6 +3,7 @@ package hadoop
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,7 +16,11 @@ import (
 // PATH, that of HADOOP_HOME, or the one beside this program.
 func FindCommand(name string) (string, error) {
 	if name != "" {
-		return exec.LookPath(name)
+		found, err := exec.LookPath(name)
+		if e := new(exec.Error); errors.As(err, &e) {
+			err = fmt.Errorf("hadoop command %s: %w", name, pathless(e.Err))
+		}
+		return found, err
 	}
 	if found, err := exec.LookPath("hadoop"); err == nil {
 		return found, nil
@@ -30,6 +35,14 @@ func FindCommand(name string) (string, error) {
 		}
 	}
 	return "", errors.New("no hadoop command: not in PATH, and HADOOP_HOME is not set (--hadoop names one)")
+}
+
+// pathless is an error without the path that it names.
+func pathless(err error) error {
+	if e := new(fs.PathError); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
 
 // home is where Hadoop is installed: HADOOP_HOME, or what the hadoop command

@@ -84,8 +84,38 @@ func Dial(name string) (f *FS, path string, err error) {
 	if options.User, err = userName(); err != nil {
 		return nil, "", err
 	}
-	f, err = connect(options, Scheme+host)
-	return f, "/" + path, err
+	if f, err = connect(options, Scheme+host); err != nil {
+		return nil, "", err
+	}
+	if err := f.answers(); err != nil {
+		f.Close()
+		return nil, "", err
+	}
+	return f, "/" + path, nil
+}
+
+// answers wants the name node to answer, which a connection does not show: it may
+// hang, or be something else that listens there.
+func (f *FS) answers() error {
+	wait := dialTimeout
+	if len(f.options.Addresses) > 1 {
+		wait += failoverWait
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := f.Stat("/")
+		done <- err
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-time.After(wait):
+		err = fmt.Errorf("no answer within %v", wait)
+	}
+	if err != nil {
+		return fmt.Errorf("name node %s: %w", strings.Join(f.options.Addresses, ", "), err)
+	}
+	return nil
 }
 
 // connect connects to the name nodes of options.

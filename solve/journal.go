@@ -4,14 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/store"
 )
 
-// journalEvery is how often the journal is written while jobs run.
-const journalEvery = 2 * time.Second
+const (
+	// journalEvery is how often the journal is written while there is news.
+	journalEvery = 2 * time.Second
+	// Heartbeat is how often it is written while there is none.
+	Heartbeat = 20 * time.Second
+)
 
 // The states of a run.
 const (
@@ -60,8 +65,10 @@ func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 
 // A journal is a Journal that is being kept.
 type journal struct {
+	data *store.Data
+
+	mu sync.Mutex
 	Journal
-	data  *store.Data
 	saved time.Time
 }
 
@@ -79,6 +86,8 @@ func openJournal(data *store.Data) *journal {
 // note takes an event, and writes the journal if it is time. No job fails for want
 // of a journal: what cannot be written is written later, and an error at the end.
 func (j *journal) note(e Event, took time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.Now = &e
 	if e.Done {
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
@@ -88,8 +97,34 @@ func (j *journal) note(e Event, took time.Duration) {
 	}
 }
 
+// beat writes the journal from time to time until it is stopped: the run of a job
+// that has no news for long would look as if it had been killed.
+func (j *journal) beat() (stop func()) {
+	ticker, stopped, ended := time.NewTicker(Heartbeat), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-ticker.C:
+				j.mu.Lock()
+				j.save() // an error comes again at the end
+				j.mu.Unlock()
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(stopped)
+		<-ended
+	}
+}
+
 // end writes how the run ended, and returns that.
 func (j *journal) end(state string, err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.State = state
 	if err != nil {
 		j.Error = err.Error()
@@ -100,6 +135,7 @@ func (j *journal) end(state string, err error) error {
 	return j.save()
 }
 
+// save writes the journal; mu is held.
 func (j *journal) save() error {
 	j.Updated = time.Now()
 	defer func() { j.saved = time.Now() }()

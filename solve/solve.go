@@ -126,7 +126,9 @@ func Run(ctx context.Context, data *store.Data, g game.Tiered, o Options) (Resul
 		r.work += 2 * g.Slots(tier)
 		r.result.Tiers = append(r.result.Tiers, -1)
 	}
+	stop := r.journal.beat()
 	err := r.run(ctx)
+	stop()
 	r.result.Wall = time.Since(r.begun)
 	state := Solved
 	switch {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -54,11 +56,11 @@ const clusterOS = "linux"
 // preflightTime bounds the preflight.
 const preflightTime = 25 * time.Second
 
-// preflight asks the cluster whether it can run the jobs of a game, before
-// anything is begun: a resource manager with a live node and the queue, a hadoop
-// command that runs. It asks nothing if no tier can be large enough for the
-// cluster. The name node and the permissions there show when the data directory
-// is made.
+// preflight asks whether the jobs of a game can run, before anything is begun: a
+// mapper and a reducer, a resource manager with a live node and the queue, a
+// hadoop command that runs. It asks nothing if no tier can be large enough for
+// the cluster. The name node has been asked, and what may be done there shows
+// when the data directory is made.
 func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 	most := 0.0
 	for tier := range g.Tiers() + 1 {
@@ -66,6 +68,11 @@ func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 	}
 	if most <= float64(r.Above) {
 		return nil
+	}
+	for _, binary := range []string{"mapper", "reducer"} {
+		if _, err := os.Stat(filepath.Join(r.Bin, binary)); err != nil {
+			return fmt.Errorf("%s for the cluster: %w (make build makes it, --cluster-bin says where it is)", binary, err)
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()
@@ -81,7 +88,10 @@ func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s fs: %w: %s", r.Command, err, firstCause(stderr.String()))
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no end within %v", preflightTime)
+		}
+		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
 	}
 	return nil
 }
@@ -90,13 +100,34 @@ func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 // takes, and that of the job before, which is just ending.
 const mastersShare = 2
 
-// firstCause is the line of a Java program's complaint that says most.
-func firstCause(text string) string {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.Contains(line, "rror") || strings.Contains(line, "xception") {
-			return line
+var (
+	// javaError is an exception of Java's, with what it says.
+	javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
+	// wrongJava is how a Java complains that is too old for a Hadoop, or too new.
+	wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
+	// javaWarning are lines that come before what went wrong.
+	javaWarning = regexp.MustCompile(`^(WARNING|WARN|log4j|SLF4J|OpenJDK|Picked up)\b| WARN `)
+)
+
+// complaint is the line of a Java program's stderr that says most, after a colon,
+// and whether it is the wrong Java.
+func complaint(stderr string) string {
+	said := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if found := javaError.FindString(line); found != "" {
+			said = found
+			break
+		}
+		if said == "" && !javaWarning.MatchString(line) {
+			said = line
 		}
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return first
+	switch {
+	case said == "":
+		return ""
+	case wrongJava.MatchString(said):
+		return fmt.Sprintf(": %s (this Hadoop wants another Java; JAVA_HOME is %q)", said, os.Getenv("JAVA_HOME"))
+	}
+	return ": " + said
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/runner"
@@ -33,24 +33,12 @@ import (
 // defaultMemory is --memory where it is not given.
 const defaultMemory = "2G"
 
-// clusterAbove is --cluster-above where it is not given: what this process does
-// in the time that a job needs to start, at 0.1 µs a record and 15 s.
-const clusterAbove = 150_000_000
+// clusterAbove is --cluster-above where it is not given: what this process does,
+// at 20 ns a record, in the 10 s that a job needs to start (docs/hadoop.md).
+const clusterAbove = 500_000_000
 
 func solveCommand() *cli.Command {
-	c := &cli.Command{Name: "solve", Usage: "solve a game into a data directory"}
-	var names []string
-	for _, kind := range games.All() {
-		names = append(names, kind.Name)
-		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:   kind.Name,
-			Usage:  kind.Usage,
-			Flags:  append(command.GameFlags(kind, false), solveFlags()...),
-			Action: func(c *cli.Context) error { return solveGame(c, kind) },
-		})
-	}
-	c.Action = command.Unknown("game", names)
-	return c
+	return ofGame(&cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
 }
 
 func solveFlags() []cli.Flag {
@@ -213,6 +201,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+	}
+	if dfs, ok := fsys.(*hadoop.FS); ok && errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, dfs.User())
 	}
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 )
 
 // silent is how long a driver that is alive may not have written its journal.
-const silent = time.Minute
+const silent = 3 * solve.Heartbeat
 
 func statusCommand() *cli.Command {
 	return &cli.Command{
@@ -67,8 +67,11 @@ func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
 	}
 	if e := j.Now; e != nil {
 		fmt.Fprintf(out, "%.1f%% done; at %s: %s, tier %d of %d", 100*e.Share, e.Job, e.Step, e.Tier, e.Tiers)
+		if j.State == solve.Running && e.Tracking != "" { // of a job that failed Hadoop says 100 %
+			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
+		}
 		if e.Tracking != "" {
-			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%, %s", 100*e.Map, 100*e.Reduce, e.Tracking)
+			fmt.Fprintf(out, ", %s", e.Tracking)
 		}
 		if e.Left > 0 && j.State == solve.Running {
 			fmt.Fprintf(out, "; %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))

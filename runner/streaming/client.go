@@ -135,7 +135,7 @@ func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 		if err == nil {
 			answered = time.Now()
 		} else if lost := time.Since(answered); lost > lostAfter && ctx.Err() == nil {
-			cancel(fmt.Errorf("lost for %.0f s: %w", lost.Seconds(), err))
+			cancel(fmt.Errorf("no answer for %.0f s: %w", lost.Seconds(), err))
 			return
 		}
 	}

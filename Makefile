@@ -58,7 +58,7 @@ cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
 test-hadoop: build ## tests on a real cluster of their own (some minutes; Java, Maven)
-	$(GO) test -tags hadoop -count=1 -p 1 -timeout 20m ./hadoop/... ./internal/driver
+	$(GO) test -tags hadoop -count=1 -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
 
 race: ## all tests with the race detector (needs a C compiler; some minutes)
 	$(GO) test -race ./...
@@ -79,8 +79,8 @@ fuzz: ## every parser, FUZZTIME=30s each
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	$(GO) vet ./... && $(GO) vet -tags hadoop ./hadoop/... ./internal/driver
-	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop ./hadoop/... ./internal/driver
+	$(GO) vet ./... && $(GO) vet -tags hadoop ./...
+	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop ./...
 
 fmt: ## format all code
 	gofmt -w .

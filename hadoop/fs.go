@@ -307,6 +307,7 @@ type writer struct {
 	fs     *FS
 	client *hdfs.Client
 	out    *hdfs.FileWriter
+	failed bool // a Write
 }
 
 // Write writes b. Nothing is not written: the client would begin a block for it,
@@ -316,11 +317,16 @@ func (w *writer) Write(b []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := w.out.Write(b)
+	w.failed = w.failed || err != nil
 	return n, plain(err)
 }
 
-// Close waits until the name node has heard of the last block.
+// Close waits until the name node has heard of the last block. After a Write that
+// failed it never will: the file is left as it is.
 func (w *writer) Close() error {
+	if w.failed {
+		return w.client.Close()
+	}
 	if err := untilReplicated(w.out.Close); err != nil {
 		w.client.Close() // and the lease of the file with it
 		return plain(err)

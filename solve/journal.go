@@ -83,18 +83,18 @@ func openJournal(data *store.Data) *journal {
 	return j
 }
 
-// note takes an event, and writes the journal if it is time.
-func (j *journal) note(e Event, took time.Duration) error {
+// note takes an event, and writes the journal if it is time. No job fails for want
+// of a journal: what cannot be written is written later, and an error at the end.
+func (j *journal) note(e Event, took time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.Now = &e
 	if e.Done {
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
 	}
-	if time.Since(j.saved) < journalEvery {
-		return nil
+	if time.Since(j.saved) >= journalEvery {
+		j.save()
 	}
-	return j.save()
 }
 
 // beat writes the journal from time to time until it is stopped: the run of a job
@@ -109,7 +109,7 @@ func (j *journal) beat() (stop func()) {
 				return
 			case <-ticker.C:
 				j.mu.Lock()
-				j.save() // if it fails, so will the next note, and say so
+				j.save() // an error comes again at the end
 				j.mu.Unlock()
 			}
 		}
@@ -138,6 +138,7 @@ func (j *journal) end(state string, err error) error {
 // save writes the journal; mu is held.
 func (j *journal) save() error {
 	j.Updated = time.Now()
+	defer func() { j.saved = time.Now() }()
 	text, err := json.MarshalIndent(j.Journal, "", " ")
 	if err != nil {
 		return err
@@ -145,6 +146,5 @@ func (j *journal) save() error {
 	if err := j.data.WriteFile(store.JournalFile, append(text, '\n')); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	j.saved = time.Now()
 	return nil
 }

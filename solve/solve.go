@@ -385,19 +385,13 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 		}
 	}
 	r.jobAt = time.Now()
-	var journalErr error
 	job.Progress = func(p runner.Progress) {
 		e := r.event(job, r.done+p.Share*slots)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
-		if err := r.report(e); err != nil && journalErr == nil {
-			journalErr = err
-		}
+		r.report(e)
 	}
 	job.Progress(runner.Progress{})
 	stats, err := r.Runner.Run(ctx, job)
-	if err == nil {
-		err = journalErr
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
@@ -410,7 +404,8 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	}
 	e := r.event(job, r.done)
 	e.Done, e.Stats = true, stats
-	return r.report(e)
+	r.report(e)
+	return nil
 }
 
 // attempt gives a job the directory to write in. The first job of a run may be at
@@ -448,9 +443,9 @@ func (r *run) event(job *runner.Job, done float64) Event {
 }
 
 // report tells an event, and notes it.
-func (r *run) report(e Event) error {
+func (r *run) report(e Event) {
 	if r.Report != nil {
 		r.Report(e)
 	}
-	return r.journal.note(e, time.Since(r.jobAt))
+	r.journal.note(e, time.Since(r.jobAt))
 }

@@ -20,6 +20,7 @@ type Pusher struct {
 	g      game.Tiered
 	step   Step
 	emit   func(*block.Block) error
+	expect func(home uint64, b *block.Block) error
 	memory int
 
 	held   pending // a heap by tier and range
@@ -36,8 +37,16 @@ func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error)
 	if memory == 0 {
 		memory = DefaultMemory
 	}
-	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
+	expect := func(_ uint64, b *block.Block) error {
+		s.Expect(b)
+		return nil
+	}
+	return &Pusher{g: g, step: s, emit: emit, expect: expect, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
 }
+
+// ExpectBy has a function ready the empty blocks that are spoken to, rather than
+// Step.Expect: it opens the positions that exist. home is the range that speaks.
+func (p *Pusher) ExpectBy(expect func(home uint64, b *block.Block) error) { p.expect = expect }
 
 // A heldBlock waits until the blocks up to range until have spoken.
 type heldBlock struct {
@@ -76,7 +85,11 @@ func (p *Pusher) Push(b *block.Block) error {
 	}
 	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
 	for _, rng := range p.ranges {
-		if into := p.hold(p.step.OutputTier(b.Tier), rng); into != nil {
+		into, err := p.hold(b.Range, p.step.OutputTier(b.Tier), rng)
+		if err != nil {
+			return err
+		}
+		if into != nil {
 			p.step.Map(b, into)
 		}
 	}
@@ -86,28 +99,30 @@ func (p *Pusher) Push(b *block.Block) error {
 	return nil
 }
 
-// hold returns the block of a range that is spoken to, nil if no position of
+// hold returns the block of a range that home speaks to, nil if no position of
 // the tier can lie there.
-func (p *Pusher) hold(tier int, rng uint64) *block.Block {
+func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 	at := [2]uint64{uint64(tier), rng}
 	if h := p.byKey[at]; h != nil {
-		return &h.Block
+		return &h.Block, nil
 	}
 	low := p.g.Low(tier, rng)
 	if low == nil {
-		return nil
+		return nil, nil
 	}
 	h := new(heldBlock)
 	if n := len(p.free); n > 0 {
 		h, p.free = p.free[n-1], p.free[:n-1]
 	}
 	h.Reset(tier, rng, p.g.LowBits(), low)
-	p.step.Expect(&h.Block)
+	if err := p.expect(home, &h.Block); err != nil {
+		return nil, err
+	}
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
 	heap.Push(&p.held, h)
 	p.byKey[at] = h
 	p.bytes += len(low) * 5 / 4
-	return &h.Block
+	return &h.Block, nil
 }
 
 // flushFirst emits the first range that is held.

@@ -220,17 +220,19 @@ func (d *Data) attemptOf(entry string) string {
 	return d.Dir(attempt)
 }
 
-// Attempts lists the attempts at a directory that are there, in no order that
-// means anything.
+// Attempts lists the attempts at a directory that are there, in the order of
+// names, which means nothing. Of one that has not begun, only files beside its
+// directory may be there.
 func (d *Data) Attempts(name string) (dirs []string, err error) {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
-		try, ok := strings.CutPrefix(e.Name(), attemptPrefix+name+"-")
-		if ok && len(try) == tryDigits && strings.Trim(try, "0123456789abcdef") == "" {
-			dirs = append(dirs, d.Dir(e.Name()))
+		dir := d.attemptOf(e.Name())
+		try, ok := strings.CutPrefix(dir, d.Dir(attemptPrefix+name+"-"))
+		if ok && len(try) == tryDigits && strings.Trim(try, "0123456789abcdef") == "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs, nil

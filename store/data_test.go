@@ -159,16 +159,23 @@ func TestKeep(t *testing.T) {
 	write(t, running, "good")
 	gone := attempt(t, dead, "data_first1")
 	attempt(t, dead, "data_first10")
-	for _, name := range []string{running + ".ranges", gone + ".ranges"} {
+	waiting := attempt(t, dead, "data_first2") // a cluster makes the directory when it begins
+	if err := os.Remove(waiting); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{running + ".ranges", gone + ".ranges", waiting + ".ranges"} {
 		if err := os.WriteFile(name, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	dead.Close()
 
-	data := create(t, path, store.Resume, func(dir string) bool { return dir == running })
-	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges"; got != want {
+	data := create(t, path, store.Resume, func(dir string) bool { return dir == running || dir == waiting })
+	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
 		t.Errorf("kept: %s, want %s", got, want)
+	}
+	if got, err := data.Attempts("data_first2"); err != nil || !slices.Equal(got, []string{waiting}) {
+		t.Errorf("attempts: %q, %v, want %s", got, err, waiting)
 	}
 	attempt(t, data, "data_first10")
 	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{running}) {

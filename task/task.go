@@ -73,6 +73,14 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		return flush()
 	}
 	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
+	if j.Step == step.Solve {
+		parents, err := tierio.Open(j.FS, j.Parents, j.Game, j.Tier)
+		if err != nil {
+			return n, err
+		}
+		defer parents.Close()
+		p.ExpectBy(expectOpen(parents))
+	}
 	lines := streamfmt.NewLineReader(in, "stdin")
 	for {
 		line, err := lines.Next()
@@ -94,6 +102,19 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		return n, err
 	}
 	return n, flush()
+}
+
+// expectOpen opens the positions of a tier that wait for a value: a child that
+// knows them need not speak to all the parents that it could have.
+func expectOpen(parents *tierio.Tier) func(home uint64, b *block.Block) error {
+	c := parents.Cursor(readAhead)
+	return func(home uint64, b *block.Block) error {
+		exist, err := c.Block(home, b.Range)
+		if exist != nil {
+			b.Open.Union(exist.Open)
+		}
+		return err
+	}
 }
 
 // mapShare pushes the blocks of a share.

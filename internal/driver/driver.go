@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/games"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/store"
@@ -32,6 +34,23 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		Commands: commands,
 		Action:   command.Unknown("command", names),
 	}, args, stdin, stdout, stderr)
+}
+
+// ofGame gives a command a sub-command for each game, each with the game's
+// parameters and the command's flags.
+func ofGame(c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
+	var names []string
+	for _, kind := range games.All() {
+		names = append(names, kind.Name)
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name:   kind.Name,
+			Usage:  kind.Usage,
+			Flags:  append(command.GameFlags(kind, false), c.Flags...),
+			Action: func(c *cli.Context) error { return action(c, kind) },
+		})
+	}
+	c.Flags, c.Action = nil, command.Unknown("game", names)
+	return c
 }
 
 // openFS returns the file system of a name on a command line, and the path within

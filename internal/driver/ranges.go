@@ -6,35 +6,23 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 )
 
 func rangesCommand() *cli.Command {
-	c := &cli.Command{
+	return ofGame(&cli.Command{
 		Name:  "ranges",
 		Usage: "write the file of ranges that a job by hand needs to have several reducers",
 		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
 			"-D mapreduce.totalorderpartitioner.path=FILE -D mapreduce.totalorderpartitioner.naturalorder=false\n" +
 			"-partitioner org.apache.hadoop.mapred.lib.TotalOrderPartitioner",
-	}
-	var names []string
-	for _, kind := range games.All() {
-		names = append(names, kind.Name)
-		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:  kind.Name,
-			Usage: kind.Usage,
-			Flags: append(command.GameFlags(kind, false),
-				&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
-				&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
-				&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
-			),
-			Action: func(c *cli.Context) error { return ranges(c, kind) },
-		})
-	}
-	c.Action = command.Unknown("game", names)
-	return c
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
+			&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
+			&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
+		},
+	}, ranges)
 }
 
 // ranges is driver ranges.

@@ -80,6 +80,9 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		return runner.Stats{}, context.Cause(ctx)
 	}
 	if err != nil {
+		if app, notFound := r.find(ctx, job.Output); notFound == nil {
+			return r.attend(ctx, job, app) // only the client has failed
+		}
 		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
 	}
 	return r.stats(c.app, c.counters, time.Since(begun)), nil

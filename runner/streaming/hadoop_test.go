@@ -1,0 +1,640 @@
+//go:build hadoop
+
+package streaming_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/store"
+)
+
+// A board of connectn.
+type board struct{ width, height, connect int }
+
+func (b board) String() string { return fmt.Sprintf("%dx%d-connect-%d", b.width, b.height, b.connect) }
+
+func (b board) flags() string {
+	return fmt.Sprintf("--width %d --height %d --connect %d", b.width, b.height, b.connect)
+}
+
+// tiers are those of the board but the first.
+func (b board) tiers() int { return b.width * b.height }
+
+var small, course = board{3, 3, 3}, board{4, 5, 3}
+
+const (
+	// twoJobs leaves, of small, the jobs that read tier 7 to the cluster:
+	// data_first8 and data_second6.
+	twoJobs = " --cluster-above 150"
+
+	// waitTime bounds everything that is waited for.
+	waitTime = 4 * time.Minute
+	poll     = 200 * time.Millisecond
+)
+
+// TestHadoop runs the driver on a real cluster, which it starts for all that
+// follows, or finds in the folder TREEREDUCE_TEST_CLUSTER; and wants final to be,
+// byte for byte, what a run on one machine writes.
+func TestHadoop(t *testing.T) {
+	s := newSite(t)
+	for _, test := range []struct {
+		name string
+		do   func(*testing.T, *site)
+		long bool
+	}{
+		{"one reducer", testOneReducer, false},
+		{"tiers in the middle", testMiddle, false},
+		{"text", testText, false},
+		{"tasks that fail", testTasksFail, false},
+		{"twins", testTwins, false},
+		{"interrupted", testInterrupted, false},
+		{"client lost", testClientLost, false},
+		{"driver killed", testDriverKilled, false},
+		{"node manager killed", testNodeManagerKilled, false},
+		{"data node killed", testDataNodeKilled, false},
+		{"three reducers", testThreeReducers, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.long && testing.Short() {
+				t.Skip("it takes ten minutes")
+			}
+			begun := time.Now()
+			defer func() { t.Logf("%.1f s", time.Since(begun).Seconds()) }()
+			s.seen = s.applications(t)
+			test.do(t, s)
+		})
+	}
+}
+
+// testOneReducer has every tier on the cluster.
+func testOneReducer(t *testing.T, s *site) {
+	s.solve(t, small, "--cluster-above 0 --reducers 1")
+	s.wantJobs(t, allJobs(small))
+}
+
+// testThreeReducers has every tier on the cluster, cut in three.
+func testThreeReducers(t *testing.T, s *site) {
+	for _, b := range []board{small, course} {
+		s.solve(t, b, "--cluster-above 0 --reducers 3")
+		s.wantJobs(t, allJobs(b))
+		s.seen = s.applications(t)
+	}
+}
+
+// allJobs are the jobs of a board, once each.
+func allJobs(b board) map[string]int {
+	jobs := make(map[string]int)
+	for tier := range b.tiers() {
+		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
+		jobs[fmt.Sprintf("data_second%d", tier)] = 1
+	}
+	return jobs
+}
+
+// testMiddle has the small tiers at both ends here, the large ones on the
+// cluster.
+func testMiddle(t *testing.T, s *site) {
+	s.solve(t, course, "--cluster-above 28000")
+	s.wantJobs(t, map[string]int{"data_first14": 1, "data_first15": 1, "data_second12": 1, "data_second13": 1})
+}
+
+// testText has the tiers' directories as lines of text: of each step the job that
+// reads most is the cluster's.
+func testText(t *testing.T, s *site) {
+	data := dataDir(t, small.String())
+	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
+	s.resume(t, small, data, "--keep all --reducers 3 --cluster-above 400")
+	s.wantJobs(t, onceEach)
+}
+
+// onceEach is what twoJobs comes to.
+var onceEach = map[string]int{"data_first8": 1, "data_second6": 1}
+
+// testTasksFail has a mapper that fails at once, and a reducer that dies after it
+// has written its part.
+func testTasksFail(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce data_first8 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
+		`"treereduce data_second6 "*_r_000001_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
+	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs)
+	apps := s.wantJobs(t, onceEach)
+	if job := s.job(t, apps["data_first8"]); job.FailedMaps != 1 || job.FailedReduces != 0 {
+		t.Errorf("data_first8: %d maps and %d reduces failed, want one map", job.FailedMaps, job.FailedReduces)
+	}
+	if job := s.job(t, apps["data_second6"]); job.FailedMaps != 0 || job.FailedReduces != 1 {
+		t.Errorf("data_second6: %d maps and %d reduces failed, want one reduce", job.FailedMaps, job.FailedReduces)
+	}
+}
+
+// testTwins has the first attempt of a map, and of a reduce, sleep until Hadoop
+// begins a second one beside it.
+func testTwins(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce data_first8 "*_m_000001_0) sleep 600 ;;`,
+		`"treereduce data_second6 "*_r_000001_0) sleep 600 ;;`)
+	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs+
+		// Reducers that begin early would leave a twin no room.
+		" -D mapreduce.job.reduce.slowstart.completedmaps=1.0"+
+		" -D mapreduce.map.speculative=true -D mapreduce.reduce.speculative=true"+
+		" -D mapreduce.job.speculative.retry-after-no-speculate=500"+
+		" -D mapreduce.job.speculative.retry-after-speculate=500")
+	apps := s.wantJobs(t, onceEach)
+	for name, task := range map[string]string{"data_first8": "m_000001", "data_second6": "r_000001"} {
+		if attempts := s.attempts(t, apps[name], task); len(attempts) != 2 || attempts[0] != "KILLED" || attempts[1] != "SUCCEEDED" {
+			t.Errorf("%s, %s: attempts %q, want one killed and one that succeeded", name, task, attempts)
+		}
+	}
+}
+
+// testInterrupted presses Ctrl-C while a job runs.
+func testInterrupted(t *testing.T, s *site) {
+	g := newGate(t, "data_first8")
+	d := s.start(t, small, g.data, "--cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	begun := time.Now()
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	out, code := d.wait(t)
+	took := time.Since(begun)
+	t.Logf("it ended after %.1f s: %s", took.Seconds(), out)
+	if code != 130 || strings.Count(out, "\n") != 1 || took > 30*time.Second {
+		t.Errorf("exit status %d after %v, want 130 within 30 s and one line", code, took)
+	}
+	apps := s.wantJobs(t, map[string]int{"data_first8": 1})
+	if app := apps["data_first8"]; app.State != "KILLED" {
+		t.Errorf("%s is %s", app.ID, app.State)
+	}
+	s.resume(t, small, g.data, twoJobs)
+	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 1})
+}
+
+// testClientLost kills Hadoop's client while a job runs.
+func testClientLost(t *testing.T, s *site) {
+	g := newGate(t, "data_second6")
+	d := s.start(t, small, g.data, "--cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	for _, client := range children(t, d.cmd.Process.Pid) {
+		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Second)
+	g.open(t)
+	d.wantDone(t)
+	s.wantFinal(t, small, g.data)
+	s.wantJobs(t, onceEach)
+}
+
+// testDriverKilled kills drivers between two jobs, and while a job of either step
+// runs. Their locks are leases, which end a minute later: all are killed first.
+func testDriverKilled(t *testing.T, s *site) {
+	flags := "--keep all --compress" + twoJobs
+
+	between := dataDir(t, "between")
+	hadoop := filepath.Join(t.TempDir(), "hadoop")
+	script(t, hadoop, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; exit 1 ;; esac
+exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
+	d := s.start(t, small, between, flags+" --hadoop "+hadoop)
+	if out, code := d.wait(t); code != -1 {
+		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
+	}
+	possible, solving := newGate(t, "data_first8"), newGate(t, "data_second6")
+	for _, g := range []*gate{possible, solving} {
+		d := s.start(t, small, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+		g.wait(t, d)
+		if err := d.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		d.wait(t)
+	}
+	solving.open(t) // and its job ends with no driver
+	done := make(map[string]map[string]time.Time)
+	for _, data := range []string{between, possible.data, solving.data} {
+		done[data] = s.whole(t, data)
+	}
+	if _, early := done[possible.data]["data_first8"]; early {
+		t.Error("data_first8 was done before its driver was killed")
+	}
+
+	s.resume(t, small, between, flags)
+	killed := time.Now()
+	attended := make(chan error, 1)
+	go func() { attended <- s.attended(possible.data, "data_first8", killed, possible.goFile()) }()
+	s.resume(t, small, possible.data, flags)
+	if err := <-attended; err != nil {
+		t.Error(err)
+	}
+	s.resume(t, small, solving.data, flags)
+	s.wantJobs(t, map[string]int{"data_first8": 3, "data_second6": 3})
+	for data, before := range done {
+		after := s.whole(t, data)
+		for name, at := range before {
+			if !after[name].Equal(at) {
+				t.Errorf("%s/%s was made again", data, name)
+			}
+		}
+	}
+}
+
+// testNodeManagerKilled kills the node manager, and with it every task and the
+// application master, while a job runs.
+func testNodeManagerKilled(t *testing.T, s *site) { testDaemonKilled(t, s, cluster.NodeManager) }
+
+// testDataNodeKilled kills the data node while a job runs.
+func testDataNodeKilled(t *testing.T, s *site) { testDaemonKilled(t, s, cluster.DataNode) }
+
+// testDaemonKilled kills a daemon while a job of several tasks runs, and starts it
+// again.
+func testDaemonKilled(t *testing.T, s *site, daemon cluster.Daemon) {
+	g := newGate(t, "data_first8")
+	flags := "--reducers 3 --cluster-bin " + s.programs(t, g.hold, "") + twoJobs
+	d := s.start(t, small, g.data, flags)
+	g.wait(t, d)
+	if err := s.Kill(daemon); err != nil {
+		t.Fatal(err)
+	}
+	g.open(t)
+	time.Sleep(3 * time.Second)
+	if err := s.Start(t.Context(), daemon); err != nil {
+		t.Fatal(err)
+	}
+	d.wantDone(t)
+	s.wantFinal(t, small, g.data)
+	s.wantJobs(t, onceEach)
+}
+
+// A site is a cluster with what runs on it.
+type site struct {
+	*cluster.Cluster
+	yarn  *yarn.Client
+	files *hadoop.FS
+	bin   string           // the directory of the commands
+	final map[board][]byte // of a run on one machine, by board
+	seen  map[string]yarn.App
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{final: make(map[board][]byte)}
+	var err error
+	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "bin")); err != nil { // make test-hadoop builds it
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("TREEREDUCE_TEST_CLUSTER"); dir != "" {
+		s.Cluster, err = cluster.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		s.Cluster = up(t)
+	}
+	conf, err := yarn.Load(s.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.yarn = yarn.New(conf, "")
+	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.files.Close() })
+	return s
+}
+
+// up brings up a cluster that goes down with the test.
+func up(t *testing.T) *cluster.Cluster {
+	work, err := os.MkdirTemp("", "streaming-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	c, err := cluster.Up(t.Context(), cluster.Config{Dir: filepath.Join(work, "cluster"), FreePorts: true, Log: t.Output()})
+	if err != nil {
+		t.Fatalf("%v (logs in %s)", err, work)
+	}
+	t.Logf("up: %.1f s", time.Since(begun).Seconds())
+	t.Cleanup(func() {
+		if err := c.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the logs are in %s", work)
+			return
+		}
+		os.RemoveAll(work)
+	})
+	return c
+}
+
+// dataDir is a data directory in HDFS that no other test uses.
+func dataDir(t *testing.T, name string) string {
+	return fmt.Sprintf("/tmp/streaming-test-%d/%s/%s", os.Getpid(), strings.ReplaceAll(path.Base(t.Name()), "_", "-"), name)
+}
+
+// A driver is a process that solves a game on the cluster.
+type driver struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+	err chan error // when it ends
+}
+
+// start starts a driver.
+func (s *site) start(t *testing.T, b board, data, flags string) *driver {
+	t.Helper()
+	args := strings.Fields("solve connectn " + b.flags() + " --runner hadoop --streaming-jar " + s.StreamingJar() +
+		" --data " + s.DefaultFS() + data + " " + flags)
+	d := &driver{cmd: exec.Command(filepath.Join(s.bin, "driver"), args...), err: make(chan error, 1)}
+	d.cmd.Env = s.Env()
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.err <- d.cmd.Wait() }()
+	t.Cleanup(func() { d.cmd.Process.Kill() })
+	return d
+}
+
+// wait returns what a driver said and its exit status, -1 if it was killed.
+func (d *driver) wait(t *testing.T) (out string, code int) {
+	t.Helper()
+	select {
+	case <-d.err:
+	case <-time.After(waitTime):
+		t.Fatal("the driver does not end")
+	}
+	return d.out.String(), d.cmd.ProcessState.ExitCode()
+}
+
+func (d *driver) wantDone(t *testing.T) {
+	t.Helper()
+	if out, code := d.wait(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, out)
+	}
+}
+
+// solve solves a board in a new data directory.
+func (s *site) solve(t *testing.T, b board, flags string) {
+	t.Helper()
+	data := dataDir(t, b.String())
+	s.start(t, b, data, flags).wantDone(t)
+	s.wantFinal(t, b, data)
+}
+
+// resume goes on with a data directory, once its lock is free, to the end.
+func (s *site) resume(t *testing.T, b board, data, flags string) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(time.Second) {
+		out, code := s.start(t, b, data, flags+" --resume").wait(t)
+		if code == 0 {
+			break
+		}
+		if !strings.Contains(out, store.ErrLocked.Error()) || time.Since(begun) > waitTime {
+			t.Fatalf("exit status %d: %s", code, out)
+		}
+	}
+	s.wantFinal(t, b, data)
+}
+
+// wantFinal wants the final of a run on one machine.
+func (s *site) wantFinal(t *testing.T, b board, data string) {
+	t.Helper()
+	if s.final[b] == nil {
+		local := t.TempDir()
+		args := strings.Fields("solve connectn " + b.flags() + " --data " + local)
+		if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		text, err := os.ReadFile(filepath.Join(local, "final", "part-00000"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.final[b] = text
+	}
+	final := path.Join(data, solve.FinalDir)
+	entries, err := s.files.ReadDir(final)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "part-") {
+			continue
+		}
+		f, err := s.files.Open(path.Join(final, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, text...)
+	}
+	if !bytes.Equal(got, s.final[b]) {
+		t.Errorf("%s is not that of a run on one machine", final)
+	}
+}
+
+// whole are the directories that are whole, with the time since when.
+func (s *site) whole(t *testing.T, data string) map[string]time.Time {
+	t.Helper()
+	entries, err := s.files.ReadDir(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]time.Time)
+	for _, e := range entries {
+		if info, err := s.files.Stat(path.Join(data, e.Name(), store.Success)); err == nil && strings.HasPrefix(e.Name(), "data_") {
+			found[e.Name()] = info.ModTime()
+		}
+	}
+	return found
+}
+
+// applications are those that the cluster has seen, by id.
+func (s *site) applications(t *testing.T) map[string]yarn.App {
+	t.Helper()
+	apps, err := s.yarn.Find(t.Context(), "") // any tag
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]yarn.App)
+	for _, app := range apps {
+		found[app.ID] = app
+	}
+	return found
+}
+
+// wantJobs wants the cluster to have seen, in this test, these jobs so often, and
+// no other; and returns one application of each.
+func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
+	t.Helper()
+	got, apps := make(map[string]int), make(map[string]yarn.App)
+	for id, app := range s.applications(t) {
+		if _, before := s.seen[id]; before {
+			continue
+		}
+		name := strings.TrimPrefix(app.Name, "treereduce ")
+		got[name]++
+		apps[name] = app
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("applications %v, want %v", got, want)
+	}
+	return apps
+}
+
+func (s *site) job(t *testing.T, app yarn.App) yarn.Job {
+	t.Helper()
+	job, err := s.yarn.Job(t.Context(), app.JobID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// attempts are the states of the attempts of a task, in their order, as the
+// history server has them.
+func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []string) {
+	t.Helper()
+	s.job(t, app) // once the history server has read of it
+	id := strings.Replace(app.JobID(), "job_", "task_", 1) + "_" + task
+	answer, err := http.Get(s.Web(cluster.JobHistoryServer) + "/ws/v1/history/mapreduce/jobs/" + app.JobID() + "/tasks/" + id + "/attempts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct {
+		TaskAttempts struct {
+			TaskAttempt []struct{ ID, State string }
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	byID := make(map[string]string)
+	for _, a := range list.TaskAttempts.TaskAttempt {
+		byID[a.ID] = a.State
+	}
+	for n := range len(byID) {
+		states = append(states, byID[strings.Replace(id, "task_", "attempt_", 1)+"_"+strconv.Itoa(n)])
+	}
+	return states
+}
+
+// attended waits until the journal says that a driver that began after a time
+// waits for a job on the cluster, and lets the job go on.
+func (s *site) attended(data, job string, begun time.Time, goFile string) error {
+	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
+		j, err := solve.ReadJournal(s.files, data)
+		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == job && j.Now.Tracking != "" {
+			return os.WriteFile(goFile, nil, 0o666)
+		}
+	}
+	return errors.Join(fmt.Errorf("%s: no driver waits for %s", data, job), os.WriteFile(goFile, nil, 0o666))
+}
+
+// A gate holds the first attempt of a job's first map, until it is opened. It has
+// a data directory of its own.
+type gate struct {
+	data string
+	dir  string
+	hold string // of the mapper, see programs
+}
+
+func newGate(t *testing.T, job string) *gate {
+	g := &gate{data: dataDir(t, job), dir: t.TempDir()}
+	g.hold = fmt.Sprintf(`"treereduce %s "*_m_000000_0) touch %s/held; until test -e %s; do sleep 0.1; done ;;`, job, g.dir, g.goFile())
+	return g
+}
+
+func (g *gate) goFile() string { return filepath.Join(g.dir, "go") }
+
+// wait waits until a map stands at the gate.
+func (g *gate) wait(t *testing.T, d *driver) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < waitTime; time.Sleep(poll) {
+		if _, err := os.Stat(filepath.Join(g.dir, "held")); err == nil {
+			return
+		}
+		if len(d.err) > 0 {
+			t.Fatalf("the driver has ended: %s", &d.out)
+		}
+	}
+	t.Fatal("no map comes to the gate")
+}
+
+func (g *gate) open(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(g.goFile(), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// programs makes a directory for --cluster-bin: mapper and reducer do first what
+// the cases of a shell say, of job and attempt, "treereduce JOB attempt_…".
+func (s *site) programs(t *testing.T, mapper, reducer string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, cases := range map[string]string{"mapper": mapper, "reducer": reducer} {
+		script(t, filepath.Join(dir, name), `case "$mapreduce_job_name $mapreduce_task_attempt_id" in
+`+cases+`
+esac
+exec `+s.bin+`/${0##*/}`)
+	}
+	return dir
+}
+
+// script writes a shell script.
+func script(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// children are the processes that a process has started.
+func children(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tasks {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatalf("process %d has no children", parent)
+	}
+	return pids
+}

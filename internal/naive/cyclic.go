@@ -27,43 +27,48 @@ type Worth struct {
 // later than the farthest. Of those that are then undecided, one with a child
 // that is a tie is a tie, one move later than the nearest. The rest are draws.
 func SolveCyclic(start uint64, finished func(uint64) string, children func(uint64) []uint64) map[uint64]Worth {
-	worth := make(map[uint64]Worth)
-	parents := make(map[uint64][]uint64)
-	moves := make(map[uint64]int)
-	var queue, ties []uint64 // decided positions in order of their remoteness
-	seen := map[uint64]bool{start: true}
-	for next := []uint64{start}; len(next) > 0; next = next[1:] {
-		p := next[0]
-		if result := finished(p); result != "" {
-			worth[p] = Worth{result, 0}
-			if result == Tie {
-				ties = append(ties, p)
-			} else {
-				queue = append(queue, p)
+	// Positions are numbered in the order in which they are found.
+	number := map[uint64]int{start: 0}
+	positions := []uint64{start}
+	parents := [][]int{nil}
+	var moves []int
+	var worth []Worth
+	var queue, ties []int // decided positions in order of their remoteness
+	for n := 0; n < len(positions); n++ {
+		result := finished(positions[n])
+		moves = append(moves, 0)
+		worth = append(worth, Worth{result, 0})
+		switch result {
+		case "":
+			for _, p := range children(positions[n]) {
+				child, ok := number[p]
+				if !ok {
+					child = len(positions)
+					number[p] = child
+					positions = append(positions, p)
+					parents = append(parents, nil)
+				}
+				moves[n]++
+				parents[child] = append(parents[child], n)
 			}
-			continue
-		}
-		for _, child := range children(p) {
-			moves[p]++
-			parents[child] = append(parents[child], p)
-			if !seen[child] {
-				seen[child] = true
-				next = append(next, child)
-			}
+		case Tie:
+			ties = append(ties, n)
+		default:
+			queue = append(queue, n)
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		child := queue[0]
-		for _, p := range parents[child] {
+		child := worth[queue[0]]
+		for _, p := range parents[queue[0]] {
 			moves[p]-- // a lost child decides at once, so only won ones count
 			if worth[p].Result != "" {
 				continue
 			}
 			switch {
-			case worth[child].Result == Lose:
-				worth[p] = Worth{Win, worth[child].Remoteness + 1}
+			case child.Result == Lose:
+				worth[p] = Worth{Win, child.Remoteness + 1}
 			case moves[p] == 0:
-				worth[p] = Worth{Lose, worth[child].Remoteness + 1}
+				worth[p] = Worth{Lose, child.Remoteness + 1}
 			default:
 				continue
 			}
@@ -71,20 +76,21 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 		}
 	}
 	for ; len(ties) > 0; ties = ties[1:] {
-		child := ties[0]
-		for _, p := range parents[child] {
+		for _, p := range parents[ties[0]] {
 			if worth[p].Result == "" {
-				worth[p] = Worth{Tie, worth[child].Remoteness + 1}
+				worth[p] = Worth{Tie, worth[ties[0]].Remoteness + 1}
 				ties = append(ties, p)
 			}
 		}
 	}
-	for p := range seen {
-		if worth[p].Result == "" {
-			worth[p] = Worth{Draw, 0}
+	all := make(map[uint64]Worth)
+	for n, w := range worth {
+		if w.Result == "" {
+			w = Worth{Draw, 0}
 		}
+		all[positions[n]] = w
 	}
-	return worth
+	return all
 }
 
 // QuickCross is the game of that name on a board of w columns and h rows, which

@@ -3,7 +3,9 @@ package quickcross
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/treereduce/treereduce/block"
@@ -139,6 +141,24 @@ func oracle(q naive.QuickCross) map[uint64]naive.Worth {
 
 var oracles = map[naive.QuickCross]map[uint64]naive.Worth{}
 
+// The rules serve many Movers at once; with the race detector this says more.
+func TestMoversAtOnce(t *testing.T) {
+	r, err := newRules(3, 3, 3, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cyclictest.Solve(r).Values
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got := cyclictest.Solve(r).Values; !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // worth is a value as the oracle has it.
 func worth(result game.Result, remoteness int) naive.Worth {
 	return naive.Worth{Result: result.String(), Remoteness: remoteness}
@@ -149,6 +169,9 @@ func worth(result game.Result, remoteness int) naive.Worth {
 func TestSolveAgainstOracle(t *testing.T) {
 	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 3, 2}, {3, 2, 3}, {4, 1, 3}, {1, 5, 5}, {3, 3, 3}, {3, 3, 2}, {4, 2, 4}, {4, 3, 3}, {3, 4, 3}} {
 		squares := b[0] * b[1]
+		if squares > 9 && testing.Short() {
+			continue
+		}
 		want := oracle(naive.QuickCross{W: b[0], H: b[1], Connect: b[2]})
 		var all []game.Cyclic
 		for _, low := range []int{0, 2, 4, 8, 10, squares} {

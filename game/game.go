@@ -33,7 +33,9 @@ type Game interface {
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.
 	Moves(dst []Move, p Position) []Move
-	// ToMove is the player whose turn it is at p.
+	// ToMove is the player whose turn it is at p. Where p does not tell, as both
+	// players have the same moves (an impartial game), it is First: whoever is
+	// to move counts as First.
 	ToMove(p Position) Player
 	// AppendText appends p as one line of text, Parse is its inverse, Picture
 	// is p as a person sees it, lines ended by \n.

@@ -31,6 +31,33 @@ const (
 // WinFor returns the outcome in which p wins.
 func WinFor(p Player) Outcome { return FirstWins - Outcome(p) }
 
+// A Result is an outcome as the player to move sees it. All that a Cyclic game is
+// solved for is said so. With First to move, the numbers are those of outcomes.
+type Result uint8
+
+// The results. A draw is play that need never end: neither player can force an
+// end that he likes better.
+const (
+	Draws Result = iota
+	Loses
+	Wins
+	Ties
+)
+
+// String is DRAW, LOSE, WIN or TIE.
+func (r Result) String() string { return [...]string{"DRAW", "LOSE", "WIN", "TIE"}[r&3] }
+
+// For is what o is for p, if it is his turn; a draw, if o is Undecided.
+func (o Outcome) For(p Player) Result {
+	switch o {
+	case Undecided, Tie:
+		return Result(o)
+	case WinFor(p):
+		return Wins
+	}
+	return Loses
+}
+
 // MaxRemoteness is the largest remoteness that a Value can hold.
 const MaxRemoteness = 63
 

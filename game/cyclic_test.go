@@ -1,0 +1,154 @@
+package game_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+// graph is a game as lists of moves. Positions without moves are finished; in
+// odd positions the second player is to move.
+type graph struct {
+	game.Game // what is not needed here
+	moves     [][]game.Position
+	finished  map[game.Position]game.Result
+	partizan  bool
+}
+
+func (g *graph) Spec() string         { return fmt.Sprintf("graph of %d", len(g.moves)) }
+func (g *graph) Start() game.Position { return 0 }
+func (g *graph) Positions() uint64    { return uint64(len(g.moves)) }
+
+func (g *graph) ToMove(p game.Position) game.Player {
+	if g.partizan {
+		return game.Player(p & 1)
+	}
+	return game.First
+}
+
+func (g *graph) Primitive(p game.Position) game.Value {
+	result, ok := g.finished[p]
+	if !ok {
+		return 0
+	}
+	for _, o := range []game.Outcome{game.FirstWins, game.SecondWins, game.Tie} {
+		if o.For(g.ToMove(p)) == result {
+			return game.NewValue(o, 0)
+		}
+	}
+	panic("no outcome")
+}
+
+func (g *graph) Moves(dst []game.Move, p game.Position) []game.Move {
+	for _, to := range g.moves[p] {
+		dst = append(dst, game.Move{To: to})
+	}
+	return dst
+}
+
+func (g *graph) Parents(dst []game.Position, p game.Position) []game.Position {
+	for from, moves := range g.moves {
+		for _, to := range moves {
+			if to == p {
+				dst = append(dst, game.Position(from))
+			}
+		}
+	}
+	return dst
+}
+
+// worth is what the oracle says of every position that can be reached.
+func (g *graph) worth() map[uint64]naive.Worth {
+	return naive.SolveCyclic(0,
+		func(p uint64) string {
+			if result, ok := g.finished[p]; ok {
+				return result.String()
+			}
+			return ""
+		},
+		func(p uint64) []uint64 { return g.moves[p] })
+}
+
+// randomGraph is a game of n positions with all results, some of which cannot be
+// reached, and moves that lead to the same position.
+func randomGraph(r *rand.Rand, n int) *graph {
+	g := &graph{moves: make([][]game.Position, n), finished: map[game.Position]game.Result{}, partizan: r.IntN(2) == 0}
+	ends := 1 + r.IntN(n/2)
+	for p := range g.moves {
+		if p >= n-ends {
+			g.finished[game.Position(p)] = []game.Result{game.Loses, game.Loses, game.Wins, game.Ties}[r.IntN(4)]
+			continue
+		}
+		for range 1 + r.IntN(3) {
+			to := r.IntN(n)
+			if r.IntN(2) == 0 {
+				to = min(n-1, p+1+r.IntN(3)) // long ways
+			}
+			g.moves[p] = append(g.moves[p], game.Position(to))
+		}
+	}
+	return g
+}
+
+// The set methods of PlainRanges say what the moves say; and solved with them, a
+// game has the values of the oracle: wins, losses, ties and draws.
+func TestPlainRanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	seen := map[string]int{}
+	for range 300 {
+		plain := randomGraph(r, 2+r.IntN(200))
+		g := game.PlainRanges(plain, 1+r.IntN(100))
+		cyclictest.Check(t, g)
+		want := plain.worth()
+		s := cyclictest.Solve(g)
+		for p := range plain.Positions() {
+			result, remoteness, ok := s.Value(p)
+			got := naive.Worth{Result: result.String(), Remoteness: remoteness}
+			if w, reached := want[p]; ok != reached || ok && got != w {
+				t.Fatalf("%v, finished %v: %d is %v, reached: %v, want %v", plain.moves, plain.finished, p, got, ok, w)
+			}
+			if ok && remoteness != 0 || result == game.Draws {
+				seen[got.Result]++
+			}
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("the games do not have all results: %v", seen)
+	}
+}
+
+// A tie that is passed on before wins and losses are settled would make ties of
+// these draws: see the test of the oracle.
+func TestTiesSettleAfterWins(t *testing.T) {
+	plain := &graph{
+		moves:    [][]game.Position{{1, 5}, {6, 2}, {3}, {4}, nil, {0}, nil},
+		finished: map[game.Position]game.Result{4: game.Loses, 6: game.Ties},
+	}
+	s := cyclictest.Solve(game.PlainRanges(plain, 3))
+	for p, want := range []string{"DRAW 0", "WIN 3", "LOSE 2", "WIN 1", "LOSE 0", "DRAW 0", "TIE 0"} {
+		result, remoteness, _ := s.Value(game.Position(p))
+		if got := fmt.Sprint(result, " ", remoteness); got != want {
+			t.Errorf("%d is %s, want %s", p, got, want)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	for _, p := range []game.Player{game.First, game.Second} {
+		for outcome, want := range map[game.Outcome]string{
+			game.Undecided: "DRAW", game.Tie: "TIE", game.WinFor(p): "WIN", game.WinFor(p.Other()): "LOSE",
+		} {
+			result := outcome.For(p)
+			if result.String() != want {
+				t.Errorf("outcome %d is %v for %v, want %s", outcome, result, p, want)
+			}
+			if p == game.First && uint8(result) != uint8(outcome) {
+				t.Errorf("outcome %d is the result %d for the first player, want the same number", outcome, result)
+			}
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package quickcross
+
+import (
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+)
+
+// maxLow is how many squares the low part of a hash decides: bitmaps of
+// 3^10 = 59,049 hashes take 7 KB, so that a few of them stay in a core's first
+// cache.
+const maxLow = 10
+
+// layout splits a hash into a range (the last squares) and a low part (the first
+// ones), and moves whole bitmaps of low parts. A move changes one digit, so it
+// adds the same number to every hash that has it:
+//
+//	lay -      on square i: digit 0 becomes 1, + 3^i
+//	lay |                   digit 0 becomes 2, + 2·3^i
+//	turn to |               digit 1 becomes 2, + 3^i
+//	turn to -               digit 2 becomes 1, − 3^i
+//
+// On a square of the low part this is a mask (the low parts with that digit) and
+// a shift of the bitmap, which stays within the range:
+//
+//	low part      0 1 2 3 4 5 6 7 8      two squares; digits of the first
+//	digit 0       1 . . 1 . . 1 . .      mask
+//	set           1 1 . . . . 1 . 1
+//	lay -         . 1 . . . . . 1 .      (set ∧ mask) up by 1
+//
+// On a square of the range the digit is the same for the whole bitmap, which
+// goes to another range as it is. The moves are the same for every position with
+// the digit, so no two positions say the same child with one kind of move.
+type layout struct {
+	rules *Rules
+	low   int            // squares
+	masks [][3]block.Set // by low square and digit
+	lost  block.Set      // low parts with a line within
+	cross []line         // lines with squares in the range
+	moves block.Counter  // of the low part: two for an empty square, one for a piece
+}
+
+// A line is one with squares in the range: high ones, counted from the range's
+// first, and low ones.
+type line struct{ high, low []int }
+
+func (l *layout) init(r *Rules, low int) {
+	l.rules, l.low = r, low
+	size := l.RangeSize()
+	words := block.Words(size)
+	l.masks = make([][3]block.Set, low)
+	for i := range l.masks {
+		for digit := range l.masks[i] {
+			l.masks[i][digit] = make(block.Set, words)
+		}
+	}
+	l.moves.Reset(size)
+	for p := range size {
+		moves := 2 * low
+		for i := range low {
+			digit := r.digit(uint64(p), i)
+			l.masks[i][digit].Add(p)
+			if digit != 0 {
+				moves--
+			}
+		}
+		l.moves.Put(p, moves)
+	}
+	l.lost = make(block.Set, words)
+	scratch := make(block.Set, words)
+	for _, squares := range r.lines {
+		var x line
+		for _, i := range squares {
+			if i < low {
+				x.low = append(x.low, i)
+			} else {
+				x.high = append(x.high, i-low)
+			}
+		}
+		if x.high != nil {
+			l.cross = append(l.cross, x)
+			continue
+		}
+		for piece := 1; piece <= 2; piece++ {
+			l.addLine(l.lost, scratch, x.low, piece)
+		}
+	}
+}
+
+// addLine adds to a set the low parts in which piece lies on all squares. It
+// writes over scratch.
+func (l *layout) addLine(set, scratch block.Set, squares []int, piece int) {
+	copy(scratch, l.masks[squares[0]][piece])
+	for _, i := range squares[1:] {
+		mask := l.masks[i][piece][:len(scratch)]
+		for j := range scratch {
+			scratch[j] &= mask[j]
+		}
+	}
+	set.Union(scratch)
+}
+
+// RangeSize is 3^low squares.
+func (l *layout) RangeSize() int { return int(l.rules.weights[l.low]) }
+
+// NewMover makes a Mover: two bitmaps.
+func (l *layout) NewMover() game.Mover {
+	words := block.Words(l.RangeSize())
+	return &mover{layout: l, out: make(block.Set, words), scratch: make(block.Set, words)}
+}
+
+type mover struct {
+	*layout
+	out     block.Set // what say hands over
+	scratch block.Set
+}
+
+// steps are the kinds of moves on a square: from a digit to another.
+var steps = [...][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 1}}
+
+// Children goes through the kinds of moves, square by square.
+func (m *mover) Children(rng uint64, from block.Set, say func(uint64, block.Set)) {
+	m.move(rng, from, say, 0, 1)
+}
+
+// Parents is Children with the digits before and after the move exchanged.
+func (m *mover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
+	m.move(rng, to, say, 1, 0)
+}
+
+// move makes each step from its digit at index before to that at index after.
+func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), before, after int) {
+	if set.Empty() {
+		return
+	}
+	weights := &m.rules.weights
+	for i, masks := range m.masks {
+		for _, step := range steps {
+			by := (step[after] - step[before]) * int(weights[i])
+			if shift(m.out, set, masks[step[before]], by) {
+				say(rng, m.out)
+			}
+		}
+	}
+	for i := range m.rules.squares - m.low {
+		digit := int(rng / weights[i] % 3)
+		for _, step := range steps {
+			if step[before] == digit {
+				say(rng+uint64(step[after]-digit)*weights[i], set)
+			}
+		}
+	}
+}
+
+// shift makes dst the slots of set that are in mask, moved up by so many (down
+// if by is negative), and reports whether there are any. All of them end within
+// the set.
+func shift(dst, set, mask block.Set, by int) bool {
+	n := len(dst)
+	var any, carry uint64
+	if by > 0 {
+		words, up := by>>6, uint(by&63)
+		clear(dst[:words])
+		dst = dst[words:]
+		set, mask = set[:len(dst)], mask[:len(dst)]
+		for i := range dst {
+			w := set[i] & mask[i]
+			any |= w
+			dst[i] = w<<(up&63) | carry
+			carry = w >> 1 >> ((63 - up) & 63)
+		}
+		return any != 0
+	}
+	words, down := -by>>6, uint(-by&63)
+	clear(dst[n-words:])
+	dst, set, mask = dst[:n-words], set[words:n], mask[words:n]
+	for i := len(dst) - 1; i >= 0; i-- {
+		w := set[i] & mask[i]
+		any |= w
+		dst[i] = w>>(down&63) | carry
+		carry = w << 1 << ((63 - down) & 63)
+	}
+	return any != 0
+}
+
+// Finished says the positions with a line: all have lost.
+func (m *mover) Finished(rng uint64, of block.Set, say func(game.Result, block.Set)) {
+	copy(m.out, m.lost)
+	for _, x := range m.cross {
+		piece := int(rng / m.rules.weights[x.high[0]] % 3)
+		for _, i := range x.high[1:] {
+			if int(rng/m.rules.weights[i]%3) != piece {
+				piece = 0
+			}
+		}
+		switch {
+		case piece == 0:
+		case x.low == nil:
+			if !of.Empty() {
+				say(game.Loses, of)
+			}
+			return
+		default:
+			m.addLine(m.out, m.scratch, x.low, piece)
+		}
+	}
+	var any uint64
+	for i, w := range of {
+		m.out[i] &= w
+		any |= m.out[i]
+	}
+	if any != 0 {
+		say(game.Loses, m.out)
+	}
+}
+
+// CountMoves adds the moves of the low part and those of the range.
+func (m *mover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
+	moves := 2 * (m.rules.squares - m.low)
+	for ; rng > 0; rng /= 3 {
+		if rng%3 != 0 {
+			moves--
+		}
+	}
+	into.AddCounter(&m.moves, moves, of)
+}

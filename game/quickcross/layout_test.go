@@ -1,0 +1,376 @@
+package quickcross
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+var (
+	_ game.Cyclic    = (*Rules)(nil)
+	_ game.Symmetric = (*Rules)(nil)
+)
+
+// plain is Quick Cross position by position, as game.PlainRanges wants it.
+type plain struct {
+	game.Game
+	r *Rules
+}
+
+func (p plain) Positions() uint64 { return p.r.Positions() }
+
+// Parents takes a piece away or turns it.
+func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {
+	for i := range p.r.squares {
+		weight := p.r.weights[i]
+		switch p.r.digit(to, i) {
+		case 1:
+			dst = append(dst, to-weight, to+weight)
+		case 2:
+			dst = append(dst, to-2*weight, to-weight)
+		}
+	}
+	return dst
+}
+
+// The set methods say what the moves say, whatever part of the board is the range.
+func TestSetsAgainstMoves(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {2, 3, 2}, {5, 1, 4}, {1, 6, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 2}, {4, 2, 1}} {
+		squares := b[0] * b[1]
+		for low := max(0, squares-6); low <= squares; low++ {
+			r, err := newRules(b[0], b[1], b[2], low)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cyclictest.Check(t, r)
+			if squares <= 6 {
+				cyclictest.Check(t, game.PlainRanges(plain{r, r}, r.RangeSize()))
+			}
+		}
+		r := mustNew(t, b[0], b[1], b[2])
+		for _, size := range []int{1, 7, 100, 1000} { // the last range is shorter
+			if size < int(r.Positions()) && int(r.Positions()) < 1000*size {
+				cyclictest.Check(t, game.PlainRanges(plain{r, r}, size))
+			}
+		}
+	}
+	if !testing.Short() {
+		cyclictest.Check(t, mustNew(t, 4, 3, 3))
+	}
+}
+
+// On a board too large to be gone through, sets are compared with what moves say
+// of some of their positions.
+func TestSetsOfLargeBoard(t *testing.T) {
+	for _, b := range [][3]int{{5, 5, 4}, {26, 1, 3}, {1, 31, 4}, {6, 5, 3}} {
+		r := mustNew(t, b[0], b[1], b[2])
+		rnd := rand.New(rand.NewPCG(3, uint64(r.squares)))
+		mover := r.NewMover()
+		size := uint64(r.RangeSize())
+		set := make(block.Set, block.Words(r.RangeSize()))
+		for range 200 {
+			// Few pieces, so that most are not finished.
+			var p game.Position
+			for range rnd.IntN(r.squares) {
+				p = p - uint64(r.digit(p, 0)) + rnd.Uint64N(3) // square 0
+				p = p/3 + p%3*r.weights[r.squares-1]           // the next one
+			}
+			rng, slot := p/size, int(p%size)
+			set.Add(slot)
+			lost := false
+			mover.Finished(rng, set, func(game.Result, block.Set) { lost = true })
+			if lost != (r.Primitive(p) != 0) {
+				t.Fatalf("%q: Finished says it is: %v", r.AppendText(nil, p), lost)
+			}
+			var got, want []game.Position
+			mover.Children(rng, set, func(rng uint64, to block.Set) {
+				for _, slot := range to.Append(nil) {
+					got = append(got, rng*size+uint64(slot))
+				}
+			})
+			for _, m := range r.Moves(nil, p) {
+				want = append(want, m.To)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !lost && !slices.Equal(got, want) {
+				t.Fatalf("%q: children %d, want %d", r.AppendText(nil, p), got, want)
+			}
+			set.Remove(slot)
+		}
+	}
+}
+
+// A Mover allocates nothing.
+func TestMoverAllocatesNothing(t *testing.T) {
+	r := mustNew(t, 4, 3, 3)
+	mover := r.NewMover()
+	set := make(block.Set, block.Words(r.RangeSize()))
+	set.Fill(r.RangeSize())
+	var c block.Counter
+	c.Reset(r.RangeSize())
+	say := func(uint64, block.Set) {}
+	finish := func(game.Result, block.Set) {}
+	for rng := range game.Ranges(r) {
+		if n := testing.AllocsPerRun(1, func() {
+			mover.Children(rng, set, say)
+			mover.Parents(rng, set, say)
+			mover.Finished(rng, set, finish)
+			mover.CountMoves(rng, set, &c)
+		}); n != 0 {
+			t.Fatalf("range %d: %v allocations", rng, n)
+		}
+	}
+}
+
+// oracle returns what the oracle says of a board, and asks it once.
+func oracle(q naive.QuickCross) map[uint64]naive.Worth {
+	if oracles[q] == nil {
+		oracles[q] = q.Solve()
+	}
+	return oracles[q]
+}
+
+var oracles = map[naive.QuickCross]map[uint64]naive.Worth{}
+
+// The rules serve many Movers at once; with the race detector this says more.
+func TestMoversAtOnce(t *testing.T) {
+	r, err := newRules(3, 3, 3, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cyclictest.Solve(r).Values
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got := cyclictest.Solve(r).Values; !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// worth is a value as the oracle has it.
+func worth(result game.Result, remoteness int) naive.Worth {
+	return naive.Worth{Result: result.String(), Remoteness: remoteness}
+}
+
+// The sets solve the game as the oracle does, in ranges of every size; and as
+// the positions one by one do.
+func TestSolveAgainstOracle(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 3, 2}, {3, 2, 3}, {4, 1, 3}, {1, 5, 5}, {3, 3, 3}, {3, 3, 2}, {4, 2, 4}, {4, 3, 3}, {3, 4, 3}} {
+		squares := b[0] * b[1]
+		if squares > 9 && testing.Short() {
+			continue
+		}
+		want := oracle(naive.QuickCross{W: b[0], H: b[1], Connect: b[2]})
+		var all []game.Cyclic
+		for _, low := range []int{0, 2, 4, 8, 10, squares} {
+			if low <= squares && squares-low <= 8 {
+				r, err := newRules(b[0], b[1], b[2], low)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, r)
+			}
+		}
+		if squares <= 9 {
+			r := mustNew(t, b[0], b[1], b[2])
+			all = append(all, game.PlainRanges(plain{r, r}, 1000))
+		}
+		for _, g := range all {
+			s := cyclictest.Solve(g)
+			for p := range g.Positions() {
+				result, remoteness, ok := s.Value(p)
+				if w, reached := want[p]; ok != reached || ok && w != worth(result, remoteness) {
+					t.Fatalf("%s, ranges of %d: %q is %v %d, reached: %v, want %v", g.Spec(), g.RangeSize(), g.AppendText(nil, p), result, remoteness, ok, w)
+				}
+			}
+		}
+	}
+}
+
+// The figures of an independent program, see the tables of the project.
+func TestReference(t *testing.T) {
+	for _, tt := range []struct {
+		width, height, connect int
+		start                  naive.Worth
+		reached, wins, losses  int
+		draws, moves           int
+		remoteness             []int // how many are decided in 0, 1, …
+		new                    []int
+	}{
+		{2, 3, 2, worth(game.Loses, 2), 349, 86, 263, 0, 844, []int{262, 86, 1}, nil},
+		{3, 3, 3, worth(game.Loses, 6), 18753, 10812, 7709, 232, 140200, []int{7628, 10666, 12, 56, 60, 90, 9}, []int{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316}},
+		{4, 3, 3, worth(game.Loses, 8), 453831, 211188, 242101, 542, 3596984, []int{241678, 210248, 108, 424, 234, 436, 72, 80, 9}, []int{1, 24, 264, 1760, 7920, 25344, 58912, 98992, 116564, 90688, 42386, 10120, 856}},
+		{3, 4, 3, worth(game.Loses, 8), 453831, 211188, 242101, 542, 3596984, []int{241678, 210248, 108, 424, 234, 436, 72, 80, 9}, []int{1, 24, 264, 1760, 7920, 25344, 58912, 98992, 116564, 90688, 42386, 10120, 856}},
+		{4, 4, 3, worth(game.Draws, 0), 28999497, -1, -1, -1, 232393776, make([]int, 10), nil},
+		{4, 4, 4, worth(game.Draws, 0), 42658929, -1, -1, -1, 732403664, make([]int, 14), nil},
+	} {
+		if tt.width*tt.height == 16 && testing.Short() {
+			continue
+		}
+		r := mustNew(t, tt.width, tt.height, tt.connect)
+		s := cyclictest.Solve(r)
+		checkStart := func(who string, got naive.Worth) {
+			if got != tt.start {
+				t.Errorf("%s: %s has %v for the start, want %v", r.Spec(), who, got, tt.start)
+			}
+		}
+		result, remoteness, _ := s.Value(0)
+		checkStart("Solve", worth(result, remoteness))
+		check := func(what string, got, want int) {
+			t.Helper()
+			if got != want && want >= 0 {
+				t.Errorf("%s: %d %s, want %d", r.Spec(), got, what, want)
+			}
+		}
+		sum := func(list []int) (n int) {
+			for _, v := range list {
+				n += v
+			}
+			return n
+		}
+		check("reached", sum(s.New), tt.reached)
+		check("reached with a value", sum(s.Values[0])+sum(s.Values[1])+sum(s.Values[2]), tt.reached)
+		check("won", sum(s.Values[game.Wins]), tt.wins)
+		check("lost", sum(s.Values[game.Loses]), tt.losses)
+		check("tied", sum(s.Values[game.Ties]), 0)
+		check("drawn", sum(s.Values[game.Draws]), tt.draws)
+		check("moves", s.Moves, tt.moves)
+		histogram := make([]int, max(len(s.Values[game.Wins]), len(s.Values[game.Loses])))
+		for i := range histogram {
+			for _, result := range []game.Result{game.Wins, game.Loses} {
+				if i < len(s.Values[result]) {
+					histogram[i] += s.Values[result][i]
+				}
+			}
+		}
+		check("values of remoteness", len(histogram), len(tt.remoteness))
+		if tt.remoteness[0] != 0 && !slices.Equal(histogram, tt.remoteness) {
+			t.Errorf("%s: by remoteness %d, want %d", r.Spec(), histogram, tt.remoteness)
+		}
+		if tt.new != nil && !slices.Equal(s.New, tt.new) {
+			t.Errorf("%s: passes reach %d, want %d", r.Spec(), s.New, tt.new)
+		}
+		q := naive.QuickCross{W: tt.width, H: tt.height, Connect: tt.connect}
+		if tt.width*tt.height == 16 {
+			checkReachable(t, r, s, q, 1009)
+			continue
+		}
+		checkReachable(t, r, s, q, 1)
+		values := oracle(q)
+		checkStart("the oracle", values[0])
+		count := map[string]int{}
+		byRemoteness := make([]int, len(tt.remoteness))
+		for _, w := range values {
+			count[w.Result]++
+			if w.Result != naive.Draw {
+				byRemoteness[w.Remoteness]++
+			}
+		}
+		check("reached by the oracle", len(values), tt.reached)
+		check("won by the oracle", count[naive.Win], tt.wins)
+		check("lost by the oracle", count[naive.Lose], tt.losses)
+		check("drawn by the oracle", count[naive.Draw], tt.draws)
+		if !slices.Equal(byRemoteness, tt.remoteness) {
+			t.Errorf("%s: the oracle has by remoteness %d, want %d", r.Spec(), byRemoteness, tt.remoteness)
+		}
+	}
+}
+
+// checkReachable compares what was reached with the rule that says so without
+// playing, on every stride-th hash.
+func checkReachable(t *testing.T, r *Rules, s *cyclictest.Solution, q naive.QuickCross, stride uint64) {
+	t.Helper()
+	for p := uint64(0); p < r.Positions(); p += stride {
+		if _, _, ok := s.Value(p); ok != q.Reachable(p) {
+			t.Fatalf("%s: %q is reached: %v, want %v", r.Spec(), r.AppendText(nil, p), ok, !ok)
+		}
+	}
+}
+
+func TestSinglePositions(t *testing.T) {
+	small, large := mustNew(t, 3, 3, 3), mustNew(t, 4, 3, 3)
+	solved := map[*Rules]*cyclictest.Solution{small: cyclictest.Solve(small), large: cyclictest.Solve(large)}
+	check := func(r *Rules, text, want string) {
+		t.Helper()
+		p, err := r.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "not reached"
+		if result, remoteness, ok := solved[r].Value(p); ok {
+			got = fmt.Sprint(result, " ", remoteness)
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	check(small, ".../.../...", "LOSE 6")
+	check(small, "-../.../...", "WIN 5")
+	check(small, "--./.../...", "WIN 1")
+	check(small, "|-./.../...", "DRAW 0")
+	check(small, "---/.../...", "LOSE 0")
+	check(small, "|../.-./...", "LOSE 4")
+	check(small, "-|./|-./..-", "LOSE 0") // 6703
+	check(small, "-|./-|./..-", "WIN 1")
+	check(small, "---/---/...", "not reached")
+	check(large, "..../..../....", "LOSE 8")
+	check(large, "|.-|/-.../....", "WIN 3")
+	for _, m := range large.Moves(nil, 0) {
+		want := "WIN 7"
+		if m.Name[:2] == "b2" || m.Name[:2] == "c2" {
+			want = "WIN 5"
+		}
+		check(large, string(large.AppendText(nil, m.To)), want)
+	}
+}
+
+// Positions that symmetry makes of one another are of the same value, and no
+// board is left out: they are the 16 of a square, the 8 of another.
+func TestSymmetries(t *testing.T) {
+	for _, b := range [][3]int{{3, 3, 3}, {4, 2, 3}, {2, 3, 2}} {
+		r := mustNew(t, b[0], b[1], b[2])
+		s := cyclictest.Solve(r)
+		most := 0
+		for p := range r.Positions() {
+			same := r.Symmetries([]game.Position{p}, p)
+			for _, q := range same[1:] {
+				if err := r.Check(q); err != nil {
+					t.Fatal(err)
+				}
+				result, remoteness, ok := s.Value(p)
+				if result2, remoteness2, ok2 := s.Value(q); result != result2 || remoteness != remoteness2 || ok != ok2 {
+					t.Fatalf("%q is %v %d, but %q %v %d", r.AppendText(nil, p), result, remoteness, r.AppendText(nil, q), result2, remoteness2)
+				}
+			}
+			slices.Sort(same)
+			most = max(most, len(slices.Compact(same)))
+		}
+		if want := map[bool]int{true: 16, false: 8}[b[0] == b[1]]; most != want {
+			t.Errorf("%s: %d positions are symmetrical, want %d", r.Spec(), most, want)
+		}
+	}
+}
+
+// BenchmarkSolve solves in memory on one core, forwards and backwards.
+func BenchmarkSolve(b *testing.B) {
+	for _, board := range [][3]int{{4, 3, 3}, {4, 4, 3}, {4, 4, 4}} {
+		r := mustNew(b, board[0], board[1], board[2])
+		b.Run(fmt.Sprintf("%d×%d connect %d", board[0], board[1], board[2]), func(b *testing.B) {
+			for b.Loop() {
+				cyclictest.Solve(r)
+			}
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package naive
+
+import "strings"
+
+// What a position of a game with cycles is worth to the player to move.
+const (
+	Draw = "DRAW" // play that never ends
+	Lose = "LOSE"
+	Win  = "WIN"
+	Tie  = "TIE"
+)
+
+// A Worth is a result and the number of moves to the end, 0 for a draw.
+type Worth struct {
+	Result     string
+	Remoteness int
+}
+
+// SolveCyclic returns what every position is worth that can be reached from
+// start in a game that may go in circles. The turns alternate. finished returns
+// the result of a finished position, which has no moves, and "" for the others;
+// children returns the positions to which the moves of one that is not finished
+// lead.
+//
+// A position with a child that is lost is won, one move later than the nearest
+// of these. A position with nothing but children that are won is lost, one move
+// later than the farthest. Of those that are then undecided, one with a child
+// that is a tie is a tie, one move later than the nearest. The rest are draws.
+func SolveCyclic(start uint64, finished func(uint64) string, children func(uint64) []uint64) map[uint64]Worth {
+	// Positions are numbered in the order in which they are found.
+	number := map[uint64]int{start: 0}
+	positions := []uint64{start}
+	parents := [][]int{nil}
+	var moves []int
+	var worth []Worth
+	var queue, ties []int // decided positions in order of their remoteness
+	for n := 0; n < len(positions); n++ {
+		result := finished(positions[n])
+		moves = append(moves, 0)
+		worth = append(worth, Worth{result, 0})
+		switch result {
+		case "":
+			for _, p := range children(positions[n]) {
+				child, ok := number[p]
+				if !ok {
+					child = len(positions)
+					number[p] = child
+					positions = append(positions, p)
+					parents = append(parents, nil)
+				}
+				moves[n]++
+				parents[child] = append(parents[child], n)
+			}
+		case Tie:
+			ties = append(ties, n)
+		default:
+			queue = append(queue, n)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		child := worth[queue[0]]
+		for _, p := range parents[queue[0]] {
+			moves[p]-- // a lost child decides at once, so only won ones count
+			if worth[p].Result != "" {
+				continue
+			}
+			switch {
+			case child.Result == Lose:
+				worth[p] = Worth{Win, child.Remoteness + 1}
+			case moves[p] == 0:
+				worth[p] = Worth{Lose, child.Remoteness + 1}
+			default:
+				continue
+			}
+			queue = append(queue, p)
+		}
+	}
+	for ; len(ties) > 0; ties = ties[1:] {
+		for _, p := range parents[ties[0]] {
+			if worth[p].Result == "" {
+				worth[p] = Worth{Tie, worth[ties[0]].Remoteness + 1}
+				ties = append(ties, p)
+			}
+		}
+	}
+	all := make(map[uint64]Worth)
+	for n, w := range worth {
+		if w.Result == "" {
+			w = Worth{Draw, 0}
+		}
+		all[positions[n]] = w
+	}
+	return all
+}
+
+// QuickCross is the game of that name on a board of w columns and h rows, which
+// connect pieces of the same kind in a row win.
+type QuickCross struct{ W, H, Connect int }
+
+// Solve returns what every position is worth that can be reached from the empty
+// board, by hash: the square in column x and row y weighs 3^(y*w+x), an empty
+// one counts 0, '-' 1 and '|' 2.
+func (q QuickCross) Solve() map[uint64]Worth {
+	finished := func(p uint64) string {
+		if len(q.lines(q.board(p))) > 0 {
+			return Lose
+		}
+		return ""
+	}
+	return SolveCyclic(0, finished, q.children)
+}
+
+// board returns the squares of a position row by row.
+func (q QuickCross) board(p uint64) string {
+	var b strings.Builder
+	for range q.W * q.H {
+		b.WriteByte(".-|"[p%3])
+		p /= 3
+	}
+	return b.String()
+}
+
+// hash is the inverse of board.
+func (q QuickCross) hash(board string) uint64 {
+	var p uint64
+	for i := len(board) - 1; i >= 0; i-- {
+		p = 3*p + uint64(strings.IndexByte(".-|", board[i]))
+	}
+	return p
+}
+
+// children returns where laying a piece on an empty square or turning a piece
+// leads.
+func (q QuickCross) children(p uint64) []uint64 {
+	var all []uint64
+	board := q.board(p)
+	for i := range board {
+		for _, piece := range []string{"-", "|"} {
+			if board[i:i+1] != piece {
+				all = append(all, q.hash(board[:i]+piece+board[i+1:]))
+			}
+		}
+	}
+	return all
+}
+
+// lines returns the squares of every line on a board.
+func (q QuickCross) lines(board string) [][]int {
+	var all [][]int
+	for y := range q.H {
+		for x := range q.W {
+			for _, d := range [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
+				var line []int
+				for cx, cy := x, y; len(line) < q.Connect && cx < q.W && cy >= 0 && cy < q.H; cx, cy = cx+d[0], cy+d[1] {
+					if i := cy*q.W + cx; board[i] != '.' && board[i] == board[y*q.W+x] {
+						line = append(line, i)
+					} else {
+						break
+					}
+				}
+				if len(line) == q.Connect {
+					all = append(all, line)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Reachable tells whether the empty board leads to p, without playing: it has no
+// line, or all its lines share a square, that of the last move.
+func (q QuickCross) Reachable(p uint64) bool {
+	lines := q.lines(q.board(p))
+	if len(lines) == 0 {
+		return true
+	}
+	on := make(map[int]int)
+	for _, line := range lines {
+		for _, i := range line {
+			on[i]++
+		}
+	}
+	for _, n := range on {
+		if n == len(lines) {
+			return true
+		}
+	}
+	return false
+}

@@ -436,7 +436,7 @@ func (r *run) skip(slots float64) {
 func (r *run) event(job *runner.Job, done float64) Event {
 	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last,
 		Share: min(1, done/r.work), Elapsed: time.Since(r.begun).Seconds()}
-	if now := done - r.before; now > 0 {
+	if now := done - r.before; now > r.work/1000 { // of less it is the start of a job that counts
 		e.Left = e.Elapsed * (r.work - done) / now
 	}
 	return e

@@ -109,6 +109,7 @@ func unwrap(answer string) string {
 var (
 	silent     = regexp.MustCompile(`task timeout set: (\d+s), taskTimedOut: true`)
 	exitCode   = regexp.MustCompile(`subprocess failed with code (\d+)`)
+	remoteName = regexp.MustCompile(`^org\.apache\.hadoop\.ipc\.RemoteException\(([\w.$]+)\):`)
 	javaName   = regexp.MustCompile(`^(?:[a-z][\w$]*\.)+([A-Z][\w$]*)(:|$)`)
 	masterExit = regexp.MustCompile(`^Application application_\w+ failed \d+ times( \(.*\))? due to `)
 	frame      = regexp.MustCompile(`^(Task KILL is received|Exception from container-launch|Container id:|Exit code:|` +
@@ -155,8 +156,11 @@ func meaning(diagnostics string) (text string, clear bool) {
 	return strings.Join(said[:min(len(said), maxLines)], "\n"), true
 }
 
-// shortName takes the package from before the name of an exception.
-func shortName(line string) string { return javaName.ReplaceAllString(line, "$1$2") }
+// shortName takes the package from before the name of an exception, and what
+// only says that a daemon threw it.
+func shortName(line string) string {
+	return javaName.ReplaceAllString(remoteName.ReplaceAllString(line, "$1:"), "$1$2")
+}
 
 // deepest is the last of causes, or one before it that says the same and more.
 func deepest(causes []string) string {

@@ -74,6 +74,7 @@ func TestExplain(t *testing.T) {
 		"timeout":    {"AttemptID:a Timed out after 4 secs\n[2026-11-21 19:01:46.899]Container killed by the ApplicationMaster.\n", "", "AttemptID:a Timed out after 4 secs"},
 		"Java":       {"Error: java.io.FileNotFoundException: /in\n\tat a.B.c(B.java:1)\n", "", "FileNotFoundException: /in"},
 		"cause":      {"Error: java.lang.RuntimeException: x\n\tat a.B.c(B.java:1)\nCaused by: a.b.BadException: because\n\t... 2 more\n", "", "BadException: because"},
+		"daemon":     {"Error: java.io.IOException: x\nCaused by: org.apache.hadoop.ipc.RemoteException(a.b.FullException): no room\n", "", "FullException: no room"},
 		"no message": {"Error: java.lang.RuntimeException: x\nCaused by: java.lang.NullPointerException\n", "", "NullPointerException"},
 		"frames":     {"Exception from container-launch.\nExit code: 1\n", "", "Exception from container-launch."},
 		"noise": {"[2026-11-21 19:01:46.899]Exception from container-launch.\nLast 4096 bytes of stderr :\n" +

@@ -86,7 +86,7 @@ func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
 	r.Parallel = max(1, metrics.VCores-mastersShare)
 	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
 	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			err = fmt.Errorf("no end within %v", preflightTime)

@@ -314,6 +314,7 @@ exit 1
 func testBefore(ctx context.Context, t *testing.T, s *site) {
 	s.make(t, "/owned", 0o755)
 	s.make(t, "/owned/secret", 0o700)
+	s.make(t, "/owned/open", 0o755)
 	s.make(t, "/foreign", 0o755)
 	s.write(t, "/foreign/notes", []byte("somebody's\n"))
 	s.runs(ctx, t, s.solveHere("/begun", "--until-tier", "3")...)
@@ -349,7 +350,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
 		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},
 		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
-		{"may not write", words("/owned/_lock", "permission denied to nobody"), other, s.solve("/owned")},
+		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
 		{"may not read", words("/owned/secret", "permission denied to nobody"), other, s.solve("/owned/secret")},
 		{"begun", words("/begun", "holds a run of this game already", "--resume", "--overwrite"), nil, s.solve("/begun")},
 		{"foreign", words("/foreign", "not empty, and not treereduce's"), nil, s.solve("/foreign")},
@@ -429,7 +430,7 @@ func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed t
 	time.Sleep(silentLimit - time.Since(killed))
 	said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir)
 	t.Log(said)
-	if !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
+	if strings.Contains(said, " left\n") || !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
 		t.Errorf("status: %s", said)
 	}
 }
@@ -514,7 +515,7 @@ func testQuotaText(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/quotatext"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
 	s.dfsadmin(ctx, t, "-setSpaceQuota", "400m", dir)
-	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", "quota of " + dir, "400 MB"},
+	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", ": DSQuotaExceededException: ", "quota of " + dir, "400 MB"},
 		nil, s.solve(dir, "--resume", "--keep", "all", "-D", "dfs.blocksize=1g"))
 	s.recovers(ctx, t, dir, "--keep", "all")
 }

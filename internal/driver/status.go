@@ -62,18 +62,19 @@ func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
 		fmt.Fprintf(out, "error: %s\n", j.Error)
 	}
 	ago := now.Sub(j.Updated).Round(time.Second)
-	if j.State == solve.Running && ago > silent {
+	alive := j.State == solve.Running && ago <= silent
+	if j.State == solve.Running && !alive {
 		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was (--resume goes on)\n", ago)
 	}
 	if e := j.Now; e != nil {
 		fmt.Fprintf(out, "%.1f%% done; at %s: %s, tier %d of %d", 100*e.Share, e.Job, e.Step, e.Tier, e.Tiers)
-		if j.State == solve.Running && e.Tracking != "" { // of a job that failed Hadoop says 100 %
+		if alive && e.Tracking != "" { // of a job that failed Hadoop says 100 %
 			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}
 		if e.Tracking != "" {
 			fmt.Fprintf(out, ", %s", e.Tracking)
 		}
-		if e.Left > 0 && j.State == solve.Running {
+		if alive && e.Left > 0 {
 			fmt.Fprintf(out, "; %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
 		}
 		fmt.Fprintln(out)

@@ -76,7 +76,7 @@ func TestHadoop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.long && testing.Short() {
-				t.Skip("it takes ten minutes")
+				t.Skip("it takes a quarter of an hour")
 			}
 			begun := time.Now()
 			defer func() { t.Logf("%.1f s", time.Since(begun).Seconds()) }()
@@ -217,10 +217,10 @@ func testDriverKilled(t *testing.T, s *site) {
 	const flags = keep + twoJobs
 
 	between := dataDir(t, "between")
-	hadoop := filepath.Join(t.TempDir(), "hadoop")
-	script(t, hadoop, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; exit 1 ;; esac
+	command := filepath.Join(t.TempDir(), "hadoop")
+	script(t, command, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; exit 1 ;; esac
 exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
-	d := s.start(t, small, between, flags+" --hadoop "+hadoop)
+	d := s.start(t, small, between, flags+" --hadoop "+command)
 	if out, code := d.wait(t); code != -1 {
 		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
 	}
@@ -586,6 +586,8 @@ type gate struct {
 	hold string // of the mapper, see programs
 }
 
+// newGate makes a gate for the maps of a job whose numbers, of six digits, a shell's
+// pattern matches.
 func newGate(t *testing.T, job, maps string) *gate {
 	g := &gate{data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
 	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)

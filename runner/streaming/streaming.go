@@ -26,7 +26,7 @@ type Runner struct {
 	Queue    string   // "": the cluster's default
 	Define   []string // further properties, k=v
 	Reducers int      // of each job; 0: as many as its size is worth
-	Parallel int      // tasks that the cluster runs at a time
+	Parallel int      // tasks that the cluster runs at a time; Preflight finds out
 
 	FS   *hadoop.FS   // where the jobs' directories are
 	Yarn *yarn.Client // where the jobs are asked about

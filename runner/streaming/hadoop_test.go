@@ -270,20 +270,21 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 // that have ended, the output would be gone with the only node: Hadoop would give
 // the job up.)
 func testNodeManagerKilled(t *testing.T, s *site) {
-	g := newGate(t, "data_first8", "*")
+	g := newGate(t, "data_second6", "*")
 	testDaemonKilled(t, s, g, cluster.NodeManager)
 }
 
 // testDataNodeKilled kills the data node while a job runs, and starts it again.
 func testDataNodeKilled(t *testing.T, s *site) {
-	g := newGate(t, "data_first8", "000000")
+	g := newGate(t, "data_second6", "000000")
 	testDaemonKilled(t, s, g, cluster.DataNode)
 }
 
 // testDaemonKilled kills a daemon while maps stand at a gate, and starts it again.
 // Only a data node leaves maps behind that could go on.
 func testDaemonKilled(t *testing.T, s *site, g *gate, daemon cluster.Daemon) {
-	d := s.start(t, small, g.data, "--reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	s.forward(t, g.data, "--reducers 3")
+	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	if err := s.Kill(daemon); err != nil {
 		t.Fatal(err)
@@ -299,7 +300,7 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon cluster.Daemon) {
 	}
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
-	s.wantJobs(t, onceEach)
+	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
 // A site is a cluster with what runs on it.

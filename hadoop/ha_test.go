@@ -17,6 +17,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
 	"github.com/treereduce/treereduce/store"
 )
 
@@ -25,7 +26,7 @@ import (
 func TestFailOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	c := up(ctx, t, cluster.Config{
+	c := clustertest.Up(ctx, t, cluster.Config{
 		HA:      true,
 		Daemons: []cluster.Daemon{cluster.NameNode, cluster.NameNode2, cluster.DataNode},
 	})

@@ -22,6 +22,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
 	"github.com/treereduce/treereduce/store"
 )
 
@@ -29,7 +30,7 @@ import (
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	c := up(ctx, t, cluster.Config{})
+	c := clustertest.Up(ctx, t, cluster.Config{})
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
 	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
@@ -40,31 +41,6 @@ func TestHadoop(t *testing.T) {
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
 	t.Run("readme", func(t *testing.T) { testReadme(ctx, t, c) })
 	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
-}
-
-// up brings up a cluster that goes down with the test.
-func up(ctx context.Context, t *testing.T, config cluster.Config) *cluster.Cluster {
-	t.Helper()
-	work, err := os.MkdirTemp("", "hadoop-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Dir, config.FreePorts, config.Log = filepath.Join(work, "cluster"), true, t.Output()
-	c, err := cluster.Up(ctx, config)
-	if err != nil {
-		t.Fatalf("%v (logs in %s)", err, work)
-	}
-	t.Cleanup(func() {
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("the logs are in %s", work)
-			return
-		}
-		os.RemoveAll(work)
-	})
-	return c
 }
 
 func dial(t *testing.T, c *cluster.Cluster) *hadoop.FS {

@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
 )
 
-// A realCluster is the one of HADOOP_CONF_DIR, with the hadoop command in PATH
-// and the streaming jar of HADOOP_STREAMING_JAR, or of HADOOP_HOME.
+// A realCluster is a client of one, with its command and the streaming jar.
 type realCluster struct {
 	*Client
 	dir   string // in its file system
@@ -23,32 +25,20 @@ type realCluster struct {
 	jar   string
 }
 
-// TestHadoop runs jobs on a real cluster: one fails, one is killed. HDFS_TEST_DIR
-// is where it puts its files, /tmp if not set.
+// TestHadoop runs jobs on a real cluster: one fails, one is killed.
 func TestHadoop(t *testing.T) {
-	folder := os.Getenv("HADOOP_CONF_DIR")
-	if folder == "" {
-		t.Skip("HADOOP_CONF_DIR is not set")
-	}
-	conf, err := Load(folder)
+	up := clustertest.Up(t.Context(), t, cluster.Config{})
+	conf, err := Load(up.ConfDir())
 	if err != nil {
 		t.Fatal(err)
-	}
-	command, err := exec.LookPath("hadoop")
-	if err != nil {
-		t.Fatal(err)
-	}
-	jar := os.Getenv("HADOOP_STREAMING_JAR")
-	if found, err := filepath.Glob(os.Getenv("HADOOP_HOME") + "/share/hadoop/tools/lib/hadoop-streaming*.jar"); jar == "" && err == nil && len(found) > 0 {
-		jar = found[0]
 	}
 	c := &realCluster{
 		Client: New(conf, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
-		dir:    fmt.Sprintf("%s/yarn-test-%d", cmp.Or(os.Getenv("HDFS_TEST_DIR"), "/tmp"), os.Getpid()),
+		dir:    "/yarn-test",
 		local:  t.TempDir(),
-		jar:    jar,
+		jar:    up.StreamingJar(),
 	}
-	c.Command = command
+	c.Command = filepath.Join(up.Dir(), "bin", "hadoop")
 
 	t.Run("queue", func(t *testing.T) {
 		if err := c.Check(t.Context(), ""); err != nil {
@@ -63,15 +53,10 @@ func TestHadoop(t *testing.T) {
 	if err := os.WriteFile(input, []byte("a line\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(command, "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
+	if out, err := up.Command(t.Context(), "fs", "-mkdir", "-p", c.dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Cleanup(func() {
-		if out, err := exec.Command(command, "fs", "-rm", "-r", "-skipTrash", c.dir).CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-	})
-	if out, err := exec.Command(command, "fs", "-put", input, c.dir+"/input").CombinedOutput(); err != nil {
+	if out, err := up.Command(t.Context(), "fs", "-put", input, c.dir+"/input").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Run("failure", c.testFailure)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -71,24 +72,7 @@ func TestDiagnosis(t *testing.T) {
 // up brings up a cluster that goes down with the test.
 func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
-	work, err := os.MkdirTemp("", "diagnosis-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := cluster.Up(ctx, cluster.Config{Dir: filepath.Join(work, "cluster"), FreePorts: true, Log: t.Output()})
-	if err != nil {
-		t.Fatalf("%v (logs in %s)", err, work)
-	}
-	t.Cleanup(func() {
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("the logs are in %s", work)
-			return
-		}
-		os.RemoveAll(work)
-	})
+	c := clustertest.Up(ctx, t, cluster.Config{})
 	// A driver looks beside itself for a hadoop command: here is none.
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {

@@ -4,7 +4,6 @@ package streaming_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/store"
@@ -330,7 +330,7 @@ func newSite(t *testing.T) *site {
 			t.Fatal(err)
 		}
 	} else {
-		s.Cluster = up(t)
+		s.Cluster = clustertest.Up(t.Context(), t, cluster.Config{})
 	}
 	conf, err := yarn.Load(s.ConfDir())
 	if err != nil {
@@ -342,31 +342,6 @@ func newSite(t *testing.T) *site {
 	}
 	t.Cleanup(func() { s.files.Close() })
 	return s
-}
-
-// up brings up a cluster that goes down with the test.
-func up(t *testing.T) *cluster.Cluster {
-	work, err := os.MkdirTemp("", "streaming-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	c, err := cluster.Up(t.Context(), cluster.Config{Dir: filepath.Join(work, "cluster"), FreePorts: true, Log: t.Output()})
-	if err != nil {
-		t.Fatalf("%v (logs in %s)", err, work)
-	}
-	t.Logf("up: %.1f s", time.Since(begun).Seconds())
-	t.Cleanup(func() {
-		if err := c.Down(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("the logs are in %s", work)
-			return
-		}
-		os.RemoveAll(work)
-	})
-	return c
 }
 
 // dataDir is a data directory in HDFS that no other test uses.

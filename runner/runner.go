@@ -85,6 +85,8 @@ type Stats struct {
 	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
 
+	Messages int64 `json:"messages,omitempty"` // moves that the map of a pass told of; see Pass
+
 	// What follows is of a cluster's job.
 
 	Application string  `json:"application,omitempty"`   // its name there

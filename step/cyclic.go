@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"math/bits"
+	"strconv"
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
@@ -79,8 +80,8 @@ func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block
 // Reduce brings the state of a range up to what it heard, and makes fresh the
 // positions that are new: in Mark those that are reached first, with a result if
 // they are finished; in Solve and Ties those that have a result now. In Create
-// the state is blank and nothing is heard.
-func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) error {
+// the state is blank and nothing is heard. It tells whether the state has changed.
+func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	n := game.RangeLen(p.g, rng)
 	fresh.Reset(n)
 	switch p.step {
@@ -90,6 +91,7 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.S
 			fresh.Reached.Add(int(start % size))
 			p.reach(rng, s, fresh)
 		}
+		return true, nil
 	case Mark:
 		copy(fresh.Reached, h.Some)
 		fresh.Reached.Subtract(s.Reached)
@@ -100,9 +102,9 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.S
 		open := p.set[:len(s.Reached)]
 		s.Open(open)
 		open.Intersect(open, h.Some)
-		return p.decide(game.Ties, open, s, fresh)
+		err = p.decide(game.Ties, open, s, fresh)
 	}
-	return nil
+	return !fresh.Reached.Empty(), err
 }
 
 // reach takes the fresh positions into the state: those that are finished with
@@ -123,19 +125,26 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) {
 
 // solve decides wins before losses: who has a child that is lost has won, however
 // many of the others are won.
-func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.State) error {
+func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	open, set := p.fresh[:len(s.Reached)], p.set[:len(s.Reached)]
 	s.Open(open)
 	set.Intersect(open, h.Some)
 	if err := p.decide(game.Wins, set, s, fresh); err != nil {
-		return err
+		return false, err
 	}
+	changed = !set.Empty()
 	open.Subtract(set)
-	if !s.Number.SubCounter(&h.Times, open) {
-		return fmt.Errorf("range %#x: a position has more children that are won than moves", rng)
+	clear(set)
+	for _, plane := range h.Times {
+		set.Union(plane)
 	}
+	open.Intersect(open, set) // the others have as many moves left as before, thus some
+	if !s.Number.SubCounter(&h.Times, open) {
+		return false, fmt.Errorf("range %#x: a position has more children that are won than moves", rng)
+	}
+	changed = changed || !open.Empty()
 	s.Number.Zero(set, open)
-	return p.decide(game.Loses, set, s, fresh)
+	return changed, p.decide(game.Loses, set, s, fresh)
 }
 
 // decide gives positions a result with the pass as remoteness.
@@ -164,6 +173,17 @@ func Said(step string, number int, counted bool) byte {
 		result = game.Wins
 	}
 	return byte(number-1)<<2 | byte(result)
+}
+
+// AppendCyclicFinal appends the line of a position of a game with cycles: its hash
+// in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
+func AppendCyclicFinal(dst []byte, p game.Position, w game.Worth) []byte {
+	dst = append(strconv.AppendUint(dst, p, 10), '\t')
+	dst = append(append(dst, w.Result.String()...), '\t')
+	if w.Result != game.Draws {
+		dst = strconv.AppendInt(dst, int64(w.Remoteness), 10)
+	}
+	return append(dst, '\n')
 }
 
 // CyclicBorder returns the range at which part i of n begins in a game with

@@ -41,7 +41,7 @@ func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string
 		found := 0
 		for rng := range states {
 			var new block.State
-			if err := p.Reduce(uint64(rng), &states[rng], &heard[rng], &new); err != nil {
+			if _, err := p.Reduce(uint64(rng), &states[rng], &heard[rng], &new); err != nil {
 				t.Fatal(err)
 			}
 			found += new.Reached.Count()

@@ -70,12 +70,8 @@ func (t *Table) open(fsys store.FS, data string) error {
 	if err != nil {
 		return err
 	}
-	whole, err := store.Whole(fsys, dir)
-	if err != nil {
+	if err := checkWhole(fsys, dir); err != nil {
 		return err
-	}
-	if !whole {
-		return fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
 	}
 	first := ""
 	for _, e := range entries {
@@ -104,6 +100,18 @@ func (t *Table) open(fsys store.FS, data string) error {
 		if f.Spec() != t.g.Spec() || f.Tier() != tier {
 			return fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, t.g.Spec(), f.Tier(), f.Spec())
 		}
+	}
+	return nil
+}
+
+// checkWhole refuses the directory of a table that is not whole.
+func checkWhole(fsys store.FS, dir string) error {
+	whole, err := store.Whole(fsys, dir)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	var r runner.Runner
 	switch name := c.String("runner"); name {
 	case "inline":
-		r = &inline.Runner{}
+		r = &inline.Runner{Memory: int(memory / 4)}
 	case "pipe":
 		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
@@ -194,7 +194,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := preflight(ctx, g, r); err != nil {
+		tiered, ok := g.(game.Tiered)
+		if !ok {
+			return fmt.Errorf("%s: --runner hadoop does not solve games with cycles yet; inline and pipe do", kind.Name)
+		}
+		if err := preflight(ctx, tiered, r); err != nil {
 			return err
 		}
 	}
@@ -221,12 +225,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 }
 
 // printResult says what a run came to.
-func printResult(c *cli.Context, g game.Tiered, data *store.Data, r solve.Result) error {
+func printResult(c *cli.Context, g game.Game, data *store.Data, r solve.Result) error {
 	out := c.App.Writer
 	if c.Bool("json") {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
 		if r.Solved {
-			m["value"], m["positions"], m["table"] = r.Value.String(), r.Positions, data.Dir(table.Dir)
+			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
 			if r.Final {
 				m["final"] = data.Dir(solve.FinalDir)
 			}

@@ -100,7 +100,7 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	if err != nil {
 		return n, err
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := command.TieredOf(c, kind)
 	if err != nil {
 		return n, err
 	}

@@ -62,6 +62,20 @@ func (s *State) Decide(result uint8, remoteness int, of Set) {
 	s.Number.PutAll(remoteness, of)
 }
 
+// Keep takes out the positions that are open or have another remoteness.
+func (s *State) Keep(remoteness int) {
+	for i := range s.Reached {
+		w := s.Result[0][i] | s.Result[1][i]
+		for p, plane := range s.Number {
+			w &= plane[i] ^ (uint64(remoteness>>p&1) - 1)
+		}
+		s.Reached[i] &= w
+		for _, plane := range s.Planes() {
+			plane[i] &= w
+		}
+	}
+}
+
 // Value returns the number of a slot above its result, remoteness<<2 | result, and
 // whether it is reached; 0 if it is open.
 func (s *State) Value(i int) (value byte, reached bool) {

@@ -33,7 +33,9 @@ type Index struct {
 
 // Found is what a pass found.
 type Found struct {
-	Pass     string   `json:"pass"`               // its directory
+	Pass     string   `json:"pass"` // its directory
+	Step     string   `json:"step"`
+	Number   int      `json:"number"`
 	New      [4]int64 `json:"new"`                // positions that are new, by game.Result; open ones count as draws
 	Messages int64    `json:"messages,omitempty"` // moves that its map told of
 }

@@ -55,7 +55,7 @@ func (r *cyclicRun) run(ctx context.Context) error {
 		if pass == nil {
 			break
 		}
-		if r.UntilTier >= 0 && (numberOf(pass.Name) > r.UntilTier || pass.Step == step.Solve) && pass.Step != step.Create {
+		if r.UntilTier >= 0 && pass.Step != step.Create && (pass.Number > r.UntilTier || pass.Step != step.Mark) {
 			r.count()
 			return nil
 		}
@@ -78,7 +78,7 @@ func (r *cyclicRun) run(ctx context.Context) error {
 // count counts what the passes forward found, as far as they are asked for.
 func (r *cyclicRun) count() {
 	for i, found := range r.index.Passes {
-		if s := stepOf(found.Pass); i <= r.UntilTier && (s == step.Create || s == step.Mark) {
+		if i <= r.UntilTier && step.IsForward(found.Step) {
 			r.result.Tiers = append(r.result.Tiers, found.Total())
 		}
 	}
@@ -144,12 +144,12 @@ func (r *cyclicRun) next() *runner.Pass {
 		return &runner.Pass{Name: step.Create, Step: step.Create, Number: 1, Input: []string{r.data.Dir(seedFile)}}
 	}
 	last := r.index.Passes[len(r.index.Passes)-1]
-	name, number := stepOf(last.Pass), numberOf(last.Pass)
+	name, number := last.Step, last.Number
 	var from []string // directories with positions that are new
 	switch {
 	case last.Total() > 0:
 		if name == step.Create {
-			name = step.Mark
+			name, number = step.Mark, 0
 		}
 		number++
 		from = []string{last.Pass}
@@ -178,7 +178,7 @@ func (r *cyclicRun) finished(results ...game.Result) (passes []string) {
 		for _, result := range results {
 			n += found.New[result]
 		}
-		if s := stepOf(found.Pass); n > 0 && (s == step.Create || s == step.Mark) {
+		if n > 0 && step.IsForward(found.Step) {
 			passes = append(passes, found.Pass)
 		}
 	}
@@ -253,7 +253,7 @@ func (r *cyclicRun) commit(pass *runner.Pass, stats runner.PassStats) error {
 	if err != nil {
 		return err
 	}
-	found := rangeio.Found{Pass: pass.Name, New: stats.New, Messages: stats.Messages}
+	found := rangeio.Found{Pass: pass.Name, Step: pass.Step, Number: pass.Number, New: stats.New, Messages: stats.Messages}
 	index := &rangeio.Index{Game: r.g.Spec(), Passes: []rangeio.Found{found}, Runs: []rangeio.Run{{Dir: pass.Name}}}
 	if r.index != nil {
 		index = r.index.Next(game.Ranges(r.g), found, written)
@@ -282,9 +282,9 @@ func (r *cyclicRun) prune() error {
 		return err
 	}
 	states := r.index.Dirs()
-	last := r.index.Passes[len(r.index.Passes)-1].Pass
-	parts := []string{last} // its index too
-	switch stepOf(last) {
+	last := r.index.Passes[len(r.index.Passes)-1]
+	parts := []string{last.Pass} // its index too
+	switch last.Step {
 	case step.Create, step.Mark:
 		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
 	case step.Solve:

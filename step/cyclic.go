@@ -22,6 +22,9 @@ const (
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
 
+// IsForward reports whether a step goes from positions to their children.
+func IsForward(step string) bool { return step == Create || step == Mark }
+
 // A Pass is the map and the reduce of one pass over a game with cycles, on whole
 // ranges. What Map says to a range is gathered in a block.Heard, by one mapper or
 // by many, in any order; Reduce is called once for each range that heard. A Pass

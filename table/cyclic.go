@@ -25,8 +25,9 @@ var CyclicFile = filepath.Join(Dir, "positions.blocks")
 // A Cyclic is a solved game with cycles, open for reading. Its methods are safe
 // for concurrent use.
 type Cyclic struct {
-	g    game.Cyclic
-	file *rangeio.Positions
+	g     game.Cyclic
+	file  *rangeio.Positions
+	index *rangeio.Index
 
 	mu     sync.Mutex // of what follows
 	cursor *rangeio.Cursor
@@ -60,11 +61,15 @@ func OpenCyclicOf(fsys store.FS, data string, g game.Cyclic) (*Cyclic, error) {
 	if err := checkWhole(fsys, filepath.Join(data, Dir)); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
+	index, err := rangeio.ReadIndex(fsys, filepath.Join(data, Dir), g)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
 	file, err := rangeio.OpenFile(fsys, filepath.Join(data, CyclicFile), g)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	return &Cyclic{g: g, file: file, cursor: file.Cursor(), at: -1}, nil
+	return &Cyclic{g: g, file: file, index: index, cursor: file.Cursor(), at: -1}, nil
 }
 
 // gameOf is the game that a range file says it is of.

@@ -86,6 +86,14 @@ type Event struct {
 	Tracking string  `json:"tracking,omitempty"` // the address of its page
 }
 
+// Place names what a job writes: its tier of so many, or its pass.
+func (e Event) Place() string {
+	if e.Tiers == 0 {
+		return fmt.Sprintf("pass %d", e.Tier)
+	}
+	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+}
+
 // A Result is what a run came to.
 type Result struct {
 	Solved    bool    // false after --until-tier

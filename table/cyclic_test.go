@@ -176,6 +176,13 @@ func TestCyclicTable(t *testing.T) {
 	if err := s.WriteJSON(io.Discard); err != nil {
 		t.Error(err)
 	}
+	text.Reset()
+	if err := s.WriteSVG(&text); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(text.String(), `class="remoteness"`); n != 5 {
+		t.Errorf("a picture of %d columns, want 5", n)
+	}
 	if err := os.Remove(filepath.Join(dir, Dir, store.Success)); err != nil {
 		t.Fatal(err)
 	}

@@ -162,6 +162,10 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
+	tiered, ok := g.(game.Tiered)
+	if !ok && c.String("runner") == "hadoop" {
+		return fmt.Errorf("%s has cycles, and --runner hadoop does not solve such games yet: inline and pipe do", kind.Name)
+	}
 	p := newProgress(c)
 	mode := store.Fresh
 	switch {
@@ -194,10 +198,6 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		tiered, ok := g.(game.Tiered)
-		if !ok {
-			return fmt.Errorf("%s: --runner hadoop does not solve games with cycles yet; inline and pipe do", kind.Name)
-		}
 		if err := preflight(ctx, tiered, r); err != nil {
 			return err
 		}

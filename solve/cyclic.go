@@ -366,7 +366,7 @@ func (r *cyclicRun) final(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	pass := &runner.Pass{Name: FinalDir, Step: step.Final, Input: []string{r.data.Dir(table.CyclicFile)}}
+	pass := &runner.Pass{Name: FinalDir, Step: step.Final, Number: 1, Input: []string{r.data.Dir(table.CyclicFile)}}
 	var err error
 	if pass.Output, err = r.data.Attempt(pass.Name); err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)

@@ -22,6 +22,9 @@ const (
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
 
+// AllNames lists the steps of all games, each once.
+func AllNames() []string { return append(Names(), Create, Mark, Ties) }
+
 // IsForward reports whether a step goes from positions to their children.
 func IsForward(step string) bool { return step == Create || step == Mark }
 

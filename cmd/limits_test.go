@@ -14,7 +14,7 @@ import (
 // run goes on to the right bytes. Mounting needs root, as CI has it.
 func TestFullDisk(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
-	drive(t, plain)
+	drive(t, board, plain)
 	want := result(t, plain)
 	for _, test := range []struct{ flags, size string }{
 		{"--runner=inline --keep=all", "1m"},
@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			defer syscall.Unmount(small, 0)
 			dir := filepath.Join(small, "d")
-			out, err := driver(dir, flags...).CombinedOutput()
+			out, err := driver(board, dir, flags...).CombinedOutput()
 			if err == nil {
 				t.Fatal("solved on a disk that is too small")
 			}
@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 			if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 				t.Fatal(err)
 			}
-			drive(t, dir, append(flags, "--resume", "--final=yes")...)
+			drive(t, board, dir, append(flags, "--resume", "--final=yes")...)
 			if got := result(t, dir); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

@@ -37,7 +37,7 @@ type Found struct {
 	Step     string   `json:"step"`
 	Number   int      `json:"number"`
 	New      [4]int64 `json:"new"`                // positions that are new, by game.Result; open ones count as draws
-	Messages int64    `json:"messages,omitempty"` // moves that its map told of
+	Messages int64    `json:"messages,omitempty"` // moves of which its map told; mark
 }
 
 // Total is the number of positions that are new.

@@ -85,7 +85,7 @@ type Stats struct {
 	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
 
-	Messages int64 `json:"messages,omitempty"` // moves that the map of a pass told of; see Pass
+	Messages int64 `json:"messages,omitempty"` // moves that the map of mark told of; see Pass
 
 	// What follows is of a cluster's job.
 

@@ -33,7 +33,7 @@ func IsForward(step string) bool { return step == Create || step == Mark }
 // by many, in any order; Reduce is called once for each range that heard. A Pass
 // keeps memory, and serves one goroutine.
 type Pass struct {
-	// Messages is how many moves Map told of.
+	// Messages is how many moves Map told of in Mark.
 	Messages int64
 
 	g      game.Cyclic
@@ -42,6 +42,7 @@ type Pass struct {
 	number int
 	set    block.Set
 	fresh  block.Set
+	moves  block.Counter
 }
 
 // NewPass returns the pass of a number, from 1, of a step: Create, Mark, Solve or
@@ -58,27 +59,27 @@ func NewPass(g game.Cyclic, step string, number int) *Pass {
 // once (block.Heard.Some); what a won one says is counted (block.Heard.Times).
 func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) {
 	set := p.set[:len(from.Reached)]
-	counted := false
-	count := func(rng uint64, to block.Set) {
-		p.Messages += int64(to.Count())
-		say(rng, to, counted)
-	}
+	once := func(rng uint64, to block.Set) { say(rng, to, false) }
 	switch p.step {
 	case Mark:
 		if from.Open(set); !set.Empty() {
-			p.mover.Children(rng, set, count)
+			p.moves.Reset(game.RangeLen(p.g, rng))
+			p.mover.CountMoves(rng, set, &p.moves)
+			for i, plane := range p.moves {
+				p.Messages += int64(plane.Count()) << i
+			}
+			p.mover.Children(rng, set, once)
 		}
 	case Solve:
 		if from.With(set, uint8(game.Loses)); !set.Empty() {
-			p.mover.Parents(rng, set, count)
+			p.mover.Parents(rng, set, once)
 		}
-		counted = true
 		if from.With(set, uint8(game.Wins)); !set.Empty() {
-			p.mover.Parents(rng, set, count)
+			p.mover.Parents(rng, set, func(rng uint64, to block.Set) { say(rng, to, true) })
 		}
 	case Ties:
 		if from.With(set, uint8(game.Ties)); !set.Empty() {
-			p.mover.Parents(rng, set, count)
+			p.mover.Parents(rng, set, once)
 		}
 	}
 }

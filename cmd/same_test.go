@@ -221,20 +221,25 @@ func killed(t *testing.T, board []string) {
 // TestInterrupted stops the driver with Ctrl-C: exit status 130, and a word on
 // how to go on.
 func TestInterrupted(t *testing.T) {
-	for _, runner := range []string{"inline", "pipe"} {
-		dir := filepath.Join(t.TempDir(), runner)
-		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --runner "+runner+" --data "+dir)...)
+	for _, test := range []struct{ flags, whole string }{
+		{"connectn --width 6 --height 5 --connect 4 --runner inline", "data_first3"},
+		{"connectn --width 6 --height 5 --connect 4 --runner pipe", "data_first3"},
+		{"quickcross --width 4 --height 4 --runner inline --keep all", "mark5"},
+		{"quickcross --width 4 --height 4 --runner pipe --keep all", "mark3"},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+test.flags+" --data "+dir)...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out bytes.Buffer
 		cmd.Stderr = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
+		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as a terminal does: to the whole group
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
-			t.Errorf("%s: exit status %d, %q", runner, code, out.String())
+			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
 		}
 	}
 }

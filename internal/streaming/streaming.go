@@ -1,6 +1,7 @@
 // Package streaming is the command lines of mapper and reducer: a step as a
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
-// file, but where a job of the driver says that its records are blocks.
+// file, but where a job of the driver says that its records are blocks, and for the
+// states that a reducer of a game with cycles keeps.
 package streaming
 
 import (

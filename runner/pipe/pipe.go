@@ -7,7 +7,9 @@
 //	…                  ┘    key       └ …
 //
 // Each map reads one split: a part of text as it lies on disk, or a share of a
-// block file, unpacked into lines.
+// block file, unpacked into lines. In a pass over a game with cycles each reducer
+// also reads and writes the states of its ranges, files of the data directory. The
+// package knows nothing of the loop of jobs.
 package pipe
 
 import (

@@ -152,5 +152,5 @@ func (h *Heard) Add(t *Heard) (ok bool) {
 	return h.Times.AddCounter(&t.Times, 0, any)
 }
 
-// Bytes is about how much memory a Heard of n slots takes.
-func Bytes(n int) int { return HeardPlanes * 8 * Words(n) }
+// HeardBytes is about how much memory a Heard of n slots takes.
+func HeardBytes(n int) int { return HeardPlanes * 8 * Words(n) }

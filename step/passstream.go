@@ -155,7 +155,7 @@ func (m *passMapper) say(rng uint64, set block.Set, counted bool) {
 		n := game.RangeLen(m.g, rng)
 		h.Reset(n)
 		m.heard[rng] = h
-		m.bytes += block.Bytes(n)
+		m.bytes += block.HeardBytes(n)
 	}
 	if !counted {
 		h.Some.Union(set)

@@ -140,6 +140,63 @@ func TestVerifyCyclic(t *testing.T) {
 	}
 }
 
+// A file that says it has other positions than it has, or is damaged, is refused.
+func TestVerifyCyclicFile(t *testing.T) {
+	g, err := quickcross.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := valuesOf(g)
+	dir := cyclicTable(t, g, values)
+	if _, n, err := VerifyCyclic(context.Background(), store.Local{}, dir); err != nil || n != uint64(len(values)) {
+		t.Fatalf("%d positions, %v", n, err)
+	}
+	name := filepath.Join(dir, CyclicFile)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), name+": damaged") {
+		t.Errorf("damaged: %v", err)
+	}
+	var out bytes.Buffer
+	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil { // no positions, and so it says
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+		t.Errorf("empty: %v", err)
+	}
+	out.Reset()
+	if w, err = streamfmt.NewRangeWriter(&out, g.Spec()); err != nil {
+		t.Fatal(err)
+	}
+	var s block.State
+	s.Reset(g.RangeSize())
+	s.Reached.Add(0)
+	var p streamfmt.Packed
+	p.AddState(0, g.RangeSize(), &s, false)
+	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
+		t.Errorf("not counted: %v", err)
+	}
+}
+
 // Look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
 	g := game.PlainRanges(cyclictest.TieGame(), 4)

@@ -64,7 +64,7 @@ func (t *Cyclic) verify(ctx context.Context, name string, bandBytes int) error {
 	if err := v.reach(ctx); err != nil {
 		return err
 	}
-	size := block.Bytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
+	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
 	for from := 0; from < len(v.ranges); {
 		to := min(len(v.ranges), from+max(1, bandBytes/size))
 		if err := v.band(ctx, from, to); err != nil {

@@ -86,7 +86,7 @@ func (s *shuffle) take(n int) (h *block.Heard, full bool) {
 	if last := len(s.free) - 1; last >= 0 {
 		h, s.free = s.free[last], s.free[:last]
 	}
-	s.bytes += block.Bytes(n)
+	s.bytes += block.HeardBytes(n)
 	full = s.bytes > s.limit
 	s.mu.Unlock()
 	h.Reset(n)
@@ -97,7 +97,7 @@ func (s *shuffle) take(n int) (h *block.Heard, full bool) {
 func (s *shuffle) give(h *block.Heard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes -= block.Bytes(64 * len(h.Some))
+	s.bytes -= block.HeardBytes(64 * len(h.Some))
 	s.free = append(s.free, h)
 }
 

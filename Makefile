@@ -57,8 +57,8 @@ cluster-down: ## stop it; its data stays
 cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
-test-hadoop: build ## tests on a real cluster of their own (some minutes; Java, Maven)
-	$(GO) test -tags hadoop -count=1 -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
+test-hadoop: build ## tests on a real cluster of their own (three quarters of an hour, SHORT=-short half of it; Java, Maven)
+	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
 
 race: ## all tests with the race detector (needs a C compiler; some minutes)
 	$(GO) test -race ./...

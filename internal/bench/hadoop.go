@@ -104,7 +104,7 @@ func (b *clusterBench) jobs(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if _, err := timed(b.c.Command(ctx, "fs", "-rm", "-r", "-q", "/out")); err != nil {
+			if _, err := timed(b.c.Command(ctx, "fs", "-rm", "-r", "/out")); err != nil {
 				return err
 			}
 			us = append(us, u)

@@ -1,20 +1,11 @@
 package driver
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/runner/inline"
@@ -52,82 +43,3 @@ func clusterRunner(c *cli.Context, dfs *hadoop.FS, bin string) (*streaming.Runne
 
 // clusterOS is the system of a cluster's machines.
 const clusterOS = "linux"
-
-// preflightTime bounds the preflight.
-const preflightTime = 25 * time.Second
-
-// preflight asks whether the jobs of a game can run, before anything is begun: a
-// mapper and a reducer, a resource manager with a live node and the queue, a
-// hadoop command that runs. It asks nothing if no tier can be large enough for
-// the cluster. The name node has been asked, and what may be done there shows
-// when the data directory is made.
-func preflight(ctx context.Context, g game.Tiered, r *streaming.Runner) error {
-	most := 0.0
-	for tier := range g.Tiers() + 1 {
-		most = max(most, g.Slots(tier))
-	}
-	if most <= float64(r.Above) {
-		return nil
-	}
-	for _, binary := range []string{"mapper", "reducer"} {
-		if _, err := os.Stat(filepath.Join(r.Bin, binary)); err != nil {
-			return fmt.Errorf("%s for the cluster: %w (make build makes it, --cluster-bin says where it is)", binary, err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, preflightTime)
-	defer cancel()
-	if err := r.Yarn.Check(ctx, r.Queue); err != nil {
-		return err
-	}
-	metrics, err := r.Yarn.Metrics(ctx)
-	if err != nil {
-		return err
-	}
-	r.Parallel = max(1, metrics.VCores-mastersShare)
-	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
-	var stderr bytes.Buffer
-	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no end within %v", preflightTime)
-		}
-		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
-	}
-	return nil
-}
-
-// mastersShare is how many of a cluster's cores the application master of a job
-// takes, and that of the job before, which is just ending.
-const mastersShare = 2
-
-var (
-	// javaError is an exception of Java's, with what it says.
-	javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
-	// wrongJava is how a Java complains that is too old for a Hadoop, or too new.
-	wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
-	// javaWarning are lines that come before what went wrong.
-	javaWarning = regexp.MustCompile(`^(WARNING|WARN|log4j|SLF4J|OpenJDK|Picked up)\b| WARN `)
-)
-
-// complaint is the line of a Java program's stderr that says most, after a colon,
-// and whether it is the wrong Java.
-func complaint(stderr string) string {
-	said := ""
-	for line := range strings.Lines(stderr) {
-		line = strings.TrimSpace(line)
-		if found := javaError.FindString(line); found != "" {
-			said = found
-			break
-		}
-		if said == "" && !javaWarning.MatchString(line) {
-			said = line
-		}
-	}
-	switch {
-	case said == "":
-		return ""
-	case wrongJava.MatchString(said):
-		return fmt.Sprintf(": %s (this Hadoop wants another Java; JAVA_HOME is %q)", said, os.Getenv("JAVA_HOME"))
-	}
-	return ": " + said
-}

@@ -198,7 +198,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := preflight(ctx, tiered, r); err != nil {
+		if err := r.Preflight(ctx, tiered); err != nil {
 			return err
 		}
 	}

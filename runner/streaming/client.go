@@ -163,14 +163,13 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	if app.FinalStatus != "SUCCEEDED" {
 		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
 	}
-	done, err := r.Yarn.Job(ctx, app.JobID())
-	if err != nil {
-		return runner.Stats{}, err
-	}
+	// A history that its master could not write is no reason to run it again.
 	named := make(counters)
-	for group, names := range done.Counters {
-		for name, n := range names {
-			named[[2]string{group, name}] = n
+	if done, err := r.Yarn.Job(ctx, app.JobID()); err == nil {
+		for group, names := range done.Counters {
+			for name, n := range names {
+				named[[2]string{group, name}] = n
+			}
 		}
 	}
 	return r.stats(app.ID, named, app.Finished.Sub(app.Started)), nil

@@ -26,7 +26,7 @@ type Runner struct {
 	Queue    string   // "": the cluster's default
 	Define   []string // further properties, k=v
 	Reducers int      // of each job; 0: as many as its size is worth
-	Parallel int      // tasks that the cluster runs at a time
+	Parallel int      // tasks that the cluster runs at a time; Preflight finds out
 
 	FS   *hadoop.FS   // where the jobs' directories are
 	Yarn *yarn.Client // where the jobs are asked about
@@ -93,9 +93,10 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 // directory, as a part of it.
 func planDir(job *runner.Job) string { return job.Output + ".plan" }
 
-// finish checks and counts what a job has written, and removes its plan.
+// finish checks and counts what a job has written, and removes its plan. Text it
+// counts only where nothing came of the job's counters.
 func (r *Runner) finish(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	if job.Codec == tierio.Blocks {
+	if job.Codec == tierio.Blocks || stats.Records == 0 {
 		t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
 		if err != nil {
 			return stats, err

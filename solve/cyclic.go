@@ -99,13 +99,12 @@ func numberOf(pass string) int {
 var passSteps = []string{step.Create, step.Mark, step.Solve, step.Ties}
 
 // passDirs lists the directories of passes that are whole, in the order in which
-// they were made.
-func (r *cyclicRun) passDirs() ([]string, error) {
+// they were made, and those that are not: a run was killed when it removed them.
+func (r *cyclicRun) passDirs() (dirs, broken []string, err error) {
 	entries, err := r.data.FS.ReadDir(r.data.Path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var dirs []string
 	for _, e := range entries {
 		name := e.Name()
 		if !slices.Contains(passSteps, stepOf(name)) || (numberOf(name) == 0) != (name == step.Create) {
@@ -113,10 +112,12 @@ func (r *cyclicRun) passDirs() ([]string, error) {
 		}
 		whole, err := r.data.Whole(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if whole {
 			dirs = append(dirs, name)
+		} else {
+			broken = append(broken, name)
 		}
 	}
 	slices.SortFunc(dirs, func(a, b string) int {
@@ -125,12 +126,12 @@ func (r *cyclicRun) passDirs() ([]string, error) {
 		}
 		return numberOf(a) - numberOf(b)
 	})
-	return dirs, nil
+	return dirs, broken, nil
 }
 
 // find finds the last pass that is whole.
 func (r *cyclicRun) find() error {
-	dirs, err := r.passDirs()
+	dirs, _, err := r.passDirs()
 	if err != nil || len(dirs) == 0 {
 		return err
 	}
@@ -277,7 +278,7 @@ func (r *cyclicRun) prune() error {
 	if r.KeepAll || r.index == nil {
 		return nil
 	}
-	dirs, err := r.passDirs()
+	dirs, broken, err := r.passDirs()
 	if err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (r *cyclicRun) prune() error {
 	case step.Solve:
 		parts = append(parts, r.finished(game.Ties)...)
 	}
-	for _, dir := range dirs {
+	for _, dir := range append(dirs, broken...) {
 		switch {
 		case slices.Contains(states, dir):
 		case slices.Contains(parts, dir):
@@ -387,8 +388,8 @@ func (r *cyclicRun) clean() error {
 	if r.KeepAll {
 		return nil
 	}
-	dirs, err := r.passDirs()
-	for _, dir := range dirs { // the last one goes last: from it a run would go on
+	dirs, broken, err := r.passDirs()
+	for _, dir := range append(broken, dirs...) {
 		err = errors.Join(err, r.data.Remove(dir))
 	}
 	if removed := r.data.FS.RemoveAll(r.data.Dir(seedFile)); !errors.Is(removed, fs.ErrNotExist) {

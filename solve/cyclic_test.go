@@ -342,6 +342,40 @@ func TestCyclicUntil(t *testing.T) {
 	}
 }
 
+// What a run that was killed had half removed goes, and whatever else is not needed.
+func TestCyclicLeftovers(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	dir := t.TempDir()
+	o := options()
+	o.UntilTier = 5
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mark2", "solve3"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "part-00000.blocks"), []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.UntilTier = -1
+	if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"_lock", "final", "jobs.json", "table", "treereduce.json"}; !slices.Equal(names, want) {
+		t.Errorf("left are %v, want %v", names, want)
+	}
+}
+
 // A state that is damaged is one error that names file and range.
 func TestCyclicDamaged(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)

@@ -152,6 +152,33 @@ func TestQuickCrossFigures(t *testing.T) {
 	}
 }
 
+// Every position of every board of at most 8 squares, 9 in make test-exhaustive,
+// against brute force; and the check of the table agrees.
+func TestBruteForceQuickCross(t *testing.T) {
+	squares := 8
+	if exhaustive {
+		squares = 9
+	}
+	for w := 1; w <= squares; w++ {
+		for h := 1; w*h <= squares; h++ {
+			for connect := 1; connect <= max(w, h); connect++ {
+				t.Run(fmt.Sprintf("%d,%d,%d", w, h, connect), func(t *testing.T) {
+					t.Parallel()
+					g := quickCross(t, w, h, connect)
+					dir, _ := solvedCyclic(t, g, nil)
+					want := finalOf(g.Positions(), naive.QuickCross{W: w, H: h, Connect: connect}.Solve())
+					if got := final(t, dir); got != want {
+						t.Error(difference(got, want))
+					}
+					if _, _, err := table.VerifyCyclic(context.Background(), store.Local{}, dir); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 // Ties come after wins and losses, through the whole loop.
 func TestTies(t *testing.T) {
 	graph := cyclictest.TieGame()

@@ -12,7 +12,7 @@ DATA_HADOOP ?= all_data
 FUZZTIME ?= 30s
 
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w'
-STEPS       := init possible solve final
+STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help

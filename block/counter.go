@@ -155,6 +155,25 @@ func (c *Counter) AddCounter(t *Counter, n int, of Set) (ok bool) {
 	return over == 0
 }
 
+// SubCounter takes the counts of t from those of the slots in of. It reports
+// whether all could give it: one less than 0 is MaxCount.
+func (c *Counter) SubCounter(t *Counter, of Set) (ok bool) {
+	var under uint64
+	for i, mask := range of {
+		if mask == 0 {
+			continue
+		}
+		var borrow uint64
+		for p := range c {
+			x, y := c[p][i], t[p][i]&mask
+			c[p][i] = x ^ y ^ borrow
+			borrow = ^x&y | borrow&^(x^y)
+		}
+		under |= borrow
+	}
+	return under == 0
+}
+
 // Zero makes dst the slots in of whose count is 0.
 func (c *Counter) Zero(dst, of Set) {
 	n := len(of)

@@ -74,3 +74,17 @@ func (s Set) resize(n int) Set {
 	clear(s)
 	return s
 }
+
+// Subtract takes every slot of t, a set of the same length, out of s.
+func (s Set) Subtract(t Set) {
+	for i, w := range t {
+		s[i] &^= w
+	}
+}
+
+// Intersect makes s the slots that are in both t and u, sets of the same length.
+func (s Set) Intersect(t, u Set) {
+	for i, w := range t {
+		s[i] = w & u[i]
+	}
+}

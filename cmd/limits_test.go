@@ -13,17 +13,24 @@ import (
 // clear error, nothing half-written taken for whole, and with room again the
 // run goes on to the right bytes. Mounting needs root, as CI has it.
 func TestFullDisk(t *testing.T) {
-	plain := filepath.Join(t.TempDir(), "plain")
-	drive(t, plain)
-	want := result(t, plain)
-	for _, test := range []struct{ flags, size string }{
-		{"--runner=inline --keep=all", "1m"},
-		{"--runner=pipe --keep=all", "1m"},
-		{"--runner=inline", "200k"},
-		{"--runner=inline --final=no", "100k"},
-		{"--runner=pipe --reducers=3", "300k"},
+	for _, test := range []struct {
+		board       []string
+		flags, size string
+	}{
+		{board, "--runner=inline --keep=all", "1m"},
+		{board, "--runner=pipe --keep=all", "1m"},
+		{board, "--runner=inline", "200k"},
+		{board, "--runner=inline --final=no", "100k"},
+		{board, "--runner=pipe --reducers=3", "300k"},
+		{cyclic, "--runner=inline --keep=all", "1m"},
+		{cyclic, "--runner=inline --final=no", "300k"},
+		{cyclic, "--runner=pipe --reducers=3", "600k"},
 	} {
-		t.Run(test.flags, func(t *testing.T) {
+		t.Run(test.board[1]+" "+test.flags, func(t *testing.T) {
+			board := test.board
+			plain := filepath.Join(t.TempDir(), "plain")
+			drive(t, board, plain)
+			want := result(t, plain)
 			flags := strings.Fields(test.flags)
 			small := t.TempDir()
 			if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size="+test.size); err != nil {
@@ -31,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			defer syscall.Unmount(small, 0)
 			dir := filepath.Join(small, "d")
-			out, err := driver(dir, flags...).CombinedOutput()
+			out, err := driver(board, dir, flags...).CombinedOutput()
 			if err == nil {
 				t.Fatal("solved on a disk that is too small")
 			}
@@ -46,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 			if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 				t.Fatal(err)
 			}
-			drive(t, dir, append(flags, "--resume", "--final=yes")...)
+			drive(t, board, dir, append(flags, "--resume", "--final=yes")...)
 			if got := result(t, dir); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

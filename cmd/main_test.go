@@ -38,7 +38,7 @@ func build(dir string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
 	}
-	for _, name := range step.Names() {
+	for _, name := range step.AllNames() {
 		for side, binary := range map[string]string{"map": "mapper", "reduce": "reducer"} {
 			if err := os.Link(filepath.Join(dir, binary), filepath.Join(dir, name+"_"+side)); err != nil {
 				return err

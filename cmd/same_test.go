@@ -11,28 +11,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// board is the game of these tests: the smallest of the course's whose keys
-// fall into several ranges.
-var board = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
+// The games of these tests, one of each kind: the smallest whose keys fall into
+// several ranges.
+var (
+	board  = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
+	cyclic = strings.Fields("solve quickcross --width 4 --height 3 --connect 3")
+)
 
 // driver returns the command driver solve on a data directory, in a process
 // group of its own.
-func driver(dir string, flags ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(bin, "driver"), append(append(board, "--data", dir), flags...)...)
+func driver(board []string, dir string, flags ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(bin, "driver"), slices.Concat(board, []string{"--data", dir}, flags)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
 // drive runs driver solve to its end.
-func drive(t *testing.T, dir string, flags ...string) {
+func drive(t *testing.T, board []string, dir string, flags ...string) {
 	t.Helper()
-	if out, err := driver(dir, flags...).CombinedOutput(); err != nil {
+	if out, err := driver(board, dir, flags...).CombinedOutput(); err != nil {
 		t.Fatalf("driver %v: %v\n%s", flags, err, out)
 	}
 }
@@ -68,18 +72,23 @@ func result(t *testing.T, dir string) string {
 // both runners, into 1, 2 and 7 parts, with and without combiner and
 // compression, begun with one runner and gone on with another in mid-loop.
 func TestSameBytes(t *testing.T) {
+	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, "1", "2", "7") })
+	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, "3") })
+}
+
+func sameBytes(t *testing.T, board []string, reducers ...string) {
 	dir := filepath.Join(t.TempDir(), "plain")
-	drive(t, dir)
+	drive(t, board, dir)
 	want := result(t, dir)
 
 	type way [][]string // the flags of one run after the other
 	var ways []way
-	for _, reducers := range []string{"1", "2", "7"} {
+	for _, reducers := range reducers {
 		for _, keep := range []string{"--keep=all", "--keep=all --compress", "--keep=final"} {
 			ways = append(ways, way{strings.Fields("--runner inline --reducers " + reducers + " " + keep)})
 		}
 	}
-	for _, reducers := range []string{"1", "2", "7"} {
+	for _, reducers := range reducers {
 		for _, combine := range []string{"--combine", "--combine=false"} {
 			for _, keep := range []string{"--keep=all", "--keep=all --compress"} {
 				ways = append(ways, way{strings.Fields("--runner pipe --reducers " + reducers + " " + combine + " " + keep)})
@@ -96,7 +105,7 @@ func TestSameBytes(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "d")
 			for _, flags := range runs {
-				drive(t, dir, flags...)
+				drive(t, board, dir, flags...)
 			}
 			if got := result(t, dir); got != want {
 				t.Errorf("got %s, want %s", got, want)
@@ -137,9 +146,14 @@ func snapshot(t *testing.T, dir string) map[string]string {
 // resumes it, with either runner: the same bytes in the end, and nothing whose
 // _SUCCESS stood is made again.
 func TestKilled(t *testing.T) {
+	t.Run("connectn", func(t *testing.T) { killed(t, board) })
+	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic) })
+}
+
+func killed(t *testing.T, board []string) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	began := time.Now()
-	drive(t, plain, "--keep=all")
+	drive(t, board, plain, "--keep=all")
 	took := time.Since(began)
 	want := result(t, plain)
 	for _, flags := range []string{
@@ -161,7 +175,7 @@ func TestKilled(t *testing.T) {
 					words = append(words, "--resume")
 				}
 				before := snapshot(t, dir)
-				cmd := driver(dir, words...)
+				cmd := driver(board, dir, words...)
 				var out bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &out
 				if err := cmd.Start(); err != nil {
@@ -207,20 +221,25 @@ func TestKilled(t *testing.T) {
 // TestInterrupted stops the driver with Ctrl-C: exit status 130, and a word on
 // how to go on.
 func TestInterrupted(t *testing.T) {
-	for _, runner := range []string{"inline", "pipe"} {
-		dir := filepath.Join(t.TempDir(), runner)
-		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --runner "+runner+" --data "+dir)...)
+	for _, test := range []struct{ flags, whole string }{
+		{"connectn --width 6 --height 5 --connect 4 --runner inline", "data_first3"},
+		{"connectn --width 6 --height 5 --connect 4 --runner pipe", "data_first3"},
+		{"quickcross --width 4 --height 4 --runner inline --keep all", "mark5"},
+		{"quickcross --width 4 --height 4 --runner pipe --keep all", "mark3"},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+test.flags+" --data "+dir)...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out bytes.Buffer
 		cmd.Stderr = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
+		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as a terminal does: to the whole group
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
-			t.Errorf("%s: exit status %d, %q", runner, code, out.String())
+			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
 		}
 	}
 }

@@ -58,6 +58,29 @@ func (o Outcome) For(p Player) Result {
 	return Loses
 }
 
+// A Worth is a result and the number of moves to it, 0 for a draw.
+type Worth struct {
+	Result     Result
+	Remoteness int
+}
+
+// WorthOf is the worth of a position of a game with cycles, by its value
+// remoteness<<2 | result.
+func WorthOf(value byte) Worth {
+	if value&3 == 0 {
+		return Worth{}
+	}
+	return Worth{Result(value & 3), int(value >> 2)}
+}
+
+// String is DRAW, or WIN in 3.
+func (w Worth) String() string {
+	if w.Result == Draws {
+		return w.Result.String()
+	}
+	return fmt.Sprintf("%s in %d", w.Result, w.Remoteness)
+}
+
 // MaxRemoteness is the largest remoteness that a Value can hold.
 const MaxRemoteness = 63
 

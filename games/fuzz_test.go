@@ -6,6 +6,7 @@ import "testing"
 func FuzzParse(f *testing.F) {
 	f.Add("connectn width=4 height=5 connect=3")
 	f.Add("connectn width=0 height=5 connect=3")
+	f.Add("quickcross width=4 height=3 connect=3")
 	f.Add("chess")
 	f.Fuzz(func(t *testing.T, spec string) {
 		g, err := Parse(spec)

@@ -9,10 +9,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
 )
 
 // All returns every kind of game.
-func All() []game.Kind { return []game.Kind{connectn.Kind} }
+func All() []game.Kind { return []game.Kind{connectn.Kind, quickcross.Kind} }
 
 // Parse makes the game that a spec names, as game.Game.Spec gives it:
 // "connectn width=4 height=5 connect=3".

@@ -47,6 +47,18 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// A game with cycles is known, but has no tiers.
+func TestParseCyclic(t *testing.T) {
+	const spec = "quickcross width=4 height=3 connect=3"
+	g, err := games.Parse(spec)
+	if err != nil || g.Spec() != spec {
+		t.Errorf("Parse(%q) = %v, %v", spec, g, err)
+	}
+	if g, err := games.Tiered(spec); g != nil || err == nil || !strings.Contains(err.Error(), "not solved by tiers") {
+		t.Errorf("Tiered(%q) = %v, %v", spec, g, err)
+	}
+}
+
 // A game that is known, with parameters missing or too many, is an error.
 func TestParseWrongNumberOfParameters(t *testing.T) {
 	for _, spec := range []string{"connectn", "connectn width=4 height=5", "connectn width=4 height=5 connect=3 depth=2"} {

@@ -1,4 +1,5 @@
-// Package runner says what a job is and what runs it. A runner decides where
+// Package runner says what a job is, and what a pass over a game with cycles is, and
+// what runs them. A runner decides where
 // the records of a job come from, on how many cores or machines its steps run
 // and how they are shuffled; it never changes a byte of the result. It knows
 // nothing of games beyond the interface, and nothing of the loop of jobs.
@@ -84,6 +85,8 @@ type Runner interface {
 type Stats struct {
 	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
+
+	Messages int64 `json:"messages,omitempty"` // moves that the map of mark told of; see Pass
 
 	// What follows is of a cluster's job.
 

@@ -1,7 +1,8 @@
-// Package solve is the loop of jobs that solves a game: InitFirst, PossibleMoves
-// down the tiers, SolveMoves up again, the table, FinalMoves. It decides which
-// job is next, what it reads, what may go, and where an interrupted run goes
-// on. It knows neither how a runner runs a job nor what a step does.
+// Package solve is the loop of jobs that solves a game. It decides which job is
+// next, what it reads, what may go, and where an interrupted run goes on. It knows
+// neither how a runner runs a job nor what a step does. Of a tiered game:
+// InitFirst, PossibleMoves down the tiers, SolveMoves up again, the table,
+// FinalMoves.
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
@@ -9,6 +10,13 @@
 //	      data_second0 ← data_second1 ← … ←────┘           solve, backward
 //	           ↓             ↓                 ↓
 //	      table/tier-00  table/tier-01 …  table/tier-N  →  final
+//
+// Of a game with cycles: pass after pass, until one finds nothing new.
+//
+//	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
+//
+// What solve1 and ties1 read is what create and mark found finished; each pass
+// else reads what the one before found.
 package solve
 
 import (
@@ -62,8 +70,8 @@ type Options struct {
 type Event struct {
 	Job     string  `json:"job"`     // directory that is made, e.g. data_first3
 	Step    string  `json:"step"`    // init, possible, solve, final
-	Tier    int     `json:"tier"`    // of what is written
-	Tiers   int     `json:"tiers"`   // the last tier of the game
+	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
+	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
 	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
@@ -78,29 +86,42 @@ type Event struct {
 	Tracking string  `json:"tracking,omitempty"` // the address of its page
 }
 
+// Place names what a job writes: its tier of so many, or its pass.
+func (e Event) Place() string {
+	if e.Tiers == 0 {
+		return fmt.Sprintf("pass %d", e.Tier)
+	}
+	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+}
+
 // A Result is what a run came to.
 type Result struct {
-	Solved    bool       // false after --until-tier
-	Value     game.Value // of the start
-	Positions uint64     // with the start
-	Final     bool       // whether the course's text is there
-	Tiers     []int64    // positions of the tiers that this run made going forward, by tier; -1 for others
+	Solved    bool    // false after --until-tier
+	Value     string  // of the start
+	Positions uint64  // with the start
+	Final     bool    // whether the text of all positions is there
+	Tiers     []int64 // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
 	Wall      time.Duration
 }
 
-// run is one run of the loop.
-type run struct {
+// loop is what the loops of both kinds of games have in common.
+type loop struct {
 	Options
 	data  *store.Data
-	g     game.Tiered
-	last  int // tier
 	begun time.Time
 
-	work, done, before float64 // slots: of the whole run; done so far; done by earlier runs
+	work, done, before float64 // of the whole run; done so far; done by earlier runs
 	result             Result
 
 	journal *journal
 	jobAt   time.Time // when the job that runs began
+}
+
+// run is one run of the loop over a tiered game. Work is measured in slots.
+type run struct {
+	*loop
+	g    game.Tiered
+	last int // tier
 
 	looked bool // whether the attempts of an earlier run have been looked for
 
@@ -120,24 +141,36 @@ func (r *run) values(tier int) string {
 }
 
 // Run solves the game in a data directory, from where an earlier run stopped.
-func Run(ctx context.Context, data *store.Data, g game.Tiered, o Options) (Result, error) {
-	r := &run{Options: o, data: data, g: g, last: g.Tiers(), begun: time.Now(), journal: openJournal(data)}
-	for tier := range r.last + 1 {
-		r.work += 2 * g.Slots(tier)
-		r.result.Tiers = append(r.result.Tiers, -1)
-	}
-	stop := r.journal.beat()
-	err := r.run(ctx)
+func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
+	l := &loop{Options: o, data: data, begun: time.Now(), journal: openJournal(data)}
+	stop := l.journal.beat()
+	err := l.solve(ctx, g)
 	stop()
-	r.result.Wall = time.Since(r.begun)
+	l.result.Wall = time.Since(l.begun)
 	state := Solved
 	switch {
-	case ctx.Err() != nil || err == nil && !r.result.Solved:
+	case ctx.Err() != nil || err == nil && !l.result.Solved:
 		state = Stopped
 	case err != nil:
 		state = Failed
 	}
-	return r.result, r.journal.end(state, err)
+	return l.result, l.journal.end(state, err)
+}
+
+// solve chooses the loop: the one place in which the two kinds of games part.
+func (l *loop) solve(ctx context.Context, g game.Game) error {
+	switch g := g.(type) {
+	case game.Tiered:
+		r := &run{loop: l, g: g, last: g.Tiers()}
+		for tier := range r.last + 1 {
+			r.work += 2 * g.Slots(tier)
+			r.result.Tiers = append(r.result.Tiers, -1)
+		}
+		return r.run(ctx)
+	case game.Cyclic:
+		return newCyclicRun(l, g).run(ctx)
+	}
+	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
 }
 
 func (r *run) run(ctx context.Context) error {
@@ -339,9 +372,11 @@ func (r *run) final(ctx context.Context) error {
 		}
 	}
 	r.result.Solved = true
-	if r.result.Value, _, err = t.Lookup(r.g.Start()); err != nil {
+	value, _, err := t.Lookup(r.g.Start())
+	if err != nil {
 		return err
 	}
+	r.result.Value = value.String()
 	r.result.Final = r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit
 	if !r.result.Final {
 		r.result.Final, err = r.data.Whole(FinalDir) // an earlier run may have written it
@@ -434,18 +469,23 @@ func (r *run) skip(slots float64) {
 
 // event is news of a job, with so many slots done of the run.
 func (r *run) event(job *runner.Job, done float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last,
-		Share: min(1, done/r.work), Elapsed: time.Since(r.begun).Seconds()}
+	e := r.loop.event(job.Name, job.Step, done)
+	e.Tier, e.Tiers = job.Tier, r.last
 	if now := done - r.before; now > r.work/1000 { // of less it is the start of a job that counts
 		e.Left = e.Elapsed * (r.work - done) / now
 	}
 	return e
 }
 
+// event is news of a job with so much done of the run's work.
+func (l *loop) event(job, step string, done float64) Event {
+	return Event{Job: job, Step: step, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+}
+
 // report tells an event, and notes it.
-func (r *run) report(e Event) {
-	if r.Report != nil {
-		r.Report(e)
+func (l *loop) report(e Event) {
+	if l.Report != nil {
+		l.Report(e)
 	}
-	r.journal.note(e, time.Since(r.jobAt))
+	l.journal.note(e, time.Since(l.jobAt))
 }

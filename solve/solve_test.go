@@ -164,7 +164,7 @@ func TestKnownSizes(t *testing.T) {
 			}
 			g := rules(t, test.w, test.h, test.connect)
 			dir, r := solved(t, g, nil)
-			if r.Positions != test.positions || r.Value.String() != test.value {
+			if r.Positions != test.positions || r.Value != test.value {
 				t.Errorf("got %d positions and %s, want %d and %s", r.Positions, r.Value, test.positions, test.value)
 			}
 			sample(t, dir, g, test.w, test.h, test.connect)

@@ -1,7 +1,8 @@
-// Package step is the map and reduce steps of a tiered game: InitFirst,
-// PossibleMoves, SolveMoves and FinalMoves. Each is written once, on blocks of
-// sorted records; the runners and the commands of Hadoop Streaming all call it.
-// A step knows nothing of where its records come from or where they go.
+// Package step is the map and reduce steps: of a tiered game InitFirst,
+// PossibleMoves, SolveMoves and FinalMoves, on blocks of sorted records; of a game
+// with cycles create, mark, solve and ties, on whole ranges (Pass). Each is written
+// once; the runners and the commands of Hadoop Streaming all call it. A step knows
+// nothing of where its records come from or where they go.
 package step
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// The names of the steps, in the order in which they run.
+// The names of the steps of a tiered game, in the order in which they run.
 const (
 	Init     = "init"
 	Possible = "possible"
@@ -25,7 +26,7 @@ const (
 	Final    = "final"
 )
 
-// Names lists the steps in the order in which they run.
+// Names lists the steps of a tiered game in the order in which they run.
 func Names() []string { return []string{Init, Possible, Solve, Final} }
 
 // A Step is the map and the reduce of one job over a tier, on blocks.

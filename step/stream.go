@@ -40,6 +40,12 @@ const (
 	RecordsDone = "records with a value"
 )
 
+// MessagesSaid is the name of the counter of the moves that the map of a pass told
+// of; NewRecords that of the counter of new positions of a result.
+const MessagesSaid = "messages"
+
+func NewRecords(result game.Result) string { return "new " + result.String() }
+
 // The names of further counters that a task tells.
 const (
 	Tasks = "tasks"
@@ -60,6 +66,11 @@ type Counters struct {
 	In   int64 // records read
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
+
+	// What follows is of a game with cycles.
+
+	Messages int64    // moves that the map told of
+	New      [4]int64 // positions that are new, by game.Result
 }
 
 // Map runs the map of a step from in to out, line by line.
@@ -232,12 +243,7 @@ type Property struct{ Name, Value string }
 
 // Properties are those that the streams of a step need that writes a tier.
 func Properties(g game.Tiered, name string, tier int) []Property {
-	words := strings.Fields(g.Spec())
-	ps := []Property{{"game", words[0]}}
-	for _, w := range words[1:] {
-		name, value, _ := strings.Cut(w, "=")
-		ps = append(ps, Property{name, value})
-	}
+	ps := gameProperties(g)
 	children := tier
 	switch name {
 	case Init, Final:
@@ -248,6 +254,17 @@ func Properties(g game.Tiered, name string, tier int) []Property {
 	return append(ps,
 		Property{"turn", Turn(g, children-1)},
 		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
+}
+
+// gameProperties are the name of a game and its parameters.
+func gameProperties(g game.Game) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	return ps
 }
 
 // Turn names the player who moves from a tier.

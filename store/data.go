@@ -150,12 +150,12 @@ func (d *Data) checkManifest() (begun bool, err error) {
 // ours reports whether a name in a data directory is one that treereduce makes,
 // the lock aside.
 func ours(name string) bool {
-	for _, prefix := range []string{"data_first", "data_second"} {
+	for _, prefix := range []string{"data_first", "data_second", "mark", "solve", "ties"} {
 		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
 			return true
 		}
 	}
-	return slices.Contains([]string{manifestName, JournalFile, "temp", "table", "final"}, name)
+	return slices.Contains([]string{manifestName, JournalFile, "temp", "create", "table", "final"}, name)
 }
 
 // clear removes attempts that are not to be kept, and if asked everything that

@@ -12,6 +12,10 @@
 //	                      remoteness in the six high ones), in decimal
 //	      | "m" 1…255     a message to the position: one of its moves leads to
 //	                      a position of this value
+//	      | "m" 1…255 "x" 2…63   so many of its moves do
+//
+// In a game with cycles the outcome is a result: 1 LOSE, 2 WIN, 3 TIE for the
+// player to move. A position without a value is one that is open.
 //
 // A line without a tab is a key with an empty value, and "key" and "key<TAB>"
 // are the same, as in Hadoop Streaming. Keys of fixed width sort as bytes the
@@ -42,6 +46,19 @@
 //	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
 //	          from the lowest bit up
 //
+// # Range files
+//
+// What is known of the positions of a game with cycles: the same file with other
+// blocks, each the hashes of a range, and with tier 0.
+//
+//	file    = "TRRANGE1" … as above
+//	block   = uv(slots) plane …             nine, in the order of block.State
+//	plane   = set | 5                       no slot
+//	                | 6                     the same as the first plane
+//
+// So a hash takes at most 9 bits, and 36 bytes a range. The summary counts, in the
+// files of the table and in those of new positions, by remoteness<<2 | result.
+//
 // # Pairs
 //
 // What Hadoop Streaming calls rawbytes: a block with its range as the key, from
@@ -49,4 +66,7 @@
 // the order of the ranges.
 //
 //	pair = length(4) range(8)  length(4) block
+//
+// In a game with cycles the block is what a range heard, packed as the planes of a
+// block.Heard.
 package streamfmt

@@ -87,7 +87,11 @@ type page struct{ first, block, at uint64 }
 
 // NewWriter begins a block file of a tier of a game.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
-	head := append([]byte(fileMagic), binary.AppendUvarint(nil, uint64(len(spec)))...)
+	return newWriter(w, fileMagic, spec, tier)
+}
+
+func newWriter(w io.Writer, magic, spec string, tier int) (*Writer, error) {
+	head := append([]byte(magic), binary.AppendUvarint(nil, uint64(len(spec)))...)
 	head = binary.AppendUvarint(append(head, spec...), uint64(tier))
 	if _, err := w.Write(head); err != nil {
 		return nil, err
@@ -216,14 +220,18 @@ type File struct {
 // OpenFile reads head and tail of a block file of so many bytes, called name in
 // errors. A file that is cut short or damaged there is a *FormatError.
 func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
+	return open(r, size, name, fileMagic, "block file")
+}
+
+func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	f := &File{r: r, name: name}
-	head := make([]byte, min(size, int64(len(fileMagic)+2*binary.MaxVarintLen64+maxSpec)))
+	head := make([]byte, min(size, int64(len(magic)+2*binary.MaxVarintLen64+maxSpec)))
 	if err := f.readAt(head, 0); err != nil {
 		return nil, err
 	}
-	rest, ok := bytes.CutPrefix(head, []byte(fileMagic))
+	rest, ok := bytes.CutPrefix(head, []byte(magic))
 	if !ok {
-		return nil, f.errorf("not a block file: it begins with %q, expected %q", head[:min(8, len(head))], fileMagic)
+		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
 	}
 	n, used := binary.Uvarint(rest)
 	if used <= 0 || n > maxSpec || uint64(len(rest)-used) < n {

@@ -36,16 +36,25 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 	levels := 0
 	for ; levels < maxLevels; levels++ {
 		masks := (len(bitmap) + 7) / 8
-		if zeroBytes(bitmap) <= masks {
+		zeros := zeroBytes(bitmap)
+		if zeros <= masks {
 			break
 		}
 		mask := slices.Grow(e.masks[levels][:0], masks)[:masks]
-		clear(mask)
-		kept := e.kept[levels][:0]
-		for i, b := range bitmap {
-			if b != 0 {
-				mask[i>>3] |= 1 << (i & 7)
-				kept = append(kept, b)
+		kept := slices.Grow(e.kept[levels][:0], len(bitmap)-zeros)
+		rest := bitmap
+		for i := range mask {
+			var w uint64 // eight bytes, fewer in the end
+			if len(rest) >= 8 {
+				w, rest = binary.LittleEndian.Uint64(rest), rest[8:]
+			} else {
+				for j, b := range rest {
+					w |= uint64(b) << (8 * j)
+				}
+			}
+			mask[i] = taken(w)
+			for m := mask[i]; m != 0; m &= m - 1 {
+				kept = append(kept, byte(w>>(8*bits.TrailingZeros8(m))))
 			}
 		}
 		e.masks[levels], e.kept[levels] = mask, kept
@@ -59,14 +68,22 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 	return dst
 }
 
-// zeroBytes counts the zero bytes of b, eight at a time: adding 0x7f carries into
-// the top bit of a byte unless its lower bits are all zero.
-func zeroBytes(b []byte) int {
+// topBits has the top bit of each byte of x that is not zero: adding 0x7f carries
+// into it unless the lower bits are all zero.
+func topBits(x uint64) uint64 {
 	const low = 0x7f7f7f7f7f7f7f7f
+	return ((x & low) + low | x) &^ low
+}
+
+// taken has a bit for each byte of x that is not zero. The product brings the bits
+// of all bytes together in the highest.
+func taken(x uint64) byte { return byte((topBits(x) >> 7) * 0x0102040810204080 >> 56) }
+
+// zeroBytes counts the zero bytes of b, eight at a time.
+func zeroBytes(b []byte) int {
 	zeros := len(b)
 	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		zeros -= bits.OnesCount64(((x & low) + low | x) &^ low)
+		zeros -= bits.OnesCount64(topBits(binary.LittleEndian.Uint64(b)))
 	}
 	for _, c := range b {
 		if c != 0 {
@@ -100,14 +117,23 @@ func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) 
 		wide := slices.Grow(d.wide[l&1][:0], sizes[l])[:sizes[l]]
 		clear(wide)
 		for i, m := range bitmap {
-			for ; m != 0; m &= m - 1 {
-				at := i<<3 + bits.TrailingZeros8(m)
-				if at >= len(wide) || len(src) == 0 {
-					return nil, errShort
-				}
-				wide[at] = src[0]
-				src = src[1:]
+			if m == 0 {
+				continue
 			}
+			n := bits.OnesCount8(m)
+			to := wide[i<<3:]
+			if len(src) < n || bits.Len8(m) > len(to) {
+				return nil, errShort
+			}
+			if n == 8 {
+				copy(to[:8], src)
+			} else {
+				for _, b := range src[:n] {
+					to[bits.TrailingZeros8(m)] = b
+					m &= m - 1
+				}
+			}
+			src = src[n:]
 		}
 		d.wide[l&1] = wide
 		bitmap = wide

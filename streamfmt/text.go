@@ -24,11 +24,15 @@ const (
 	Message             // the position, if it exists, has a move to one of that value
 )
 
+// MaxTimes is how many moves a message may stand for.
+const MaxTimes = 63
+
 // A Record is one line.
 type Record struct {
 	Key   uint64
 	Kind  Kind
 	Value byte // 0 if and only if Kind is Open
+	Times byte // of a message: it stands for so many moves; 0 is one
 }
 
 // KeyWidth is how many hexadecimal digits a key of so many bits takes.
@@ -55,16 +59,15 @@ func hex(n uint32) uint64 {
 
 // AppendRecord appends the line of r, its key in width digits.
 func AppendRecord(dst []byte, r Record, width int) []byte {
-	return appendValue(AppendKey(dst, r.Key, width), r.Kind, r.Value)
-}
-
-// appendValue appends what follows the key.
-func appendValue(dst []byte, kind Kind, value byte) []byte {
-	switch kind {
+	dst = AppendKey(dst, r.Key, width)
+	switch r.Kind {
 	case Done:
-		dst = strconv.AppendUint(append(dst, '\t'), uint64(value), 10)
+		dst = strconv.AppendUint(append(dst, '\t'), uint64(r.Value), 10)
 	case Message:
-		dst = strconv.AppendUint(append(dst, '\t', 'm'), uint64(value), 10)
+		dst = strconv.AppendUint(append(dst, '\t', 'm'), uint64(r.Value), 10)
+		if r.Times > 1 {
+			dst = strconv.AppendUint(append(dst, 'x'), uint64(r.Times), 10)
+		}
 	}
 	return append(dst, '\n')
 }
@@ -201,6 +204,12 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	if value[0] == 'm' {
 		rec.Kind = Message
 		value = value[1:]
+		if digits, times, ok := bytes.Cut(value, []byte{'x'}); ok {
+			value = digits
+			if rec.Times = parseTimes(times); rec.Times == 0 {
+				return rec, fmt.Sprintf("after m, a value and x a number of 2 to %d", MaxTimes)
+			}
+		}
 	}
 	n := 0
 	for _, c := range value {
@@ -215,6 +224,21 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	}
 	rec.Value = byte(n)
 	return rec, ""
+}
+
+// parseTimes reads how many moves a message stands for, 0 if that is wrong.
+func parseTimes(digits []byte) byte {
+	n := 0
+	for _, c := range digits {
+		if c < '0' || c > '9' || n == 0 && c == '0' || n > MaxTimes {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n < 2 || n > MaxTimes {
+		return 0
+	}
+	return byte(n)
 }
 
 // digitOf is the value of a hexadecimal digit, 255 for any other byte.

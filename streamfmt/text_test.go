@@ -47,15 +47,17 @@ func TestRecordForms(t *testing.T) {
 		{"0000\t", Record{}, "0000"},
 		{"01ef", Record{Key: 0x1ef}, ""},
 		{"01ef\t", Record{Key: 0x1ef}, "01ef"},
-		{"abcd\t1", Record{0xabcd, Done, 1}, ""},
-		{"ffff\t9", Record{0xffff, Done, 9}, ""},
-		{"0020\t10", Record{0x20, Done, 10}, ""},
-		{"0020\t99", Record{0x20, Done, 99}, ""},
-		{"0020\t100", Record{0x20, Done, 100}, ""},
-		{"0020\t255", Record{0x20, Done, 255}, ""},
-		{"0020\tm1", Record{0x20, Message, 1}, ""},
-		{"0020\tm42", Record{0x20, Message, 42}, ""},
-		{"0020\tm255", Record{0x20, Message, 255}, ""},
+		{"abcd\t1", Record{Key: 0xabcd, Kind: Done, Value: 1}, ""},
+		{"ffff\t9", Record{Key: 0xffff, Kind: Done, Value: 9}, ""},
+		{"0020\t10", Record{Key: 0x20, Kind: Done, Value: 10}, ""},
+		{"0020\t99", Record{Key: 0x20, Kind: Done, Value: 99}, ""},
+		{"0020\t100", Record{Key: 0x20, Kind: Done, Value: 100}, ""},
+		{"0020\t255", Record{Key: 0x20, Kind: Done, Value: 255}, ""},
+		{"0020\tm1", Record{Key: 0x20, Kind: Message, Value: 1}, ""},
+		{"0020\tm42", Record{Key: 0x20, Kind: Message, Value: 42}, ""},
+		{"0020\tm255", Record{Key: 0x20, Kind: Message, Value: 255}, ""},
+		{"0020\tm42x2", Record{Key: 0x20, Kind: Message, Value: 42, Times: 2}, ""},
+		{"0020\tm6x63", Record{Key: 0x20, Kind: Message, Value: 6, Times: 63}, ""},
 	} {
 		for _, end := range []string{"", "\n"} { // the last line may lack its end
 			recs, err := readAll(strings.NewReader(tt.line+end), 4)
@@ -110,6 +112,13 @@ func TestBadLines(t *testing.T) {
 		{"0123\t\t", value},
 		{"0123\t1\t", value},
 		{"0123\tx", value},
+		{"0123\t5x2", value},
+		{"0123\tmx2", value},
+		{"0123\tm5x", "after m, a value and x a number of 2 to 63"},
+		{"0123\tm5x1", "after m, a value and x a number of 2 to 63"},
+		{"0123\tm5x02", "after m, a value and x a number of 2 to 63"},
+		{"0123\tm5x64", "after m, a value and x a number of 2 to 63"},
+		{"0123\tm5x2x2", "after m, a value and x a number of 2 to 63"},
 		{"0123\tm", value},
 		{"0123\tm0", value},
 		{"0123\tm01", value},
@@ -145,10 +154,10 @@ func TestReaderGoesOnAfterABadLine(t *testing.T) {
 		got = append(got, fmt.Sprint(rec, err))
 	}
 	want := []string{
-		`{1 0 0} <nil>`,
-		`{0 0 0} in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "xx"`,
-		`{2 0 0} <nil>`,
-		`{0 0 0} in:4: expected a key of 2 hexadecimal digits (0-9, a-f), found "yy"`,
+		`{1 0 0 0} <nil>`,
+		`{0 0 0 0} in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "xx"`,
+		`{2 0 0 0} <nil>`,
+		`{0 0 0 0} in:4: expected a key of 2 hexadecimal digits (0-9, a-f), found "yy"`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -261,7 +270,7 @@ func TestErrorHalfWay(t *testing.T) {
 	for seed := range uint64(20) {
 		in := &stutter{"01\n02\t7\n03", rand.New(rand.NewPCG(seed, 0)), broken}
 		r := NewReader(in, "stdin", 2)
-		for _, want := range []Record{{Key: 1}, {2, Done, 7}} {
+		for _, want := range []Record{{Key: 1}, {Key: 2, Kind: Done, Value: 7}} {
 			if rec, err := r.Next(); rec != want || err != nil {
 				t.Fatalf("read %+v, %v, want %+v", rec, err, want)
 			}

@@ -1,7 +1,9 @@
 // Package table is the solved game: DIR/table, a block file for each tier, the
 // position before the first move included. A table is written a tier at a time,
-// from the last to the first, and is whole when its _SUCCESS stands. What reads
-// it (lookup, statistics, the check, players) needs nothing else.
+// from the last to the first, and is whole when its _SUCCESS stands. Of a game with
+// cycles it is one range file, and the index of the passes. What reads it (lookup,
+// statistics, the check, players) needs nothing else. The package knows nothing of
+// runners or of the loop of jobs.
 package table
 
 import (
@@ -70,12 +72,8 @@ func (t *Table) open(fsys store.FS, data string) error {
 	if err != nil {
 		return err
 	}
-	whole, err := store.Whole(fsys, dir)
-	if err != nil {
+	if err := checkWhole(fsys, dir); err != nil {
 		return err
-	}
-	if !whole {
-		return fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
 	}
 	first := ""
 	for _, e := range entries {
@@ -104,6 +102,18 @@ func (t *Table) open(fsys store.FS, data string) error {
 		if f.Spec() != t.g.Spec() || f.Tier() != tier {
 			return fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, t.g.Spec(), f.Tier(), f.Spec())
 		}
+	}
+	return nil
+}
+
+// checkWhole refuses the directory of a table that is not whole.
+func checkWhole(fsys store.FS, dir string) error {
+	whole, err := store.Whole(fsys, dir)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
 	}
 	return nil
 }

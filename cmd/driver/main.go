@@ -1,6 +1,7 @@
 // Driver solves games and reads the result.
 //
 //	driver solve connectn --width 4 --height 5 --connect 3
+//	driver solve quickcross --width 4 --height 3 --connect 3
 //	driver lookup 1 1 2
 //	driver stats --svg game.svg
 //	driver verify

@@ -4,9 +4,16 @@
 //	reducer STEP [flags]
 //	STEP_reduce [flags]
 //
-// STEP is init, possible, solve or final; called by the name possible_reduce it
-// is reducer possible. Flags and environment are those of mapper. The sort is
-// that of bytes: LC_ALL=C sort -t$'\t' -k1,1 -s.
+// STEP is init, possible, solve or final, and of a game with cycles create, mark,
+// solve, ties or final; called by the name possible_reduce it is reducer possible.
+// Flags and environment are those of mapper. The sort is that of bytes:
+// LC_ALL=C sort -t$'\t' -k1,1 -s.
+//
+// In a pass over a game with cycles a reducer keeps the states of its ranges: it
+// reads those of the pass before and writes those that change, and prints what is
+// new.
+//
+//	reducer mark --states DIR/mark3 --number 4 --output DIR/mark4 --part 0
 //
 // Exit status: 0 done, 1 failed, 2 wrong usage.
 package main

@@ -105,20 +105,23 @@ func (b *bencher) scratch() (string, error) {
 
 // solve times driver solve.
 func (b *bencher) solve() error {
-	fmt.Fprint(b.out, "| driver solve connectn | runs | wall s | CPU s | CPU ns a position | peak MB |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| driver solve | runs | wall s | CPU s | CPU ns a position | peak MB |\n|---|---|---|---|---|---|\n")
 	for _, test := range []struct {
 		flags     string
 		positions float64
 		large     bool
 	}{
-		{"--width 4 --height 5 --connect 3 --final yes", 195_472, false},
-		{"--width 5 --height 4 --connect 4 --final no", 3_945_711, false},
-		{"--width 5 --height 5 --connect 4 --final no", 69_763_700, false},
-		{"--width 5 --height 5 --connect 4 --final yes", 69_763_700, false},
-		{"--width 5 --height 5 --connect 4 --final no --memory 256M", 69_763_700, false},
-		{"--width 4 --height 5 --connect 3 --runner pipe", 195_472, false},
-		{"--width 5 --height 5 --connect 4 --runner pipe --memory 4G --final no", 69_763_700, true},
-		{"--width 6 --height 5 --connect 4 --final no", 2_818_972_642, true},
+		{"connectn --width 4 --height 5 --connect 3 --final yes", 195_472, false},
+		{"connectn --width 5 --height 4 --connect 4 --final no", 3_945_711, false},
+		{"connectn --width 5 --height 5 --connect 4 --final no", 69_763_700, false},
+		{"connectn --width 5 --height 5 --connect 4 --final yes", 69_763_700, false},
+		{"connectn --width 5 --height 5 --connect 4 --final no --memory 256M", 69_763_700, false},
+		{"connectn --width 4 --height 5 --connect 3 --runner pipe", 195_472, false},
+		{"quickcross --width 4 --height 4 --connect 3 --final no", 28_999_497, false},
+		{"quickcross --width 4 --height 4 --connect 4 --final no", 42_658_929, false},
+		{"quickcross --width 4 --height 3 --connect 3 --runner pipe", 453_831, false},
+		{"connectn --width 5 --height 5 --connect 4 --runner pipe --memory 4G --final no", 69_763_700, true},
+		{"connectn --width 6 --height 5 --connect 4 --final no", 2_818_972_642, true},
 	} {
 		runs := b.Runs
 		if test.large {
@@ -133,7 +136,7 @@ func (b *bencher) solve() error {
 			if err != nil {
 				return err
 			}
-			args := append([]string{"solve", "connectn", "--data", dir}, strings.Fields(test.flags)...)
+			args := append(append([]string{"solve"}, strings.Fields(test.flags)...), "--data", dir)
 			u, err := timed(b.command("driver", args...))
 			if err != nil {
 				return err
@@ -164,6 +167,38 @@ func (b *bencher) sizes() error {
 		}
 		fmt.Fprintf(b.out, "| 4×5 connect 3 `%s` | %s | all of the data directory, by du |\n", flags, strings.Fields(string(du))[0])
 	}
+	return b.states()
+}
+
+// states tells what the states and the table of a game with cycles take.
+func (b *bencher) states() error {
+	const hashes = 43_046_721
+	dir, err := b.scratch()
+	if err != nil {
+		return err
+	}
+	if _, err := timed(b.command("driver", "solve", "quickcross", "--width", "4", "--height", "4", "--connect", "4",
+		"--data", dir, "--keep", "all", "--compress", "--final", "no")); err != nil {
+		return err
+	}
+	most := int64(0)
+	passes, err := filepath.Glob(filepath.Join(dir, "*", "_ranges-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range passes {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		most = max(most, info.Size())
+	}
+	info, err := os.Stat(filepath.Join(dir, table.CyclicFile))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "| 4×4 Quick Cross connect 4, states | %d | %.2f bytes a hash: those that the pass wrote that wrote most |\n", most, float64(most)/hashes)
+	fmt.Fprintf(b.out, "| 4×4 Quick Cross connect 4, table | %d | %.2f bytes a hash |\n", info.Size(), float64(info.Size())/hashes)
 	return nil
 }
 

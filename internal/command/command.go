@@ -105,7 +105,7 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 }
 
 // GameOf makes the game that the flags of a kind describe.
-func GameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
+func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	var args []int
 	for _, p := range kind.Params {
 		args = append(args, c.Int(p.Name))
@@ -114,9 +114,19 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	return g, nil
+}
+
+// TieredOf makes the game that the flags of a kind describe, for what is done to
+// games with tiers alone.
+func TieredOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
+	g, err := GameOf(c, kind)
+	if err != nil {
+		return nil, err
+	}
 	t, ok := g.(game.Tiered)
 	if !ok {
-		return nil, Usagef("%s is not solved by tiers", kind.Name)
+		return nil, Usagef("%s has no tiers", kind.Name)
 	}
 	return t, nil
 }

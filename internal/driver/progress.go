@@ -62,7 +62,7 @@ func (p *progress) report(e solve.Event) {
 	}
 	p.last = now
 	p.drawn = true
-	fmt.Fprintf(p.out, "\r\x1b[K%5.1f%%  %-13s tier %d of %d", 100*e.Share, e.Step, e.Tier, e.Tiers)
+	fmt.Fprintf(p.out, "\r\x1b[K%5.1f%%  %-13s %s", 100*e.Share, e.Step, e.Place())
 	if p.total > 0 && e.Elapsed > 0 {
 		fmt.Fprintf(p.out, "  %s positions, %s/s", short(float64(p.total)), short(float64(p.total)/e.Elapsed))
 	}

@@ -35,7 +35,7 @@ func ranges(c *cli.Context, kind game.Kind) error {
 			return command.Usagef("--%s is missing", name)
 		}
 	}
-	g, err := command.GameOf(c, kind)
+	g, err := command.TieredOf(c, kind)
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,8 @@ func solveFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
 		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
-		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the course's text, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
-		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves", Value: -1},
+		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the text of all positions, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
+		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves; of a game with cycles, passes forward", Value: -1},
 		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G", Value: defaultMemory},
 		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
@@ -136,7 +136,7 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	var r runner.Runner
 	switch name := c.String("runner"); name {
 	case "inline":
-		r = &inline.Runner{}
+		r = &inline.Runner{Memory: int(memory / 4)}
 	case "pipe":
 		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
@@ -161,6 +161,10 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
+	}
+	tiered, ok := g.(game.Tiered)
+	if !ok && c.String("runner") == "hadoop" {
+		return fmt.Errorf("%s has cycles, and --runner hadoop does not solve such games yet: inline and pipe do", kind.Name)
 	}
 	p := newProgress(c)
 	mode := store.Fresh
@@ -194,7 +198,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := r.Preflight(ctx, g); err != nil {
+		if err := r.Preflight(ctx, tiered); err != nil {
 			return err
 		}
 	}
@@ -221,12 +225,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 }
 
 // printResult says what a run came to.
-func printResult(c *cli.Context, g game.Tiered, data *store.Data, r solve.Result) error {
+func printResult(c *cli.Context, g game.Game, data *store.Data, r solve.Result) error {
 	out := c.App.Writer
 	if c.Bool("json") {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
 		if r.Solved {
-			m["value"], m["positions"], m["table"] = r.Value.String(), r.Positions, data.Dir(table.Dir)
+			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
 			if r.Final {
 				m["final"] = data.Dir(solve.FinalDir)
 			}

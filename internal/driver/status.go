@@ -67,7 +67,7 @@ func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
 		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was (--resume goes on)\n", ago)
 	}
 	if e := j.Now; e != nil {
-		fmt.Fprintf(out, "%.1f%% done; at %s: %s, tier %d of %d", 100*e.Share, e.Job, e.Step, e.Tier, e.Tiers)
+		fmt.Fprintf(out, "%.1f%% done; at %s: %s, %s", 100*e.Share, e.Job, e.Step, e.Place())
 		if alive && e.Tracking != "" { // of a job that failed Hadoop says 100 %
 			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,23 +18,73 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
+// A tableView is what the commands want of a table, whichever kind of game it is of.
+type tableView interface {
+	// lookup prints what the table says of a position.
+	lookup(out io.Writer, text string) error
+	// stats counts the positions.
+	stats() (statistics, error)
+	// verify checks the table on its own.
+	verify(ctx context.Context, fsys store.FS, path string) (g game.Game, positions uint64, err error)
+	Close() error
+}
+
+// statistics are those of a table, in several forms.
+type statistics interface {
+	title() string
+	WriteTable(io.Writer) error
+	WriteJSON(io.Writer) error
+	WriteSVG(io.Writer) error
+}
+
+// openTable opens the table of a data directory: here the two kinds of games part.
+func openTable(fsys store.FS, path string) (tableView, error) {
+	cyclic, err := table.IsCyclic(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if cyclic {
+		t, err := table.OpenCyclic(fsys, path)
+		return cyclicTable{t}, err
+	}
+	t, err := table.Open(fsys, path)
+	return tieredTable{t}, err
+}
+
 // withTable calls do with the table of the data directory of a command line.
-func withTable(c *cli.Context, do func(*table.Table) error) error {
+func withTable(c *cli.Context, do func(tableView, store.FS, string) error) error {
 	fsys, path, done, err := openData(c)
 	if err != nil {
 		return err
 	}
 	defer done()
-	t, err := table.Open(fsys, path)
+	t, err := openTable(fsys, path)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	return do(t)
+	return do(t, fsys, path)
+}
+
+// A tieredTable is the table of a tiered game.
+type tieredTable struct{ *table.Table }
+
+type tieredStats struct{ table.Stats }
+
+func (s tieredStats) title() string { return s.Game + ": " + s.Value }
+
+func (t tieredTable) stats() (statistics, error) {
+	s, err := t.Stats()
+	return tieredStats{s}, err
+}
+
+func (t tieredTable) verify(ctx context.Context, fsys store.FS, path string) (game.Game, uint64, error) {
+	return table.Verify(ctx, fsys, path)
 }
 
 func lookupCommand() *cli.Command {
@@ -41,20 +93,21 @@ func lookupCommand() *cli.Command {
 		Usage:     "the value of a position, and of each of its moves",
 		UsageText: "driver lookup [--data DIRECTORY] [POSITION]",
 		Description: "POSITION is a board as in DIR/final ('XO  ', blanks may be . or _), or the moves that lead to it\n" +
-			"from the start (3 3 2). Without one, each line of stdin is a position.",
+			"from the start (3 3 2, or a1- 'b2|'). A board that begins with - comes after --. Without a POSITION, each\n" +
+			"line of stdin is one.",
 		Flags: []cli.Flag{
 			dataFlag(),
 			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},
 		},
 		Action: func(c *cli.Context) error {
 			for _, word := range c.Args().Slice() {
-				if strings.HasPrefix(word, "--") {
+				if flag.MatchString(word) {
 					return command.Usagef("%s comes after the position: flags come first", word)
 				}
 			}
-			return withTable(c, func(t *table.Table) error {
+			return withTable(c, func(t tableView, _ store.FS, _ string) error {
 				if c.Args().Len() > 0 || c.Bool("start") {
-					return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
+					return t.lookup(c.App.Writer, strings.Join(c.Args().Slice(), " "))
 				}
 				return lookupLines(c.App.Writer, t, c.App.Reader)
 			})
@@ -62,9 +115,12 @@ func lookupCommand() *cli.Command {
 	}
 }
 
+// flag is what a word after the position looks like that was meant to be a flag.
+var flag = regexp.MustCompile(`^--[a-z]`)
+
 // lookupLines looks every line up. A line that is no position does not stop the
 // others, but the command fails at the end.
-func lookupLines(out io.Writer, t *table.Table, in io.Reader) error {
+func lookupLines(out io.Writer, t tableView, in io.Reader) error {
 	w := bufio.NewWriter(out)
 	r := streamfmt.NewLineReader(in, "stdin")
 	var failed []error
@@ -77,15 +133,14 @@ func lookupLines(out io.Writer, t *table.Table, in io.Reader) error {
 			return errors.Join(err, w.Flush())
 		}
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if err := lookup(w, t, string(line)); err != nil {
+		if err := t.lookup(w, string(line)); err != nil {
 			failed = append(failed, r.Errorf(fmt.Sprintf("a position (%v)", err), line))
 		}
 	}
 	return errors.Join(append(failed, w.Flush())...)
 }
 
-// lookup prints what the table says of a position.
-func lookup(out io.Writer, t *table.Table, text string) error {
+func (t tieredTable) lookup(out io.Writer, text string) error {
 	g := t.Game()
 	p, err := parsePosition(g, text)
 	if err != nil {
@@ -125,11 +180,17 @@ func finished(v game.Value) string {
 	return text
 }
 
+// isMove reports whether a word looks like a move: a number, or one from the start.
+func isMove(g game.Game, word string) bool {
+	return strings.Trim(word, "0123456789") == "" ||
+		slices.ContainsFunc(g.Moves(nil, g.Start()), func(m game.Move) bool { return m.Name == word })
+}
+
 // parsePosition reads a board, or moves from the start. Words of which each is
 // a move of the position that the ones before lead to are moves.
 func parsePosition(g game.Game, text string) (game.Position, error) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
-	if len(words) == 0 || strings.Trim(words[0], "0123456789") != "" {
+	if len(words) == 0 || !isMove(g, words[0]) {
 		p, err := g.Parse(text)
 		if err == nil || text != "" {
 			return p, err
@@ -175,14 +236,14 @@ func statsCommand() *cli.Command {
 			if c.Bool("json") && c.String("svg") != "" {
 				return command.Usagef("--json and --svg exclude each other")
 			}
-			return withTable(c, func(t *table.Table) error { return printStats(c, t) })
+			return withTable(c, func(t tableView, _ store.FS, _ string) error { return printStats(c, t) })
 		},
 	}
 }
 
 // printStats prints the statistics of a table in the form that is asked for.
-func printStats(c *cli.Context, t *table.Table) error {
-	s, err := t.Stats()
+func printStats(c *cli.Context, t tableView) error {
+	s, err := t.stats()
 	if err != nil {
 		return err
 	}
@@ -196,7 +257,7 @@ func printStats(c *cli.Context, t *table.Table) error {
 	if c.Bool("json") {
 		return s.WriteJSON(c.App.Writer)
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
+	fmt.Fprintf(c.App.Writer, "%s\n\n", s.title())
 	return s.WriteTable(c.App.Writer)
 }
 
@@ -211,19 +272,19 @@ func verifyCommand() *cli.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			fsys, path, done, err := openData(c)
-			if err != nil {
+			err := withTable(c, func(t tableView, fsys store.FS, path string) error {
+				g, n, err := t.verify(ctx, fsys, path)
+				if err == nil {
+					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", g.Spec(), n)
+				}
 				return err
-			}
-			defer done()
-			g, n, err := table.Verify(ctx, fsys, path)
+			})
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}
 			if err != nil {
 				return fmt.Errorf("verify: %w", err)
 			}
-			fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", g.Spec(), n)
 			return nil
 		},
 	}

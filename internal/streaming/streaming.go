@@ -1,6 +1,7 @@
 // Package streaming is the command lines of mapper and reducer: a step as a
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
-// file, but where a job of the driver says that its records are blocks.
+// file, but where a job of the driver says that its records are blocks, and for the
+// states that a reducer of a game with cycles keeps.
 package streaming
 
 import (
@@ -27,16 +28,17 @@ import (
 type stream struct {
 	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks func(job *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
+	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error) // of a game with cycles
 }
 
 // Mapper is the command mapper, which is also called STEP_map.
 func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", stream{step.Map, (*task.Job).Map}, args, stdin, stdout, stderr)
+	return streamCommand("map", stream{step.Map, (*task.Job).Map, mapPass}, args, stdin, stdout, stderr)
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce.
 func Reducer(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("reduce", stream{step.Reduce, reduceBlocks}, args, stdin, stdout, stderr)
+	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass}, args, stdin, stdout, stderr)
 }
 
 // streamCommand runs one side of the steps. Its name may say which.
@@ -45,9 +47,9 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 		Name:      filepath.Base(args[0]),
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", side),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
-		Action:    command.Unknown("step", step.Names()),
+		Action:    command.Unknown("step", step.AllNames()),
 	}
-	for _, name := range step.Names() {
+	for _, name := range step.AllNames() {
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
 			Usage: fmt.Sprintf("the %s of this step", side),
@@ -87,6 +89,10 @@ func streamFlags() []cli.Flag {
 		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
 		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
+		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties what is decided has it as remoteness)", Value: 1, EnvVars: command.Environment("number")},
+		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
+		&cli.StringFlag{Name: "output", Usage: "reduce of a game with cycles: the `DIRECTORY` for the new states", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.IntFlag{Name: "part", Usage: "reduce of a game with cycles: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	)
 }
@@ -100,9 +106,27 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	if err != nil {
 		return n, err
 	}
-	g, err := command.GameOf(c, kind)
+	rules, err := command.GameOf(c, kind)
 	if err != nil {
 		return n, err
+	}
+	known := step.Names()
+	if _, cyclic := rules.(game.Cyclic); cyclic {
+		known = step.CyclicNames()
+	}
+	if !slices.Contains(known, name) {
+		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
+	}
+	if g, ok := rules.(game.Cyclic); ok {
+		o, err := lineOptions(c)
+		if err != nil {
+			return n, err
+		}
+		return work.pass(c, name, g, o)
+	}
+	g, ok := rules.(game.Tiered)
+	if !ok {
+		return n, fmt.Errorf("%s: neither tiers nor cycles are known of it", kind.Name)
 	}
 	in, out := c.App.Reader, c.App.Writer
 	if os.Getenv(command.Environment("tier")[0]) != "" {
@@ -176,6 +200,14 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 		}{{step.RecordsIn, n.In}, {step.RecordsOut, n.Out}, {step.RecordsDone, n.Done},
 			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
 			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
+		}
+		if n.Messages > 0 {
+			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.MessagesSaid, n.Messages)
+		}
+		for result, value := range n.New {
+			if value > 0 {
+				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.NewRecords(game.Result(result)), value)
+			}
 		}
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 	} else {

@@ -2,7 +2,9 @@
 // tier is read a few ranges at a time and written as it comes, so memory does
 // not grow with it. The shuffle is a look at the right place: a range pulls
 // what it hears from the blocks that speak to it, which in sorted files is a
-// few cursors that move forward.
+// few cursors that move forward. In a pass over a game with cycles, where what will
+// speak to a range is not known, it is merged in memory as it is said, and in files
+// where that is too much. The package knows nothing of the loop of jobs.
 package inline
 
 import (
@@ -33,9 +35,16 @@ const (
 )
 
 // Runner is the inline runner.
-type Runner struct{}
+type Runner struct {
+	// Memory bounds what is held back of the messages of a pass over a game with
+	// cycles, in bytes; what is more goes through files. 0: 512 MB.
+	Memory int
+}
 
-var _ runner.Runner = (*Runner)(nil)
+var (
+	_ runner.Runner     = (*Runner)(nil)
+	_ runner.PassRunner = (*Runner)(nil)
+)
 
 // A task is neighbouring ranges of the output, all of one part.
 type task struct {
@@ -179,37 +188,71 @@ func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task
 }
 
 // run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (runner.Stats, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-
-	workers := max(1, min(runtime.GOMAXPROCS(0), len(ts)))
-	free := make(chan *tierio.Chunk, workers*chunksAhead)
-	for range cap(free) {
-		free <- tierio.NewChunk(job.Game, job.Codec)
+func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
+	p := &parts{job: job, part: -1}
+	err = inOrder(ctx, len(ts),
+		func() *tierio.Chunk { return tierio.NewChunk(job.Game, job.Codec) },
+		func() func(int, *tierio.Chunk) error {
+			work := newWorker()
+			return func(i int, out *tierio.Chunk) error {
+				out.Reset()
+				return work(ts[i], out)
+			}
+		},
+		func(i int, chunk *tierio.Chunk) error {
+			if err := p.open(ts[i].part); err != nil {
+				return err
+			}
+			if err := p.w.Append(chunk); err != nil {
+				return err
+			}
+			stats.Records += chunk.Records()
+			if job.Step == step.Possible {
+				stats.Finished += chunk.Done()
+			}
+			job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
+			return nil
+		})
+	if err == nil {
+		err = p.open(job.Reducers - 1)
 	}
-	done := make([]chan *tierio.Chunk, len(ts))
+	return stats, p.finish(err)
+}
+
+// inOrder has a worker for each core do n tasks, and one goroutine, the caller's,
+// write their output in order.
+func inOrder[C any](ctx context.Context, n int, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer func() {
+		cancel(err)
+		all.Wait()
+	}()
+	workers := max(1, min(runtime.GOMAXPROCS(0), n))
+	free := make(chan C, workers*chunksAhead)
+	for range cap(free) {
+		free <- newChunk()
+	}
+	done := make([]chan C, n)
 	for i := range done {
-		done[i] = make(chan *tierio.Chunk, 1)
+		done[i] = make(chan C, 1)
 	}
 	var next atomic.Int64
-	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
 			work := newWorker()
 			for {
-				var out *tierio.Chunk
+				var out C
 				select {
 				case out = <-free:
 				case <-ctx.Done():
 					return
 				}
 				i := int(next.Add(1)) - 1
-				if i >= len(ts) {
+				if i >= n {
 					return
 				}
-				out.Reset()
-				if err := work(ts[i], out); err != nil {
+				if err := work(i, out); err != nil {
 					cancel(err)
 					return
 				}
@@ -217,39 +260,19 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 			}
 		})
 	}
-	stats, err := write(ctx, job, ts, done, free)
-	cancel(err)
-	all.Wait()
-	return stats, err
-}
-
-// write writes the chunks of all tasks, in order, to the parts.
-func write(ctx context.Context, job *runner.Job, ts []task, done []chan *tierio.Chunk, free chan<- *tierio.Chunk) (stats runner.Stats, err error) {
-	p := &parts{job: job, part: -1}
-	for i, t := range ts {
-		var chunk *tierio.Chunk
+	for i := range n {
+		var chunk C
 		select {
 		case chunk = <-done[i]:
 		case <-ctx.Done():
-			return stats, p.finish(context.Cause(ctx))
+			return context.Cause(ctx)
 		}
-		if err := p.open(t.part); err != nil {
-			return stats, err
-		}
-		if err := p.w.Append(chunk); err != nil {
-			return stats, p.finish(err)
-		}
-		stats.Records += chunk.Records()
-		if job.Step == step.Possible {
-			stats.Finished += chunk.Done()
+		if err := write(i, chunk); err != nil {
+			return err
 		}
 		free <- chunk
-		job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
 	}
-	if err := p.open(job.Reducers - 1); err != nil {
-		return stats, err
-	}
-	return stats, p.finish(nil)
+	return nil
 }
 
 // parts is the parts of a job, one of them open after the other.

@@ -7,7 +7,9 @@
 //	…                  ┘    key       └ …
 //
 // Each map reads one split: a part of text as it lies on disk, or a share of a
-// block file, unpacked into lines.
+// block file, unpacked into lines. In a pass over a game with cycles each reducer
+// also reads and writes the states of its ranges, files of the data directory. The
+// package knows nothing of the loop of jobs.
 package pipe
 
 import (
@@ -42,7 +44,10 @@ type Runner struct {
 	Memory int    // bytes for all sorts and mappers together; 0: 1 GiB
 }
 
-var _ runner.Runner = (*Runner)(nil)
+var (
+	_ runner.Runner     = (*Runner)(nil)
+	_ runner.PassRunner = (*Runner)(nil)
+)
 
 const (
 	defaultMemory = 1 << 30
@@ -67,18 +72,45 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, job: job, ctx: ctx, cancel: cancel}
+	p := &pipeline{Runner: r, ctx: ctx, cancel: cancel, name: job.Name, step: job.Step, output: job.Output,
+		reducers: job.Reducers, combine: job.Combine, properties: step.Properties(job.Game, job.Step, job.Tier),
+		keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()), report: job.Report}
+	for i := 1; i < job.Reducers; i++ {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
+	}
+	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
+		if job.Codec == tierio.Text {
+			return copyText(out, f)
+		}
+		w := tierio.NewWriter(f, job.Game, job.Tier, job.Codec)
+		return w.Finish(w.AppendLines(out, source), f)
+	}
+	p.create = func(i int) (io.WriteCloser, error) {
+		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
+	}
+	err = p.run(splits)
+	stats.Records = p.reduced[step.RecordsOut]
+	if job.Step == step.Possible {
+		stats.Finished = p.reduced[step.RecordsDone]
+	}
+	return stats, err
+}
+
+// copyText copies the output of a reducer into its part as it is.
+func copyText(out io.Reader, f io.WriteCloser) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
+	return errors.Join(err, f.Close())
+}
+
+// run runs all maps, and the reduces behind them.
+func (p *pipeline) run(splits []split) error {
 	if err := p.startReduces(); err != nil {
-		cancel(err)
+		p.cancel(err)
 	} else {
 		p.runMaps(splits)
 	}
 	p.finishReduces()
-	stats.Records = p.records.Load()
-	if job.Step == step.Possible {
-		stats.Finished = p.finished.Load()
-	}
-	return stats, context.Cause(ctx)
+	return context.Cause(p.ctx)
 }
 
 // splits cuts the input of a job into splits; done closes what they read.
@@ -155,12 +187,35 @@ func fileSplit(fsys store.FS, name string) split {
 // A pipeline is one job at work.
 type pipeline struct {
 	*Runner
-	job     *runner.Job
+	name, step string
+	output     string // the directory of the attempt
+	reducers   int
+	combine    bool
+	properties []step.Property
+	keyWidth   int
+	borders    [][]byte // the keys at which the parts but the first begin
+	report     func(runner.Progress)
+	create     func(part int) (io.WriteCloser, error)
+	write      func(out io.Reader, part io.WriteCloser, source string) error // and closes it
+
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	reduces []*reduce
 
-	records, finished atomic.Int64
+	mu              sync.Mutex       // of what follows
+	mapped, reduced map[string]int64 // counters, of all tasks
+}
+
+// count adds the counters of a task.
+func (p *pipeline) count(all *map[string]int64, task map[string]int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *all == nil {
+		*all = make(map[string]int64)
+	}
+	for name, n := range task {
+		(*all)[name] += n
+	}
 }
 
 // A reduce is a sort, a reducer behind it, and a part behind that.
@@ -190,14 +245,14 @@ func (p *pipeline) environment(kind string, task int) []string {
 	})
 	env = append(env,
 		"LC_ALL=C",
-		"mapreduce_job_name="+p.job.Name,
-		fmt.Sprintf("mapreduce_job_reduces=%d", p.job.Reducers),
+		"mapreduce_job_name="+p.name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", p.reducers),
 		fmt.Sprintf("mapreduce_task_partition=%d", task),
-		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.job.Name, kind, task),
-		fmt.Sprintf("treereduce_combine=%v", p.job.Combine),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.name, kind, task),
+		fmt.Sprintf("treereduce_combine=%v", p.combine),
 		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
 	)
-	for _, property := range step.Properties(p.job.Game, p.job.Step, p.job.Tier) {
+	for _, property := range p.properties {
 		env = append(env, "treereduce_"+property.Name+"="+property.Value)
 	}
 	return env
@@ -205,7 +260,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 
 // task is the command of a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, errs *messages, env ...string) *exec.Cmd {
-	name := p.job.Step + "_" + kind
+	name := p.step + "_" + kind
 	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
 	cmd.Env = append(p.environment(kind[:1], number), env...)
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
@@ -216,12 +271,12 @@ func (p *pipeline) task(kind string, number int, errs *messages, env ...string) 
 
 // startReduces starts a sort and a reducer for each part.
 func (p *pipeline) startReduces() error {
-	for i := range p.job.Reducers {
+	for i := range p.reducers {
 		red := new(reduce)
 		var sortErr, reduceErr messages
-		share := max(p.memory()/2/p.job.Reducers, 1<<20)
+		share := max(p.memory()/2/p.reducers, 1<<20)
 		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
-			"-S", strconv.Itoa(share>>10)+"K", "-T", p.job.Output, "--parallel=1")
+			"-S", strconv.Itoa(share>>10)+"K", "-T", p.output, "--parallel=1")
 		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
 		sortCmd.SysProcAttr, sortCmd.WaitDelay = runner.OwnGroup(), waitDelay
 		sortErr.name = "sort"
@@ -230,7 +285,7 @@ func (p *pipeline) startReduces() error {
 		if err != nil {
 			return err
 		}
-		cmd := p.task("reduce", i, &reduceErr)
+		cmd := p.task("reduce", i, &reduceErr, "mapreduce_task_output_dir="+p.output)
 		between, err := sortCmd.StdoutPipe()
 		if err != nil {
 			return err
@@ -257,8 +312,7 @@ func (p *pipeline) startReduces() error {
 				if err := reduceErr.wait(cmd); err != nil {
 					p.fail(err)
 				}
-				p.records.Add(reduceErr.counters[step.RecordsOut])
-				p.finished.Add(reduceErr.counters[step.RecordsDone])
+				p.count(&p.reduced, reduceErr.counters)
 			}
 			if err := sortErr.wait(sortCmd); err != nil {
 				p.fail(err)
@@ -275,16 +329,11 @@ func (p *pipeline) startReduces() error {
 
 // writePart writes what a reducer prints.
 func (p *pipeline) writePart(i int, out io.Reader) error {
-	f, err := p.job.FS.Create(filepath.Join(p.job.Output, tierio.PartName(i, p.job.Codec)))
+	f, err := p.create(i)
 	if err != nil {
 		return err
 	}
-	if p.job.Codec == tierio.Text {
-		_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
-		return errors.Join(err, f.Close())
-	}
-	w := tierio.NewWriter(f, p.job.Game, p.job.Tier, p.job.Codec)
-	return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.job.Name)), f)
+	return p.write(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.name))
 }
 
 // finishReduces ends the input of the sorts and waits for all parts.
@@ -315,7 +364,7 @@ func (p *pipeline) runMaps(ss []split) {
 				}
 				mu.Lock()
 				finished++
-				p.job.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
+				p.report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
 				mu.Unlock()
 			}
 		})
@@ -352,6 +401,7 @@ func (p *pipeline) runMap(i int, s split) error {
 		<-fed
 		return err
 	}
+	p.count(&p.mapped, errs.counters)
 	if err := <-fed; err != nil {
 		return fmt.Errorf("%s ended before its input, %s: %w", errs.name, s.source, err)
 	}
@@ -360,13 +410,7 @@ func (p *pipeline) runMap(i int, s split) error {
 
 // shuffle hands each line of a map to the sort of its range of keys.
 func (p *pipeline) shuffle(out io.Reader) error {
-	var borders [][]byte
-	low := p.job.Game.LowBits()
-	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
-	for i := 1; i < p.job.Reducers; i++ {
-		borders = append(borders, streamfmt.AppendKey(nil, p.job.Border(i)<<low, width))
-	}
-	parts := make([][]byte, p.job.Reducers)
+	parts := make([][]byte, p.reducers)
 	flush := func(i int) error {
 		red := p.reduces[i]
 		red.mu.Lock()
@@ -392,7 +436,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 			return err
 		}
 		part := 0
-		for part < len(borders) && bytes.Compare(line[:min(width, len(line)-1)], borders[part]) >= 0 {
+		for part < len(p.borders) && bytes.Compare(line[:min(p.keyWidth, len(line)-1)], p.borders[part]) >= 0 {
 			part++
 		}
 		parts[part] = append(parts[part], line...)

@@ -1,0 +1,52 @@
+package cmd_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A reducer that dies after it has written the states of its ranges and said what
+// is new spoils nothing: the pass does not count, and --resume runs it again.
+func TestReducerDies(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	drive(t, cyclic, plain)
+	want := result(t, plain)
+	for _, name := range []string{"create_reduce", "mark_reduce", "solve_reduce"} {
+		t.Run(name, func(t *testing.T) {
+			own := t.TempDir()
+			names, err := filepath.Glob(filepath.Join(bin, "*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, from := range names {
+				if filepath.Base(from) == name {
+					continue
+				}
+				if err := os.Link(from, filepath.Join(own, filepath.Base(from))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			step := strings.TrimSuffix(name, "_reduce")
+			script := "#!/bin/sh\n" + filepath.Join(bin, name) + " || exit\nif [ \"$treereduce_number\" = 2 ] || [ " + step + " = create ]; then echo dies >&2; exit 3; fi\n"
+			if err := os.WriteFile(filepath.Join(own, name), []byte(script), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(t.TempDir(), "d")
+			cmd := exec.Command(filepath.Join(own, "driver"), append(cyclic[:len(cyclic):len(cyclic)], "--runner", "pipe", "--reducers", "2", "--data", dir)...)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "dies") || strings.Count(string(out), "\n") != 1 {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if states, err := filepath.Glob(filepath.Join(dir, "_attempt-"+step+"*", "_ranges-*")); err != nil || len(states) == 0 {
+				t.Errorf("the reducer wrote no states: %v", err)
+			}
+			drive(t, cyclic, dir, "--runner=pipe", "--reducers=2", "--resume")
+			if got := result(t, dir); got != want {
+				t.Error("the bytes differ")
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package streaming
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+)
+
+// mapPass is the map of a pass over a game with cycles.
+func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+	if err := checkNumber(c); err != nil {
+		return n, err
+	}
+	return step.MapPass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, o)
+}
+
+// reducePass is the reduce of a pass. The states of its ranges are files: what is
+// shuffled is messages.
+func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+	if err := checkNumber(c); err != nil {
+		return n, err
+	}
+	if name == step.Final {
+		return step.ReducePass(name, 1, g, c.App.Reader, c.App.Writer, nil, o)
+	}
+	if name != step.Create && c.String("states") == "" {
+		return n, command.Usagef("--states is missing: the directory of the pass before")
+	}
+	if c.String("output") == "" {
+		return n, command.Usagef("--output is missing: the directory for the new states")
+	}
+	keeper, err := rangeio.NewKeeper(store.Local{}, c.String("states"), c.String("output"), c.Int("part"), g)
+	if err != nil {
+		return n, err
+	}
+	n, err = step.ReducePass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, keeper, o)
+	return n, keeper.Finish(err)
+}
+
+// checkNumber wants a pass to have a number.
+func checkNumber(c *cli.Context) error {
+	if n := c.Int("number"); n < 1 {
+		return command.Usagef("--number %d: expected 1 or more", n)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package inline
+
+import (
+	"context"
+	"io"
+	"math/bits"
+	"path"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// runCyclicFinal writes the lines of all positions of a table, in the order of the
+// hash.
+func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
+	table, err := rangeio.OpenFile(pass.FS, pass.Input[0], pass.Game)
+	if err != nil {
+		return stats, err
+	}
+	defer table.Close()
+	type chunk struct {
+		text []byte
+		n    int64
+	}
+	var file io.WriteCloser
+	part := -1
+	open := func(to int) (err error) {
+		for part < to && err == nil {
+			if file != nil {
+				err = file.Close()
+				file = nil
+			}
+			part++
+			if err == nil {
+				file, err = pass.FS.Create(path.Join(pass.Output, tierio.PartName(part, tierio.Text)))
+			}
+		}
+		return err
+	}
+	err = inOrder(ctx, table.Len(), func() *chunk { return new(chunk) },
+		func() func(int, *chunk) error {
+			c := table.Cursor()
+			var s block.State
+			return func(i int, out *chunk) error {
+				if err := c.Read(i, &s); err != nil {
+					return err
+				}
+				out.text, out.n = out.text[:0], int64(s.Reached.Count())
+				first := table.Range(i) * uint64(pass.Game.RangeSize())
+				for j, w := range s.Reached {
+					for base := j << 6; w != 0; w &= w - 1 {
+						slot := base + bits.TrailingZeros64(w)
+						value, _ := s.Value(slot)
+						out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.WorthOf(value))
+					}
+				}
+				return nil
+			}
+		},
+		func(i int, out *chunk) error {
+			if err := open(pass.Part(table.Range(i))); err != nil {
+				return err
+			}
+			stats.Records += out.n
+			_, err := file.Write(out.text)
+			pass.Report(float64(i+1) / float64(table.Len()))
+			return err
+		})
+	if err == nil {
+		err = open(pass.Reducers - 1)
+	}
+	if file != nil {
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+	}
+	return stats, err
+}

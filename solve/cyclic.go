@@ -1,0 +1,399 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/table"
+)
+
+// cyclicRun is one run of the loop over a game with cycles. Work is measured in
+// positions: half of it is to reach them, half to decide them. Nobody knows how
+// many there are, nor how many are draws.
+type cyclicRun struct {
+	*loop
+	g     game.Cyclic
+	index *rangeio.Index // of the last pass that is whole; nil before create
+}
+
+func newCyclicRun(l *loop, g game.Cyclic) *cyclicRun {
+	l.work = 2 * float64(g.Positions())
+	return &cyclicRun{loop: l, g: g}
+}
+
+func (r *cyclicRun) run(ctx context.Context) error {
+	tabled, err := r.data.Whole(table.Dir)
+	if err != nil {
+		return err
+	}
+	if tabled {
+		if r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g); err != nil {
+			return err
+		}
+		if r.UntilTier >= 0 {
+			r.count()
+			return nil
+		}
+		return r.end(ctx)
+	}
+	if err := r.find(); err != nil {
+		return err
+	}
+	for {
+		pass := r.next()
+		if pass == nil {
+			break
+		}
+		if r.UntilTier >= 0 && pass.Step != step.Create && (pass.Number > r.UntilTier || pass.Step != step.Mark) {
+			r.count()
+			return nil
+		}
+		if err := r.prune(); err != nil {
+			return err
+		}
+		if err := r.pass(ctx, pass); err != nil {
+			return err
+		}
+	}
+	if err := r.prune(); err != nil {
+		return err
+	}
+	if err := r.table(); err != nil {
+		return fmt.Errorf("%s: %w", table.CyclicFile, err)
+	}
+	return r.end(ctx)
+}
+
+// count counts what the passes forward found, as far as they are asked for.
+func (r *cyclicRun) count() {
+	for i, found := range r.index.Passes {
+		if i <= r.UntilTier && step.IsForward(found.Step) {
+			r.result.Tiers = append(r.result.Tiers, found.Total())
+		}
+	}
+}
+
+// stepOf is the step of a pass, numberOf its number; 0 of create.
+func stepOf(pass string) string { return strings.TrimRight(pass, "0123456789") }
+
+func numberOf(pass string) int {
+	n, err := strconv.Atoi(pass[len(stepOf(pass)):])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// passSteps are the steps whose passes are directories, in their order.
+var passSteps = []string{step.Create, step.Mark, step.Solve, step.Ties}
+
+// passDirs lists the directories of passes that are whole, in the order in which
+// they were made, and those that are not: a run was killed when it removed them.
+func (r *cyclicRun) passDirs() (dirs, broken []string, err error) {
+	entries, err := r.data.FS.ReadDir(r.data.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !slices.Contains(passSteps, stepOf(name)) || (numberOf(name) == 0) != (name == step.Create) {
+			continue
+		}
+		whole, err := r.data.Whole(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if whole {
+			dirs = append(dirs, name)
+		} else {
+			broken = append(broken, name)
+		}
+	}
+	slices.SortFunc(dirs, func(a, b string) int {
+		if a, b := slices.Index(passSteps, stepOf(a)), slices.Index(passSteps, stepOf(b)); a != b {
+			return a - b
+		}
+		return numberOf(a) - numberOf(b)
+	})
+	return dirs, broken, nil
+}
+
+// find finds the last pass that is whole.
+func (r *cyclicRun) find() error {
+	dirs, _, err := r.passDirs()
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(dirs[len(dirs)-1]), r.g)
+	return err
+}
+
+// next is the pass that comes after those of the index; nil after the last.
+func (r *cyclicRun) next() *runner.Pass {
+	if r.index == nil {
+		return &runner.Pass{Name: step.Create, Step: step.Create, Number: 1, Input: []string{r.data.Dir(seedFile)}}
+	}
+	last := r.index.Passes[len(r.index.Passes)-1]
+	name, number := last.Step, last.Number
+	var from []string // directories with positions that are new
+	switch {
+	case last.Total() > 0:
+		if name == step.Create {
+			name, number = step.Mark, 0
+		}
+		number++
+		from = []string{last.Pass}
+	case name == step.Mark:
+		name, number = step.Solve, 1
+		from = r.finished(game.Loses, game.Wins)
+	case name == step.Solve:
+		name, number = step.Ties, 1
+		if from = r.finished(game.Ties); from == nil {
+			return nil
+		}
+	default:
+		return nil
+	}
+	pass := &runner.Pass{Name: name + strconv.Itoa(number), Step: name, Number: number, States: r.data.Dir(last.Pass)}
+	for _, dir := range from {
+		pass.Input = append(pass.Input, r.data.Dir(dir))
+	}
+	return pass
+}
+
+// finished lists the passes forward that found finished positions of these results.
+func (r *cyclicRun) finished(results ...game.Result) (passes []string) {
+	for _, found := range r.index.Passes {
+		n := int64(0)
+		for _, result := range results {
+			n += found.New[result]
+		}
+		if n > 0 && step.IsForward(found.Step) {
+			passes = append(passes, found.Pass)
+		}
+	}
+	return passes
+}
+
+// progress is the work that the passes of the index have done.
+func (r *cyclicRun) progress() float64 {
+	var done float64
+	if r.index != nil {
+		for _, found := range r.index.Passes {
+			done += float64(found.Total())
+		}
+	}
+	return done
+}
+
+// pass runs a pass and makes it count.
+func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var err error
+	if pass.Output, err = r.data.Attempt(pass.Name); err != nil {
+		return fmt.Errorf("%s: %w", pass.Name, err)
+	}
+	if pass.Step == step.Create {
+		if err := r.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+			return err
+		}
+	}
+	stats, err := r.runPass(ctx, pass)
+	if err == nil {
+		err = r.commit(pass, stats)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pass.Name, err)
+	}
+	r.report(r.doneEvent(pass, stats.Stats))
+	return nil
+}
+
+// runPass gives a pass to the runner.
+func (r *cyclicRun) runPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
+	passes, ok := r.Runner.(runner.PassRunner)
+	if !ok {
+		return runner.PassStats{}, errors.New("this runner has no passes over games with cycles")
+	}
+	pass.Game, pass.FS = r.g, r.data.FS
+	pass.Reducers, pass.Combine, pass.Codec = r.Reducers, r.Combine, r.Codec
+	r.jobAt = time.Now()
+	r.done = r.progress()
+	pass.Progress = func(p runner.Progress) {
+		e := r.event(pass.Name, pass.Step, r.done)
+		e.Tier = pass.Number
+		r.report(e)
+	}
+	pass.Progress(runner.Progress{})
+	return passes.RunPass(ctx, pass)
+}
+
+// doneEvent is the news that a pass is done.
+func (r *cyclicRun) doneEvent(pass *runner.Pass, stats runner.Stats) Event {
+	e := r.event(pass.Name, pass.Step, r.progress())
+	e.Tier, e.Done, e.Stats = pass.Number, true, stats
+	return e
+}
+
+// commit writes the index of a pass and makes its directory whole.
+func (r *cyclicRun) commit(pass *runner.Pass, stats runner.PassStats) error {
+	written, err := rangeio.Written(r.data.FS, pass.Output, r.g)
+	if err != nil {
+		return err
+	}
+	found := rangeio.Found{Pass: pass.Name, Step: pass.Step, Number: pass.Number, New: stats.New, Messages: stats.Messages}
+	index := &rangeio.Index{Game: r.g.Spec(), Passes: []rangeio.Found{found}, Runs: []rangeio.Run{{Dir: pass.Name}}}
+	if r.index != nil {
+		index = r.index.Next(game.Ranges(r.g), found, written)
+	} else if uint64(len(written)) != game.Ranges(r.g) {
+		return fmt.Errorf("%d of %d ranges have been written", len(written), game.Ranges(r.g))
+	}
+	if err := index.Write(r.data.FS, pass.Output); err != nil {
+		return err
+	}
+	if err := r.data.Commit(pass.Output, pass.Name); err != nil {
+		return err
+	}
+	r.index = index
+	return nil
+}
+
+// prune lets go what nothing needs any more: of each pass the states, if a later
+// one has newer ones of all its ranges, and the positions that were new, if nothing
+// is to read them.
+func (r *cyclicRun) prune() error {
+	if r.KeepAll || r.index == nil {
+		return nil
+	}
+	dirs, broken, err := r.passDirs()
+	if err != nil {
+		return err
+	}
+	states := r.index.Dirs()
+	last := r.index.Passes[len(r.index.Passes)-1]
+	parts := []string{last.Pass} // its index too
+	switch last.Step {
+	case step.Create, step.Mark:
+		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
+	case step.Solve:
+		parts = append(parts, r.finished(game.Ties)...)
+	}
+	for _, dir := range append(dirs, broken...) {
+		switch {
+		case slices.Contains(states, dir):
+		case slices.Contains(parts, dir):
+			err = rangeio.RemoveStates(r.data.FS, r.data.Dir(dir))
+		default:
+			err = r.data.Remove(dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table writes the table from the states after the last pass.
+func (r *cyclicRun) table() error {
+	last := r.index.Passes[len(r.index.Passes)-1].Pass
+	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(last), r.g)
+	if err != nil {
+		return err
+	}
+	defer states.Close()
+	attempt, err := r.data.Attempt(table.Dir)
+	if err != nil {
+		return err
+	}
+	out, err := r.data.FS.Create(filepath.Join(attempt, filepath.Base(table.CyclicFile)))
+	if err != nil {
+		return err
+	}
+	err = table.WriteCyclic(out, r.g, states)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	index := &rangeio.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []rangeio.Run{{Dir: table.Dir}}}
+	if err := index.Write(r.data.FS, attempt); err != nil {
+		return err
+	}
+	return r.data.Commit(attempt, table.Dir)
+}
+
+// end counts the table and writes the text of all positions, if it is wanted.
+func (r *cyclicRun) end(ctx context.Context) error {
+	t, err := table.OpenCyclicOf(r.data.FS, r.data.Path, r.g)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	counts := t.Counts()
+	r.result.Solved, r.result.Positions = true, counts.Total()
+	worth, _, err := t.Lookup(r.g.Start())
+	if err != nil {
+		return err
+	}
+	r.result.Value = worth.String()
+	if r.result.Final, err = r.data.Whole(FinalDir); err != nil {
+		return err
+	}
+	if !r.result.Final && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit) {
+		if err := r.final(ctx); err != nil {
+			return err
+		}
+		r.result.Final = true
+	}
+	return r.clean()
+}
+
+// final writes the text of all positions.
+func (r *cyclicRun) final(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	pass := &runner.Pass{Name: FinalDir, Step: step.Final, Number: 1, Input: []string{r.data.Dir(table.CyclicFile)}}
+	var err error
+	if pass.Output, err = r.data.Attempt(pass.Name); err != nil {
+		return fmt.Errorf("%s: %w", pass.Name, err)
+	}
+	stats, err := r.runPass(ctx, pass)
+	if err == nil {
+		err = r.data.Commit(pass.Output, pass.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pass.Name, err)
+	}
+	r.report(r.doneEvent(pass, stats.Stats))
+	return nil
+}
+
+// clean removes what is left over.
+func (r *cyclicRun) clean() error {
+	if r.KeepAll {
+		return nil
+	}
+	dirs, broken, err := r.passDirs()
+	for _, dir := range append(broken, dirs...) {
+		err = errors.Join(err, r.data.Remove(dir))
+	}
+	if removed := r.data.FS.RemoveAll(r.data.Dir(seedFile)); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package streamfmt
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+)
+
+// randomState fills a state; density is the share of positions that are reached.
+func randomState(r *rand.Rand, n int, density float64) *block.State {
+	s := new(block.State)
+	s.Reset(n)
+	one := make(block.Set, block.Words(n))
+	for i := range n {
+		if r.Float64() < density {
+			s.Reached.Add(i)
+			clear(one)
+			one.Add(i)
+			s.Decide(uint8(r.IntN(4)), r.IntN(block.MaxCount+1), one)
+		}
+	}
+	return s
+}
+
+func equalStates(s, t *block.State) bool {
+	p, q := s.Planes(), t.Planes()
+	for i := range p {
+		if !slices.Equal(p[i], q[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// rangeFile writes the states of ranges 3, 6, 9, …
+func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := NewRangeWriter(&out, "game a=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range states {
+		var p Packed
+		p.AddState(uint64(3*i+3), n, s, true)
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// What is read is what was written, in 1.2 bytes a hash at most.
+func TestRangeFile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 63, 64, 729, 59049} {
+		var states []*block.State
+		for _, density := range []float64{0, 0.001, 0.3, 1} {
+			states = append(states, randomState(r, n, density))
+		}
+		data := rangeFile(t, n, states...)
+		if n > 10000 && float64(len(data)) > 1.2*float64(n*len(states)) {
+			t.Errorf("%d bytes for %d hashes", len(data), n*len(states))
+		}
+		if worst := rangeFile(t, n, states[3]); n > 10000 && float64(len(worst)) > 1.2*float64(n) {
+			t.Errorf("%d bytes for %d hashes at worst", len(worst), n)
+		}
+		f, err := OpenRangeFile(bytes.NewReader(data), int64(len(data)), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.Cursor(1000)
+		var got block.State
+		var counts Counts
+		for i, want := range states {
+			e, ok, err := f.Find(uint64(3*i + 3))
+			if err != nil || !ok {
+				t.Fatal(err, ok)
+			}
+			if err := c.ReadState(e, n, &got); err != nil || !equalStates(&got, want) {
+				t.Fatalf("%d slots, state %d: not what was written: %v", n, i, err)
+			}
+			want.Count((*[256]uint64)(&counts))
+		}
+		if counts != f.Counts() {
+			t.Error("the counts are wrong")
+		}
+	}
+}
+
+// A flipped byte anywhere is one error that names the file.
+func TestRangeFileDamaged(t *testing.T) {
+	data := rangeFile(t, 100, randomState(rand.New(rand.NewPCG(3, 4)), 100, 0.5))
+	if _, err := OpenFile(bytes.NewReader(data), int64(len(data)), "f"); err == nil || !strings.Contains(err.Error(), "not a block file") {
+		t.Errorf("as a block file: %v", err)
+	}
+	for i := range data {
+		bad := slices.Clone(data)
+		bad[i] ^= 0x10
+		err := readStates(bad, 100)
+		if err == nil || !strings.HasPrefix(err.Error(), "f: ") {
+			t.Errorf("byte %d changed: %v", i, err)
+		}
+	}
+	for i := range data {
+		if err := readStates(data[:i], 100); err == nil || !strings.HasPrefix(err.Error(), "f: ") {
+			t.Errorf("cut at %d: %v", i, err)
+		}
+	}
+	planes := randomState(rand.New(rand.NewPCG(3, 4)), 100, 0.5)
+	planes.Reached.Remove(int(planes.Result[0].Append(nil)[0]))
+	if err := readStates(rangeFile(t, 100, planes), 100); err == nil || !strings.Contains(err.Error(), "range 0x3") {
+		t.Errorf("a result of what is not reached: %v", err)
+	}
+}
+
+// readStates reads all of a range file.
+func readStates(data []byte, n int) error {
+	f, err := OpenRangeFile(bytes.NewReader(data), int64(len(data)), "f")
+	if err != nil {
+		return err
+	}
+	entries, err := f.Entries()
+	if err != nil {
+		return err
+	}
+	c := f.Cursor(0)
+	var s block.State
+	for _, e := range entries {
+		if err := c.ReadState(e, n, &s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What is heard goes through a pair.
+func TestHeardPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var h, got block.Heard
+	for _, n := range []int{1, 64, 729} {
+		h.Reset(n)
+		for i := range n {
+			h.Times.Put(i, r.IntN(block.MaxCount+1))
+		}
+		h.Some.Add(n - 1)
+		if err := new(Decoder).DecodeHeard(new(Encoder).AppendHeard(nil, n, &h), n, &got); err != nil {
+			t.Fatal(err)
+		}
+		p, q := h.Planes(), got.Planes()
+		for i := range p {
+			if !slices.Equal(p[i], q[i]) {
+				t.Errorf("plane %d differs", i)
+			}
+		}
+	}
+}
+
+// FuzzDecodePlanes: no bytes make it panic, and what is read can be written and
+// read again.
+func FuzzDecodePlanes(f *testing.F) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 65, 1000} {
+		for _, density := range []float64{0, 0.01, 1} {
+			planes := randomState(r, n, density).Planes()
+			f.Add(new(Encoder).AppendPlanes(nil, n, planes[:]...), n)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, n int) {
+		n = 1 + n&0xfff
+		var s, again block.State
+		s.Reset(n)
+		planes := s.Planes()
+		if new(Decoder).DecodePlanes(data, n, planes[:]...) != nil || checkState(&planes) != nil {
+			return
+		}
+		again.Reset(n)
+		back := again.Planes()
+		if err := new(Decoder).DecodePlanes(new(Encoder).AppendPlanes(nil, n, planes[:]...), n, back[:]...); err != nil || !equalStates(&s, &again) {
+			t.Errorf("not the same again: %v", err)
+		}
+	})
+}
+
+// FuzzOpenRangeFile: no bytes make it panic.
+func FuzzOpenRangeFile(f *testing.F) {
+	r := rand.New(rand.NewPCG(7, 8))
+	f.Add(rangeFile(f, 100, randomState(r, 100, 0.5), randomState(r, 100, 0)), true)
+	f.Add(rangeFile(f, 100), false)
+	f.Fuzz(func(t *testing.T, data []byte, mended bool) {
+		if mended {
+			data = mend(data)
+		}
+		readStates(data, 100)
+	})
+}

@@ -1,0 +1,249 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// cyclicTable writes a table of a game with the value of each position, as
+// remoteness<<2 | result; a position without is not reached.
+func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, Dir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := make(block.Set, block.Words(g.RangeSize()))
+	for rng := range game.Ranges(g) {
+		var s block.State
+		n := game.RangeLen(g, rng)
+		s.Reset(n)
+		for slot := range n {
+			value, ok := values[rng*uint64(g.RangeSize())+uint64(slot)]
+			if !ok {
+				continue
+			}
+			s.Reached.Add(slot)
+			one := one[:len(s.Reached)]
+			clear(one)
+			one.Add(slot)
+			s.Decide(value&3, int(value>>2), one)
+		}
+		var p streamfmt.Packed
+		p.AddState(rng, n, &s, true)
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, CyclicFile), out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	index := &rangeio.Index{Game: g.Spec(), Runs: []rangeio.Run{{Dir: Dir}}}
+	if err := index.Write(store.Local{}, filepath.Join(dir, Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, Dir, store.Success), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// valuesOf are the values that a game has.
+func valuesOf(g game.Cyclic) map[game.Position]byte {
+	s := cyclictest.Solve(g)
+	values := make(map[game.Position]byte)
+	for p := range g.Positions() {
+		if result, remoteness, ok := s.Value(p); ok {
+			values[p] = byte(remoteness<<2) | byte(result)
+		}
+	}
+	return values
+}
+
+// A right table passes, whatever the bands; each wrong value, each position too
+// much or missing is found.
+func TestVerifyCyclic(t *testing.T) {
+	quick, err := quickcross.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range map[string]game.Cyclic{
+		"ties":       game.PlainRanges(cyclictest.TieGame(), 4),
+		"quickcross": quick,
+	} {
+		t.Run(name, func(t *testing.T) {
+			right := valuesOf(g)
+			verify := func(values map[game.Position]byte, band int) error {
+				dir := cyclicTable(t, g, values)
+				tab, err := OpenCyclicOf(store.Local{}, dir, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer tab.Close()
+				return tab.verify(context.Background(), "name", band)
+			}
+			for _, band := range []int{1, 1000, 1 << 20} {
+				if err := verify(right, band); err != nil {
+					t.Fatalf("band of %d bytes: %v", band, err)
+				}
+			}
+			r := rand.New(rand.NewPCG(1, 1))
+			for range 300 {
+				p := game.Position(r.Uint64N(g.Positions()))
+				was, reached := right[p]
+				wrong := byte(r.IntN(256))
+				if wrong&3 == 0 {
+					wrong = 0
+				}
+				switch remove := r.IntN(4) == 0; {
+				case remove && reached:
+					delete(right, p)
+				case remove || reached && wrong == was:
+					continue
+				default:
+					right[p] = wrong
+				}
+				err := verify(right, 1000)
+				var fault *CyclicFault
+				if !errors.As(err, &fault) {
+					t.Fatalf("position %d: value %d, reached %v, became %d: %v", p, was, reached, wrong, err)
+				}
+				delete(right, p)
+				if reached {
+					right[p] = was
+				}
+			}
+		})
+	}
+}
+
+// A file that says it has other positions than it has, or is damaged, is refused.
+func TestVerifyCyclicFile(t *testing.T) {
+	g, err := quickcross.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := valuesOf(g)
+	dir := cyclicTable(t, g, values)
+	if _, n, err := VerifyCyclic(context.Background(), store.Local{}, dir); err != nil || n != uint64(len(values)) {
+		t.Fatalf("%d positions, %v", n, err)
+	}
+	name := filepath.Join(dir, CyclicFile)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), name+": damaged") {
+		t.Errorf("damaged: %v", err)
+	}
+	var out bytes.Buffer
+	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil { // no positions, and so it says
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+		t.Errorf("empty: %v", err)
+	}
+	out.Reset()
+	if w, err = streamfmt.NewRangeWriter(&out, g.Spec()); err != nil {
+		t.Fatal(err)
+	}
+	var s block.State
+	s.Reset(g.RangeSize())
+	s.Reached.Add(0)
+	var p streamfmt.Packed
+	p.AddState(0, g.RangeSize(), &s, false)
+	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
+		t.Errorf("not counted: %v", err)
+	}
+}
+
+// Look-up, choices and statistics of the game of ties.
+func TestCyclicTable(t *testing.T) {
+	g := game.PlainRanges(cyclictest.TieGame(), 4)
+	dir := cyclicTable(t, g, valuesOf(g))
+	tab, err := OpenCyclicOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	for p, want := range map[game.Position]string{0: "TIE in 2", 2: "WIN in 3", 5: "LOSE in 0", 11: "DRAW", 6: ""} {
+		w, ok, err := tab.Lookup(p)
+		if err != nil || ok != (want != "") || ok && w.String() != want {
+			t.Errorf("%d: %v, %v, %v; want %q", p, w, ok, err, want)
+		}
+	}
+	if _, _, err := tab.Lookup(13); err == nil {
+		t.Error("13 is no position, but there is no error")
+	}
+	choices, err := tab.Choices(11)
+	if err != nil || len(choices) != 2 || choices[0].To != 12 || choices[1].To != 2 {
+		t.Errorf("choices of 11: %v, %v", choices, err)
+	}
+	s, err := tab.Stats()
+	if err != nil || s.Positions != 11 || s.Tie != 5 || s.Draw != 2 || s.Finished != 2 || s.Value != "TIE in 2" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	var text strings.Builder
+	if err := s.WriteTable(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "no end") {
+		t.Error(text.String())
+	}
+	if err := s.WriteJSON(io.Discard); err != nil {
+		t.Error(err)
+	}
+	text.Reset()
+	if err := s.WriteSVG(&text); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(text.String(), `class="remoteness"`); n != 5 {
+		t.Errorf("a picture of %d columns, want 5", n)
+	}
+	if err := os.Remove(filepath.Join(dir, Dir, store.Success)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenCyclicOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole") {
+		t.Errorf("without _SUCCESS: %v", err)
+	}
+}

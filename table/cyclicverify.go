@@ -1,0 +1,341 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A CyclicFault is the first thing that is wrong with the table of a game with
+// cycles.
+type CyclicFault struct {
+	Position game.Position
+	Board    string // the position as text
+	Reason   string
+}
+
+func (f *CyclicFault) Error() string {
+	return fmt.Sprintf("'%s' (%d): %s", f.Board, f.Position, f.Reason)
+}
+
+// bandBytes is how much memory is taken by the ranges whose values are checked at
+// a time.
+const bandBytes = 256 << 20
+
+// VerifyCyclic checks that the table of a game with cycles is complete and right,
+// and returns how many positions it holds. The positions must be those that play
+// can reach: it goes forward once more, with a bit for each hash. Then each value
+// must follow from those of the children as the table has them: whoever is lost or
+// won in n moves must be so by children with less than n, in nothing less; ties
+// by children with less among those that are left; and what follows from none is a
+// draw. That is done for a band of ranges at a time, so it needs little memory.
+func VerifyCyclic(ctx context.Context, fsys store.FS, data string) (g game.Cyclic, positions uint64, err error) {
+	t, err := OpenCyclic(fsys, data)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer t.Close()
+	counts := t.Counts()
+	return t.g, counts.Total(), t.verify(ctx, filepath.Join(data, CyclicFile), bandBytes)
+}
+
+func (t *Cyclic) verify(ctx context.Context, name string, bandBytes int) error {
+	v := &cyclicVerifier{g: t.g, file: t.file}
+	for rng := range game.Ranges(t.g) {
+		v.ranges = append(v.ranges, rng)
+	}
+	v.locks = make([]sync.Mutex, len(v.ranges))
+	v.holds = make([][game.Ties + 1]uint64, len(v.ranges))
+	counts := t.Counts()
+	if err := v.count(ctx, &counts); err != nil {
+		return err
+	}
+	if counts != (streamfmt.Counts{}) {
+		return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
+	}
+	if err := v.reach(ctx); err != nil {
+		return err
+	}
+	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
+	for from := 0; from < len(v.ranges); {
+		to := min(len(v.ranges), from+max(1, bandBytes/size))
+		if err := v.band(ctx, from, to); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+type cyclicVerifier struct {
+	g      game.Cyclic
+	file   *rangeio.Positions
+	ranges []uint64
+	locks  []sync.Mutex            // by range, of what it hears
+	holds  [][game.Ties + 1]uint64 // by range and result, a bit for each remoteness that occurs
+	most   int                     // the greatest remoteness
+}
+
+// read returns a function that reads the state of a range, blank where the table
+// has none.
+func (v *cyclicVerifier) read() func(rng uint64, s *block.State) error {
+	t := &Cyclic{g: v.g, file: v.file}
+	c := v.file.Cursor()
+	return func(rng uint64, s *block.State) error {
+		if i, ok := t.find(rng); ok {
+			return c.Read(i, s)
+		}
+		s.Reset(game.RangeLen(v.g, rng))
+		return nil
+	}
+}
+
+// fault describes what is wrong with a slot of a range.
+func (v *cyclicVerifier) fault(rng uint64, slot int, reason string) error {
+	p := rng*uint64(v.g.RangeSize()) + uint64(slot)
+	return &CyclicFault{Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
+}
+
+// first is the first slot of a set that is not empty.
+func first(s block.Set) int { return int(s.Append(nil)[0]) }
+
+// count takes from counts what the ranges hold, and notes which values occur where.
+func (v *cyclicVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
+	var mu sync.Mutex
+	return eachRange(ctx, v.ranges, func() func(uint64) error {
+		read := v.read()
+		var s block.State
+		return func(rng uint64) error {
+			if err := read(rng, &s); err != nil {
+				return err
+			}
+			var here [256]uint64
+			s.Count(&here)
+			mu.Lock()
+			defer mu.Unlock()
+			for value, n := range here {
+				counts[value] -= n
+				if w := game.WorthOf(byte(value)); n > 0 {
+					v.holds[rng][w.Result] |= 1 << w.Remoteness
+					v.most = max(v.most, w.Remoteness)
+				}
+			}
+			return nil
+		}
+	})
+}
+
+// reach goes forward from the start, and compares the positions it comes to with
+// those of the table.
+func (v *cyclicVerifier) reach(ctx context.Context) error {
+	type marks struct{ reached, heard, new block.Set }
+	all := make([]marks, len(v.ranges))
+	for rng := range all {
+		words := block.Words(game.RangeLen(v.g, uint64(rng)))
+		all[rng] = marks{make(block.Set, words), make(block.Set, words), make(block.Set, words)}
+	}
+	start, size := v.g.Start(), uint64(v.g.RangeSize())
+	all[start/size].heard.Add(int(start % size))
+	for more := true; more; {
+		more = false
+		var mu sync.Mutex
+		err := eachRange(ctx, v.ranges, func() func(uint64) error {
+			mover := v.g.NewMover()
+			of := make(block.Set, block.Words(v.g.RangeSize()))
+			return func(rng uint64) error {
+				m := &all[rng]
+				copy(m.new, m.heard)
+				m.new.Subtract(m.reached)
+				clear(m.heard)
+				if m.new.Empty() {
+					return nil
+				}
+				m.reached.Union(m.new)
+				of := of[:len(m.new)]
+				copy(of, m.new)
+				mover.Finished(rng, of, func(_ game.Result, set block.Set) { m.new.Subtract(set) })
+				mu.Lock()
+				more = true
+				mu.Unlock()
+				return nil
+			}
+		})
+		if err != nil {
+			return err
+		}
+		err = eachRange(ctx, v.ranges, func() func(uint64) error {
+			mover := v.g.NewMover()
+			return func(rng uint64) error {
+				if new := all[rng].new; !new.Empty() {
+					mover.Children(rng, new, func(to uint64, set block.Set) {
+						v.locks[to].Lock()
+						defer v.locks[to].Unlock()
+						all[to].heard.Union(set)
+					})
+				}
+				return nil
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return eachRange(ctx, v.ranges, func() func(uint64) error {
+		read := v.read()
+		var s block.State
+		return func(rng uint64) error {
+			if err := read(rng, &s); err != nil {
+				return err
+			}
+			want := all[rng].reached
+			missing := all[rng].new // not needed any more
+			copy(missing, want)
+			missing.Subtract(s.Reached)
+			if !missing.Empty() {
+				return v.fault(rng, first(missing), "is missing")
+			}
+			s.Reached.Subtract(want)
+			if !s.Reached.Empty() {
+				return v.fault(rng, first(s.Reached), "cannot be reached")
+			}
+			return nil
+		}
+	})
+}
+
+// band checks the values of some ranges: they hear, remoteness by remoteness, what
+// the positions of the whole table have to say, and so get values; those must be
+// the table's.
+func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
+	states := make([]block.State, to-from)
+	heard := make([]block.Heard, to-from)
+	ranges := v.ranges[from:to]
+	err := eachRange(ctx, ranges, func() func(uint64) error {
+		read := v.read()
+		p := step.NewPass(v.g, step.Mark, 1)
+		var fresh block.State
+		return func(rng uint64) error {
+			n := game.RangeLen(v.g, rng)
+			s, h := &states[rng-uint64(from)], &heard[rng-uint64(from)]
+			h.Reset(n)
+			if err := read(rng, s); err != nil {
+				return err
+			}
+			h.Some.Union(s.Reached)
+			s.Reset(n)
+			_, err := p.Reduce(rng, s, h, &fresh)
+			h.Reset(n)
+			return err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{step.Solve, step.Ties} {
+		for number := 1; number <= min(v.most+1, game.MaxRemoteness); number++ {
+			if err := v.hear(ctx, name, number, from, to, heard); err != nil {
+				return err
+			}
+			err := eachRange(ctx, ranges, func() func(uint64) error {
+				p := step.NewPass(v.g, name, number)
+				var fresh block.State
+				return func(rng uint64) error {
+					h := &heard[rng-uint64(from)]
+					_, err := p.Reduce(rng, &states[rng-uint64(from)], h, &fresh)
+					h.Reset(game.RangeLen(v.g, rng))
+					return err
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return eachRange(ctx, ranges, func() func(uint64) error {
+		read := v.read()
+		var s block.State
+		return func(rng uint64) error {
+			if err := read(rng, &s); err != nil {
+				return err
+			}
+			want := &states[rng-uint64(from)]
+			open := make(block.Set, len(s.Reached))
+			want.Open(open)
+			want.Number.PutAll(0, open)
+			found, follows := s.Planes(), want.Planes()
+			for i, plane := range follows {
+				for j, w := range plane {
+					found[i][j] ^= w
+				}
+				if !found[i].Empty() {
+					slot := first(found[i])
+					if err := read(rng, &s); err != nil {
+						return err
+					}
+					is, _ := s.Value(slot)
+					should, _ := want.Value(slot)
+					return v.fault(rng, slot, fmt.Sprintf("expected %v, as its moves lead to, found %v", game.WorthOf(should), game.WorthOf(is)))
+				}
+			}
+			return nil
+		}
+	})
+}
+
+// hear has the positions of the table that are decided in one move less than the
+// number speak to the ranges of a band.
+func (v *cyclicVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
+	var mu sync.Mutex
+	var failed error
+	say := func(rng uint64, set block.Set, counted bool) {
+		if rng < uint64(from) || rng >= uint64(to) {
+			return
+		}
+		v.locks[rng].Lock()
+		defer v.locks[rng].Unlock()
+		h := &heard[rng-uint64(from)]
+		if !counted {
+			h.Some.Union(set)
+		} else if !h.Times.Add(set) {
+			mu.Lock()
+			failed = v.fault(rng, first(set), "hears from too many children that are won")
+			mu.Unlock()
+		}
+	}
+	results := []game.Result{game.Loses, game.Wins}
+	if name == step.Ties {
+		results = []game.Result{game.Ties}
+	}
+	err := eachRange(ctx, v.ranges, func() func(uint64) error {
+		read := v.read()
+		p := step.NewPass(v.g, name, number)
+		var s block.State
+		return func(rng uint64) error {
+			var any uint64
+			for _, result := range results {
+				any |= v.holds[rng][result]
+			}
+			if any>>(number-1)&1 == 0 {
+				return nil
+			}
+			if err := read(rng, &s); err != nil {
+				return err
+			}
+			s.Keep(number - 1)
+			p.Map(rng, &s, say)
+			return nil
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}

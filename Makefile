@@ -60,8 +60,9 @@ cluster-status: ## what of it runs, and where its pages are
 test-hadoop: build ## tests on a real cluster of their own (three quarters of an hour, SHORT=-short half of it; Java, Maven)
 	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
 
+# The tests in cmd run programs, which are built without the detector.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) test -race -short ./...
+	$(GO) list ./... | grep -v /cmd$$ | xargs $(GO) test -race -short
 
 bench: build ## the figures of docs/benchmarks.md (about ten minutes; BENCH='-large' adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)

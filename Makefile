@@ -39,7 +39,7 @@ proj2-hadoop: build ## the same with the data in HDFS and big tiers on the clust
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop --overwrite
 
-test: build ## all tests (about two minutes)
+test: build ## all tests that need no cluster (some minutes)
 	$(GO) test ./...
 
 test-exhaustive: ## every board of at most 16 squares against brute force (some minutes)

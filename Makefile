@@ -58,7 +58,7 @@ cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
 test-hadoop: build ## tests on a real cluster of their own (three quarters of an hour, SHORT=-short half of it; Java, Maven)
-	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 40m ./hadoop/... ./runner/streaming ./internal/driver
+	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 60m ./hadoop/... ./runner/streaming ./internal/driver
 
 # The tests in cmd run programs, which are built without the detector.
 race: ## the tests with the race detector (needs a C compiler; some minutes)

@@ -29,8 +29,6 @@ const (
 	lostAfter  = 60 * time.Second
 	// endWait bounds what is done for a job that ends before its time.
 	endWait = 30 * time.Second
-	// causeWait is how long a cluster may take to tell which task has failed.
-	causeWait = 8 * time.Second
 	// clientWait is how long a client that was ended may hold its output open.
 	clientWait = 5 * time.Second
 	// attendEvery is how often a job is asked about that another client submitted.
@@ -196,11 +194,6 @@ func (r *Runner) cause(ctx context.Context, app string, said error) error {
 	ctx, cancel := context.WithTimeout(ctx, endWait)
 	defer cancel()
 	failure, err := r.Yarn.Cause(ctx, yarn.App{ID: app})
-	// While a master ends, and before the history has its job, the task is not told.
-	for begun := time.Now(); failure.Task == "" && time.Since(begun) < causeWait && ctx.Err() == nil; {
-		time.Sleep(attendEvery)
-		failure, err = r.Yarn.Cause(ctx, yarn.App{ID: app})
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", app, said)
 	}

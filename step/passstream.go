@@ -42,16 +42,6 @@ func MapPass(name string, number int, g game.Cyclic, in io.Reader, out io.Writer
 	return m.counters, firstOf(err, m.flush())
 }
 
-// firstOf is the first error that is not nil.
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 type passMapper struct {
 	writer
 	pass   *Pass
@@ -68,16 +58,8 @@ type passMapper struct {
 
 // create prints the first hash of every range, if there is a line at all.
 func (m *passMapper) create(in io.Reader) error {
-	r := streamfmt.NewLineReader(in, m.o.Source)
-	for {
-		_, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		m.counters.In++
+	if err := countLines(in, &m.writer, m.o); err != nil {
+		return err
 	}
 	for rng := range game.Ranges(m.g) {
 		if m.counters.In == 0 {

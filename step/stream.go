@@ -87,7 +87,7 @@ func Map(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Co
 	default:
 		err = fmt.Errorf("unknown step %q", name)
 	}
-	return w.counters, errors.Join(err, w.flush())
+	return w.counters, firstOf(err, w.flush())
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out.
@@ -102,7 +102,17 @@ func Reduce(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) 
 	default:
 		err = fmt.Errorf("unknown step %q", name)
 	}
-	return w.counters, errors.Join(err, w.flush())
+	return w.counters, firstOf(err, w.flush())
+}
+
+// firstOf is the first error that is not nil.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A writer gathers output and counts. After a write that failed it keeps the
@@ -141,18 +151,25 @@ func (w *writer) flush() error {
 	return w.err
 }
 
-// mapInit prints the position before the first move if there is a line at all.
-func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
+// countLines counts the lines of in as records that are read.
+func countLines(in io.Reader, w *writer, o Options) error {
 	r := streamfmt.NewLineReader(in, o.Source)
 	for {
 		_, err := r.Next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 		w.counters.In++
+	}
+}
+
+// mapInit prints the position before the first move if there is a line at all.
+func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	if err := countLines(in, w, o); err != nil {
+		return err
 	}
 	if w.counters.In > 0 {
 		w.block(Start(g), streamfmt.Done)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -212,7 +211,11 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 		}
 	}
 	stats, err := r.runPass(ctx, pass)
-	if err == nil {
+	switch {
+	case err != nil:
+	case pass.Step == step.Final: // it has no states
+		err = r.data.Commit(pass.Output, pass.Name)
+	default:
 		err = r.commit(pass, stats)
 	}
 	if err != nil {
@@ -354,33 +357,13 @@ func (r *cyclicRun) end(ctx context.Context) error {
 		return err
 	}
 	if !r.result.Final && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit) {
-		if err := r.final(ctx); err != nil {
+		pass := &runner.Pass{Name: FinalDir, Step: step.Final, Number: 1, Input: []string{r.data.Dir(table.CyclicFile)}}
+		if err := r.pass(ctx, pass); err != nil {
 			return err
 		}
 		r.result.Final = true
 	}
 	return r.clean()
-}
-
-// final writes the text of all positions.
-func (r *cyclicRun) final(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	pass := &runner.Pass{Name: FinalDir, Step: step.Final, Number: 1, Input: []string{r.data.Dir(table.CyclicFile)}}
-	var err error
-	if pass.Output, err = r.data.Attempt(pass.Name); err != nil {
-		return fmt.Errorf("%s: %w", pass.Name, err)
-	}
-	stats, err := r.runPass(ctx, pass)
-	if err == nil {
-		err = r.data.Commit(pass.Output, pass.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", pass.Name, err)
-	}
-	r.report(r.doneEvent(pass, stats.Stats))
-	return nil
 }
 
 // clean removes what is left over.
@@ -392,8 +375,5 @@ func (r *cyclicRun) clean() error {
 	for _, dir := range append(broken, dirs...) {
 		err = errors.Join(err, r.data.Remove(dir))
 	}
-	if removed := r.data.FS.RemoveAll(r.data.Dir(seedFile)); !errors.Is(removed, fs.ErrNotExist) {
-		err = errors.Join(err, removed)
-	}
-	return err
+	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
 }

@@ -15,14 +15,12 @@ func (c *Client) Check(ctx context.Context, queue string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	return c.onManager(ctx, func(base string) error {
-		var metrics struct {
-			ClusterMetrics struct{ ActiveNodes, LostNodes, UnhealthyNodes int }
-		}
-		if err := c.get(ctx, manager, base+"/ws/v1/cluster/metrics", &metrics); err != nil {
+		m, err := c.metrics(ctx, base)
+		if err != nil {
 			return err
 		}
-		if m := metrics.ClusterMetrics; m.ActiveNodes == 0 {
-			return fmt.Errorf("%s %s: no live node (%d lost, %d unhealthy)", manager, base, m.LostNodes, m.UnhealthyNodes)
+		if m.Nodes == 0 {
+			return fmt.Errorf("%s %s: no live node (%d lost, %d unhealthy)", manager, base, m.Lost, m.Unhealthy)
 		}
 		var answer struct {
 			Scheduler struct{ SchedulerInfo map[string]any }

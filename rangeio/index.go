@@ -82,15 +82,7 @@ func (x *Index) Write(fsys store.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	w, err := fsys.Create(path.Join(dir, IndexName))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	if closed := w.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return store.WriteFile(fsys, path.Join(dir, IndexName), append(text, '\n'))
 }
 
 // Dirs are the directories that hold the newest state of a range, each once.

@@ -282,15 +282,7 @@ func (d *Data) mark(dir string) error {
 func (d *Data) WriteFile(name string, text []byte) error {
 	dir, base := filepath.Split(name)
 	temporary := d.Dir(filepath.Join(dir, attemptPrefix+base))
-	f, err := d.FS.Create(temporary)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := WriteFile(d.FS, temporary, text); err != nil {
 		return err
 	}
 	return d.FS.Rename(temporary, d.Dir(name))

@@ -27,6 +27,20 @@ type FS interface {
 	Lock(name string) (io.Closer, error)
 }
 
+// WriteFile makes a file with these bytes, in place of one that is there. It
+// returns the first error.
+func WriteFile(fsys FS, name string, content []byte) error {
+	f, err := fsys.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
 // ErrLocked is returned by Lock when another process holds the lock.
 var ErrLocked = errors.New("another driver is at work in it")
 

@@ -1,13 +1,12 @@
 package driver
 
 import (
-	"errors"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/store"
 )
 
 func rangesCommand() *cli.Command {
@@ -52,10 +51,5 @@ func ranges(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer done()
-	w, err := fsys.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return errors.Join(err, w.Close())
+	return store.WriteFile(fsys, path, data)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/task"
 	"github.com/treereduce/treereduce/tierio"
@@ -117,7 +118,7 @@ func (p *plan) arguments() ([]string, error) {
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.tier", job.Tier)
-		define("treereduce.reducers", max(p.Reducers, len(p.borders)))
+		define("treereduce.reducers", len(p.borders))
 		define("treereduce.parents", job.Parents)
 		define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	}
@@ -188,12 +189,7 @@ func (p *plan) write(blocks bool) error {
 }
 
 func (p *plan) writeFile(name string, text []byte) error {
-	w, err := p.job.FS.Create(path.Join(p.dir, name))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return errors.Join(err, w.Close())
+	return store.WriteFile(p.job.FS, path.Join(p.dir, name), text)
 }
 
 // files puts the binaries into HDFS, unless they are there from an earlier job
@@ -230,12 +226,11 @@ func (r *Runner) upload(binary, data string) (string, error) {
 		return "", fmt.Errorf("%w (make build puts it there)", err)
 	}
 	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
-	if _, err := r.FS.Stat(at); errors.Is(err, fs.ErrNotExist) {
+	_, err = r.FS.Stat(at)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = r.put(at, content)
-		if err != nil {
-			return "", err
-		}
-	} else if err != nil {
+	}
+	if err != nil {
 		return "", err
 	}
 	if r.binaries == nil {
@@ -250,12 +245,7 @@ func (r *Runner) put(name string, content []byte) error {
 	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	w, err := r.FS.Create(name + ".new")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(content)
-	if err := errors.Join(err, w.Close()); err != nil {
+	if err := store.WriteFile(r.FS, name+".new", content); err != nil {
 		return err
 	}
 	return r.FS.Rename(name+".new", name)

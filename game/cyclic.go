@@ -60,15 +60,6 @@ func RangeLen(g Cyclic, rng uint64) int {
 	return int(min(size, g.Positions()-rng*size))
 }
 
-// Symmetric is a game that knows positions of the same value: a board turned or
-// mirrored. A game need not be; steps do without.
-type Symmetric interface {
-	Game
-	// Symmetries appends the positions that p becomes under each symmetry but
-	// the identity; p itself or one position may be among them more than once.
-	Symmetries(dst []Position, p Position) []Position
-}
-
 // Plain is a game whose moves are known forwards and backwards, position by
 // position: all that a small cyclic game need be.
 type Plain interface {

@@ -187,37 +187,6 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// Symmetries are the board turned and mirrored, each with every piece as it is and
-// with every piece turned: a line is one whichever way its pieces lie.
-func (r *Rules) Symmetries(dst []game.Position, p game.Position) []game.Position {
-	for symmetry := range 16 {
-		transposed, turned := symmetry&4 != 0, symmetry&8 != 0
-		if symmetry == 0 || transposed && r.width != r.height {
-			continue
-		}
-		var to game.Position
-		for i := range r.squares {
-			x, y := i%r.width, i/r.width
-			if symmetry&1 != 0 {
-				x = r.width - 1 - x
-			}
-			if symmetry&2 != 0 {
-				y = r.height - 1 - y
-			}
-			if transposed {
-				x, y = y, x
-			}
-			piece := r.digit(p, i)
-			if turned && piece != 0 {
-				piece = 3 - piece
-			}
-			to += uint64(piece) * r.weights[y*r.width+x]
-		}
-		dst = append(dst, to)
-	}
-	return dst
-}
-
 // AppendText appends the rows from the top with / between them: "-|./-|./..-".
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	for i := range r.squares {

@@ -14,10 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
-var (
-	_ game.Cyclic    = (*Rules)(nil)
-	_ game.Symmetric = (*Rules)(nil)
-)
+var _ game.Cyclic = (*Rules)(nil)
 
 // plain is Quick Cross position by position, as game.PlainRanges wants it.
 type plain struct {
@@ -333,33 +330,6 @@ func TestSinglePositions(t *testing.T) {
 			want = "WIN 5"
 		}
 		check(large, string(large.AppendText(nil, m.To)), want)
-	}
-}
-
-// Positions that symmetry makes of one another are of the same value, and no
-// board is left out: they are the 16 of a square, the 8 of another.
-func TestSymmetries(t *testing.T) {
-	for _, b := range [][3]int{{3, 3, 3}, {4, 2, 3}, {2, 3, 2}} {
-		r := mustNew(t, b[0], b[1], b[2])
-		s := cyclictest.Solve(r)
-		most := 0
-		for p := range r.Positions() {
-			same := r.Symmetries([]game.Position{p}, p)
-			for _, q := range same[1:] {
-				if err := r.Check(q); err != nil {
-					t.Fatal(err)
-				}
-				result, remoteness, ok := s.Value(p)
-				if result2, remoteness2, ok2 := s.Value(q); result != result2 || remoteness != remoteness2 || ok != ok2 {
-					t.Fatalf("%q is %v %d, but %q %v %d", r.AppendText(nil, p), result, remoteness, r.AppendText(nil, q), result2, remoteness2)
-				}
-			}
-			slices.Sort(same)
-			most = max(most, len(slices.Compact(same)))
-		}
-		if want := map[bool]int{true: 16, false: 8}[b[0] == b[1]]; most != want {
-			t.Errorf("%s: %d positions are symmetrical, want %d", r.Spec(), most, want)
-		}
 	}
 }
 

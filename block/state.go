@@ -152,5 +152,18 @@ func (h *Heard) Add(t *Heard) (ok bool) {
 	return h.Times.AddCounter(&t.Times, 0, any)
 }
 
+// Count is the number of positions that hear, twice those that hear of both kinds.
+func (h *Heard) Count() int {
+	n := h.Some.Count()
+	for i := range h.Some {
+		var w uint64
+		for _, plane := range h.Times {
+			w |= plane[i]
+		}
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // HeardBytes is about how much memory a Heard of n slots takes.
 func HeardBytes(n int) int { return HeardPlanes * 8 * Words(n) }

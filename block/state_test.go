@@ -78,6 +78,15 @@ func TestHeardAdd(t *testing.T) {
 		}
 		whole := newSet(n)
 		whole.Fill(n)
+		count := some.Count()
+		for _, times := range model {
+			if times > 0 {
+				count++
+			}
+		}
+		if got := all.Count(); got != count {
+			t.Fatalf("%d slots: %d heard, want %d", n, got, count)
+		}
 		for i := range n {
 			if all.Times.Get(i) != model[i] || all.Some.Has(i) != some.Has(i) {
 				t.Fatalf("%d slots: slot %d heard %d times, want %d", n, i, all.Times.Get(i), model[i])

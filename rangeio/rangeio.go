@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -270,6 +271,26 @@ func (p *Positions) Len() int { return len(p.places) }
 
 // Range is the range of the i-th state; after OpenStates it is i.
 func (p *Positions) Range(i int) uint64 { return p.places[i].rng }
+
+// Split returns the ranges at which n shares of about as many bytes begin, or fewer
+// shares; the first is 0, and they ascend strictly.
+func (p *Positions) Split(n int) []uint64 {
+	bytes := make(map[uint64]uint64) // by range
+	var all uint64
+	for _, at := range p.places {
+		bytes[at.rng] += uint64(at.entry.Length)
+		all += uint64(at.entry.Length)
+	}
+	borders := []uint64{0}
+	var before uint64
+	for _, rng := range slices.Sorted(maps.Keys(bytes)) {
+		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
+			borders = append(borders, rng)
+		}
+		before += bytes[rng]
+	}
+	return borders
+}
 
 // Counts is the number of positions by value in all files.
 func (p *Positions) Counts() streamfmt.Counts {

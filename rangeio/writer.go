@@ -35,6 +35,9 @@ func (c *Chunk) Reset() {
 	c.text = c.text[:0]
 }
 
+// Size is how many bytes are in the chunk.
+func (c *Chunk) Size() int { return len(c.states.Bytes) + len(c.packed.Bytes) + len(c.text) }
+
 // Add encodes the state of a range and what is new in it. Ranges ascend.
 func (c *Chunk) Add(rng uint64, state, fresh *block.State) {
 	n := game.RangeLen(c.g, rng)

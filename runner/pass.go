@@ -1,39 +1,21 @@
 package runner
 
 import (
-	"context"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // A Pass is one map and reduce over a game with cycles: what a Job is to a tiered
-// game.
+// game. Its Input is the directories of the positions that were new in the passes
+// before; for create a file with any line, for the final step that of the table. The
+// parts of its Output are the positions that are new.
 type Pass struct {
-	Name   string      // of the directory that it makes, e.g. mark3
-	Step   string      // one of step.CyclicNames
-	Number int         // of the pass, from 1; what is decided has it as remoteness
+	Work
 	Game   game.Cyclic // the rules
-	FS     store.FS    // where all directories are
-
-	// Input is what the map reads: the directories of the positions that were new
-	// in the passes before; for create a file with any line, for the final step
-	// that of the table.
-	Input []string
+	Number int         // of the pass, from 1; what is decided has it as remoteness
 	// States is the directory of the pass before, whose index has the states of
 	// all ranges; none for create and the final step.
 	States string
-	// Output is the directory of the attempt, made and empty.
-	Output string
-	// Reducers is how many parts are written; their ranges ascend.
-	Reducers int
-	Codec    tierio.Codec // of the positions that are new
-	// Combine lets mappers merge what they print; it does not change the result.
-	Combine bool
-	// Progress is as in Job.
-	Progress func(Progress)
 }
 
 // Part is the part of the pass in which a range is.
@@ -45,21 +27,19 @@ func (p *Pass) Part(rng uint64) int {
 	return part
 }
 
-// Report calls Progress, if there is one.
-func (p *Pass) Report(share float64) {
-	if p.Progress != nil {
-		p.Progress(Progress{Share: share})
-	}
-}
-
 // PassStats are what a runner tells of a pass.
 type PassStats struct {
 	Stats
 	New [4]int64 // positions that are new, by game.Result; open ones count as draws
 }
 
-// A PassRunner runs passes. As with Runner, whoever made the attempt writes the
-// index and _SUCCESS.
-type PassRunner interface {
-	RunPass(ctx context.Context, pass *Pass) (PassStats, error)
+// Add counts positions that are new, by game.Result.
+func (s *PassStats) Add(fresh [4]int64) {
+	for result, n := range fresh {
+		s.New[result] += n
+		s.Records += n
+		if game.Result(result) != game.Draws {
+			s.Finished += n
+		}
+	}
 }

@@ -13,37 +13,43 @@ import (
 	"github.com/treereduce/treereduce/tierio"
 )
 
-// A Job is one map and reduce over a tier.
-type Job struct {
-	Name string      // of the directory that it makes, e.g. data_first3
-	Step string      // one of package step's names
-	Game game.Tiered // the rules
-	FS   store.FS    // where all directories are
+// Work is what a Job and a Pass have in common: a map and a reduce that make a
+// directory.
+type Work struct {
+	Name string   // of the directory, e.g. data_first3
+	Step string   // one of package step's names
+	FS   store.FS // where all directories are
 
-	// Tier is the tier of what the job writes; for the final step, that of the
-	// last input.
-	Tier int
-	// Input is what the map reads: the directory of the parents (possible) or
-	// of the solved children (solve); for the final step the directories or
-	// files of every tier, in the order of tiers from 1.
+	// Input is what the map reads; see Job and Pass.
 	Input []string
-	// Parents is the directory of the positions that exist in Tier; solve's.
-	Parents string
 	// Output is the directory of the attempt, made and empty; or Adopted, one in
 	// which the runner is at work already, for a driver that has died.
 	Output  string
 	Adopted bool
 	// Reducers is how many parts are written; their ranges ascend.
 	Reducers int
-	Codec    tierio.Codec
+	Codec    tierio.Codec // of the parts
 	// Combine lets mappers merge what they print; it does not change the result.
 	Combine bool
 	// Progress is called from time to time, from one goroutine, with how far the
-	// job is. May be nil.
+	// work is. May be nil.
 	Progress func(Progress)
 }
 
-// Progress is how far a job is.
+// A Job is one map and reduce over a tier. Its Input is the directory of the
+// parents (possible) or of the solved children (solve); for the final step the
+// directories or files of every tier, in the order of tiers from 1.
+type Job struct {
+	Work
+	Game game.Tiered // the rules
+	// Tier is the tier of what the job writes; for the final step, that of the
+	// last input.
+	Tier int
+	// Parents is the directory of the positions that exist in Tier; solve's.
+	Parents string
+}
+
+// Progress is how far a job or a pass is.
 type Progress struct {
 	Share float64 // of all that is to be done, 0 to 1
 
@@ -67,18 +73,20 @@ func (j *Job) Border(i int) uint64 {
 }
 
 // Report calls Progress, if there is one.
-func (j *Job) Report(p Progress) {
-	if j.Progress != nil {
-		j.Progress(p)
+func (w *Work) Report(p Progress) {
+	if w.Progress != nil {
+		w.Progress(p)
 	}
 }
 
-// A Runner runs jobs.
+// A Runner runs jobs and passes.
 type Runner interface {
 	// Run fills the job's output directory with its parts, and tells of them. It
 	// writes no _SUCCESS: whoever made the attempt does, if Run returned no
 	// error. When ctx is done it ends what it began and returns ctx's error.
 	Run(ctx context.Context, job *Job) (Stats, error)
+	// RunPass does the same with a pass; the index is written with _SUCCESS.
+	RunPass(ctx context.Context, pass *Pass) (PassStats, error)
 }
 
 // Stats are what a runner tells of a job that it has run.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/rangeio"
@@ -141,7 +140,7 @@ func (r *cyclicRun) find() error {
 // next is the pass that comes after those of the index; nil after the last.
 func (r *cyclicRun) next() *runner.Pass {
 	if r.index == nil {
-		return &runner.Pass{Name: step.Create, Step: step.Create, Number: 1, Input: []string{r.data.Dir(seedFile)}}
+		return &runner.Pass{Number: 1, Work: runner.Work{Name: step.Create, Step: step.Create, Input: []string{r.data.Dir(seedFile)}}}
 	}
 	last := r.index.Passes[len(r.index.Passes)-1]
 	name, number := last.Step, last.Number
@@ -164,7 +163,7 @@ func (r *cyclicRun) next() *runner.Pass {
 	default:
 		return nil
 	}
-	pass := &runner.Pass{Name: name + strconv.Itoa(number), Step: name, Number: number, States: r.data.Dir(last.Pass)}
+	pass := &runner.Pass{Number: number, States: r.data.Dir(last.Pass), Work: runner.Work{Name: name + strconv.Itoa(number), Step: name}}
 	for _, dir := range from {
 		pass.Input = append(pass.Input, r.data.Dir(dir))
 	}
@@ -201,16 +200,13 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var err error
-	if pass.Output, err = r.data.Attempt(pass.Name); err != nil {
+	pass.Game = r.g
+	r.done = r.progress()
+	err := r.begin(&pass.Work, step.Create, func(runner.Progress) Event { return r.event(pass, r.done) })
+	if err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)
 	}
-	if pass.Step == step.Create {
-		if err := r.data.WriteFile(seedFile, []byte("start\n")); err != nil {
-			return err
-		}
-	}
-	stats, err := r.runPass(ctx, pass)
+	stats, err := r.Runner.RunPass(ctx, pass)
 	switch {
 	case err != nil:
 	case pass.Step == step.Final: // it has no states
@@ -221,33 +217,16 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)
 	}
-	r.report(r.doneEvent(pass, stats.Stats))
+	e := r.event(pass, r.progress())
+	e.Done, e.Stats = true, stats.Stats
+	r.report(e)
 	return nil
 }
 
-// runPass gives a pass to the runner.
-func (r *cyclicRun) runPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	passes, ok := r.Runner.(runner.PassRunner)
-	if !ok {
-		return runner.PassStats{}, errors.New("this runner has no passes over games with cycles")
-	}
-	pass.Game, pass.FS = r.g, r.data.FS
-	pass.Reducers, pass.Combine, pass.Codec = r.Reducers, r.Combine, r.Codec
-	r.jobAt = time.Now()
-	r.done = r.progress()
-	pass.Progress = func(p runner.Progress) {
-		e := r.event(pass.Name, pass.Step, r.done)
-		e.Tier = pass.Number
-		r.report(e)
-	}
-	pass.Progress(runner.Progress{})
-	return passes.RunPass(ctx, pass)
-}
-
-// doneEvent is the news that a pass is done.
-func (r *cyclicRun) doneEvent(pass *runner.Pass, stats runner.Stats) Event {
-	e := r.event(pass.Name, pass.Step, r.progress())
-	e.Tier, e.Done, e.Stats = pass.Number, true, stats
+// event is news of a pass, with so much done of the run.
+func (r *cyclicRun) event(pass *runner.Pass, done float64) Event {
+	e := r.loop.event(pass.Name, pass.Step, done)
+	e.Tier = pass.Number
 	return e
 }
 
@@ -357,7 +336,7 @@ func (r *cyclicRun) end(ctx context.Context) error {
 		return err
 	}
 	if !r.result.Final && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit) {
-		pass := &runner.Pass{Name: FinalDir, Step: step.Final, Number: 1, Input: []string{r.data.Dir(table.CyclicFile)}}
+		pass := &runner.Pass{Number: 1, Work: runner.Work{Name: FinalDir, Step: step.Final, Input: []string{r.data.Dir(table.CyclicFile)}}}
 		if err := r.pass(ctx, pass); err != nil {
 			return err
 		}

@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/store"
 )
 
-// runnerFunc is a runner.
-type runnerFunc func(ctx context.Context, job *runner.Job) (runner.Stats, error)
-
-func (f runnerFunc) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	return f(ctx, job)
+// silent is a runner whose jobs take their time.
+type silent struct {
+	inline.Runner
+	run func() (runner.Stats, error)
 }
+
+func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
 
 // TestHeartbeat has a job tell no news for ten minutes, and wants the journal to
 // say all the time that the run is alive.
@@ -28,7 +30,7 @@ func TestHeartbeat(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer data.Close()
-		silent := runnerFunc(func(context.Context, *runner.Job) (runner.Stats, error) {
+		run := func() (runner.Stats, error) {
 			for range 60 {
 				time.Sleep(10 * time.Second)
 				j, err := solve.ReadJournal(data.FS, dir)
@@ -40,8 +42,8 @@ func TestHeartbeat(t *testing.T) {
 				}
 			}
 			return runner.Stats{}, context.DeadlineExceeded
-		})
-		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: silent, Reducers: 1, UntilTier: -1}); err == nil {
+		}
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &silent{run: run}, Reducers: 1, UntilTier: -1}); err == nil {
 			t.Error("no error")
 		}
 		if j, err := solve.ReadJournal(data.FS, dir); err != nil || j.State != solve.Failed || time.Since(j.Begun) < 10*time.Minute {

@@ -113,6 +113,8 @@ type loop struct {
 	work, done, before float64 // of the whole run; done so far; done by earlier runs
 	result             Result
 
+	looked bool // whether the attempts of an earlier run have been looked for
+
 	journal *journal
 	jobAt   time.Time // when the job that runs began
 }
@@ -122,8 +124,6 @@ type run struct {
 	*loop
 	g    game.Tiered
 	last int // tier
-
-	looked bool // whether the attempts of an earlier run have been looked for
 
 	tables string // the attempt in which tiers of the table are written; "" before the first
 }
@@ -231,7 +231,7 @@ func (r *run) tabled(tier int) (bool, error) {
 // forward runs InitFirst and PossibleMoves until a tier.
 func (r *run) forward(ctx context.Context, until int) error {
 	for tier := 0; tier <= until; tier++ {
-		job := runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
+		job := runner.Job{Work: runner.Work{Name: first(tier), Step: step.Possible}, Tier: tier}
 		if tier == 0 {
 			job.Step = step.Init
 			job.Input = []string{r.data.Dir(seedFile)}
@@ -285,8 +285,8 @@ func (r *run) backward(ctx context.Context, solved int) error {
 		if tier >= min(solved, r.last) {
 			r.skip(r.g.Slots(tier))
 		} else {
-			job := runner.Job{Name: r.values(tier), Step: step.Solve, Tier: tier,
-				Input: []string{r.data.Dir(r.values(tier + 1))}, Parents: r.data.Dir(first(tier))}
+			job := runner.Job{Tier: tier, Parents: r.data.Dir(first(tier)), Work: runner.Work{
+				Name: r.values(tier), Step: step.Solve, Input: []string{r.data.Dir(r.values(tier + 1))}}}
 			err = r.job(ctx, &job, r.g.Slots(tier))
 		}
 		if tabled := <-tabling; err == nil {
@@ -363,7 +363,7 @@ func (r *run) final(ctx context.Context) error {
 		return err
 	}
 	defer t.Close()
-	job := runner.Job{Name: FinalDir, Step: step.Final, Tier: r.last}
+	job := runner.Job{Work: runner.Work{Name: FinalDir, Step: step.Final}, Tier: r.last}
 	for tier := range r.last + 1 {
 		counts := t.Counts(tier)
 		r.result.Positions += counts.Total()
@@ -406,26 +406,11 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := r.attempt(job); err != nil {
+	job.Game = r.g
+	err := r.begin(&job.Work, step.Init, func(p runner.Progress) Event { return r.event(job, r.done+p.Share*slots) })
+	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
-	job.Game, job.FS = r.g, r.data.FS
-	job.Reducers, job.Combine, job.Codec = r.Reducers, r.Combine, r.Codec
-	if job.Step == step.Final {
-		job.Codec = tierio.Text
-	}
-	if job.Step == step.Init {
-		if err := r.data.WriteFile(seedFile, []byte("start\n")); err != nil {
-			return err
-		}
-	}
-	r.jobAt = time.Now()
-	job.Progress = func(p runner.Progress) {
-		e := r.event(job, r.done+p.Share*slots)
-		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
-		r.report(e)
-	}
-	job.Progress(runner.Progress{})
 	stats, err := r.Runner.Run(ctx, job)
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
@@ -443,21 +428,46 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 	return nil
 }
 
+// begin readies a job or a pass for the runner: with a directory to write in, with
+// the seed if its step is the one that reads it, and with news as event makes it.
+func (l *loop) begin(w *runner.Work, seeded string, event func(runner.Progress) Event) error {
+	if err := l.attempt(w); err != nil {
+		return err
+	}
+	w.FS, w.Reducers, w.Combine, w.Codec = l.data.FS, l.Reducers, l.Combine, l.Codec
+	switch w.Step {
+	case seeded:
+		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+			return err
+		}
+	case step.Final:
+		w.Codec = tierio.Text
+	}
+	l.jobAt = time.Now()
+	w.Progress = func(p runner.Progress) {
+		e := event(p)
+		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
+		l.report(e)
+	}
+	w.Progress(runner.Progress{})
+	return nil
+}
+
 // attempt gives a job the directory to write in. The first job of a run may be at
 // work already, for a driver that has died.
-func (r *run) attempt(job *runner.Job) (err error) {
-	if !r.looked {
-		r.looked = true
-		kept, err := r.data.Attempts(job.Name)
+func (l *loop) attempt(w *runner.Work) (err error) {
+	if !l.looked {
+		l.looked = true
+		kept, err := l.data.Attempts(w.Name)
 		if err != nil {
 			return err
 		}
 		if len(kept) > 0 {
-			job.Output, job.Adopted = kept[0], true
+			w.Output, w.Adopted = kept[0], true
 			return nil
 		}
 	}
-	job.Output, err = r.data.Attempt(job.Name)
+	w.Output, err = l.data.Attempt(w.Name)
 	return err
 }
 

@@ -201,3 +201,14 @@ func CyclicBorder(g game.Cyclic, i, n int) uint64 {
 	border, _ := bits.Div64(hi, lo, uint64(n))
 	return border
 }
+
+// CyclicBorders returns the ranges at which n parts begin in a game with cycles. They
+// ascend strictly: of a game with fewer ranges than n, each is a part.
+func CyclicBorders(g game.Cyclic, n int) []uint64 {
+	n = int(min(uint64(n), game.Ranges(g)))
+	borders := make([]uint64, n)
+	for i := range borders {
+		borders[i] = CyclicBorder(g, i, n)
+	}
+	return borders
+}

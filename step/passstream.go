@@ -3,9 +3,7 @@ package step
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math/bits"
-	"slices"
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
@@ -27,7 +25,6 @@ func MapPass(name string, number int, g game.Cyclic, in io.Reader, out io.Writer
 	m := &passMapper{
 		writer: writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())},
 		pass:   NewPass(g, name, number), g: g, name: name, number: number, o: o,
-		heard: make(map[uint64]*block.Heard),
 	}
 	var err error
 	switch name {
@@ -49,11 +46,6 @@ type passMapper struct {
 	name   string
 	number int
 	o      Options
-
-	heard map[uint64]*block.Heard // what is held back
-	bytes int
-	free  []*block.Heard
-	fail  error
 }
 
 // create prints the first hash of every range, if there is a line at all.
@@ -91,9 +83,10 @@ func (m *passMapper) final(in io.Reader) error {
 // as far as it may, in order to merge it.
 func (m *passMapper) run(in io.Reader) error {
 	memory := m.o.Memory
-	if memory == 0 {
-		memory = DefaultMemory
+	if !m.o.Combine {
+		memory = 1 // what is said is full at once
 	}
+	holder := NewHolder(m.g, memory, m.messages)
 	gatherer := lines.NewRangeGatherer(m.g, in, m.o.Source, false)
 	var from block.State
 	var at uint64
@@ -114,59 +107,26 @@ func (m *passMapper) run(in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		m.pass.Map(at, &from, m.say)
-		if m.bytes > memory {
-			m.sayAll()
-		}
-		if m.fail != nil {
-			return m.fail
+		m.pass.Map(at, &from, holder.Say)
+		if err := holder.Err(); err != nil {
+			return err
 		}
 	}
-	m.sayAll()
-	return nil
+	return holder.Flush()
 }
 
-// say holds back what is said to a range; without --combine it prints it.
-func (m *passMapper) say(rng uint64, set block.Set, counted bool) {
-	h := m.heard[rng]
-	if h == nil {
-		h = new(block.Heard)
-		if n := len(m.free); n > 0 {
-			h, m.free = m.free[n-1], m.free[:n-1]
-		}
-		n := game.RangeLen(m.g, rng)
-		h.Reset(n)
-		m.heard[rng] = h
-		m.bytes += block.HeardBytes(n)
-	}
-	if !counted {
-		h.Some.Union(set)
-	} else if !h.Times.Add(set) {
-		m.fail = fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
-	}
-	if !m.o.Combine {
-		m.sayAll()
-	}
-}
-
-// sayAll prints what is held back.
-func (m *passMapper) sayAll() {
-	for _, rng := range slices.Sorted(maps.Keys(m.heard)) {
-		h := m.heard[rng]
-		first := rng * uint64(m.g.RangeSize())
-		all := slices.Clone(h.Some)
+// messages prints what a range heard.
+func (m *passMapper) messages(rng uint64, h *block.Heard) error {
+	first := rng * uint64(m.g.RangeSize())
+	for i, w := range h.Some {
 		for _, plane := range h.Times {
-			all.Union(plane)
+			w |= plane[i]
 		}
-		for i, w := range all {
-			for base := i << 6; w != 0; w &= w - 1 {
-				m.message(h, first, base+bits.TrailingZeros64(w))
-			}
+		for base := i << 6; w != 0; w &= w - 1 {
+			m.message(h, first, base+bits.TrailingZeros64(w))
 		}
-		m.free = append(m.free, h)
 	}
-	clear(m.heard)
-	m.bytes = 0
+	return m.err
 }
 
 // message prints what a slot heard: one line, or two.
@@ -301,7 +261,8 @@ func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt
 	return ""
 }
 
-// PassProperties are what the streams of a pass need to know.
-func PassProperties(g game.Cyclic, number int) []Property {
-	return append(gameProperties(g), Property{"number", fmt.Sprint(number)})
+// PassProperties are what the streams of a pass need to know; states is the
+// directory of the pass before.
+func PassProperties(g game.Cyclic, number int, states string) []Property {
+	return append(gameProperties(g), Property{"number", fmt.Sprint(number)}, Property{"states", states})
 }

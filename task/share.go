@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/tierio"
 )
@@ -35,6 +37,51 @@ func parseShare(line string) (s Share, ok bool) {
 		return s, false
 	}
 	return Share{f[0], from, to}, true
+}
+
+// PassShares cuts what the map of a pass reads, directories of positions that were
+// new, into shares for so many mappers, each of about as many bytes. A mapper has the
+// same ranges of all parts, so that what they say to one range is merged; lines is
+// how many shares that makes for each.
+func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
+	var parts []string
+	for _, dir := range dirs {
+		more, err := tierio.Parts(fsys, dir)
+		if err != nil {
+			return nil, 0, err
+		}
+		parts = append(parts, more...)
+	}
+	fresh, err := rangeio.Open(fsys, dirs, g)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer fresh.Close()
+	borders := fresh.Split(mappers)
+	for i, from := range borders {
+		to := ^uint64(0)
+		if i+1 < len(borders) {
+			to = borders[i+1]
+		}
+		for _, part := range parts {
+			ss = append(ss, Share{part, from, to})
+		}
+	}
+	return ss, len(parts), nil
+}
+
+// BlankShares cuts the ranges of a game, which create makes, into shares for so many
+// mappers; seed is the file that create reads.
+func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
+	borders := step.CyclicBorders(g, mappers)
+	for i, from := range borders {
+		to := game.Ranges(g)
+		if i+1 < len(borders) {
+			to = borders[i+1]
+		}
+		ss = append(ss, Share{seed, from, to})
+	}
+	return ss
 }
 
 // Shares cuts a directory of a tier into shares of as many bytes, about as many

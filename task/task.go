@@ -9,6 +9,14 @@
 //	 Reduce   pieces of a range  →  step.Hear, step.Reduce
 //	part    part-00001.blocks                  in the attempt's own directory
 //
+// A pass over a game with cycles goes the same way:
+//
+//	share   part-00000.blocks  from  to        positions that were new
+//	 Map      step.Pass.Map  →  step.Holder
+//	pair    range, packed planes               what the range heard: block.Heard
+//	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
+//	part    part-00001.blocks, _ranges-00001.blocks
+//
 // It knows nothing of Hadoop: files are those of a store.FS.
 package task
 
@@ -27,9 +35,6 @@ import (
 
 // readAhead is how many bytes of a file are read at a time.
 const readAhead = 1 << 20
-
-// flushSize is how many bytes of output are gathered before they are written.
-const flushSize = 256 << 10
 
 // A Job is what the tasks of a job know of it.
 type Job struct {
@@ -50,27 +55,16 @@ func (j *Job) inputTier() int {
 	return j.Tier - 1
 }
 
-// Map reads shares, a line each, and writes pairs.
+// Map is Task's.
 func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
-	var packed, pairs []byte
+	w := &pairWriter{out: out}
+	var packed []byte
 	var encoder streamfmt.Encoder
 	var counts [256]uint64
-	flush := func() error {
-		_, err := out.Write(pairs)
-		pairs = pairs[:0]
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		return nil
-	}
 	emit := func(b *block.Block) error {
 		n.Out += int64(b.Count())
 		packed = encoder.AppendBlock(packed[:0], b, &counts)
-		pairs = streamfmt.AppendPair(pairs, b.Range, packed)
-		if len(pairs) < flushSize {
-			return nil
-		}
-		return flush()
+		return w.add(b.Range, packed)
 	}
 	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
 	if j.Step == step.Solve {
@@ -81,27 +75,13 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		defer parents.Close()
 		p.ExpectBy(expectOpen(parents))
 	}
-	lines := streamfmt.NewLineReader(in, "stdin")
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return n, err
-		}
-		s, ok := parseShare(string(line))
-		if !ok {
-			return n, lines.Errorf("a share: part, first range and range after the last", line)
-		}
-		if err := j.mapShare(s, p, &n); err != nil {
-			return n, err
-		}
+	if err := eachShare(in, func(s Share) error { return j.mapShare(s, p, &n) }); err != nil {
+		return n, err
 	}
 	if err := p.Flush(); err != nil {
 		return n, err
 	}
-	return n, flush()
+	return n, w.flush()
 }
 
 // expectOpen opens the positions of a tier that wait for a value: a child that
@@ -145,19 +125,10 @@ func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
 	return nil
 }
 
-// Reduce reads the sorted pairs of one of the reducers and writes its part into
-// a directory, which it makes. Its errors name the range.
+// Reduce is Task's.
 func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
-	borders := step.Borders(j.Game, j.Tier, j.Reducers)
-	if partition < 0 || partition >= len(borders) {
-		return n, fmt.Errorf("partition %d: expected one of %d", partition, len(borders))
-	}
-	r := &reduce{Job: j, step: step.New(j.Step, j.Game), n: &n, chunk: tierio.NewChunk(j.Game, tierio.Blocks),
-		pairs: streamfmt.NewPairReader(in, "stdin"), from: borders[partition], to: ^uint64(0)}
-	if partition+1 < len(borders) {
-		r.to = borders[partition+1]
-	}
-	if err := r.next(); err != nil {
+	came, err := readPairs(in, step.Borders(j.Game, j.Tier, j.Reducers), partition)
+	if err != nil {
 		return n, err
 	}
 	if err := j.FS.MkdirAll(dir); err != nil {
@@ -167,43 +138,21 @@ func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, 
 	if err != nil {
 		return n, err
 	}
-	r.out = tierio.NewWriter(file, j.Game, j.Tier, tierio.Blocks)
+	r := &reduce{Job: j, pairs: came, step: step.New(j.Step, j.Game), n: &n,
+		out: tierio.NewWriter(file, j.Game, j.Tier, tierio.Blocks), chunk: tierio.NewChunk(j.Game, tierio.Blocks)}
 	return n, r.out.Finish(r.run(), file)
 }
 
 // A reduce is a reducer at work.
 type reduce struct {
 	*Job
-	step     step.Step
-	n        *step.Counters
-	from, to uint64 // its ranges
-	out      *tierio.Writer
-	chunk    *tierio.Chunk
-
-	pairs   *streamfmt.PairReader
-	rng     uint64 // of the pair that is next
-	packed  []byte
-	ended   bool // no pair is left
+	*pairs
+	step    step.Step
+	n       *step.Counters
+	out     *tierio.Writer
+	chunk   *tierio.Chunk
 	piece   block.Block
 	decoder streamfmt.Decoder
-}
-
-// next reads a pair.
-func (r *reduce) next() error {
-	last := r.rng
-	var err error
-	r.rng, r.packed, err = r.pairs.Next()
-	if err == io.EOF {
-		r.ended = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if r.rng < last || r.rng < r.from || r.rng >= r.to {
-		return fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, r.from), r.to, r.rng)
-	}
-	return nil
 }
 
 func (r *reduce) run() error {
@@ -270,7 +219,7 @@ func (r *reduce) allThatExist() error {
 
 // write adds to b all that came for its range, reduces and writes it.
 func (r *reduce) write(b *block.Block) error {
-	for !r.ended && r.rng == b.Range {
+	for r.at(b.Range) {
 		r.piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
 		if err := r.decoder.Decode(r.packed, &r.piece); err != nil {
 			return fmt.Errorf("range %#x: %w", b.Range, err)

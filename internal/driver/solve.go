@@ -162,10 +162,6 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	tiered, ok := g.(game.Tiered)
-	if !ok && c.String("runner") == "hadoop" {
-		return fmt.Errorf("%s has cycles, and --runner hadoop does not solve such games yet: inline and pipe do", kind.Name)
-	}
 	p := newProgress(c)
 	mode := store.Fresh
 	switch {
@@ -198,7 +194,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := r.Preflight(ctx, tiered); err != nil {
+		if err := r.Preflight(ctx, g); err != nil {
 			return err
 		}
 	}

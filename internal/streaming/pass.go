@@ -33,7 +33,21 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 	if c.String("output") == "" {
 		return n, command.Usagef("--output is missing: the directory for the new states")
 	}
-	keeper, err := rangeio.NewKeeper(store.Local{}, c.String("states"), c.String("output"), c.Int("part"), g)
+	fsys, done, err := taskFS()
+	if err != nil {
+		return n, err
+	}
+	defer done()
+	output := c.String("output")
+	if _, local := fsys.(store.Local); !local {
+		if output, err = pathOf(output); err != nil {
+			return n, err
+		}
+	}
+	if err := fsys.MkdirAll(output); err != nil {
+		return n, err
+	}
+	keeper, err := rangeio.NewKeeper(fsys, c.String("states"), output, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}

@@ -27,13 +27,13 @@ import (
 // A stream is the map or the reduce of a step: on lines, or on blocks.
 type stream struct {
 	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	blocks func(job *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
+	blocks func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
 	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error) // of a game with cycles
 }
 
 // Mapper is the command mapper, which is also called STEP_map.
 func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", stream{step.Map, (*task.Job).Map, mapPass}, args, stdin, stdout, stderr)
+	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass}, args, stdin, stdout, stderr)
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce.
@@ -117,31 +117,31 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	if !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	if g, ok := rules.(game.Cyclic); ok {
-		o, err := lineOptions(c)
-		if err != nil {
-			return n, err
-		}
-		return work.pass(c, name, g, o)
-	}
-	g, ok := rules.(game.Tiered)
-	if !ok {
-		return n, fmt.Errorf("%s: neither tiers nor cycles are known of it", kind.Name)
-	}
 	in, out := c.App.Reader, c.App.Writer
-	if os.Getenv(command.Environment("tier")[0]) != "" {
-		job, done, err := taskOf(name, g, c.Int("memory"))
+	if os.Getenv(command.Environment("reducers")[0]) != "" {
+		t, done, err := taskOf(c, name, rules)
 		if err != nil {
 			return n, err
 		}
 		defer done()
-		return work.blocks(job, in, out)
+		return work.blocks(t, in, out)
 	}
 	o, err := lineOptions(c)
 	if err != nil {
 		return n, err
 	}
-	return work.lines(name, g, in, out, o)
+	switch g := rules.(type) {
+	case game.Tiered:
+		return work.lines(name, g, in, out, o)
+	case game.Cyclic:
+		return work.pass(c, name, g, o)
+	}
+	return n, unknownKind(rules)
+}
+
+// unknownKind is the error of a game of neither kind.
+func unknownKind(g game.Game) error {
+	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
 }
 
 // lineOptions turns the flags into options.

@@ -7,47 +7,87 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/task"
 )
 
-// taskOf is the job whose task this process is, as the driver put it into the
-// job's configuration; done ends the connection to its files.
-func taskOf(name string, g game.Tiered, memory int) (job *task.Job, done func(), err error) {
-	number := func(property string) int {
-		text := os.Getenv(command.Environment(property)[0])
-		n, convErr := strconv.Atoi(text)
-		if convErr != nil && err == nil {
-			err = fmt.Errorf("property treereduce.%s: expected a number, found %q", property, text)
+// taskOf is the job or the pass whose task this process is, as the driver put it into
+// the job's configuration; done ends the connection to its files.
+func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done func(), err error) {
+	reducers, err := property("reducers")
+	if err != nil {
+		return nil, nil, err
+	}
+	fsys, done, err := taskFS()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			done()
 		}
-		return n
+	}()
+	switch g := rules.(type) {
+	case game.Tiered:
+		tier, err := property("tier")
+		return &task.Job{Step: name, Game: g, FS: fsys, Tier: tier, Reducers: reducers,
+			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, done, err
+	case game.Cyclic:
+		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
+			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c)
 	}
-	job = &task.Job{Step: name, Game: g, Memory: memory, Tier: number("tier"), Reducers: number("reducers"),
-		Parents: os.Getenv(command.Environment("parents")[0])}
+	return nil, done, unknownKind(rules)
+}
+
+// property is a number that the driver put into the job's configuration.
+func property(name string) (int, error) {
+	text := os.Getenv(command.Environment(name)[0])
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("property treereduce.%s: expected a number, found %q", name, text)
+	}
+	return n, nil
+}
+
+// taskFS is where the files of this task are: in the HDFS of its job, or on this
+// machine, if it is none of a cluster's; done ends the connection.
+func taskFS() (fsys store.FS, done func(), err error) {
+	nodes := os.Getenv(command.Environment("name-nodes")[0])
+	if nodes == "" {
+		return store.Local{}, func() {}, nil
+	}
+	dfs, err := hadoop.DialTask(nodes)
 	if err != nil {
 		return nil, nil, err
 	}
-	fsys, err := hadoop.DialTask(os.Getenv(command.Environment("name-nodes")[0]))
-	if err != nil {
-		return nil, nil, err
+	return dfs, func() { dfs.Close() }, nil
+}
+
+// pathOf is the path of a directory that Hadoop names.
+func pathOf(dir string) (string, error) {
+	u, err := url.Parse(dir)
+	if err != nil || u.Path == "" {
+		return "", fmt.Errorf("mapreduce.task.output.dir: expected a directory, found %q", dir)
 	}
-	job.FS = fsys
-	return job, func() { fsys.Close() }, nil
+	return u.Path, nil
 }
 
 // reduceBlocks writes the part of this task into the directory that Hadoop
 // gives to this attempt, and takes over if it succeeds.
-func reduceBlocks(job *task.Job, in io.Reader, _ io.Writer) (n step.Counters, err error) {
-	dir, err := url.Parse(os.Getenv("mapreduce_task_output_dir"))
-	if err != nil || dir.Path == "" {
-		return n, fmt.Errorf("mapreduce.task.output.dir: expected a directory, found %q", os.Getenv("mapreduce_task_output_dir"))
+func reduceBlocks(t task.Task, in io.Reader, _ io.Writer) (n step.Counters, err error) {
+	dir, err := pathOf(os.Getenv("mapreduce_task_output_dir"))
+	if err != nil {
+		return n, err
 	}
 	partition, err := strconv.Atoi(os.Getenv("mapreduce_task_partition"))
 	if err != nil {
 		return n, fmt.Errorf("mapreduce.task.partition: expected a number, found %q", os.Getenv("mapreduce_task_partition"))
 	}
-	return job.Reduce(partition, in, dir.Path)
+	return t.Reduce(partition, in, dir)
 }

@@ -41,10 +41,7 @@ type Runner struct {
 	Memory int
 }
 
-var (
-	_ runner.Runner     = (*Runner)(nil)
-	_ runner.PassRunner = (*Runner)(nil)
-)
+var _ runner.Runner = (*Runner)(nil)
 
 // A task is neighbouring ranges of the output, all of one part.
 type task struct {

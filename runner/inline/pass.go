@@ -83,7 +83,7 @@ func mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64
 	if err := s.failed(); err != nil {
 		return 0, err
 	}
-	pass.Report(mapShare)
+	pass.Report(runner.Progress{Share: mapShare})
 	return sum.Load(), context.Cause(ctx)
 }
 
@@ -144,14 +144,8 @@ func reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rang
 			if err := w.Append(chunk); err != nil {
 				return err
 			}
-			for result, n := range chunk.New {
-				stats.New[result] += n
-				stats.Records += n
-				if result != int(game.Draws) {
-					stats.Finished += n
-				}
-			}
-			pass.Report(mapShare + (1-mapShare)*float64(i+1)/float64(len(ranges)))
+			stats.Add(chunk.New)
+			pass.Report(runner.Progress{Share: mapShare + (1-mapShare)*float64(i+1)/float64(len(ranges))})
 			return nil
 		})
 	if err == nil {

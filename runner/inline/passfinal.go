@@ -67,7 +67,7 @@ func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassSt
 			}
 			stats.Records += out.n
 			_, err := file.Write(out.text)
-			pass.Report(float64(i+1) / float64(table.Len()))
+			pass.Report(runner.Progress{Share: float64(i+1) / float64(table.Len())})
 			return err
 		})
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -74,7 +75,7 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	if !counted {
 		b.heard.Some.Union(set)
 	} else if !b.heard.Times.Add(set) {
-		s.fail(fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount))
+		s.fail(step.HeardTooOften(rng))
 	}
 	return full
 }
@@ -199,7 +200,7 @@ func (l *listener) fetch(rng uint64) (*block.Heard, error) {
 			return nil, fmt.Errorf("%s: range %#x: %w", p.file.name, rng, err)
 		}
 		if !h.Add(&l.piece) {
-			return nil, fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
+			return nil, step.HeardTooOften(rng)
 		}
 	}
 	return h, nil

@@ -25,24 +25,17 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		return stats, err
 	}
 	defer done()
-	codec := pass.Codec
-	if pass.Step == step.Final {
-		codec = tierio.Text
-	}
-	p := &pipeline{Runner: r, ctx: ctx, cancel: cancel, name: pass.Name, step: pass.Step, output: pass.Output,
-		reducers: pass.Reducers, combine: pass.Combine, properties: step.PassProperties(pass.Game, pass.Number),
-		keyWidth: streamfmt.KeyWidth(pass.Game.KeyBits()),
-		report:   func(p runner.Progress) { pass.Report(p.Share) }}
-	p.properties = append(p.properties, step.Property{Name: "states", Value: pass.States})
+	p := &pipeline{Runner: r, Work: &pass.Work, ctx: ctx, cancel: cancel,
+		properties: step.PassProperties(pass.Game, pass.Number, pass.States), keyWidth: streamfmt.KeyWidth(pass.Game.KeyBits())}
 	for i := 1; i < pass.Reducers; i++ {
 		first := step.CyclicBorder(pass.Game, i, pass.Reducers) * uint64(pass.Game.RangeSize())
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, first, p.keyWidth))
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
-		return pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(i, codec)))
+		return pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(i, pass.Codec)))
 	}
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if codec == tierio.Text {
+		if pass.Codec == tierio.Text {
 			return copyText(out, f)
 		}
 		w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())

@@ -44,10 +44,7 @@ type Runner struct {
 	Memory int    // bytes for all sorts and mappers together; 0: 1 GiB
 }
 
-var (
-	_ runner.Runner     = (*Runner)(nil)
-	_ runner.PassRunner = (*Runner)(nil)
-)
+var _ runner.Runner = (*Runner)(nil)
 
 const (
 	defaultMemory = 1 << 30
@@ -72,9 +69,8 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, ctx: ctx, cancel: cancel, name: job.Name, step: job.Step, output: job.Output,
-		reducers: job.Reducers, combine: job.Combine, properties: step.Properties(job.Game, job.Step, job.Tier),
-		keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()), report: job.Report}
+	p := &pipeline{Runner: r, Work: &job.Work, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
 	for i := 1; i < job.Reducers; i++ {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
 	}
@@ -187,14 +183,10 @@ func fileSplit(fsys store.FS, name string) split {
 // A pipeline is one job at work.
 type pipeline struct {
 	*Runner
-	name, step string
-	output     string // the directory of the attempt
-	reducers   int
-	combine    bool
+	*runner.Work
 	properties []step.Property
 	keyWidth   int
 	borders    [][]byte // the keys at which the parts but the first begin
-	report     func(runner.Progress)
 	create     func(part int) (io.WriteCloser, error)
 	write      func(out io.Reader, part io.WriteCloser, source string) error // and closes it
 
@@ -245,11 +237,11 @@ func (p *pipeline) environment(kind string, task int) []string {
 	})
 	env = append(env,
 		"LC_ALL=C",
-		"mapreduce_job_name="+p.name,
-		fmt.Sprintf("mapreduce_job_reduces=%d", p.reducers),
+		"mapreduce_job_name="+p.Name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", p.Reducers),
 		fmt.Sprintf("mapreduce_task_partition=%d", task),
-		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.name, kind, task),
-		fmt.Sprintf("treereduce_combine=%v", p.combine),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
+		fmt.Sprintf("treereduce_combine=%v", p.Combine),
 		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
 	)
 	for _, property := range p.properties {
@@ -260,7 +252,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 
 // task is the command of a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, errs *messages, env ...string) *exec.Cmd {
-	name := p.step + "_" + kind
+	name := p.Step + "_" + kind
 	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
 	cmd.Env = append(p.environment(kind[:1], number), env...)
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
@@ -271,12 +263,12 @@ func (p *pipeline) task(kind string, number int, errs *messages, env ...string) 
 
 // startReduces starts a sort and a reducer for each part.
 func (p *pipeline) startReduces() error {
-	for i := range p.reducers {
+	for i := range p.Reducers {
 		red := new(reduce)
 		var sortErr, reduceErr messages
-		share := max(p.memory()/2/p.reducers, 1<<20)
+		share := max(p.memory()/2/p.Reducers, 1<<20)
 		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
-			"-S", strconv.Itoa(share>>10)+"K", "-T", p.output, "--parallel=1")
+			"-S", strconv.Itoa(share>>10)+"K", "-T", p.Output, "--parallel=1")
 		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
 		sortCmd.SysProcAttr, sortCmd.WaitDelay = runner.OwnGroup(), waitDelay
 		sortErr.name = "sort"
@@ -285,7 +277,7 @@ func (p *pipeline) startReduces() error {
 		if err != nil {
 			return err
 		}
-		cmd := p.task("reduce", i, &reduceErr, "mapreduce_task_output_dir="+p.output)
+		cmd := p.task("reduce", i, &reduceErr, "mapreduce_task_output_dir="+p.Output)
 		between, err := sortCmd.StdoutPipe()
 		if err != nil {
 			return err
@@ -333,7 +325,7 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return p.write(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.name))
+	return p.write(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
 }
 
 // finishReduces ends the input of the sorts and waits for all parts.
@@ -364,7 +356,7 @@ func (p *pipeline) runMaps(ss []split) {
 				}
 				mu.Lock()
 				finished++
-				p.report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
+				p.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
 				mu.Unlock()
 			}
 		})
@@ -410,7 +402,7 @@ func (p *pipeline) runMap(i int, s split) error {
 
 // shuffle hands each line of a map to the sort of its range of keys.
 func (p *pipeline) shuffle(out io.Reader) error {
-	parts := make([][]byte, p.reducers)
+	parts := make([][]byte, p.Reducers)
 	flush := func(i int) error {
 		red := p.reduces[i]
 		red.mu.Lock()

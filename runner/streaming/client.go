@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
@@ -56,7 +57,7 @@ type client struct {
 type counters map[[2]string]int64
 
 // submit runs Hadoop's client to the end of the job.
-func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
+func (r *Runner) submit(ctx context.Context, w *runner.Work, args []string) (runner.PassStats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	begun := time.Now()
@@ -65,31 +66,31 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		return runner.Stats{}, err
+		return runner.PassStats{}, err
 	}
 	cmd.Stdout = io.Discard
 	if err := cmd.Start(); err != nil {
-		return runner.Stats{}, fmt.Errorf("%s: %w", r.Command, err)
+		return runner.PassStats{}, fmt.Errorf("%s: %w", r.Command, err)
 	}
 	go r.watch(ctx, cancel)
 	c := &client{counters: make(counters)}
-	c.listen(stderr, job)
+	c.listen(stderr, w)
 	err = cmd.Wait()
 	if ctx.Err() != nil {
-		r.kill(job.Output)
-		return runner.Stats{}, context.Cause(ctx)
+		r.kill(w.Output)
+		return runner.PassStats{}, context.Cause(ctx)
 	}
 	if err != nil {
-		if app, notFound := r.find(ctx, job.Output); notFound == nil {
-			return r.attend(ctx, job, app) // only the client has failed
+		if app, notFound := r.find(ctx, w.Output); notFound == nil {
+			return r.attend(ctx, w, app) // only the client has failed
 		}
-		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
+		return runner.PassStats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
 	}
 	return r.stats(c.app, c.counters, time.Since(begun)), nil
 }
 
 // listen reads what the client says to its end.
-func (c *client) listen(stderr io.Reader, job *runner.Job) {
+func (c *client) listen(stderr io.Reader, w *runner.Work) {
 	group := ""
 	p := runner.Progress{}
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
@@ -97,12 +98,12 @@ func (c *client) listen(stderr io.Reader, job *runner.Job) {
 		if m := progressLine.FindSubmatch(line); m != nil {
 			p.Map, p.Reduce = number(m[1])/100, number(m[2])/100
 			p.Share = (p.Map + p.Reduce) / 2
-			job.Report(p)
+			w.Report(p)
 		} else if m := submittedLine.FindSubmatch(line); m != nil {
 			c.app = string(m[1])
 		} else if m := trackingLine.FindSubmatch(line); m != nil {
 			p.Tracking = string(m[1])
-			job.Report(p)
+			w.Report(p)
 		} else if m := counterLine.FindSubmatch(line); m != nil {
 			c.counters[[2]string{group, string(m[1])}] = int64(number(m[2]))
 		} else if m := groupLine.FindSubmatch(line); m != nil {
@@ -142,18 +143,18 @@ func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 }
 
 // attend waits for a job that another driver's client has submitted.
-func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (runner.Stats, error) {
+func (r *Runner) attend(ctx context.Context, w *runner.Work, app yarn.App) (runner.PassStats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go r.watch(ctx, cancel)
 	for !app.Ended() {
 		if p, err := r.Yarn.Progress(ctx, app); err == nil {
-			job.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
+			w.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
 		}
 		select {
 		case <-ctx.Done():
-			r.kill(job.Output)
-			return runner.Stats{}, context.Cause(ctx)
+			r.kill(w.Output)
+			return runner.PassStats{}, context.Cause(ctx)
 		case <-time.After(attendEvery):
 		}
 		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
@@ -161,7 +162,7 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 		}
 	}
 	if app.FinalStatus != "SUCCEEDED" {
-		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
+		return runner.PassStats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
 	}
 	// A history that its master could not write is no reason to run it again.
 	named := make(counters)
@@ -201,13 +202,14 @@ func (r *Runner) cause(ctx context.Context, app string, said error) error {
 }
 
 // stats makes a job's statistics of its counters.
-func (r *Runner) stats(app string, n counters, wall time.Duration) runner.Stats {
+func (r *Runner) stats(app string, n counters, wall time.Duration) runner.PassStats {
 	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
 	s := runner.Stats{
 		Application: app,
 		Records:     of("reduce", step.RecordsOut),
 		Finished:    of("reduce", step.RecordsDone),
+		Messages:    of("map", step.MessagesSaid),
 		Shuffled:    of("map", step.RecordsOut),
 		Programs:    seconds("map", step.CPU) + seconds("reduce", step.CPU),
 	}
@@ -225,5 +227,9 @@ func (r *Runner) stats(app string, n counters, wall time.Duration) runner.Stats 
 	}
 	s.Working = min(s.Working, wall.Seconds())
 	s.Waiting = wall.Seconds() - s.Working
-	return s
+	all := runner.PassStats{Stats: s}
+	for result := range all.New {
+		all.New[result] = of("reduce", step.NewRecords(game.Result(result)))
+	}
+	return all
 }

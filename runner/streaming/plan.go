@@ -7,9 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
@@ -18,23 +22,25 @@ import (
 	"github.com/treereduce/treereduce/tierio"
 )
 
-// A plan is how a job is put to the cluster. Its files, the shares of the maps
-// and the ranges of the reducers, lie in a directory beside the attempt's.
+// A plan is how a job or a pass is put to the cluster. Its files, the shares of the
+// maps and the ranges of the reducers, lie in a directory beside the attempt's.
 type plan struct {
 	*Runner
-	job     *runner.Job
-	dir     string
-	reads   int64        // records
-	input   []task.Share // blocks only
-	borders []uint64     // of the reducers
-}
+	work       *runner.Work
+	dir        string
+	reads      int64           // records
+	properties []step.Property // of the tasks
+	borders    []uint64        // the ranges at which the reducers begin
 
-// inputs are the directories that the map reads as text.
-func (p *plan) inputs() []string {
-	if p.job.Step == step.Solve {
-		return append([]string{p.job.Parents}, p.job.Input...)
-	}
-	return p.job.Input
+	// What follows is of blocks.
+
+	input []task.Share
+	lines int // of them for each map
+
+	// What follows is of text.
+
+	inputs []string // the directories that the map reads
+	key    func(border uint64) []byte
 }
 
 // tasks is how many tasks so many records are worth.
@@ -42,41 +48,94 @@ func (p *plan) tasks(records int64) int {
 	return int(min(int64(max(p.Parallel, 1)), 1+records/taskRecords))
 }
 
-// shares counts what the maps read, and cuts it into their shares.
-func (p *plan) shares() (err error) {
-	job := p.job
+// reducers is how many reducers there are, or are asked for.
+func (p *plan) reducers() int {
+	if p.Reducers > 0 {
+		return p.Reducers
+	}
+	return p.tasks(p.reads)
+}
+
+// ofJob plans a job: it counts what the maps read, and cuts it into their shares.
+func (p *plan) ofJob(job *runner.Job) (err error) {
+	p.properties = step.Properties(job.Game, job.Step, job.Tier)
 	if job.Codec == tierio.Text {
-		p.reads, err = p.textRecords()
+		width := streamfmt.KeyWidth(job.Game.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<job.Game.LowBits(), width) }
+		p.inputs = job.Input
+		if job.Step == step.Solve {
+			p.inputs = append([]string{job.Parents}, job.Input...)
+		}
+		p.reads, err = textRecords(job, p.inputs)
 	} else {
 		tier := job.Tier - 1
 		if job.Step == step.Solve {
 			tier = job.Tier + 1
 		}
+		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
+			step.Property{Name: "parents", Value: job.Parents})
+		p.lines = 1
 		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, tier, p.tasks)
 	}
 	if err != nil {
 		return err
 	}
-	reducers := p.Reducers
-	if reducers == 0 {
-		reducers = p.tasks(p.reads)
-	}
-	p.borders = step.Borders(job.Game, job.Tier, reducers)
+	p.borders = step.Borders(job.Game, job.Tier, p.reducers())
 	return nil
 }
 
-// textRecords is about how many records lie in text: their bytes, by the least
-// that a line takes.
-func (p *plan) textRecords() (int64, error) {
-	line := int64(streamfmt.KeyWidth(p.job.Game.KeyBits()) + 1)
+// ofPass plans a pass.
+func (p *plan) ofPass(pass *runner.Pass) (err error) {
+	g := pass.Game
+	p.properties = step.PassProperties(g, pass.Number, pass.States)
+	if p.reads, err = passRecords(pass); err != nil {
+		return err
+	}
+	p.borders = step.CyclicBorders(g, p.reducers())
+	switch {
+	case pass.Codec == tierio.Text:
+		width := streamfmt.KeyWidth(g.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border*uint64(g.RangeSize()), width) }
+		p.inputs = pass.Input
+	case pass.Step == step.Create:
+		p.lines = 1
+		p.input = task.BlankShares(pass.Input[0], g, p.tasks(p.reads))
+	default:
+		p.input, p.lines, err = task.PassShares(pass.FS, pass.Input, g, p.tasks(p.reads))
+	}
+	return err
+}
+
+// passRecords is how many positions a pass reads, by the index; in create, which
+// reads none, how many ranges it makes.
+func passRecords(pass *runner.Pass) (n int64, err error) {
+	if pass.Step == step.Create {
+		return int64(game.Ranges(pass.Game)), nil
+	}
+	index, err := rangeio.ReadIndex(pass.FS, pass.States, pass.Game)
+	if err != nil {
+		return 0, err
+	}
+	for _, found := range index.Passes {
+		if slices.Contains(pass.Input, path.Join(path.Dir(pass.States), found.Pass)) {
+			n += found.Total()
+		}
+	}
+	return n, nil
+}
+
+// textRecords is about how many records lie in directories as text: their bytes, by
+// the least that a line takes.
+func textRecords(job *runner.Job, dirs []string) (int64, error) {
+	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
-	for _, dir := range p.inputs() {
-		parts, err := tierio.Parts(p.job.FS, dir)
+	for _, dir := range dirs {
+		parts, err := tierio.Parts(job.FS, dir)
 		if err != nil {
 			return 0, err
 		}
 		for _, part := range parts {
-			info, err := p.job.FS.Stat(part)
+			info, err := job.FS.Stat(part)
 			if err != nil {
 				return 0, err
 			}
@@ -86,15 +145,14 @@ func (p *plan) textRecords() (int64, error) {
 	return bytes / line, nil
 }
 
-// arguments is the command line of hadoop for a job. Generic options come before
-// all others.
+// arguments is the command line of hadoop. Generic options come before all others.
 func (p *plan) arguments() ([]string, error) {
-	job := p.job
-	blocks := job.Codec == tierio.Blocks
+	w := p.work
+	blocks := w.Codec == tierio.Blocks
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
-	define("mapreduce.job.name", "treereduce "+job.Name)
-	define("mapreduce.job.tags", p.tag(job.Output))
+	define("mapreduce.job.name", "treereduce "+w.Name)
+	define("mapreduce.job.tags", p.tag(w.Output))
 	if p.Queue != "" {
 		define("mapreduce.job.queuename", p.Queue)
 	}
@@ -103,24 +161,23 @@ func (p *plan) arguments() ([]string, error) {
 	define("mapreduce.client.completion.pollinterval", poll)
 	define("mapreduce.client.progressmonitor.pollinterval", poll)
 	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
-	for _, property := range step.Properties(job.Game, job.Step, job.Tier) {
+	for _, property := range p.properties {
 		define("treereduce."+property.Name, property.Value)
 	}
-	define("treereduce.combine", job.Combine)
+	define("treereduce.combine", w.Combine)
+	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
-		if len(p.borders) == 1 && len(p.input) <= uberMaps && p.reads <= taskRecords {
+		maps := len(p.input) / p.lines
+		if len(p.borders) == 1 && maps <= uberMaps && p.reads <= taskRecords {
 			define("mapreduce.job.ubertask.enable", true)
 			define("mapreduce.job.ubertask.maxmaps", uberMaps)
 		}
-		define("mapreduce.job.maps", len(p.input))
-		define("mapreduce.input.lineinputformat.linespermap", 1)
+		define("mapreduce.job.maps", maps)
+		define("mapreduce.input.lineinputformat.linespermap", p.lines)
 		define("stream.map.input.ignoreKey", true)
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
-		define("treereduce.tier", job.Tier)
 		define("treereduce.reducers", len(p.borders))
-		define("treereduce.parents", job.Parents)
-		define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	}
 	if len(p.borders) > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
@@ -129,7 +186,7 @@ func (p *plan) arguments() ([]string, error) {
 	for _, d := range p.Define {
 		args = append(args, "-D", d)
 	}
-	mapper, reducer := job.Step+"_map", job.Step+"_reduce"
+	mapper, reducer := w.Step+"_map", w.Step+"_reduce"
 	files, err := p.files(mapper, reducer)
 	if err != nil {
 		return nil, err
@@ -142,11 +199,11 @@ func (p *plan) arguments() ([]string, error) {
 		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
 			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
 	} else {
-		for _, dir := range p.inputs() {
+		for _, dir := range p.inputs {
 			args = append(args, "-input", p.FS.Name()+dir)
 		}
 	}
-	return append(args, "-output", p.FS.Name()+job.Output), p.write(blocks)
+	return append(args, "-output", p.FS.Name()+w.Output), p.write(blocks)
 }
 
 // The files of a plan.
@@ -157,8 +214,7 @@ const (
 
 // write writes the files of the plan.
 func (p *plan) write(blocks bool) error {
-	fsys := p.job.FS
-	if err := fsys.MkdirAll(p.dir); err != nil {
+	if err := p.work.FS.MkdirAll(p.dir); err != nil {
 		return err
 	}
 	if blocks {
@@ -173,13 +229,13 @@ func (p *plan) write(blocks bool) error {
 	if len(p.borders) == 1 {
 		return nil
 	}
-	class, width := hadoop.TextClass, streamfmt.KeyWidth(p.job.Game.KeyBits())
+	class := hadoop.TextClass
 	var keys [][]byte
 	for _, border := range p.borders[1:] {
 		if blocks {
 			keys = append(keys, streamfmt.AppendPairKey(nil, border))
 		} else {
-			keys = append(keys, streamfmt.AppendKey(nil, border<<p.job.Game.LowBits(), width))
+			keys = append(keys, p.key(border))
 		}
 	}
 	if blocks {
@@ -189,7 +245,7 @@ func (p *plan) write(blocks bool) error {
 }
 
 func (p *plan) writeFile(name string, text []byte) error {
-	return store.WriteFile(p.job.FS, path.Join(p.dir, name), text)
+	return store.WriteFile(p.work.FS, path.Join(p.dir, name), text)
 }
 
 // files puts the binaries into HDFS, unless they are there from an earlier job
@@ -198,7 +254,7 @@ func (p *plan) writeFile(name string, text []byte) error {
 func (p *plan) files(mapper, reducer string) (string, error) {
 	var files []string
 	for _, f := range []struct{ binary, name string }{{"mapper", mapper}, {"reducer", reducer}} {
-		at, err := p.upload(f.binary, path.Dir(p.job.Output))
+		at, err := p.upload(f.binary, path.Dir(p.work.Output))
 		if err != nil {
 			return "", err
 		}

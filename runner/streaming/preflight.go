@@ -19,15 +19,11 @@ const preflightTime = 25 * time.Second
 
 // Preflight asks whether the jobs of a game can run, before anything is begun: a
 // mapper and a reducer, a resource manager with a live node and the queue, a
-// hadoop command that runs. It asks nothing if no tier can be large enough for
+// hadoop command that runs. It asks nothing if no job can be large enough for
 // the cluster. The name node has been asked, and what may be done there shows
 // when the data directory is made.
-func (r *Runner) Preflight(ctx context.Context, g game.Tiered) error {
-	most := 0.0
-	for tier := range g.Tiers() + 1 {
-		most = max(most, g.Slots(tier))
-	}
-	if most <= float64(r.Above) {
+func (r *Runner) Preflight(ctx context.Context, g game.Game) error {
+	if mostRecords(g) <= float64(r.Above) {
 		return nil
 	}
 	for _, binary := range []string{"mapper", "reducer"} {
@@ -55,6 +51,20 @@ func (r *Runner) Preflight(ctx context.Context, g game.Tiered) error {
 		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
 	}
 	return nil
+}
+
+// mostRecords is what no job of a game can read more than: the largest tier, or all
+// positions.
+func mostRecords(g game.Game) (most float64) {
+	switch g := g.(type) {
+	case game.Tiered:
+		for tier := range g.Tiers() + 1 {
+			most = max(most, g.Slots(tier))
+		}
+	case game.Cyclic:
+		most = float64(g.Positions())
+	}
+	return most
 }
 
 // mastersShare is how many of a cluster's cores the application master of a job

@@ -1,5 +1,5 @@
-// Package streaming runs jobs on a cluster by Hadoop Streaming: the same mapper
-// and reducer binaries; records as packed blocks (see package task), or as lines
+// Package streaming runs jobs and passes on a cluster by Hadoop Streaming: the same
+// mapper and reducer binaries; records as packed blocks (see package task), or as lines
 // of text where the directories are text. It knows nothing of games beyond the
 // interface, nor what a step does.
 package streaming
@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/tierio"
@@ -31,8 +32,8 @@ type Runner struct {
 	FS   *hadoop.FS   // where the jobs' directories are
 	Yarn *yarn.Client // where the jobs are asked about
 
-	// Above is how many records a job must read to go to the cluster; smaller
-	// ones are Small's.
+	// Above is how many records a job or a pass must read to go to the cluster;
+	// smaller ones are Small's.
 	Above int64
 	Small runner.Runner
 
@@ -54,48 +55,71 @@ const (
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	var stats runner.Stats
-	if job.Adopted {
-		app, err := r.find(ctx, job.Output)
-		if err != nil {
-			return stats, err
-		}
-		if stats, err = r.attend(ctx, job, app); err != nil {
-			return stats, err
-		}
-		return r.finish(job, stats)
-	}
-	if job.Step == step.Init || job.Step == step.Final {
+	stats, ran, err := r.run(ctx, &job.Work, func(p *plan) error { return p.ofJob(job) })
+	switch {
+	case err != nil:
+		return stats.Stats, err
+	case !ran:
 		return r.Small.Run(ctx, job)
 	}
-	p := &plan{Runner: r, job: job, dir: planDir(job)}
-	if err := p.shares(); err != nil {
-		return stats, err
-	}
-	if p.reads <= r.Above {
-		return r.Small.Run(ctx, job)
-	}
-	args, err := p.arguments()
-	if err != nil {
-		return stats, err
-	}
-	// Hadoop makes the directory, and would refuse one that is there.
-	if err := job.FS.RemoveAll(job.Output); err != nil {
-		return stats, err
-	}
-	if stats, err = r.submit(ctx, job, args); err != nil {
-		return stats, err
-	}
-	return r.finish(job, stats)
+	return countJob(job, stats.Stats)
 }
 
-// planDir is where the files of a job's plan lie: beside the attempt's
-// directory, as a part of it.
-func planDir(job *runner.Job) string { return job.Output + ".plan" }
+// RunPass runs a pass over a game with cycles.
+func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
+	stats, ran, err := r.run(ctx, &pass.Work, func(p *plan) error { return p.ofPass(pass) })
+	switch {
+	case err != nil:
+		return stats, err
+	case !ran:
+		return r.Small.RunPass(ctx, pass)
+	}
+	return countPass(pass, stats)
+}
 
-// finish checks and counts what a job has written, and removes its plan. Text it
-// counts only where nothing came of the job's counters.
-func (r *Runner) finish(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
+// run runs a job or a pass on the cluster, unless it is Small's: then ran is false.
+func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error) (stats runner.PassStats, ran bool, err error) {
+	switch {
+	case w.Adopted:
+		app, err := r.find(ctx, w.Output)
+		if err != nil {
+			return stats, true, err
+		}
+		if stats, err = r.attend(ctx, w, app); err != nil {
+			return stats, true, err
+		}
+	case w.Step == step.Init || w.Step == step.Final:
+		return stats, false, nil
+	default:
+		p := &plan{Runner: r, work: w, dir: planDir(w)}
+		if err := fill(p); err != nil {
+			return stats, true, err
+		}
+		if p.reads <= max(0, r.Above) {
+			return stats, false, nil
+		}
+		args, err := p.arguments()
+		if err != nil {
+			return stats, true, err
+		}
+		// Hadoop makes the directory, and would refuse one that is there.
+		if err := w.FS.RemoveAll(w.Output); err != nil {
+			return stats, true, err
+		}
+		if stats, err = r.submit(ctx, w, args); err != nil {
+			return stats, true, err
+		}
+	}
+	return stats, true, w.FS.RemoveAll(planDir(w))
+}
+
+// planDir is where the files of a plan lie: beside the attempt's directory, as a
+// part of it.
+func planDir(w *runner.Work) string { return w.Output + ".plan" }
+
+// countJob checks and counts what a job has written. Text it counts only where
+// nothing came of the job's counters.
+func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	if job.Codec == tierio.Blocks || stats.Records == 0 {
 		t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
 		if err != nil {
@@ -108,7 +132,26 @@ func (r *Runner) finish(job *runner.Job, stats runner.Stats) (runner.Stats, erro
 	if job.Step != step.Possible {
 		stats.Finished = 0
 	}
-	return stats, job.FS.RemoveAll(planDir(job))
+	return stats, nil
+}
+
+// countPass checks and counts what is new after a pass, as countJob does.
+func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, error) {
+	if pass.Codec == tierio.Text && stats.Records > 0 {
+		return stats, nil
+	}
+	fresh, err := rangeio.Open(pass.FS, []string{pass.Output}, pass.Game)
+	if err != nil {
+		return stats, err
+	}
+	defer fresh.Close()
+	stats.New, stats.Records, stats.Finished = [4]int64{}, 0, 0
+	for value, n := range fresh.Counts() {
+		var some [4]int64
+		some[value&3] = int64(n)
+		stats.Add(some)
+	}
+	return stats, nil
 }
 
 // Keeps reports whether the cluster is at work for an attempt, or has done its

@@ -28,24 +28,38 @@ import (
 	"github.com/treereduce/treereduce/store"
 )
 
-// A board of connectn.
-type board struct{ width, height, connect int }
-
-func (b board) String() string { return fmt.Sprintf("%dx%d-connect-%d", b.width, b.height, b.connect) }
-
-func (b board) flags() string {
-	return fmt.Sprintf("--width %d --height %d --connect %d", b.width, b.height, b.connect)
+// A board of a game.
+type board struct {
+	game                   string
+	width, height, connect int
 }
 
-// tiers are those of the board but the first.
+func (b board) String() string {
+	return fmt.Sprintf("%s-%dx%d-connect-%d", b.game, b.width, b.height, b.connect)
+}
+
+// flags are the name of the game and its parameters.
+func (b board) flags() string {
+	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
+}
+
+// tiers are those of a board of connectn but the first.
 func (b board) tiers() int { return b.width * b.height }
 
-var small, course = board{3, 3, 3}, board{4, 5, 3}
+var (
+	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
+	// Of these, with cycles, the first has one range of positions, the other nine.
+	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
+)
 
 const (
 	// twoJobs leaves, of small, the jobs that read tier 7 to the cluster:
 	// data_first8 and data_second6.
 	twoJobs = " --cluster-above 150"
+
+	// threePasses leaves, of nine, to the cluster the passes that read what is new
+	// in mark8, what is finished in all marks, and what is new in solve1.
+	threePasses = " --cluster-above 110000"
 
 	// waitTime bounds everything that is waited for.
 	waitTime = 15 * time.Minute
@@ -72,6 +86,10 @@ func TestHadoop(t *testing.T) {
 		{"driver killed", testDriverKilled, false},
 		{"node manager killed", testNodeManagerKilled, false},
 		{"data node killed", testDataNodeKilled, false},
+		{"passes, one reducer", testPasses, false},
+		{"passes whose tasks fail", testPassTasksFail, false},
+		{"passes as text", testPassText, true},
+		{"passes, driver killed", testPassDriverKilled, false},
 		{"three reducers", testThreeReducers, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,12 +161,8 @@ func testTasksFail(t *testing.T, s *site) {
 		`"treereduce data_second6 "*_r_000001_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
 	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs)
 	apps := s.wantJobs(t, onceEach)
-	if job := s.job(t, apps["data_first8"]); job.FailedMaps != 1 || job.FailedReduces != 0 {
-		t.Errorf("data_first8: %d maps and %d reduces failed, want one map", job.FailedMaps, job.FailedReduces)
-	}
-	if job := s.job(t, apps["data_second6"]); job.FailedMaps != 0 || job.FailedReduces != 1 {
-		t.Errorf("data_second6: %d maps and %d reduces failed, want one reduce", job.FailedMaps, job.FailedReduces)
-	}
+	s.wantFailed(t, apps["data_first8"], 1, 0)
+	s.wantFailed(t, apps["data_second6"], 0, 1)
 }
 
 // testTwins has the first attempt of a map, and of a reduce, sleep until Hadoop
@@ -174,7 +188,7 @@ func testTwins(t *testing.T, s *site) {
 // testInterrupted presses Ctrl-C while a job runs.
 func testInterrupted(t *testing.T, s *site) {
 	g := newGate(t, "data_second6", "000000")
-	s.forward(t, g.data, "")
+	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	begun := time.Now()
@@ -198,7 +212,7 @@ func testInterrupted(t *testing.T, s *site) {
 // testClientLost kills Hadoop's client while a job runs.
 func testClientLost(t *testing.T, s *site) {
 	g := newGate(t, "data_second6", "000000")
-	s.forward(t, g.data, "")
+	s.forward(t, small, g.data, "")
 	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	for _, client := range children(t, d.cmd.Process.Pid) {
@@ -230,44 +244,22 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
 	}
 	possible, solving := newGate(t, "data_first8", "000000"), newGate(t, "data_second6", "000000")
-	s.forward(t, solving.data, keep)
-	for g, resume := range map[*gate]string{possible: "", solving: " --resume"} {
-		d := s.start(t, small, g.data, flags+resume+" --cluster-bin "+s.programs(t, g.hold, ""))
-		g.wait(t, d)
-		if err := d.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		d.wait(t)
-	}
+	s.forward(t, small, solving.data, keep)
+	s.kill(t, small, possible, flags)
+	s.kill(t, small, solving, flags+" --resume")
 	if err := solving.open(); err != nil { // and its job ends with no driver
 		t.Fatal(err)
 	}
-	done := make(map[string]map[string]time.Time)
-	for _, data := range []string{between, possible.data, solving.data} {
-		done[data] = s.whole(t, data)
-	}
+	done := s.done(t, between, possible.data, solving.data)
 	if _, early := done[possible.data]["data_first8"]; early {
 		t.Error("data_first8 was done before its driver was killed")
 	}
 
 	s.resume(t, small, between, flags)
-	killed := time.Now()
-	attended := make(chan error, 1)
-	go func() { attended <- s.attended(possible, "data_first8", killed) }()
-	s.resume(t, small, possible.data, flags)
-	if err := <-attended; err != nil {
-		t.Error(err)
-	}
+	s.adopt(t, small, possible, flags)
 	s.resume(t, small, solving.data, flags)
 	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 3})
-	for data, before := range done {
-		after := s.whole(t, data)
-		for name, at := range before {
-			if !after[name].Equal(at) {
-				t.Errorf("%s/%s was made again", data, name)
-			}
-		}
-	}
+	s.wantKept(t, done)
 }
 
 // testNodeManagerKilled kills the node manager while the maps of a job run, and
@@ -288,7 +280,7 @@ func testDataNodeKilled(t *testing.T, s *site) {
 // testDaemonKilled kills a daemon while maps stand at a gate, and starts it again.
 // Only a data node leaves maps behind that could go on.
 func testDaemonKilled(t *testing.T, s *site, g *gate, daemon cluster.Daemon) {
-	s.forward(t, g.data, "--reducers 3")
+	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
 	if err := s.Kill(daemon); err != nil {
@@ -306,6 +298,59 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon cluster.Daemon) {
 	d.wantDone(t)
 	s.wantFinal(t, small, g.data)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
+}
+
+// testPasses has every pass over a game with cycles on the cluster.
+func testPasses(t *testing.T, s *site) {
+	s.solve(t, cross, "--cluster-above 0 --reducers 1")
+	jobs := map[string]int{"create": 1}
+	for pass := 1; pass <= 10; pass++ {
+		jobs[fmt.Sprintf("mark%d", pass)] = 1
+	}
+	for pass := 1; pass <= 7; pass++ {
+		jobs[fmt.Sprintf("solve%d", pass)] = 1
+	}
+	s.wantJobs(t, jobs)
+}
+
+// testPassTasksFail has reducers of a mark and of a solve die after they have
+// written the states of their ranges, and a mapper fail at once.
+func testPassTasksFail(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce solve2 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
+		`"treereduce mark9 "*_r_000001_0|"treereduce solve1 "*_r_000002_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
+	s.solve(t, nine, "--reducers 3 --cluster-bin "+bin+threePasses)
+	apps := s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
+	s.wantFailed(t, apps["mark9"], 0, 1)
+	s.wantFailed(t, apps["solve1"], 0, 1)
+	s.wantFailed(t, apps["solve2"], 1, 0)
+}
+
+// testPassText has what is new in the passes as lines of text.
+func testPassText(t *testing.T, s *site) {
+	s.solve(t, nine, "--keep all --reducers 3"+threePasses)
+	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
+}
+
+// testPassDriverKilled kills drivers while a mark and a solve run on the cluster.
+func testPassDriverKilled(t *testing.T, s *site) {
+	const keep = "--keep all --compress --reducers 3"
+	marking, solving := newGate(t, "mark9", "000000"), newGate(t, "solve1", "000000")
+	s.forward(t, nine, solving.data, keep)
+	s.kill(t, nine, marking, keep+threePasses)
+	s.kill(t, nine, solving, keep+threePasses+" --resume")
+	if err := solving.open(); err != nil { // and its job ends with no driver
+		t.Fatal(err)
+	}
+	done := s.done(t, marking.data, solving.data)
+	if len(done[marking.data]) != 9 { // create and mark1 to mark8
+		t.Errorf("%d passes were done before the driver of mark9 was killed", len(done[marking.data]))
+	}
+
+	s.adopt(t, nine, marking, keep)
+	s.resume(t, nine, solving.data, keep)
+	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1})
+	s.wantKept(t, done)
 }
 
 // A site is a cluster with what runs on it.
@@ -359,7 +404,7 @@ type driver struct {
 // start starts a driver.
 func (s *site) start(t *testing.T, b board, data, flags string) *driver {
 	t.Helper()
-	args := strings.Fields("solve connectn " + b.flags() + " --runner hadoop --streaming-jar " + s.StreamingJar() +
+	args := strings.Fields("solve " + b.flags() + " --runner hadoop --streaming-jar " + s.StreamingJar() +
 		" --data " + s.DefaultFS() + data + " " + flags)
 	d := &driver{cmd: exec.Command(filepath.Join(s.bin, "driver"), args...), err: make(chan error, 1)}
 	d.cmd.Env = s.Env()
@@ -398,10 +443,34 @@ func (s *site) solve(t *testing.T, b board, flags string) {
 	s.wantFinal(t, b, data)
 }
 
-// forward makes the possible tiers of small, none of them on the cluster.
-func (s *site) forward(t *testing.T, data, flags string) {
+// forward makes the possible tiers of a board, or its passes forward, none of them on
+// the cluster.
+func (s *site) forward(t *testing.T, b board, data, flags string) {
 	t.Helper()
-	s.start(t, small, data, flags+" --until-tier 9").wantDone(t)
+	s.start(t, b, data, flags+" --until-tier 20").wantDone(t)
+}
+
+// kill starts a driver, and kills it once its job stands at a gate.
+func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
+	t.Helper()
+	d := s.start(t, b, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+	g.wait(t, d)
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	d.wait(t)
+}
+
+// adopt goes on with what kill has left, and opens the gate once the driver waits for
+// the job.
+func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
+	t.Helper()
+	attended, begun := make(chan error, 1), time.Now()
+	go func() { attended <- s.attended(g, begun) }()
+	s.resume(t, b, g.data, flags)
+	if err := <-attended; err != nil {
+		t.Error(err)
+	}
 }
 
 // resume goes on with a data directory, once its lock is free, to the end.
@@ -424,7 +493,7 @@ func (s *site) wantFinal(t *testing.T, b board, data string) {
 	t.Helper()
 	if s.final[b] == nil {
 		local := t.TempDir()
-		args := strings.Fields("solve connectn " + b.flags() + " --data " + local)
+		args := strings.Fields("solve " + b.flags() + " --data " + local)
 		if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -460,7 +529,39 @@ func (s *site) wantFinal(t *testing.T, b board, data string) {
 	}
 }
 
-// whole are the directories that are whole, with the time since when.
+// wantFailed wants so many attempts of a job to have failed.
+func (s *site) wantFailed(t *testing.T, app yarn.App, failedMaps, failedReduces int) {
+	t.Helper()
+	if job := s.job(t, app); job.FailedMaps != failedMaps || job.FailedReduces != failedReduces {
+		t.Errorf("%s: %d maps and %d reduces failed, want %d and %d", app.Name, job.FailedMaps, job.FailedReduces, failedMaps, failedReduces)
+	}
+}
+
+// done is what whole says of data directories.
+func (s *site) done(t *testing.T, dirs ...string) map[string]map[string]time.Time {
+	t.Helper()
+	done := make(map[string]map[string]time.Time)
+	for _, data := range dirs {
+		done[data] = s.whole(t, data)
+	}
+	return done
+}
+
+// wantKept wants what was done to be as it was.
+func (s *site) wantKept(t *testing.T, done map[string]map[string]time.Time) {
+	t.Helper()
+	for data, before := range done {
+		after := s.whole(t, data)
+		for name, at := range before {
+			if !after[name].Equal(at) {
+				t.Errorf("%s/%s was made again", data, name)
+			}
+		}
+	}
+}
+
+// whole are the directories of jobs and passes that are whole, with the time since
+// when.
 func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	t.Helper()
 	entries, err := s.files.ReadDir(data)
@@ -469,7 +570,7 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	}
 	found := make(map[string]time.Time)
 	for _, e := range entries {
-		if info, err := s.files.Stat(path.Join(data, e.Name(), store.Success)); err == nil && strings.HasPrefix(e.Name(), "data_") {
+		if info, err := s.files.Stat(path.Join(data, e.Name(), store.Success)); err == nil && !strings.HasPrefix(e.Name(), "_") {
 			found[e.Name()] = info.ModTime()
 		}
 	}
@@ -548,20 +649,21 @@ func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []strin
 }
 
 // attended waits until the journal says that a driver that began after a time
-// waits for a job on the cluster, and lets the job go on.
-func (s *site) attended(g *gate, job string, begun time.Time) error {
+// waits for the job at a gate, and lets the job go on.
+func (s *site) attended(g *gate, begun time.Time) error {
 	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
 		j, err := solve.ReadJournal(s.files, g.data)
-		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == job && j.Now.Tracking != "" {
+		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == g.job && j.Now.Tracking != "" {
 			return g.open()
 		}
 	}
-	return errors.Join(fmt.Errorf("%s: no driver waits for %s", g.data, job), g.open())
+	return errors.Join(fmt.Errorf("%s: no driver waits for %s", g.data, g.job), g.open())
 }
 
 // A gate holds the first attempts of maps of a job, until it is opened, or the
 // test ends. It has a data directory of its own.
 type gate struct {
+	job  string
 	data string
 	held string // the file that is there while a map is held
 	hold string // of the mapper, see programs
@@ -570,7 +672,7 @@ type gate struct {
 // newGate makes a gate for the maps of a job whose numbers, of six digits, a shell's
 // pattern matches.
 func newGate(t *testing.T, job, maps string) *gate {
-	g := &gate{data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
+	g := &gate{job: job, data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
 	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)
 	return g
 }

@@ -300,9 +300,22 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon cluster.Daemon) {
 	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
-// testPasses has every pass over a game with cycles on the cluster.
+// testPasses has every pass over a game with cycles on the cluster, and looks at what
+// came of it.
 func testPasses(t *testing.T, s *site) {
 	s.solve(t, cross, "--cluster-above 0 --reducers 1")
+	for command, want := range map[string]string{
+		"lookup --start": "hash 0: LOSE in 6\n",
+		"stats":          "18,753  100.0%",
+		"verify":         "18753 positions, every one as it should be\n",
+		"status":         "  mark9 ",
+	} {
+		args := strings.Fields(command + " --data " + s.DefaultFS() + dataDir(t, cross.String()))
+		out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("driver %s: %v: %s", command, err, out)
+		}
+	}
 	jobs := map[string]int{"create": 1}
 	for pass := 1; pass <= 10; pass++ {
 		jobs[fmt.Sprintf("mark%d", pass)] = 1

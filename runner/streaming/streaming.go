@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/rangeio"
@@ -137,6 +138,12 @@ func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 
 // countPass checks and counts what is new after a pass, as countJob does.
 func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, error) {
+	if pass.Step == step.Mark && stats.Messages == 0 {
+		var err error
+		if stats.Messages, err = countMessages(pass); err != nil {
+			return stats, err
+		}
+	}
 	if pass.Codec == tierio.Text && stats.Records > 0 {
 		return stats, nil
 	}
@@ -152,6 +159,26 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 		stats.Add(some)
 	}
 	return stats, nil
+}
+
+// countMessages counts the moves of which the map of a mark told, where nothing came
+// of its counters.
+func countMessages(pass *runner.Pass) (int64, error) {
+	input, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+	if err != nil {
+		return 0, err
+	}
+	defer input.Close()
+	p := step.NewPass(pass.Game, pass.Step, pass.Number)
+	c := input.Cursor()
+	var from block.State
+	for i := range input.Len() {
+		if err := c.Read(i, &from); err != nil {
+			return 0, err
+		}
+		p.Map(input.Range(i), &from, func(uint64, block.Set, bool) {})
+	}
+	return p.Messages, nil
 }
 
 // Keeps reports whether the cluster is at work for an attempt, or has done its

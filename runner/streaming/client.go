@@ -201,17 +201,20 @@ func (r *Runner) cause(ctx context.Context, app string, said error) error {
 	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
 }
 
-// stats makes a job's statistics of its counters.
+// stats makes the statistics of a job or a pass of its counters.
 func (r *Runner) stats(app string, n counters, wall time.Duration) runner.PassStats {
 	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
-	s := runner.Stats{
+	s := runner.PassStats{Stats: runner.Stats{
 		Application: app,
 		Records:     of("reduce", step.RecordsOut),
 		Finished:    of("reduce", step.RecordsDone),
 		Messages:    of("map", step.MessagesSaid),
 		Shuffled:    of("map", step.RecordsOut),
 		Programs:    seconds("map", step.CPU) + seconds("reduce", step.CPU),
+	}}
+	for result := range s.New {
+		s.New[result] = of("reduce", step.NewRecords(game.Result(result)))
 	}
 	for key, value := range n {
 		switch key[1] {
@@ -227,9 +230,5 @@ func (r *Runner) stats(app string, n counters, wall time.Duration) runner.PassSt
 	}
 	s.Working = min(s.Working, wall.Seconds())
 	s.Waiting = wall.Seconds() - s.Working
-	all := runner.PassStats{Stats: s}
-	for result := range all.New {
-		all.New[result] = of("reduce", step.NewRecords(game.Result(result)))
-	}
-	return all
+	return s
 }

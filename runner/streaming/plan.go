@@ -39,8 +39,8 @@ type plan struct {
 
 	// What follows is of text.
 
-	inputs []string // the directories that the map reads
-	key    func(border uint64) []byte
+	inputs []string                   // the directories that the map reads
+	key    func(border uint64) []byte // the first of a range
 }
 
 // tasks is how many tasks so many records are worth.

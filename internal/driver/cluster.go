@@ -8,17 +8,17 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/streaming"
 )
 
 // clusterRunner makes the runner of --runner hadoop; bin is where mapper and
-// reducer are, if nothing else is said.
-func clusterRunner(c *cli.Context, dfs *hadoop.FS, bin string) (*streaming.Runner, error) {
+// reducer are, if nothing else is said, small the runner of what is not worth a job.
+func clusterRunner(c *cli.Context, dfs *hadoop.FS, bin string, small runner.Runner) (*streaming.Runner, error) {
 	r := &streaming.Runner{
 		Bin: bin, FS: dfs,
 		Files: c.StringSlice("files"), Queue: c.String("queue"), Define: c.StringSlice("D"),
-		Reducers: c.Int("reducers"), Above: c.Int64("cluster-above"), Small: &inline.Runner{},
+		Reducers: c.Int("reducers"), Above: c.Int64("cluster-above"), Small: small,
 	}
 	if dir := c.String("cluster-bin"); dir != "" {
 		r.Bin = dir

@@ -133,15 +133,16 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	}
 	bin := filepath.Dir(self)
 	preset := 1
+	inProcess := &inline.Runner{Memory: int(memory / 4)}
 	var r runner.Runner
 	switch name := c.String("runner"); name {
 	case "inline":
-		r = &inline.Runner{Memory: int(memory / 4)}
+		r = inProcess
 	case "pipe":
 		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
 		preset = runtime.GOMAXPROCS(0)
 	case "hadoop":
-		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin); err != nil {
+		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin, inProcess); err != nil {
 			return nil, err
 		}
 	default:

@@ -86,10 +86,10 @@ func TestHadoop(t *testing.T) {
 		{"driver killed", testDriverKilled, false},
 		{"node manager killed", testNodeManagerKilled, false},
 		{"data node killed", testDataNodeKilled, false},
-		{"passes whose tasks fail", testPassTasksFail, false},
-		{"passes, driver killed", testPassDriverKilled, false},
+		{"passes with tasks that fail", testPassTasksFail, false},
+		{"passes with drivers killed", testPassDriverKilled, false},
 		{"three reducers", testThreeReducers, true},
-		{"passes, one reducer", testPasses, true},
+		{"passes with one reducer", testPasses, true},
 		{"passes as text", testPassText, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

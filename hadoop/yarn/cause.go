@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ const maxAttempts = 4
 // Failure is why an application failed.
 type Failure struct {
 	Task    string // "map 3", "reduce 0", "application master"; empty if no task was run
-	Attempt string // attempt_1795287426079_0002_m_000003_0; of an application master appattempt_…
+	Attempt string // attempt_1795287426079_0002_m_000003_0; of an application master, or a task that it ran itself, appattempt_…
 	Node    string // host on which it ran
 
 	// Text is what the program wrote to stderr, without what Hadoop and Java put
@@ -73,6 +74,9 @@ func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 	default:
 		var job string
 		failure, job, err = c.taskFailure(ctx, app)
+		if failure.Text == "" && app.Ended() {
+			failure = c.uberFailure(ctx, app)
+		}
 		if job != "" || !app.Ended() { // those of an application that runs are not of a failure
 			diagnostics = job
 		}
@@ -171,17 +175,10 @@ func (c *Client) failedAttempts(ctx context.Context, service, base string, job j
 // application's diagnostics do not tell, its logs may. It is empty if no master
 // was ever started.
 func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
-	var answer struct {
-		AppAttempts struct {
-			AppAttempt []struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
-		}
-	}
-	err := c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
-	attempts := answer.AppAttempts.AppAttempt
-	if err != nil || len(attempts) == 0 {
+	last, err := c.lastMaster(ctx, app)
+	if err != nil || last == (masterJSON{}) {
 		return Failure{}, err
 	}
-	last := attempts[len(attempts)-1]
 	failure := Failure{Task: master, Attempt: last.AppAttemptID, Node: hostOf(last.NodeHTTPAddress)}
 	if text, clear := meaning(app.Diagnostics); clear {
 		failure.Text = text
@@ -195,6 +192,43 @@ func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
 		failure.Text = lastError(syslog)
 	}
 	return failure, nil
+}
+
+// failedTask is the task by which a job failed, in its diagnostics.
+var failedTask = regexp.MustCompile(`Task failed (task_\d+_\d+_[mr]_\d+)`)
+
+// uberFailure is why a task failed that the application master ran itself (uber
+// mode), as far as the master's stderr tells; otherwise empty. After a map that
+// failed, Hadoop 3.4 begins the reduce, which finds that its job is no more and
+// ends the process in which it is: the master, mostly before there is a history.
+func (c *Client) uberFailure(ctx context.Context, app App) Failure {
+	task := failedTask.FindStringSubmatch(app.Diagnostics)
+	last, err := c.lastMaster(ctx, app)
+	if task == nil || err != nil {
+		return Failure{}
+	}
+	stderr, err := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
+	said := programLines(stderr)
+	if err != nil || len(said) == 0 {
+		return Failure{}
+	}
+	return Failure{taskName(task[1]), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(said, "\n")}
+}
+
+// masterJSON is an attempt of an application master.
+type masterJSON struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
+
+// lastMaster is the last application master of an application; empty if none was
+// ever started.
+func (c *Client) lastMaster(ctx context.Context, app App) (last masterJSON, err error) {
+	var answer struct {
+		AppAttempts struct{ AppAttempt []masterJSON }
+	}
+	err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(app.ID)+"/appattempts", &answer)
+	if attempts := answer.AppAttempts.AppAttempt; len(attempts) > 0 {
+		last = attempts[len(attempts)-1]
+	}
+	return last, err
 }
 
 // log is the end of a log of a container, from wherever it is told: the folder of
@@ -251,10 +285,11 @@ func hostOf(address string) string {
 	return address
 }
 
-// taskName is the task of an attempt in words: attempt_…_m_000003_0 is map 3.
-func taskName(attempt string) string {
-	parts := strings.Split(attempt, "_")
-	if len(parts) == 6 {
+// taskName is a task in words, from its name or that of an attempt:
+// attempt_…_m_000003_0 is map 3.
+func taskName(id string) string {
+	parts := strings.Split(id, "_")
+	if len(parts) == 5 || len(parts) == 6 {
 		if n, err := strconv.Atoi(parts[4]); err == nil {
 			switch parts[3] {
 			case "m":
@@ -264,5 +299,5 @@ func taskName(attempt string) string {
 			}
 		}
 	}
-	return "task " + attempt
+	return "task " + id
 }

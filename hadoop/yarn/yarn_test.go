@@ -28,6 +28,7 @@ const (
 	masterMemory = "application_1795287426079_0039" // the master had 14 MB
 	timeout      = "application_1795287426079_0023" // its mapper sleeps, and was ended
 	running      = "application_1795287426079_0019" // its mapper sleeps
+	uberFails    = "application_1795298523036_0007" // the master ran the map, which failed, and wrote no history
 )
 
 // recorded is where the node manager was when testdata was recorded.
@@ -351,6 +352,7 @@ func TestCause(t *testing.T) {
 		{noProgram, `map 0 on 127.0.0.1: IOException: Cannot run program "no_such_program": error=2, No such file or directory`, "attempt_1795287426079_0005_m_000000_0"},
 		{masterMemory, "application master on 127.0.0.1: Error starting MRAppMaster: OutOfMemoryError: Java heap space", "appattempt_1795287426079_0039_000001"},
 		{timeout, "map 0 on 127.0.0.1: nothing was read, written or reported for 4s (mapreduce.task.timeout) (one of 2 lines)", "attempt_1795287426079_0023_m_000000_0"},
+		{uberFails, "map 0 on 127.0.0.1: possible_map: /block2/data_first4/part-00000.blocks: damaged: the checksum of the block at byte 45 (range 0x0) is wrong", "appattempt_1795298523036_0007_000001"},
 		{noQueue, "Application " + noQueue + " submitted by user root to unknown queue: nope", ""},
 		{killed, "Application " + killed + " was killed by user dr.who", ""},
 	} {

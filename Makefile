@@ -57,7 +57,7 @@ cluster-down: ## stop it; its data stays
 cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
-test-hadoop: build ## tests on a real cluster of their own (three quarters of an hour, SHORT=-short half of it; Java, Maven)
+test-hadoop: build ## tests on a real cluster of their own (an hour, SHORT=-short half of it; Java, Maven)
 	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 60m ./hadoop/... ./runner/streaming ./internal/driver
 
 # The tests in cmd run programs, which are built without the detector.

@@ -17,8 +17,8 @@ import (
 )
 
 // cyclicRun is one run of the loop over a game with cycles. Work is measured in
-// positions: half of it is to reach them, half to decide them. Nobody knows how
-// many there are, nor how many are draws.
+// positions: half of it is to reach them, half to decide them. How many there are is
+// known when all are reached; how many are draws, and never decided, at the end.
 type cyclicRun struct {
 	*loop
 	g     game.Cyclic
@@ -48,6 +48,8 @@ func (r *cyclicRun) run(ctx context.Context) error {
 	if err := r.find(); err != nil {
 		return err
 	}
+	r.measure()
+	r.before = r.done
 	for {
 		pass := r.next()
 		if pass == nil {
@@ -184,15 +186,23 @@ func (r *cyclicRun) finished(results ...game.Result) (passes []string) {
 	return passes
 }
 
-// progress is the work that the passes of the index have done.
-func (r *cyclicRun) progress() float64 {
-	var done float64
-	if r.index != nil {
-		for _, found := range r.index.Passes {
-			done += float64(found.Total())
+// measure measures what the passes of the index have done and, after the last pass
+// forward, how much there is in all.
+func (r *cyclicRun) measure() {
+	if r.index == nil {
+		return
+	}
+	var reached float64
+	r.done = 0
+	for _, found := range r.index.Passes {
+		r.done += float64(found.Total())
+		if step.IsForward(found.Step) {
+			reached = r.done
 		}
 	}
-	return done
+	if last := r.index.Passes[len(r.index.Passes)-1]; last.Total() == 0 || !step.IsForward(last.Step) {
+		r.work = 2 * reached
+	}
 }
 
 // pass runs a pass and makes it count.
@@ -201,8 +211,7 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 		return err
 	}
 	pass.Game = r.g
-	r.done = r.progress()
-	err := r.begin(&pass.Work, step.Create, func(runner.Progress) Event { return r.event(pass, r.done) })
+	err := r.begin(&pass.Work, step.Create, func(runner.Progress) Event { return r.event(pass) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)
 	}
@@ -217,15 +226,16 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)
 	}
-	e := r.event(pass, r.progress())
+	r.measure()
+	e := r.event(pass)
 	e.Done, e.Stats = true, stats.Stats
 	r.report(e)
 	return nil
 }
 
-// event is news of a pass, with so much done of the run.
-func (r *cyclicRun) event(pass *runner.Pass, done float64) Event {
-	e := r.loop.event(pass.Name, pass.Step, done)
+// event is news of a pass.
+func (r *cyclicRun) event(pass *runner.Pass) Event {
+	e := r.loop.event(pass.Name, pass.Step, r.done)
 	e.Tier = pass.Number
 	return e
 }

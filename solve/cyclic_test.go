@@ -62,6 +62,43 @@ func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode stor
 	return solve.Run(context.Background(), data, g, o)
 }
 
+// TestCyclicProgress wants the share that is done to grow, the time left to be told
+// from the passes that count on, and all that is decided of what is reached to be
+// what the last share says.
+func TestCyclicProgress(t *testing.T) {
+	var events []solve.Event
+	_, r := solvedCyclic(t, quickCross(t, 3, 3, 3), func(o *solve.Options) {
+		o.Report = func(e solve.Event) { events = append(events, e) }
+	})
+	forward, left := true, 0
+	var reached, decided int64
+	share := 0.0
+	for _, e := range events {
+		if forward && !step.IsForward(e.Step) {
+			forward, share = false, 0 // it is known now how much there is
+		}
+		if e.Share < share || e.Share > 1 || e.Left < 0 {
+			t.Errorf("%s: share %g after %g, %g s left", e.Job, e.Share, share, e.Left)
+		}
+		share = e.Share
+		if e.Left > 0 {
+			left++
+		}
+		if e.Done && forward {
+			reached += e.Records
+		}
+		if e.Done && (e.Step == step.Solve || e.Step == step.Ties) {
+			decided += e.Records
+		}
+	}
+	if left == 0 {
+		t.Error("no time left was told")
+	}
+	if want := float64(reached+decided) / float64(2*reached); uint64(reached) != r.Positions || share != want {
+		t.Errorf("%d positions reached, share %g at the end; want %d and %g", reached, share, r.Positions, want)
+	}
+}
+
 // finalOf is the text that final should have, by the oracle.
 func finalOf(positions uint64, worth map[uint64]naive.Worth) string {
 	var b strings.Builder

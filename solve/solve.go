@@ -75,7 +75,7 @@ type Event struct {
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
 	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
-	Left    float64 `json:"left"`    // seconds still to go, 0 if not known
+	Left    float64 `json:"left"`    // seconds still to go, 0 if not known; of a game with cycles at most
 
 	runner.Stats // once Done
 
@@ -481,15 +481,16 @@ func (r *run) skip(slots float64) {
 func (r *run) event(job *runner.Job, done float64) Event {
 	e := r.loop.event(job.Name, job.Step, done)
 	e.Tier, e.Tiers = job.Tier, r.last
-	if now := done - r.before; now > r.work/1000 { // of less it is the start of a job that counts
-		e.Left = e.Elapsed * (r.work - done) / now
-	}
 	return e
 }
 
 // event is news of a job with so much done of the run's work.
 func (l *loop) event(job, step string, done float64) Event {
-	return Event{Job: job, Step: step, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+	e := Event{Job: job, Step: step, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
+		e.Left = max(0, e.Elapsed*(l.work-done)/now)
+	}
+	return e
 }
 
 // report tells an event, and notes it.

@@ -33,6 +33,11 @@ var pom []byte
 // needJava finds a Java for Hadoop and returns its home. On Debian root gets
 // it installed if there is none.
 func needJava(ctx context.Context, progress io.Writer) (home string, err error) {
+	unlock, err := lockTools(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	home, why := findJava(ctx, javaCandidates())
 	if home != "" {
 		return home, nil
@@ -112,11 +117,11 @@ func askJava(ctx context.Context, java string) (home string, version int, err er
 // was made from: another pom makes it anew.
 func needJars(ctx context.Context, cache, java string, progress io.Writer) (string, error) {
 	if cache == "" {
-		dir, err := os.UserCacheDir()
+		dir, err := cacheDir()
 		if err != nil {
-			return "", fmt.Errorf("cluster: no folder for the jars: %w", err)
+			return "", err
 		}
-		cache = filepath.Join(dir, "treereduce", "hadoop-"+Version)
+		cache = filepath.Join(dir, "hadoop-"+Version)
 	}
 	cache, err := plainPath(cache)
 	if err != nil {
@@ -168,6 +173,11 @@ func needJars(ctx context.Context, cache, java string, progress io.Writer) (stri
 
 // needMaven finds mvn. On Debian root gets it installed if there is none.
 func needMaven(ctx context.Context, progress io.Writer) (string, error) {
+	unlock, err := lockTools(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	if mvn, err := exec.LookPath("mvn"); err == nil {
 		return mvn, nil
 	}
@@ -179,6 +189,28 @@ func needMaven(ctx context.Context, progress io.Writer) (string, error) {
 		return "", fmt.Errorf("cluster: Maven: %w", err)
 	}
 	return mvn, nil
+}
+
+// cacheDir is the folder of what is brought once, for all clusters of a user.
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("cluster: no cache folder: %w", err)
+	}
+	return filepath.Join(dir, "treereduce"), nil
+}
+
+// lockTools has one process at a time look for a tool and install it: apt-get does
+// not wait for another, and a tool that is half installed does not work.
+func lockTools(ctx context.Context) (unlock func(), err error) {
+	dir, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return lock(ctx, filepath.Join(dir, "tools.lock"))
 }
 
 // install installs a package of Debian.

@@ -346,6 +346,7 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 		{"old Java", words("UnsupportedClassVersionError", "wants another Java", "JAVA_HOME"), nil,
 			s.solve("/x", "--hadoop", s.hadoopWith(t, script(t, t.TempDir(), "java", oldJava)))},
 		{"no binaries", words("mapper", "make build", "--cluster-bin"), nil, s.solve("/x", "--cluster-bin", t.TempDir())},
+		{"no name for Hadoop", words("data directory /x,y", "','"), nil, s.solve("/x,y")},
 		{"Kerberos", words("Kerberos"), words("HADOOP_CONF_DIR=" + kerberos), s.solve("/x")},
 	}
 	if java := newestJava(t); java != "" {

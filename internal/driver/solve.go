@@ -195,7 +195,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := r.Preflight(ctx, g); err != nil {
+		if err := r.Preflight(ctx, g, path); err != nil {
 			return err
 		}
 	}

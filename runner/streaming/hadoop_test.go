@@ -66,18 +66,21 @@ const (
 	poll     = 200 * time.Millisecond
 )
 
-// TestHadoop runs the driver on a real cluster, which it starts for all that
-// follows, or finds in the folder TREEREDUCE_TEST_CLUSTER; and wants final to be,
-// byte for byte, what a run on one machine writes.
-func TestHadoop(t *testing.T) {
-	s := newSite(t)
-	for _, test := range []struct {
-		name string
-		do   func(*testing.T, *site)
-		long bool
-	}{
-		{"one reducer", testOneReducer, false},
+// TestWhole has whole games on a real cluster, every job or those in the middle; and
+// wants final to be, byte for byte, what a run on one machine writes.
+func TestWhole(t *testing.T) {
+	onSite(t, []siteTest{
 		{"tiers in the middle", testMiddle, false},
+		{"one reducer", testOneReducer, false},
+		{"three reducers", testThreeReducers, true},
+		{"passes", testPasses, true},
+	})
+}
+
+// TestHadoop has a few jobs on a real cluster, where something fails or is killed, and
+// wants the same of final.
+func TestHadoop(t *testing.T) {
+	onSite(t, []siteTest{
 		{"text", testText, false},
 		{"tasks that fail", testTasksFail, false},
 		{"twins", testTwins, false},
@@ -88,10 +91,22 @@ func TestHadoop(t *testing.T) {
 		{"data node killed", testDataNodeKilled, false},
 		{"passes with tasks that fail", testPassTasksFail, false},
 		{"passes with drivers killed", testPassDriverKilled, false},
-		{"three reducers", testThreeReducers, true},
-		{"passes with one reducer", testPasses, true},
 		{"passes as text", testPassText, true},
-	} {
+	})
+}
+
+// A siteTest is a test on a cluster; a long one takes minutes.
+type siteTest struct {
+	name string
+	do   func(*testing.T, *site)
+	long bool
+}
+
+// onSite runs tests on a cluster, which it starts for them, or finds in the folder
+// TREEREDUCE_TEST_CLUSTER.
+func onSite(t *testing.T, tests []siteTest) {
+	s := newSite(t)
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if test.long && testing.Short() {
 				t.Skip("it takes minutes")

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -17,14 +18,17 @@ import (
 // preflightTime bounds the preflight.
 const preflightTime = 25 * time.Second
 
-// Preflight asks whether the jobs of a game can run, before anything is begun: a
-// mapper and a reducer, a resource manager with a live node and the queue, a
-// hadoop command that runs. It asks nothing if no job can be large enough for
-// the cluster. The name node has been asked, and what may be done there shows
-// when the data directory is made.
-func (r *Runner) Preflight(ctx context.Context, g game.Game) error {
+// Preflight asks whether the jobs of a game with its data in a directory can run,
+// before anything is begun: a name that Hadoop takes for one, a mapper and a
+// reducer, a resource manager with a live node and the queue, a hadoop command that
+// runs. It asks nothing if no job can be large enough for the cluster. The name node
+// has been asked, and what may be done there shows when the data directory is made.
+func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error {
 	if mostRecords(g) <= float64(r.Above) {
 		return nil
+	}
+	if err := checkName(data); err != nil {
+		return err
 	}
 	for _, binary := range []string{"mapper", "reducer"} {
 		if _, err := os.Stat(filepath.Join(r.Bin, binary)); err != nil {
@@ -49,6 +53,17 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game) error {
 			err = fmt.Errorf("no end within %v", preflightTime)
 		}
 		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
+	}
+	return nil
+}
+
+// checkName wants a directory to be one in a job's -input and -files: lists, parted by
+// commas, of patterns and of URIs.
+func checkName(dir string) error {
+	for _, c := range dir {
+		if strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) {
+			return fmt.Errorf("data directory %s: a job of Hadoop's can have no %q in the name of a directory", dir, c)
+		}
 	}
 	return nil
 }

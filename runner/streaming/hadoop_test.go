@@ -354,12 +354,13 @@ func testPassTasksFail(t *testing.T, s *site) {
 	s.wantFailed(t, apps["solve2"], 1, 0)
 }
 
-// testPassText has what is new in the passes as lines of text. A part is a map at
-// least, so most have one.
+// testPassText has what is new in the passes as lines of text: a mark with three
+// reducers, and solves of the small board, whose first has a map for each mark.
 func testPassText(t *testing.T, s *site) {
 	data := dataDir(t, nine.String())
-	s.start(t, nine, data, "--keep all --reducers 1 --until-tier 8").wantDone(t)
-	s.resume(t, nine, data, "--keep all --reducers 3"+threePasses)
+	s.start(t, nine, data, "--keep all --reducers 3 --until-tier 9"+threePasses).wantDone(t)
+	s.resume(t, nine, data, "--keep all")
+	s.solve(t, cross, "--keep all --reducers 1 --cluster-above 10000")
 	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
 }
 

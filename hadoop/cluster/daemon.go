@@ -110,7 +110,7 @@ func (c *Cluster) mark() string { return "-Dtreereduce.cluster=" + c.dir }
 // javaArgs are the arguments of java that make it a daemon.
 func (c *Cluster) javaArgs(d Daemon) []string {
 	return slices.Concat(javaOpts(), []string{
-		daemonHeap, "-XX:+UseSerialGC", c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
+		daemonHeap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
 	}, c.program(d))
 }
 

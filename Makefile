@@ -57,13 +57,8 @@ cluster-down: ## stop it; its data stays
 cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
-TEST_HADOOP := $(GO) test -tags hadoop -count=1 -p 1 -timeout 60m
-
-# A job on a cluster mostly waits: whole games are solved beside all other tests.
-test-hadoop: build ## tests on real clusters of their own (half an hour, SHORT=-short half of it; Java, Maven)
-	@$(TEST_HADOOP) $(SHORT) -run '^TestWhole$$' ./runner/streaming & whole=$$!; \
-	$(TEST_HADOOP) $(SHORT) -skip '^TestWhole$$' ./hadoop/... ./internal/driver ./runner/streaming; others=$$?; \
-	wait $$whole && exit $$others
+test-hadoop: build ## tests on real clusters of their own (three quarters of an hour, SHORT=-short half an hour; Java, Maven)
+	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 60m ./hadoop/... ./internal/driver ./runner/streaming
 
 # The tests in cmd run programs, which are built without the detector.
 race: ## the tests with the race detector (needs a C compiler; some minutes)

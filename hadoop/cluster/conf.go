@@ -102,6 +102,10 @@ func (c *Cluster) hdfsSite() []property {
 		{"dfs.replication", "1"},
 		// Tests make files of several blocks without making big files.
 		{"dfs.namenode.fs-limits.min-block-size", "512"},
+		// A data node on this machine tells of a block within milliseconds: those
+		// who close a file need not wait 400 ms for that.
+		{"dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "10"},
+		{"dfs.client.block.write.locateFollowingBlock.retries", "11"},
 		// Leave safe mode as soon as all blocks are there.
 		{"dfs.namenode.safemode.extension", "0"},
 		// A data node that has died is known to be dead after 30 s:

@@ -161,6 +161,8 @@ func (p *plan) arguments() ([]string, error) {
 	define("mapreduce.client.completion.pollinterval", poll)
 	define("mapreduce.client.progressmonitor.pollinterval", poll)
 	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
+	define("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", closeDelay)
+	define("dfs.client.block.write.locateFollowingBlock.retries", closeRetries)
 	for _, property := range p.properties {
 		define("treereduce."+property.Name, property.Value)
 	}

@@ -52,6 +52,12 @@ const (
 	// poll is how often client, application master and resource manager ask one
 	// another for news, in ms; the defaults, 1 to 5 s, are for jobs of hours.
 	poll = 200
+	// closeDelay is how long, in ms, Hadoop's programs wait to close a file in HDFS
+	// anew of whose last block the name node has not heard, then twice as long, at
+	// most closeRetries times. By default they wait 400 ms, where a few do, for
+	// half of the ten small files that belong to a job.
+	closeDelay   = 10
+	closeRetries = 11
 )
 
 // Run runs a job.

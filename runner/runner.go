@@ -1,8 +1,8 @@
 // Package runner says what a job is, and what a pass over a game with cycles is, and
-// what runs them. A runner decides where
-// the records of a job come from, on how many cores or machines its steps run
-// and how they are shuffled; it never changes a byte of the result. It knows
-// nothing of games beyond the interface, and nothing of the loop of jobs.
+// what runs them. A runner decides where the records of a job come from, on how many
+// cores or machines its steps run and how they are shuffled; it never changes a byte
+// of the result. It knows nothing of games beyond the interface, and nothing of the
+// loop of jobs.
 package runner
 
 import (

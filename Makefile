@@ -57,7 +57,7 @@ cluster-down: ## stop it; its data stays
 cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
-test-hadoop: build ## tests on real clusters of their own (three quarters of an hour, SHORT=-short half an hour; Java, Maven)
+test-hadoop: build ## tests on real clusters of their own (three quarters of an hour; SHORT=-short, as in CI, half an hour; Java, Maven)
 	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 60m ./hadoop/... ./internal/driver ./runner/streaming
 
 # The tests in cmd run programs, which are built without the detector.

@@ -54,8 +54,8 @@ const (
 	poll = 200
 	// closeDelay is how long, in ms, Hadoop's programs wait to close a file in HDFS
 	// anew of whose last block the name node has not heard, then twice as long, at
-	// most closeRetries times. By default they wait 400 ms, where a few do, for
-	// half of the ten small files that belong to a job.
+	// most closeRetries times. By default they wait 400 ms, where a few do: for
+	// one in four of the small files that belong to a job.
 	closeDelay   = 10
 	closeRetries = 11
 )

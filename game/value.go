@@ -47,6 +47,29 @@ const (
 // String is DRAW, LOSE, WIN or TIE.
 func (r Result) String() string { return [...]string{"DRAW", "LOSE", "WIN", "TIE"}[r&3] }
 
+// A Tally is numbers of positions by Result; those that wait for one count as draws.
+type Tally [4]int64
+
+// Add adds the numbers of another.
+func (t *Tally) Add(other Tally) {
+	for result, n := range other {
+		t[result] += n
+	}
+}
+
+// AddValues adds numbers of positions by value, as WorthOf reads it.
+func (t *Tally) AddValues(counts *[256]uint64) {
+	for value, n := range counts {
+		t[value&3] += int64(n)
+	}
+}
+
+// Total is the number of all positions.
+func (t Tally) Total() int64 { return t[Draws] + t.Decided() }
+
+// Decided is the number of those with a result that ends the game.
+func (t Tally) Decided() int64 { return t[Loses] + t[Wins] + t[Ties] }
+
 // For is what o is for p, if it is his turn; a draw, if o is Undecided.
 func (o Outcome) For(p Player) Result {
 	switch o {

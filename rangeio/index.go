@@ -33,15 +33,15 @@ type Index struct {
 
 // Found is what a pass found.
 type Found struct {
-	Pass     string   `json:"pass"` // its directory
-	Step     string   `json:"step"`
-	Number   int      `json:"number"`
-	New      [4]int64 `json:"new"`                // positions that are new, by game.Result; open ones count as draws
-	Messages int64    `json:"messages,omitempty"` // moves of which its map told; mark
+	Pass     string     `json:"pass"` // its directory
+	Step     string     `json:"step"`
+	Number   int        `json:"number"`
+	New      game.Tally `json:"new"`                // positions that are new
+	Messages int64      `json:"messages,omitempty"` // moves of which its map told; mark
 }
 
 // Total is the number of positions that are new.
-func (f Found) Total() int64 { return f.New[0] + f.New[1] + f.New[2] + f.New[3] }
+func (f Found) Total() int64 { return f.New.Total() }
 
 // A Run is neighbouring ranges whose newest states lie in one directory. It ends
 // where the next begins.

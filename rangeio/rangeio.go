@@ -28,6 +28,7 @@ func StateName(i int) string { return fmt.Sprintf("%s%05d.blocks", statePrefix, 
 type files struct {
 	g       game.Cyclic
 	files   []*streamfmt.File
+	names   []string
 	closers []io.Closer
 }
 
@@ -59,7 +60,7 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	if file.Spec() != f.g.Spec() {
 		return nil, fmt.Errorf("%s: of another game: expected %q, found %q", name, f.g.Spec(), file.Spec())
 	}
-	f.files = append(f.files, file)
+	f.files, f.names = append(f.files, file), append(f.names, name)
 	return file, nil
 }
 
@@ -265,6 +266,9 @@ func RemoveStates(fsys store.FS, dir string) error {
 	}
 	return err
 }
+
+// Files are the paths of the files, in the order in which they were opened.
+func (p *Positions) Files() []string { return p.names }
 
 // Len is the number of states.
 func (p *Positions) Len() int { return len(p.places) }

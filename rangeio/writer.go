@@ -15,7 +15,7 @@ import (
 // A Chunk is encoded states and new positions of neighbouring ranges, as a worker
 // makes them for a Writer.
 type Chunk struct {
-	New [4]int64 // positions that are new, by game.Result
+	New game.Tally // positions that are new
 
 	g      game.Cyclic
 	codec  tierio.Codec
@@ -29,7 +29,7 @@ func NewChunk(g game.Cyclic, c tierio.Codec) *Chunk { return &Chunk{g: g, codec:
 
 // Reset empties the chunk.
 func (c *Chunk) Reset() {
-	c.New = [4]int64{}
+	c.New = game.Tally{}
 	c.states.Reset()
 	c.packed.Reset()
 	c.text = c.text[:0]
@@ -47,9 +47,7 @@ func (c *Chunk) Add(rng uint64, state, fresh *block.State) {
 	}
 	var counts streamfmt.Counts
 	fresh.Count((*[256]uint64)(&counts))
-	for value, n := range counts {
-		c.New[value&3] += int64(n)
-	}
+	c.New.AddValues((*[256]uint64)(&counts))
 	if c.codec == tierio.Text {
 		c.text = lines.AppendState(c.text, c.g, rng, fresh, streamfmt.KeyWidth(c.g.KeyBits()))
 		return

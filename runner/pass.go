@@ -30,16 +30,12 @@ func (p *Pass) Part(rng uint64) int {
 // PassStats are what a runner tells of a pass.
 type PassStats struct {
 	Stats
-	New [4]int64 // positions that are new, by game.Result; open ones count as draws
+	New game.Tally // positions that are new
 }
 
-// Add counts positions that are new, by game.Result.
-func (s *PassStats) Add(fresh [4]int64) {
-	for result, n := range fresh {
-		s.New[result] += n
-		s.Records += n
-		if game.Result(result) != game.Draws {
-			s.Finished += n
-		}
-	}
+// Add counts positions that are new.
+func (s *PassStats) Add(fresh game.Tally) {
+	s.New.Add(fresh)
+	s.Records += fresh.Total()
+	s.Finished += fresh.Decided()
 }

@@ -406,15 +406,17 @@ func TestCyclicUntil(t *testing.T) {
 	}
 }
 
+// afterMark5 is a directory in which Quick Cross 3,3,3 stands after the pass mark5.
+func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
+	t.Helper()
+	g = quickCross(t, 3, 3, 3)
+	dir, _ = solvedCyclic(t, g, func(o *solve.Options) { o.UntilTier = 5 })
+	return g, dir
+}
+
 // What a run that was killed had half removed goes, and whatever else is not needed.
 func TestCyclicLeftovers(t *testing.T) {
-	g := quickCross(t, 3, 3, 3)
-	dir := t.TempDir()
-	o := options()
-	o.UntilTier = 5
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	g, dir := afterMark5(t)
 	for _, name := range []string{"mark2", "solve3"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
@@ -423,8 +425,7 @@ func TestCyclicLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.UntilTier = -1
-	if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -442,13 +443,7 @@ func TestCyclicLeftovers(t *testing.T) {
 
 // A state that is damaged is one error that names file and range.
 func TestCyclicDamaged(t *testing.T) {
-	g := quickCross(t, 3, 3, 3)
-	dir := t.TempDir()
-	o := options()
-	o.UntilTier = 5
-	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
-		t.Fatal(err)
-	}
+	g, dir := afterMark5(t)
 	name := filepath.Join(dir, "mark5", "_ranges-00000.blocks")
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -458,8 +453,7 @@ func TestCyclicDamaged(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o.UntilTier = -1
-	_, err = solveInto(t, dir, g, o, store.Resume)
+	_, err = solveInto(t, dir, g, options(), store.Resume)
 	if err == nil || !strings.HasPrefix(err.Error(), "mark6: "+name+": damaged: ") || !strings.Contains(err.Error(), "range 0x") {
 		t.Errorf("got %v", err)
 	}

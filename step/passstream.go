@@ -215,13 +215,9 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 		}
 		var counts [256]uint64
 		fresh.Count(&counts)
-		for value, n := range counts {
-			w.counters.Out += int64(n)
-			w.counters.New[value&3] += int64(n)
-			if value&3 != 0 {
-				w.counters.Done += int64(n)
-			}
-		}
+		var tally game.Tally
+		tally.AddValues(&counts)
+		w.counters.AddNew(tally)
 		w.buf = lines.AppendState(w.buf, g, at, &fresh, w.width)
 		w.spill()
 	}

@@ -69,8 +69,15 @@ type Counters struct {
 
 	// What follows is of a game with cycles.
 
-	Messages int64    // moves that the map told of
-	New      [4]int64 // positions that are new, by game.Result
+	Messages int64      // moves that the map told of
+	New      game.Tally // positions that are new
+}
+
+// AddNew counts positions that are new, and are written.
+func (n *Counters) AddNew(fresh game.Tally) {
+	n.New.Add(fresh)
+	n.Out += fresh.Total()
+	n.Done += fresh.Decided()
 }
 
 // Map runs the map of a step from in to out, line by line.

@@ -176,13 +176,7 @@ func (r *passReduce) run() error {
 
 // write writes what has been gathered, and counts what is new in it.
 func (r *passReduce) write() error {
-	for result, n := range r.chunk.New {
-		r.n.New[result] += n
-		r.n.Out += n
-		if game.Result(result) != game.Draws {
-			r.n.Done += n
-		}
-	}
+	r.n.AddNew(r.chunk.New)
 	err := r.out.Append(r.chunk)
 	r.chunk.Reset()
 	return err

@@ -44,20 +44,12 @@ func parseShare(line string) (s Share, ok bool) {
 // same ranges of all parts, so that what they say to one range is merged; lines is
 // how many shares that makes for each.
 func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
-	var parts []string
-	for _, dir := range dirs {
-		more, err := tierio.Parts(fsys, dir)
-		if err != nil {
-			return nil, 0, err
-		}
-		parts = append(parts, more...)
-	}
 	fresh, err := rangeio.Open(fsys, dirs, g)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer fresh.Close()
-	borders := fresh.Split(mappers)
+	parts, borders := fresh.Files(), fresh.Split(mappers)
 	for i, from := range borders {
 		to := ^uint64(0)
 		if i+1 < len(borders) {

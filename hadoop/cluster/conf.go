@@ -22,7 +22,8 @@ const (
 )
 
 // quickStart is for JVMs that live for seconds: with it a small job takes two
-// thirds of the time. A big job may do better with its own java.opts.
+// thirds of the time. A big job may do better with its own java.opts. Daemons of a
+// small cluster need half the CPU to start.
 const quickStart = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 // poll is how often, in ms, jobs, clients and nodes ask one another for news.

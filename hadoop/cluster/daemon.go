@@ -109,8 +109,8 @@ func (c *Cluster) mark() string { return "-Dtreereduce.cluster=" + c.dir }
 
 // javaArgs are the arguments of java that make it a daemon.
 func (c *Cluster) javaArgs(d Daemon) []string {
-	return slices.Concat(javaOpts(), []string{
-		daemonHeap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
+	return slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
+		daemonHeap, c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
 	}, c.program(d))
 }
 

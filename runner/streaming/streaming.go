@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/rangeio"
@@ -158,12 +159,11 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 		return stats, err
 	}
 	defer fresh.Close()
-	stats.New, stats.Records, stats.Finished = [4]int64{}, 0, 0
-	for value, n := range fresh.Counts() {
-		var some [4]int64
-		some[value&3] = int64(n)
-		stats.Add(some)
-	}
+	stats.New, stats.Records, stats.Finished = game.Tally{}, 0, 0
+	counts := fresh.Counts()
+	var tally game.Tally
+	tally.AddValues((*[256]uint64)(&counts))
+	stats.Add(tally)
 	return stats, nil
 }
 

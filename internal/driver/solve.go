@@ -195,7 +195,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	var keep func(string) bool
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		if err := r.Preflight(ctx, g, path); err != nil {
+		err := r.Preflight(ctx, g, path)
+		if ctx.Err() != nil {
+			return command.ErrInterrupted
+		}
+		if err != nil {
 			return err
 		}
 	}

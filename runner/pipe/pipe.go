@@ -301,12 +301,12 @@ func (p *pipeline) startReduces() error {
 				if err := p.writePart(i, out); err != nil {
 					p.fail(err)
 				}
-				if err := reduceErr.wait(cmd); err != nil {
+				if err := reduceErr.wait(p.ctx, cmd); err != nil {
 					p.fail(err)
 				}
 				p.count(&p.reduced, reduceErr.counters)
 			}
-			if err := sortErr.wait(sortCmd); err != nil {
+			if err := sortErr.wait(p.ctx, sortCmd); err != nil {
 				p.fail(err)
 			}
 			red.mu.Lock()
@@ -389,7 +389,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	if err := p.shuffle(stdout); err != nil {
 		p.fail(fmt.Errorf("output of %s: %w", errs.name, err)) // and so end the mapper, which nobody hears any more
 	}
-	if err := errs.wait(cmd); err != nil {
+	if err := errs.wait(p.ctx, cmd); err != nil {
 		<-fed
 		return err
 	}
@@ -458,8 +458,8 @@ func (m *messages) Write(b []byte) (int, error) { return m.buf.Write(b) }
 
 // wait waits for the end of a process, and makes an error of what it said if
 // it failed.
-func (m *messages) wait(cmd *exec.Cmd) error {
-	err := cmd.Wait()
+func (m *messages) wait(ctx context.Context, cmd *exec.Cmd) error {
+	err := runner.Wait(ctx, cmd)
 	m.counters = make(map[string]int64)
 	var text []string
 	for line := range strings.Lines(m.buf.String()) {

@@ -75,7 +75,7 @@ func (r *Runner) submit(ctx context.Context, w *runner.Work, args []string) (run
 	go r.watch(ctx, cancel)
 	c := &client{counters: make(counters)}
 	c.listen(stderr, w)
-	err = cmd.Wait()
+	err = runner.Wait(ctx, cmd)
 	if ctx.Err() != nil {
 		r.kill(w.Output)
 		return runner.PassStats{}, context.Cause(ctx)

@@ -3,7 +3,11 @@
 // files, of jobs, of Hadoop or of who plays.
 package game
 
-import "github.com/treereduce/treereduce/block"
+import (
+	"fmt"
+
+	"github.com/treereduce/treereduce/block"
+)
 
 // A Position is a game's hash of a position: invertible, and the key under
 // which records are sorted.
@@ -86,6 +90,12 @@ type Tiered interface {
 	// Border returns the range that begins after the fraction f (0 to 1) of
 	// a tier's slots; 0 for every f where all of a tier is one range.
 	Border(tier int, f float64) uint64
+}
+
+// UnknownKind is the error of whoever is given a game that is neither Tiered nor
+// Cyclic.
+func UnknownKind(g Game) error {
+	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
 }
 
 // A Param is a parameter of a game: a flag of the driver, a property of a job.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/store"
@@ -66,12 +67,15 @@ func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 		return nil, fmt.Errorf("%s: of another game: expected %q, found %q", name, g.Spec(), x.Game)
 	}
 	for i, r := range x.Runs {
-		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) || r.Dir != path.Base(r.Dir) {
+		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {
 			return nil, fmt.Errorf("%s: damaged: its runs of ranges are not in order", name)
 		}
+		if r.Dir != path.Base(r.Dir) || strings.Trim(r.Dir, "./") == "" {
+			return nil, fmt.Errorf("%s: damaged: expected the name of a directory beside it, found %q", name, r.Dir)
+		}
 	}
-	if len(x.Runs) == 0 {
-		return nil, fmt.Errorf("%s: damaged: it has no ranges", name)
+	if len(x.Runs) == 0 || len(x.Passes) == 0 {
+		return nil, fmt.Errorf("%s: damaged: it has no ranges or no passes", name)
 	}
 	return x, nil
 }

@@ -3,7 +3,14 @@ package rangeio
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/store"
 )
 
 // The runs of an index against a list of all ranges.
@@ -36,6 +43,35 @@ func TestIndexNext(t *testing.T) {
 					t.Fatalf("%v", x.Runs)
 				}
 			}
+		}
+	}
+}
+
+// A damaged index is an error that says what is wrong.
+func TestReadIndexErrors(t *testing.T) {
+	g, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"":                                      "not an index",
+		`{"game":"connectn"}`:                   `of another game: expected "quickcross width=3 height=3 connect=3", found "connectn"`,
+		`{"game":GAME,"passes":[{}],"runs":[]}`: "no ranges",
+		`{"game":GAME,"passes":[],"runs":[{"first":0,"dir":"create"}]}`:                    "no passes",
+		`{"game":GAME,"passes":[{}],"runs":[{"first":1,"dir":"create"}]}`:                  "not in order",
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":".."}]}`:                      `beside it, found ".."`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"/"}]}`:                       `beside it, found "/"`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"a/b"}]}`:                     `beside it, found "a/b"`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":""}]}`:                        `beside it, found ""`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"a"},{"first":9,"dir":"b"}]}`: "not in order",
+	} {
+		dir := t.TempDir()
+		text = strings.ReplaceAll(text, "GAME", strconv.Quote(g.Spec()))
+		if err := os.WriteFile(filepath.Join(dir, IndexName), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadIndex(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
 }

@@ -26,7 +26,8 @@ type Work struct {
 	// which the runner is at work already, for a driver that has died.
 	Output  string
 	Adopted bool
-	// Reducers is how many parts are written; their ranges ascend.
+	// Reducers is how many parts are written; their ranges ascend. A cluster may
+	// write as many as it has reducers.
 	Reducers int
 	Codec    tierio.Codec // of the parts
 	// Combine lets mappers merge what they print; it does not change the result.
@@ -94,7 +95,7 @@ type Stats struct {
 	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
 
-	Messages int64 `json:"messages,omitempty"` // moves that the map of mark told of; see Pass
+	Messages int64 `json:"messages,omitempty"` // moves that the map of mark told of; see step.Pass
 
 	// What follows is of a cluster's job.
 

@@ -25,6 +25,10 @@ type cyclicRun struct {
 	index *rangeio.Index // of the last pass that is whole; nil before create
 }
 
+// maxRanges is of how many ranges a runner can keep a list in memory, some tens of
+// bytes each.
+const maxRanges = 1 << 25
+
 func newCyclicRun(l *loop, g game.Cyclic) *cyclicRun {
 	l.work = 2 * float64(g.Positions())
 	return &cyclicRun{loop: l, g: g}
@@ -52,12 +56,12 @@ func (r *cyclicRun) run(ctx context.Context) error {
 	r.before = r.done
 	for {
 		pass := r.next()
-		if pass == nil {
-			break
-		}
-		if r.UntilTier >= 0 && pass.Step != step.Create && (pass.Number > r.UntilTier || pass.Step != step.Mark) {
+		if r.UntilTier >= 0 && (pass == nil || pass.Step != step.Create && (pass.Number > r.UntilTier || pass.Step != step.Mark)) {
 			r.count()
 			return nil
+		}
+		if pass == nil {
+			break
 		}
 		if err := r.prune(); err != nil {
 			return err

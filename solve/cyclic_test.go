@@ -406,6 +406,24 @@ func TestCyclicUntil(t *testing.T) {
 	}
 }
 
+// The same where all passes are done, but the driver died before the table.
+func TestCyclicUntilWithoutTable(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	dir, _ := solvedCyclic(t, g, func(o *solve.Options) { o.KeepAll = true })
+	if err := os.RemoveAll(filepath.Join(dir, table.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	o := options()
+	o.UntilTier = 1
+	r, err := solveInto(t, dir, g, o, store.Resume)
+	if err != nil || r.Solved || !slices.Equal(r.Tiers, []int64{1, 18}) {
+		t.Errorf("%v, solved %v, %v", r.Tiers, r.Solved, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, table.Dir)); err == nil {
+		t.Error("there is a table")
+	}
+}
+
 // afterMark5 is a directory in which Quick Cross 3,3,3 stands after the pass mark5.
 func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 	t.Helper()

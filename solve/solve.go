@@ -69,7 +69,7 @@ type Options struct {
 // An Event is news of a run.
 type Event struct {
 	Job     string  `json:"job"`     // directory that is made, e.g. data_first3
-	Step    string  `json:"step"`    // init, possible, solve, final
+	Step    string  `json:"step"`    // one of package step's names
 	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
 	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
@@ -168,9 +168,12 @@ func (l *loop) solve(ctx context.Context, g game.Game) error {
 		}
 		return r.run(ctx)
 	case game.Cyclic:
+		if n := game.Ranges(g); n > maxRanges {
+			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
+		}
 		return newCyclicRun(l, g).run(ctx)
 	}
-	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
+	return game.UnknownKind(g)
 }
 
 func (r *run) run(ctx context.Context) error {

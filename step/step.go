@@ -29,6 +29,15 @@ const (
 // Names lists the steps of a tiered game in the order in which they run.
 func Names() []string { return []string{Init, Possible, Solve, Final} }
 
+// InputTier is the tier that a step reads whose reduce writes a tier: possible goes
+// forward, solve back.
+func InputTier(step string, tier int) int {
+	if step == Solve {
+		return tier + 1
+	}
+	return tier - 1
+}
+
 // A Step is the map and the reduce of one job over a tier, on blocks.
 //
 // A block that Map reads speaks to the ranges that Outputs lists, and a range

@@ -41,9 +41,10 @@ const (
 )
 
 // MessagesSaid is the name of the counter of the moves that the map of a pass told
-// of; NewRecords that of the counter of new positions of a result.
+// of.
 const MessagesSaid = "messages"
 
+// NewRecords is the name of the counter of new positions of a result.
 func NewRecords(result game.Result) string { return "new " + result.String() }
 
 // The names of further counters that a task tells.

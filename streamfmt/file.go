@@ -262,7 +262,8 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	summaryAt := word(2)
 	pages := (f.blocks + pageSize - 1) / pageSize
 	if f.index < f.start || f.dirAt < f.index || summaryAt < f.dirAt || summaryAt > uint64(end) ||
-		f.blocks > uint64(size) || summaryAt-f.dirAt != pages*entrySize || (uint64(end)-summaryAt)%countSize != 0 {
+		f.blocks > uint64(size) || summaryAt-f.dirAt != pages*entrySize || (uint64(end)-summaryAt)%countSize != 0 ||
+		uint64(end)-summaryAt > 256*countSize {
 		return nil, f.errorf("damaged at its end")
 	}
 	rest = make([]byte, uint64(size)-f.dirAt)

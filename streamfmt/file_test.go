@@ -429,6 +429,17 @@ func TestOpenFileErrors(t *testing.T) {
 	}
 }
 
+// A summary that is longer than there can be counts is refused before it is read: it
+// may be as long as the file, whatever that says of itself.
+func TestForgedSummary(t *testing.T) {
+	data := writeFile(t, nil, 1)
+	at := len(data) - tailSize
+	forged := slices.Concat(data[:at], make([]byte, 257*countSize), data[at:])
+	if _, err := openFile(forged); err == nil || err.Error() != "f.blocks: damaged at its end" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // badDisk fails from byte good on, and otherwise says io.EOF with the last bytes
 // of the file, as a ReaderAt may.
 type badDisk struct {

@@ -13,7 +13,7 @@ type Task interface {
 	// Map reads shares, a line each, and writes pairs.
 	Map(in io.Reader, out io.Writer) (step.Counters, error)
 	// Reduce reads the sorted pairs of one of the reducers and writes its files
-	// into a directory, which it makes. Its errors name the range.
+	// into a directory, which it makes.
 	Reduce(partition int, in io.Reader, dir string) (step.Counters, error)
 }
 
@@ -83,10 +83,7 @@ func readPairs(in io.Reader, borders []uint64, partition int) (*pairs, error) {
 	if partition < 0 || partition >= len(borders) {
 		return nil, fmt.Errorf("partition %d: expected one of %d", partition, len(borders))
 	}
-	p := &pairs{reader: streamfmt.NewPairReader(in, "stdin"), from: borders[partition], to: ^uint64(0)}
-	if partition+1 < len(borders) {
-		p.to = borders[partition+1]
-	}
+	p := &pairs{reader: streamfmt.NewPairReader(in, "stdin"), from: borders[partition], to: end(borders, partition, allRanges)}
 	return p, p.next()
 }
 

@@ -19,6 +19,18 @@ type Share struct {
 	From, To uint64
 }
 
+// allRanges is more than any range.
+const allRanges = ^uint64(0)
+
+// end is where the ranges of one end that begin at its border: at the border of the
+// next; those of the last one at last.
+func end(borders []uint64, one int, last uint64) uint64 {
+	if one+1 < len(borders) {
+		return borders[one+1]
+	}
+	return last
+}
+
 // String is the share as a line of a job's input, without its end.
 func (s Share) String() string { return fmt.Sprintf("%s\t%x\t%x", s.Part, s.From, s.To) }
 
@@ -51,12 +63,8 @@ func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []
 	defer fresh.Close()
 	parts, borders := fresh.Files(), fresh.Split(mappers)
 	for i, from := range borders {
-		to := ^uint64(0)
-		if i+1 < len(borders) {
-			to = borders[i+1]
-		}
 		for _, part := range parts {
-			ss = append(ss, Share{part, from, to})
+			ss = append(ss, Share{part, from, end(borders, i, allRanges)})
 		}
 	}
 	return ss, len(parts), nil
@@ -67,11 +75,7 @@ func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []
 func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
 	borders := step.CyclicBorders(g, mappers)
 	for i, from := range borders {
-		to := game.Ranges(g)
-		if i+1 < len(borders) {
-			to = borders[i+1]
-		}
-		ss = append(ss, Share{seed, from, to})
+		ss = append(ss, Share{seed, from, end(borders, i, game.Ranges(g))})
 	}
 	return ss
 }
@@ -110,7 +114,7 @@ func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(recor
 				from = to
 			}
 		}
-		ss = append(ss, Share{parts[i], from, ^uint64(0)})
+		ss = append(ss, Share{parts[i], from, allRanges})
 	}
 	return ss, records, nil
 }

@@ -47,16 +47,23 @@ type Job struct {
 	Memory   int    // see step.NewPusher
 }
 
-// inputTier is the tier that the mappers read.
-func (j *Job) inputTier() int {
-	if j.Step == step.Solve {
-		return j.Tier + 1
+// check wants a step that has tasks, and a tier that it can write.
+func (j *Job) check() error {
+	if j.Step != step.Possible && j.Step != step.Solve {
+		return fmt.Errorf("step %s: expected %s or %s", j.Step, step.Possible, step.Solve)
 	}
-	return j.Tier - 1
+	last := j.Game.Tiers()
+	if input := step.InputTier(j.Step, j.Tier); j.Tier < 0 || j.Tier > last || input < 0 || input > last {
+		return fmt.Errorf("step %s: no tier %d can be written of a game with tiers 0 to %d", j.Step, j.Tier, last)
+	}
+	return nil
 }
 
 // Map is Task's.
 func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
+	if err := j.check(); err != nil {
+		return n, err
+	}
 	w := &pairWriter{out: out}
 	var packed []byte
 	var encoder streamfmt.Encoder
@@ -99,7 +106,7 @@ func expectOpen(parents *tierio.Tier) func(home uint64, b *block.Block) error {
 
 // mapShare pushes the blocks of a share.
 func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
-	t, err := tierio.OpenParts(j.FS, []string{s.Part}, j.Game, j.inputTier())
+	t, err := tierio.OpenParts(j.FS, []string{s.Part}, j.Game, step.InputTier(j.Step, j.Tier))
 	if err != nil {
 		return err
 	}
@@ -127,6 +134,9 @@ func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
 
 // Reduce is Task's.
 func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	if err := j.check(); err != nil {
+		return n, err
+	}
 	came, err := readPairs(in, step.Borders(j.Game, j.Tier, j.Reducers), partition)
 	if err != nil {
 		return n, err

@@ -224,12 +224,20 @@ func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2}
 	borders := step.Borders(g, 3, 2)
+	other := func(step string, tier int) *task.Job {
+		return &task.Job{Step: step, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2}
+	}
 	for _, c := range []struct {
 		what string
 		err  error
 		want string
 	}{
 		{"a line that is no share", mapError(job, "part-00000.blocks 0 ff"), "stdin:1: expected a share"},
+		{"a step without tasks", mapError(other(step.Final, 3), ""), "step final: expected possible or solve"},
+		{"a tier below all", mapError(other(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
+		{"a tier above all", reduceError(other(step.Possible, 17), dir, 0, nil), "no tier 17"},
+		{"the first tier, forward", mapError(other(step.Possible, 0), ""), "no tier 0"},
+		{"the last tier, back", reduceError(other(step.Solve, 16), dir, 0, nil), "no tier 16"},
 		{"a file that is not there", mapError(job, dir+"/part-00000.blocks\t0\tff"), "no such file"},
 		{"a partition too many", reduceError(job, dir, 2, nil), "partition 2: expected one of 2"},
 		{"a range of another reducer", reduceError(job, dir, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},

@@ -30,7 +30,7 @@ func mustNew(t testing.TB, width, height, connect int) *Rules {
 // mustReturn ends the tests if this one takes long: a loop over 2^bits columns of
 // a tall board would take for ever, and all memory.
 func mustReturn(t *testing.T, what string) {
-	guard := time.AfterFunc(5*time.Second, func() { panic(what + " does not return") })
+	guard := time.AfterFunc(time.Minute, func() { panic(what + " does not return") })
 	t.Cleanup(func() { guard.Stop() })
 }
 

@@ -1,13 +1,14 @@
 package streaming
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
 )
 
 // mapPass is the map of a pass over a game with cycles.
@@ -33,21 +34,21 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 	if c.String("output") == "" {
 		return n, command.Usagef("--output is missing: the directory for the new states")
 	}
-	fsys, done, err := taskFS()
+	fsys, output, done, err := filesAt(c.String("output"))
 	if err != nil {
-		return n, err
+		return n, fmt.Errorf("--output %s: %w", c.String("output"), err)
 	}
 	defer done()
-	output := c.String("output")
-	if _, local := fsys.(store.Local); !local {
-		if output, err = pathOf(output); err != nil {
-			return n, err
+	states := c.String("states")
+	if states != "" {
+		if states, err = pathOf(states); err != nil {
+			return n, fmt.Errorf("--states: %w", err)
 		}
 	}
 	if err := fsys.MkdirAll(output); err != nil {
 		return n, err
 	}
-	keeper, err := rangeio.NewKeeper(fsys, c.String("states"), output, c.Int("part"), g)
+	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}

@@ -136,12 +136,7 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	case game.Cyclic:
 		return work.pass(c, name, g, o)
 	}
-	return n, unknownKind(rules)
-}
-
-// unknownKind is the error of a game of neither kind.
-func unknownKind(g game.Game) error {
-	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
+	return n, game.UnknownKind(rules)
 }
 
 // lineOptions turns the flags into options.

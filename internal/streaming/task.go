@@ -5,7 +5,9 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,7 +44,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
 			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c)
 	}
-	return nil, done, unknownKind(rules)
+	return nil, done, game.UnknownKind(rules)
 }
 
 // property is a number that the driver put into the job's configuration.
@@ -69,13 +71,43 @@ func taskFS() (fsys store.FS, done func(), err error) {
 	return dfs, func() { dfs.Close() }, nil
 }
 
-// pathOf is the path of a directory that Hadoop names.
-func pathOf(dir string) (string, error) {
-	u, err := url.Parse(dir)
-	if err != nil || u.Path == "" {
-		return "", fmt.Errorf("mapreduce.task.output.dir: expected a directory, found %q", dir)
+// filesAt is where the files of this task are that lie in a directory which Hadoop
+// names, or a person: as taskFS, but in the HDFS that it names where no driver told of
+// one. path is that of the directory there.
+func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
+	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
+		dfs, path, err := hadoop.Dial(dir)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return dfs, path, func() { dfs.Close() }, nil
 	}
-	return u.Path, nil
+	if fsys, done, err = taskFS(); err != nil {
+		return nil, "", nil, err
+	}
+	if path, err = pathOf(dir); err != nil {
+		done()
+	}
+	return fsys, path, done, err
+}
+
+// hasScheme is how a directory begins that Hadoop names.
+var hasScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:/`)
+
+// pathOf is the path of a directory that Hadoop names, or a person.
+func pathOf(dir string) (string, error) {
+	path := dir
+	if hasScheme.MatchString(dir) {
+		u, err := url.Parse(dir)
+		if err != nil {
+			return "", err
+		}
+		path = u.Path
+	}
+	if path == "" {
+		return "", fmt.Errorf("expected a directory, found %q", dir)
+	}
+	return path, nil
 }
 
 // reduceBlocks writes the part of this task into the directory that Hadoop
@@ -83,7 +115,7 @@ func pathOf(dir string) (string, error) {
 func reduceBlocks(t task.Task, in io.Reader, _ io.Writer) (n step.Counters, err error) {
 	dir, err := pathOf(os.Getenv("mapreduce_task_output_dir"))
 	if err != nil {
-		return n, err
+		return n, fmt.Errorf("mapreduce.task.output.dir: %w", err)
 	}
 	partition, err := strconv.Atoi(os.Getenv("mapreduce_task_partition"))
 	if err != nil {

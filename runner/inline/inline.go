@@ -10,8 +10,6 @@ package inline
 import (
 	"context"
 	"fmt"
-	"io"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -74,22 +72,22 @@ type work struct {
 
 func (w *work) open() (err error) {
 	job := w.job
-	switch job.Step {
-	case step.Init:
+	if job.Step == step.Init {
 		w.ranges = []uint64{job.Game.Start() >> job.Game.LowBits()}
+		return nil
+	}
+	from := step.InputTier(job.Step, job.Tier)
+	if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, from); err != nil {
+		return err
+	}
+	switch job.Step {
 	case step.Possible:
-		if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, job.Tier-1); err != nil {
-			return err
-		}
 		for i := range w.input.Len() {
-			w.ranges = w.step.Outputs(w.ranges, job.Tier-1, w.input.Range(i))
+			w.ranges = w.step.Outputs(w.ranges, from, w.input.Range(i))
 		}
 		slices.Sort(w.ranges)
 		w.ranges = slices.Compact(w.ranges)
 	case step.Solve:
-		if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, job.Tier+1); err != nil {
-			return err
-		}
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
@@ -186,7 +184,7 @@ func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task
 
 // run has workers do the tasks, and writes their output in order.
 func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
-	p := &parts{job: job, part: -1}
+	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
 	err = inOrder(ctx, len(ts),
 		func() *tierio.Chunk { return tierio.NewChunk(job.Game, job.Codec) },
 		func() func(int, *tierio.Chunk) error {
@@ -197,10 +195,11 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 			}
 		},
 		func(i int, chunk *tierio.Chunk) error {
-			if err := p.open(ts[i].part); err != nil {
+			part, err := p.upTo(ts[i].part)
+			if err != nil {
 				return err
 			}
-			if err := p.w.Append(chunk); err != nil {
+			if err := part.Append(chunk); err != nil {
 				return err
 			}
 			stats.Records += chunk.Records()
@@ -210,10 +209,7 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 			job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
 			return nil
 		})
-	if err == nil {
-		err = p.open(job.Reducers - 1)
-	}
-	return stats, p.finish(err)
+	return stats, p.finish(job.Reducers, err)
 }
 
 // inOrder has a worker for each core do n tasks, and one goroutine, the caller's,
@@ -270,38 +266,4 @@ func inOrder[C any](ctx context.Context, n int, newChunk func() C, newWorker fun
 		free <- chunk
 	}
 	return nil
-}
-
-// parts is the parts of a job, one of them open after the other.
-type parts struct {
-	job  *runner.Job
-	part int // that is open, -1 before the first
-	file io.WriteCloser
-	w    *tierio.Writer
-}
-
-// open ends the part that is open and opens those up to another.
-func (p *parts) open(to int) error {
-	for p.part < to {
-		if err := p.finish(nil); err != nil {
-			return err
-		}
-		p.part++
-		file, err := p.job.FS.Create(filepath.Join(p.job.Output, tierio.PartName(p.part, p.job.Codec)))
-		if err != nil {
-			return err
-		}
-		p.file, p.w = file, tierio.NewWriter(file, p.job.Game, p.job.Tier, p.job.Codec)
-	}
-	return nil
-}
-
-// finish ends the part that is open, if one is; see tierio.Writer.Finish.
-func (p *parts) finish(err error) error {
-	if p.file == nil {
-		return err
-	}
-	file := p.file
-	p.file = nil
-	return p.w.Finish(err, file)
 }

@@ -89,21 +89,9 @@ func mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64
 
 // reducePass brings the ranges that heard something up to it, on all cores.
 func reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rangeio.Positions, ranges []uint64, stats *runner.PassStats) error {
-	var w *rangeio.Writer
-	part := -1
-	open := func(to int) (err error) {
-		for part < to && err == nil {
-			if w != nil {
-				if err = w.Finish(nil); err != nil {
-					w = nil
-					return err
-				}
-			}
-			part++
-			w, err = rangeio.NewWriter(pass.FS, pass.Output, part, pass.Game, pass.Codec)
-		}
-		return err
-	}
+	parts := parts[*rangeio.Writer]{create: func(n int) (*rangeio.Writer, error) {
+		return rangeio.NewWriter(pass.FS, pass.Output, n, pass.Game, pass.Codec)
+	}}
 	err := inOrder(ctx, len(ranges),
 		func() *rangeio.Chunk { return rangeio.NewChunk(pass.Game, pass.Codec) },
 		func() func(int, *rangeio.Chunk) error {
@@ -138,21 +126,16 @@ func reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rang
 			}
 		},
 		func(i int, chunk *rangeio.Chunk) error {
-			if err := open(pass.Part(ranges[i])); err != nil {
+			part, err := parts.upTo(pass.Part(ranges[i]))
+			if err != nil {
 				return err
 			}
-			if err := w.Append(chunk); err != nil {
+			if err := part.Append(chunk); err != nil {
 				return err
 			}
 			stats.Add(chunk.New)
 			pass.Report(runner.Progress{Share: mapShare + (1-mapShare)*float64(i+1)/float64(len(ranges))})
 			return nil
 		})
-	if err == nil {
-		err = open(pass.Reducers - 1)
-	}
-	if w == nil {
-		return err
-	}
-	return w.Finish(err)
+	return parts.finish(pass.Reducers, err)
 }

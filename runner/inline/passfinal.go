@@ -2,7 +2,6 @@ package inline
 
 import (
 	"context"
-	"io"
 	"math/bits"
 	"path"
 
@@ -26,21 +25,10 @@ func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassSt
 		text []byte
 		n    int64
 	}
-	var file io.WriteCloser
-	part := -1
-	open := func(to int) (err error) {
-		for part < to && err == nil {
-			if file != nil {
-				err = file.Close()
-				file = nil
-			}
-			part++
-			if err == nil {
-				file, err = pass.FS.Create(path.Join(pass.Output, tierio.PartName(part, tierio.Text)))
-			}
-		}
-		return err
-	}
+	parts := parts[textPart]{create: func(n int) (textPart, error) {
+		file, err := pass.FS.Create(path.Join(pass.Output, tierio.PartName(n, tierio.Text)))
+		return textPart{file}, err
+	}}
 	err = inOrder(ctx, table.Len(), func() *chunk { return new(chunk) },
 		func() func(int, *chunk) error {
 			c := table.Cursor()
@@ -62,21 +50,14 @@ func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassSt
 			}
 		},
 		func(i int, out *chunk) error {
-			if err := open(pass.Part(table.Range(i))); err != nil {
+			part, err := parts.upTo(pass.Part(table.Range(i)))
+			if err != nil {
 				return err
 			}
 			stats.Records += out.n
-			_, err := file.Write(out.text)
+			_, err = part.Write(out.text)
 			pass.Report(runner.Progress{Share: float64(i+1) / float64(table.Len())})
 			return err
 		})
-	if err == nil {
-		err = open(pass.Reducers - 1)
-	}
-	if file != nil {
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
-	}
-	return stats, err
+	return stats, parts.finish(pass.Reducers, err)
 }

@@ -146,12 +146,9 @@ func splits(job *runner.Job) (ss []split, done func(), err error) {
 		return nil
 	}
 	for i, dir := range job.Input {
-		tier := i + 1
-		switch job.Step {
-		case step.Possible:
-			tier = job.Tier - 1
-		case step.Solve:
-			tier = job.Tier + 1
+		tier := step.InputTier(job.Step, job.Tier)
+		if job.Step == step.Final {
+			tier = i + 1
 		}
 		if err = add(dir, tier); err != nil {
 			done()

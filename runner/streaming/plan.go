@@ -68,14 +68,10 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 		}
 		p.reads, err = textRecords(job, p.inputs)
 	} else {
-		tier := job.Tier - 1
-		if job.Step == step.Solve {
-			tier = job.Tier + 1
-		}
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
 		p.lines = 1
-		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, tier, p.tasks)
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ cluster-status: ## what of it runs, and where its pages are
 	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
 
 test-hadoop: build ## tests on real clusters of their own (three quarters of an hour; SHORT=-short, as in CI, half an hour; Java, Maven)
-	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 60m ./hadoop/... ./internal/driver ./runner/streaming
+	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 3h ./hadoop/... ./internal/driver ./runner/streaming
 
 # The tests in cmd run programs, which are built without the detector.
 race: ## the tests with the race detector (needs a C compiler; some minutes)

@@ -25,7 +25,10 @@ func FindCommand(name string) (string, error) {
 	if found, err := exec.LookPath("hadoop"); err == nil {
 		return found, nil
 	}
-	places := []string{filepath.Join(os.Getenv("HADOOP_HOME"), "bin", "hadoop")}
+	var places []string
+	if home := os.Getenv("HADOOP_HOME"); home != "" {
+		places = append(places, filepath.Join(home, "bin", "hadoop"))
+	}
 	if self, err := os.Executable(); err == nil {
 		places = append(places, filepath.Join(filepath.Dir(self), "hadoop"))
 	}
@@ -34,7 +37,7 @@ func FindCommand(name string) (string, error) {
 			return found, nil
 		}
 	}
-	return "", errors.New("no hadoop command: not in PATH, and HADOOP_HOME is not set (--hadoop names one)")
+	return "", errors.New("no hadoop command: not in PATH, nor in bin of HADOOP_HOME, nor beside this program (--hadoop names one)")
 }
 
 // pathless is an error without the path that it names.

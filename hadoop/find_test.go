@@ -55,6 +55,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindNot wants what lies in the working directory not to be taken for Hadoop.
+func TestFindNot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"HADOOP_HOME", "PATH"} {
+		t.Setenv(name, "")
+	}
+	if err := os.Mkdir("bin", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("bin/hadoop", nil, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindCommand(""); err == nil {
+		t.Errorf("found %s", got)
+	}
+}
+
 // TestInDefault wants a relative name in the folder of whom Hadoop takes us for.
 func TestInDefault(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "alice")

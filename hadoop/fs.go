@@ -1,6 +1,6 @@
-// Package hadoop is what treereduce has to do with a Hadoop cluster: files in
-// HDFS, as a file system for package store, and a runner of jobs by Hadoop
-// Streaming. It knows nothing of games, nor what a step does.
+// Package hadoop is where the files of a cluster are, and its programs: HDFS as a
+// file system for package store, what is installed of Hadoop, and the file of ranges
+// for its partitioner. It knows nothing of jobs, nor what a step does.
 package hadoop
 
 import (
@@ -268,7 +268,7 @@ func (f *FS) MkdirAll(name string) error {
 
 // Create makes a file, or replaces one that is there.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
-	return f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+	w, err := f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		defaults, err := client.ServerDefaults()
 		if err != nil {
 			return nil, err
@@ -285,6 +285,10 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 		}
 		return w, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // write returns the file that open opens for writing. It keeps a client as long

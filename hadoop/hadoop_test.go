@@ -299,7 +299,10 @@ func testPermission(t *testing.T, c *cluster.Cluster) {
 	run(t, c, "fs", "-chmod", "700", "/permission")
 	t.Setenv("HADOOP_USER_NAME", "nobody")
 	other := dial(t, c)
-	_, create := other.Create("/permission/new")
+	w, create := other.Create("/permission/new")
+	if w != nil {
+		t.Errorf("create: a file %v beside the error", w)
+	}
 	_, open := other.Open("/permission/file")
 	_, stat := other.Stat("/permission/file")
 	_, list := other.ReadDir("/permission")

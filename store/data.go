@@ -59,9 +59,10 @@ const (
 // Create makes or takes a data directory for a run of a game, and locks it. It
 // refuses a directory of another game or version, one that another process is
 // at work in, and one with files in it that are not treereduce's. What earlier
-// attempts left half-written is removed, but for the attempts that keep, if it
-// is not nil, asks for: a cluster may still be at work in them.
-func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) bool) (_ *Data, err error) {
+// attempts left half-written is removed; but in Resume not the attempts that keep,
+// if it is not nil, asks for: a cluster may still be at work in them. Where keep
+// cannot say, nothing is removed and its error returned.
+func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	d := &Data{FS: fsys, Path: path, Game: game}
 	if err := d.refuseForeign(); err != nil {
 		return nil, err
@@ -85,6 +86,9 @@ func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) boo
 		if begun && mode == Fresh {
 			return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
 		}
+	}
+	if mode == Overwrite {
+		keep = nil
 	}
 	if err := d.clear(mode == Overwrite, keep); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
@@ -160,15 +164,20 @@ func ours(name string) bool {
 
 // clear removes attempts that are not to be kept, and if asked everything that
 // is ours but the lock.
-func (d *Data) clear(all bool, keep func(attempt string) bool) error {
+func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		attempt := strings.HasPrefix(e.Name(), attemptPrefix)
+		attempt, kept := strings.HasPrefix(e.Name(), attemptPrefix), false
+		if attempt && keep != nil {
+			if kept, err = keep(d.attemptOf(e.Name())); err != nil {
+				return err
+			}
+		}
 		switch {
-		case attempt && keep != nil && keep(d.attemptOf(e.Name())):
+		case kept:
 		case attempt || all && ours(e.Name()) && !e.IsDir():
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
 		case all && ours(e.Name()):

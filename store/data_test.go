@@ -14,7 +14,7 @@ import (
 const spec = "a game"
 
 // create makes or takes a data directory, until the test ends.
-func create(t *testing.T, dir string, mode store.Mode, keep func(string) bool) *store.Data {
+func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
 	t.Helper()
 	data, err := store.Create(store.Local{}, dir, spec, mode, keep)
 	if err != nil {
@@ -150,6 +150,25 @@ func TestLateTry(t *testing.T) {
 	}
 }
 
+// TestKeepNot wants no attempt of a run to stay that is overwritten, whoever is at
+// work in it; and all of a run of whose attempts nothing can be learned.
+func TestKeepNot(t *testing.T) {
+	path := t.TempDir()
+	dead := create(t, path, store.Fresh, nil)
+	attempt(t, dead, "data_first1")
+	before := names(t, path)
+	dead.Close()
+	unknown := errors.New("no answer")
+	_, err := store.Create(store.Local{}, path, spec, store.Resume, func(string) (bool, error) { return false, unknown })
+	if !errors.Is(err, unknown) || names(t, path) != before {
+		t.Errorf("%v; there is %s, want %s", err, names(t, path), before)
+	}
+	create(t, path, store.Overwrite, func(string) (bool, error) { return true, nil })
+	if got := names(t, path); got != "" {
+		t.Errorf("overwritten, but there is %s", got)
+	}
+}
+
 // TestKeep wants the attempts of jobs that still run to stay, with what belongs
 // to them, and one of them to be found and committed.
 func TestKeep(t *testing.T) {
@@ -170,7 +189,7 @@ func TestKeep(t *testing.T) {
 	}
 	dead.Close()
 
-	data := create(t, path, store.Resume, func(dir string) bool { return dir == running || dir == waiting })
+	data := create(t, path, store.Resume, func(dir string) (bool, error) { return dir == running || dir == waiting, nil })
 	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
 		t.Errorf("kept: %s, want %s", got, want)
 	}

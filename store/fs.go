@@ -13,14 +13,22 @@ import (
 )
 
 // An FS is what the store wants of a file system. Its errors are those of
-// package io/fs. Rename replaces a file; it does not replace a directory.
+// package io/fs.
 type FS interface {
+	// Open opens a file for reading.
 	Open(name string) (File, error)
+	// Create makes a file, or replaces one that is there.
 	Create(name string) (io.WriteCloser, error)
+	// ReadDir lists a directory in the order of names.
 	ReadDir(name string) ([]fs.DirEntry, error)
+	// Stat describes a file or a directory.
 	Stat(name string) (fs.FileInfo, error)
+	// Rename moves a file or a directory. It replaces a file, not a directory.
 	Rename(from, to string) error
+	// RemoveAll removes a file, or a directory with all in it; what is not there
+	// is no error.
 	RemoveAll(name string) error
+	// MkdirAll makes a directory and those above it, where they are not there.
 	MkdirAll(name string) error
 	// Lock takes a lock on a file, which it makes. The lock ends when it is
 	// closed or its holder dies; the file may stay. ErrLocked: another has it.

@@ -243,11 +243,12 @@ func (c *Cluster) writeScript(name, text string, mode os.FileMode) error {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{
-		"Version":   Version,
-		"Dir":       c.dir,
-		"JavaHome":  c.state.JavaHome,
-		"JavaOpts":  strings.Join(javaOpts(), " "),
-		"ClassPath": strings.Join(c.classPath(), string(os.PathListSeparator)),
+		"Version":    Version,
+		"Dir":        c.dir,
+		"JavaHome":   c.state.JavaHome,
+		"JavaOpts":   strings.Join(javaOpts(), " "),
+		"QuickStart": quickStart,
+		"ClassPath":  strings.Join(c.classPath(), string(os.PathListSeparator)),
 	})
 	if err != nil {
 		return fmt.Errorf("cluster: %w", err)

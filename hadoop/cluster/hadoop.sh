@@ -32,6 +32,6 @@ yarn.rmadmin) class=org.apache.hadoop.yarn.client.cli.RMAdminCLI ;;
 	exit 1 ;;
 esac
 export HADOOP_HOME='{{.Dir}}' HADOOP_CONF_DIR='{{.Dir}}/conf'
-exec '{{.JavaHome}}/bin/java' {{.JavaOpts}} -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+exec '{{.JavaHome}}/bin/java' {{.JavaOpts}} {{.QuickStart}} \
 	$HADOOP_OPTS $HADOOP_CLIENT_OPTS \
 	-cp '{{.ClassPath}}'"${HADOOP_CLASSPATH:+:$HADOOP_CLASSPATH}" "$class" "$@"

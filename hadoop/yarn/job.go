@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 )
 
 // Progress is how far a job is.
@@ -18,47 +17,13 @@ type Progress struct {
 // their class.
 type Counters map[string]map[string]int64
 
-// The groups of Hadoop's own counters.
-const (
-	TaskCounters = "org.apache.hadoop.mapreduce.TaskCounter"
-	JobCounters  = "org.apache.hadoop.mapreduce.JobCounter"
-	FileCounters = "org.apache.hadoop.mapreduce.FileSystemCounter"
-)
-
-// Job is what is known of a MapReduce job: while it runs, so far.
-type Job struct {
-	ID          string // job_1795287426079_0001
-	Name        string
-	State       string // RUNNING, SUCCEEDED, FAILED, KILLED and others
-	Diagnostics string
-
-	// Finished is zero while it runs, Submitted too.
-	Submitted, Started, Finished time.Time
-
-	Maps, Reduces int // tasks
-
-	// Averages of the attempts that succeeded; zero while it runs.
-	AvgMap, AvgShuffle, AvgMerge, AvgReduce time.Duration
-
-	// Attempts.
-	FailedMaps, KilledMaps, FailedReduces, KilledReduces int
-
-	Counters Counters // totals
-}
-
 // jobJSON is a job as its application master and the history server write it.
 type jobJSON struct {
-	ID, Name, State, Diagnostics         string
-	SubmitTime, StartTime, FinishTime    int64
-	MapsTotal, ReducesTotal              int
-	MapProgress, ReduceProgress          float64 // of a job that runs
-	AvgMapTime, AvgShuffleTime           int64
-	AvgMergeTime, AvgReduceTime          int64
-	FailedMapAttempts, KilledMapAttempts int
-	FailedReduceAttempts                 int
-	KilledReduceAttempts                 int
-	SuccessfulMapAttempts                int
-	SuccessfulReduceAttempts             int
+	State, Diagnostics          string
+	MapsTotal, ReducesTotal     int
+	MapProgress, ReduceProgress float64 // of a job that runs
+	SuccessfulMapAttempts       int
+	SuccessfulReduceAttempts    int
 }
 
 // progress is how far a job is: one that has ended tells only its attempts. (It
@@ -122,11 +87,11 @@ func (c *Client) Progress(ctx context.Context, app App) (Progress, error) {
 	return Progress{State: fresh.State}, nil
 }
 
-// Job tells of a job. One that has just ended is known to nobody until the
-// history server has read of it: Job waits for that some seconds.
-func (c *Client) Job(ctx context.Context, id string) (Job, error) {
-	var job Job
-	err := c.onJob(ctx, id, func(service, base string, j jobJSON) error {
+// Counters are the totals of a job's counters: while it runs, so far. One that has
+// just ended is known to nobody until the history server has read of it: Counters
+// waits for that some seconds.
+func (c *Client) Counters(ctx context.Context, jobID string) (counters Counters, err error) {
+	err = c.onJob(ctx, jobID, func(service, base string, _ jobJSON) error {
 		var answer struct {
 			JobCounters struct {
 				CounterGroup []struct {
@@ -141,7 +106,7 @@ func (c *Client) Job(ctx context.Context, id string) (Job, error) {
 		if err := c.get(ctx, service, base+"/counters", &answer); err != nil {
 			return err
 		}
-		counters := make(Counters)
+		counters = make(Counters)
 		for _, group := range answer.JobCounters.CounterGroup {
 			values := make(map[string]int64)
 			for _, counter := range group.Counter {
@@ -149,22 +114,10 @@ func (c *Client) Job(ctx context.Context, id string) (Job, error) {
 			}
 			counters[group.CounterGroupName] = values
 		}
-		job = Job{
-			ID: j.ID, Name: j.Name, State: j.State, Diagnostics: j.Diagnostics,
-			Submitted: moment(j.SubmitTime), Started: moment(j.StartTime), Finished: moment(j.FinishTime),
-			Maps: j.MapsTotal, Reduces: j.ReducesTotal,
-			AvgMap: milliseconds(j.AvgMapTime), AvgShuffle: milliseconds(j.AvgShuffleTime),
-			AvgMerge: milliseconds(j.AvgMergeTime), AvgReduce: milliseconds(j.AvgReduceTime),
-			FailedMaps: j.FailedMapAttempts, KilledMaps: j.KilledMapAttempts,
-			FailedReduces: j.FailedReduceAttempts, KilledReduces: j.KilledReduceAttempts,
-			Counters: counters,
-		}
 		return nil
 	})
-	return job, err
+	return counters, err
 }
-
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // onJob calls tell with where a job is told of: the history server, if it knows
 // of it, or else its application master. If neither does, or tell fails since the

@@ -192,10 +192,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	// outlive its holder by a minute.
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var keep func(string) bool
-	if r, ok := o.Runner.(*streaming.Runner); ok {
-		keep = func(attempt string) bool { return r.Keeps(ctx, attempt) }
-		err := r.Preflight(ctx, g, path)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+	var keep func(string) (bool, error)
+	if r, ok := o.Runner.(*streaming.Runner); ok && r.Reaches(g, o.Codec) {
+		keep = func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) }
+		err := r.Preflight(ctx, path)
 		if ctx.Err() != nil {
 			return command.ErrInterrupted
 		}

@@ -272,6 +272,7 @@ func verifyCommand() *cli.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 			err := withTable(c, func(t tableView, fsys store.FS, path string) error {
 				g, n, err := t.verify(ctx, fsys, path)
 				if err == nil {

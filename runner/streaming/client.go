@@ -81,16 +81,22 @@ func (r *Runner) submit(ctx context.Context, w *runner.Work, args []string) (run
 		return runner.PassStats{}, context.Cause(ctx)
 	}
 	if err != nil {
-		if app, notFound := r.find(ctx, w.Output); notFound == nil {
+		app, notFound := r.findSurely(ctx, w.Output)
+		if notFound == nil {
 			return r.attend(ctx, w, app) // only the client has failed
+		}
+		if !errors.Is(notFound, errNoApp) {
+			return runner.PassStats{}, notFound
 		}
 		return runner.PassStats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
 	}
 	return r.stats(c.app, c.counters, time.Since(begun)), nil
 }
 
-// listen reads what the client says to its end.
+// listen reads what the client says to its end. It does not hear what comes after a
+// line that is too long for a Scanner, but reads it, since the client waits for that.
 func (c *client) listen(stderr io.Reader, w *runner.Work) {
+	defer io.Copy(io.Discard, stderr)
 	group := ""
 	p := runner.Progress{}
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
@@ -159,6 +165,8 @@ func (r *Runner) attend(ctx context.Context, w *runner.Work, app yarn.App) (runn
 		}
 		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
 			app = fresh
+		} else if _, err := r.find(ctx, w.Output); errors.Is(err, errNoApp) {
+			return runner.PassStats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
 		}
 	}
 	if app.FinalStatus != "SUCCEEDED" {
@@ -166,8 +174,8 @@ func (r *Runner) attend(ctx context.Context, w *runner.Work, app yarn.App) (runn
 	}
 	// A history that its master could not write is no reason to run it again.
 	named := make(counters)
-	if done, err := r.Yarn.Job(ctx, app.JobID()); err == nil {
-		for group, names := range done.Counters {
+	if groups, err := r.Yarn.Counters(ctx, app.JobID()); err == nil {
+		for group, names := range groups {
 			for name, n := range names {
 				named[[2]string{group, name}] = n
 			}

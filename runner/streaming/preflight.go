@@ -14,20 +14,20 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/tierio"
 )
 
-// preflightTime bounds the preflight.
-const preflightTime = 25 * time.Second
+// commandTime bounds the command of the preflight: a JVM that starts while other
+// programs are at work. What it needs has been asked before, and has answered.
+const commandTime = 2 * time.Minute
 
 // Preflight asks whether the jobs of a game with its data in a directory can run,
 // before anything is begun: a name that Hadoop takes for one, a mapper and a
 // reducer, a resource manager with a live node and the queue, a hadoop command that
-// runs. It asks nothing if no job can be large enough for the cluster. The name node
-// has been asked, and what may be done there shows when the data directory is made.
-func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error {
-	if mostRecords(g) <= float64(r.Above) {
-		return nil
-	}
+// runs. The name node has been asked, and what may be done there shows when the data
+// directory is made. Nothing needs to be asked for a game that does not reach the
+// cluster.
+func (r *Runner) Preflight(ctx context.Context, data string) error {
 	if err := checkName(data); err != nil {
 		return err
 	}
@@ -36,8 +36,6 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error 
 			return fmt.Errorf("%s for the cluster: %w (make build makes it, --cluster-bin says where it is)", binary, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, preflightTime)
-	defer cancel()
 	if err := r.Yarn.Check(ctx, r.Queue); err != nil {
 		return err
 	}
@@ -46,12 +44,14 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error 
 		return err
 	}
 	r.Parallel = max(1, metrics.VCores-mastersShare)
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Command, "fs", "-test", "-e", r.FS.Name()+"/")
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
 	if err := cmd.Run(); err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = fmt.Errorf("no end within %v", preflightTime)
+			err = fmt.Errorf("no end within %v", commandTime)
 		}
 		return fmt.Errorf("%s fs: %w%s", r.Command, err, complaint(stderr.String()))
 	}
@@ -69,13 +69,25 @@ func checkName(dir string) error {
 	return nil
 }
 
+// textFactor is how many records textRecords may find for one of a tier: the job
+// reads two tiers, of lines that are up to four times as long as the shortest.
+const textFactor = 8
+
+// Reaches reports whether a job of a game can be large enough for the cluster.
+func (r *Runner) Reaches(g game.Game, codec tierio.Codec) bool {
+	return mostRecords(g, codec) > float64(r.Above)
+}
+
 // mostRecords is what no job of a game can read more than: the largest tier, or all
 // positions.
-func mostRecords(g game.Game) (most float64) {
+func mostRecords(g game.Game, codec tierio.Codec) (most float64) {
 	switch g := g.(type) {
 	case game.Tiered:
 		for tier := range g.Tiers() + 1 {
 			most = max(most, g.Slots(tier))
+		}
+		if codec == tierio.Text {
+			most *= textFactor
 		}
 	case game.Cyclic:
 		most = float64(g.Positions())

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
@@ -89,7 +90,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassSta
 func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error) (stats runner.PassStats, ran bool, err error) {
 	switch {
 	case w.Adopted:
-		app, err := r.find(ctx, w.Output)
+		app, err := r.findSurely(ctx, w.Output)
 		if err != nil {
 			return stats, true, err
 		}
@@ -189,9 +190,12 @@ func countMessages(pass *runner.Pass) (int64, error) {
 
 // Keeps reports whether the cluster is at work for an attempt, or has done its
 // work, so that a driver that comes later need only wait.
-func (r *Runner) Keeps(ctx context.Context, attempt string) bool {
-	_, err := r.find(ctx, attempt)
-	return err == nil
+func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
+	_, err := r.findSurely(ctx, attempt)
+	if errors.Is(err, errNoApp) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // errNoApp is returned by find when no application is at work for an attempt.
@@ -210,4 +214,20 @@ func (r *Runner) find(ctx context.Context, attempt string) (yarn.App, error) {
 		}
 	}
 	return yarn.App{}, fmt.Errorf("%s: %w", attempt, errNoApp)
+}
+
+// findSurely is find, for whoever would take silence for a no: while the resource
+// manager does not answer it is asked again, until it counts as lost.
+func (r *Runner) findSurely(ctx context.Context, attempt string) (yarn.App, error) {
+	for begun := time.Now(); ; {
+		app, err := r.find(ctx, attempt)
+		if err == nil || errors.Is(err, errNoApp) || time.Since(begun) > lostAfter {
+			return app, err
+		}
+		select {
+		case <-ctx.Done():
+			return app, context.Cause(ctx)
+		case <-time.After(watchEvery):
+		}
+	}
 }

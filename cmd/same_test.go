@@ -232,9 +232,7 @@ func TestInterrupted(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out bytes.Buffer
 		cmd.Stderr = &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		start(t, cmd)
 		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as a terminal does: to the whole group
 		cmd.Wait()
@@ -242,6 +240,18 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
 		}
 	}
+}
+
+// start starts a command, and ends it with the test.
+func start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill() // one that has been waited for is left alone
+		cmd.Wait()
+	})
 }
 
 // waitFor waits until a file is there.
@@ -261,9 +271,7 @@ func waitFor(t *testing.T, name string) {
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	start(t, cmd)
 	waitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
 	second := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume")...)
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another driver is at work in it") {

@@ -26,12 +26,13 @@ func TestWait(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		late := time.AfterFunc(time.Second, cancel)
+		if test.told {
+			time.AfterFunc(time.Second, cancel)
+		}
 		err := Wait(ctx, cmd)
 		if told := ctx.Err() != nil; told != test.told || (err == nil) != (test.script == "exit 0") {
 			t.Errorf("%s: told %v, %v", test.script, told, err)
 		}
-		late.Stop()
 		cancel()
 	}
 }

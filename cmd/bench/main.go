@@ -26,6 +26,10 @@ func main() {
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
 	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")
 	flag.Parse()
+	if o.Runs < 1 {
+		fmt.Fprintf(os.Stderr, "bench: -n %d: expected 1 or more\n", o.Runs)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	run := func() error { return bench.Run(os.Stdout, o) }

@@ -95,7 +95,7 @@ func up(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "file system: %s\njobs:        %s\nhistory:     %s\nuse it:      . %s\n",
 		cl.DefaultFS(), cl.Web(cluster.ResourceManager), cl.Web(cluster.JobHistoryServer),
-		filepath.Join(cl.Dir(), "env.sh"))
+		filepath.Join(c.String("dir"), "env.sh"))
 	return nil
 }
 

@@ -61,7 +61,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (di
 	if err := os.WriteFile(filepath.Join(dir, CyclicFile), out.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	index := &rangeio.Index{Game: g.Spec(), Runs: []rangeio.Run{{Dir: Dir}}}
+	index := &rangeio.Index{Game: g.Spec(), Passes: []rangeio.Found{{Pass: "create"}}, Runs: []rangeio.Run{{Dir: Dir}}}
 	if err := index.Write(store.Local{}, filepath.Join(dir, Dir)); err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,8 @@ const (
 // refuses a directory of another game or version, one that another process is
 // at work in, and one with files in it that are not treereduce's. What earlier
 // attempts left half-written is removed; but in Resume not the attempts that keep,
-// if it is not nil, asks for: a cluster may still be at work in them. Where keep
-// cannot say, nothing is removed and its error returned.
+// if it is not nil, asks for: a cluster may still be at work in them. An error of
+// keep is Create's.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	d := &Data{FS: fsys, Path: path, Game: game}
 	if err := d.refuseForeign(); err != nil {

@@ -205,6 +205,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		}
 	}
 	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
+	if err != nil && ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
 	if errors.Is(err, store.ErrBegun) {
 		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
 	}

@@ -124,10 +124,6 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 	if again, err := c.Cause(ctx, app); err != nil || again != failure {
 		t.Errorf("by HTTP: %+v, %v", again, err)
 	}
-	counters, err := c.Counters(ctx, app.JobID())
-	if n := counters[jobCounters]; err != nil || n["NUM_FAILED_MAPS"] != 1 || n[launchedMaps] != 1 {
-		t.Errorf("%v, %v", counters, err)
-	}
 	if p, err := c.Progress(ctx, app); err != nil || p != (Progress{0, 0, "FAILED"}) {
 		t.Errorf("%v, %v", p, err)
 	}

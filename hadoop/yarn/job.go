@@ -87,9 +87,9 @@ func (c *Client) Progress(ctx context.Context, app App) (Progress, error) {
 	return Progress{State: fresh.State}, nil
 }
 
-// Counters are the totals of a job's counters: while it runs, so far. One that has
-// just ended is known to nobody until the history server has read of it: Counters
-// waits for that some seconds.
+// Counters are the totals of a job's counters: while it runs, so far; none of one that
+// has failed. One that has just ended is known to nobody until the history server has
+// read of it: Counters waits for that some seconds.
 func (c *Client) Counters(ctx context.Context, jobID string) (counters Counters, err error) {
 	err = c.onJob(ctx, jobID, func(service, base string, _ jobJSON) error {
 		var answer struct {

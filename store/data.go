@@ -249,7 +249,7 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 
 // Commit makes the directory of an attempt the directory of a name, whole at
 // once: _SUCCESS is in it before it is renamed. A directory that was not whole
-// gives way.
+// gives way. Files beside that belong to the attempt go then.
 func (d *Data) Commit(attempt, name string) error {
 	if err := d.mark(attempt); err != nil {
 		return err
@@ -257,7 +257,21 @@ func (d *Data) Commit(attempt, name string) error {
 	if err := d.FS.RemoveAll(d.Dir(name)); err != nil {
 		return err
 	}
-	return d.FS.Rename(attempt, d.Dir(name))
+	if err := d.FS.Rename(attempt, d.Dir(name)); err != nil {
+		return err
+	}
+	entries, err := d.FS.ReadDir(d.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if d.attemptOf(e.Name()) == attempt {
+			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // CommitFile makes a file of an attempt the file of that path.

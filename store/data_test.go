@@ -206,4 +206,7 @@ func TestKeep(t *testing.T) {
 	if whole, err := data.Whole("data_first1"); !whole || err != nil {
 		t.Errorf("whole %v, %v", whole, err)
 	}
+	if _, err := os.Stat(running + ".ranges"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what belonged to the attempt: %v", err)
+	}
 }

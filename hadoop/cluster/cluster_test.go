@@ -218,6 +218,38 @@ func TestPID(t *testing.T) {
 	}
 }
 
+// TestStart wants a daemon to be known as soon as it has been started, and one that
+// ends at once not to be waited for.
+func TestStart(t *testing.T) {
+	c := testCluster(t)
+	c.state.JavaHome = t.TempDir()
+	for _, dir := range []string{filepath.Dir(c.java()), c.path("logs")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nkill -STOP $$\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if err := c.start(DataNode); err != nil {
+			t.Fatal(err)
+		}
+		if c.pid(DataNode) == 0 {
+			t.Fatal("it has been started, but is not known")
+		}
+		if err := c.Kill(DataNode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nexit 1\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.start(DataNode); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestStop stops what listens to SIGTERM, kills what does not, and leaves the
 // rest of the machine alone.
 func TestStop(t *testing.T) {

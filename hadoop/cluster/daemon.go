@@ -173,11 +173,28 @@ func (c *Cluster) start(d Daemon) error {
 		return fmt.Errorf("cluster: start %s: %w", d, err)
 	}
 	// Take its exit status, lest it stay as a zombie while this process lives.
-	go func() { _ = cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	c.appear(cmd.Process.Pid, d, ended)
 	if err := writeFile(c.pidFile(d), fmt.Appendln(nil, cmd.Process.Pid), 0o644); err != nil {
 		return errors.Join(err, cmd.Process.Kill())
 	}
 	return nil
+}
+
+// appear waits until a daemon that was just started is known as such, or has ended: a
+// process that has begun a program has no command line for a moment.
+func (c *Cluster) appear(pid int, d Daemon, ended <-chan struct{}) {
+	for !c.isDaemon(pid, d) {
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // pid is the process of a daemon, 0 if it does not run. A pid file may be of a

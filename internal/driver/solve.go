@@ -194,14 +194,16 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	var keep func(string) (bool, error)
-	if r, ok := o.Runner.(*streaming.Runner); ok && r.Reaches(g, o.Codec) {
+	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) }
-		err := r.Preflight(ctx, path)
-		if ctx.Err() != nil {
-			return command.ErrInterrupted
-		}
-		if err != nil {
-			return err
+		if r.Reaches(g, o.Codec) {
+			err := r.Preflight(ctx, path)
+			if ctx.Err() != nil {
+				return command.ErrInterrupted
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	data, err := store.Create(fsys, path, g.Spec(), mode, keep)

@@ -54,8 +54,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestKeeps wants a no only from a resource manager that says so.
-func TestKeeps(t *testing.T) {
+// TestAtWork wants a no only from a resource manager that says so.
+func TestAtWork(t *testing.T) {
 	for _, test := range []struct {
 		answer string
 		keeps  bool
@@ -75,7 +75,7 @@ func TestKeeps(t *testing.T) {
 			io.WriteString(w, test.answer)
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		keeps, err := r.Keeps(ctx, "/data/_attempt-x")
+		keeps, err := r.atWork(ctx, "/data/_attempt-x")
 		cancel()
 		if keeps != test.keeps || (err != nil) != test.fails {
 			t.Errorf("%s: %v, %v", test.answer, keeps, err)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/treereduce/treereduce/block"
@@ -119,12 +120,14 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 			return stats, true, err
 		}
 	}
-	return stats, true, w.FS.RemoveAll(planDir(w))
+	return stats, true, nil
 }
 
 // planDir is where the files of a plan lie: beside the attempt's directory, as a
 // part of it.
-func planDir(w *runner.Work) string { return w.Output + ".plan" }
+func planDir(w *runner.Work) string { return w.Output + planSuffix }
+
+const planSuffix = ".plan"
 
 // countJob checks and counts what a job has written. Text it counts only where
 // nothing came of the job's counters.
@@ -189,8 +192,22 @@ func countMessages(pass *runner.Pass) (int64, error) {
 }
 
 // Keeps reports whether the cluster is at work for an attempt, or has done its
-// work, so that a driver that comes later need only wait.
+// work, so that a driver that comes later need only wait. It is asked if the attempt
+// has a plan; one without is of work that the driver did itself.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
+	_, err := r.FS.Stat(attempt + planSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return r.atWork(ctx, attempt)
+}
+
+// atWork reports whether an application is at work for an attempt, or was with
+// success.
+func (r *Runner) atWork(ctx context.Context, attempt string) (bool, error) {
 	_, err := r.findSurely(ctx, attempt)
 	if errors.Is(err, errNoApp) {
 		return false, nil

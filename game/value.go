@@ -58,7 +58,7 @@ func (t *Tally) Add(other Tally) {
 }
 
 // AddValues adds numbers of positions by value, as WorthOf reads it.
-func (t *Tally) AddValues(counts *[256]uint64) {
+func (t *Tally) AddValues(counts [256]uint64) {
 	for value, n := range counts {
 		t[value&3] += int64(n)
 	}

@@ -94,6 +94,19 @@ func Dial(name string) (f *FS, path string, err error) {
 	return f, "/" + path, nil
 }
 
+// Open returns the file system of a name and the path within it: in HDFS, if the name
+// begins with Scheme, or on this machine. done ends the connection.
+func Open(name string) (fsys store.FS, path string, done func(), err error) {
+	if !strings.HasPrefix(name, Scheme) {
+		return store.Local{}, name, func() {}, nil
+	}
+	f, path, err := Dial(name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return f, path, func() { f.Close() }, nil
+}
+
 // answers wants the name node to answer, which a connection does not show: it may
 // hang, or be something else that listens there.
 func (f *FS) answers() error {

@@ -47,7 +47,7 @@ func (c *Chunk) Add(rng uint64, state, fresh *block.State) {
 	}
 	var counts streamfmt.Counts
 	fresh.Count((*[256]uint64)(&counts))
-	c.New.AddValues((*[256]uint64)(&counts))
+	c.New.AddValues(counts)
 	if c.codec == tierio.Text {
 		c.text = lines.AppendState(c.text, c.g, rng, fresh, streamfmt.KeyWidth(c.g.KeyBits()))
 		return

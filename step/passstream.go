@@ -216,7 +216,7 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 		var counts [256]uint64
 		fresh.Count(&counts)
 		var tally game.Tally
-		tally.AddValues(&counts)
+		tally.AddValues(counts)
 		w.counters.AddNew(tally)
 		w.buf = lines.AppendState(w.buf, g, at, &fresh, w.width)
 		w.spill()

@@ -3,11 +3,14 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,17 +56,12 @@ func ofGame(c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Com
 	return c
 }
 
-// openFS returns the file system of a name on a command line, and the path within
-// it; done ends what it opened.
-func openFS(name string) (fsys store.FS, path string, done func(), err error) {
-	if !strings.HasPrefix(name, hadoop.Scheme) {
-		return store.Local{}, name, func() {}, nil
-	}
-	f, path, err := hadoop.Dial(name)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return f, path, func() { f.Close() }, nil
+// interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
+// process at once.
+func interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // openData returns the file system of the data directory of a command line that
@@ -72,16 +70,16 @@ func openFS(name string) (fsys store.FS, path string, done func(), err error) {
 func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
 	name := c.String("data")
 	if strings.HasPrefix(name, hadoop.Scheme) || hadoop.ConfDir() == "" {
-		return openFS(name)
+		return hadoop.Open(name)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return openFS(name)
+		return hadoop.Open(name)
 	}
 	there, err := hadoop.InDefault(name)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	return openFS(there)
+	return hadoop.Open(there)
 }
 
 // dataFlag names the data directory.

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -179,7 +177,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 			return err
 		}
 	}
-	fsys, path, done, err := openFS(name) // with --runner hadoop a *hadoop.FS
+	fsys, path, done, err := hadoop.Open(name) // with --runner hadoop a *hadoop.FS
 	if err != nil {
 		return err
 	}
@@ -190,20 +188,17 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	// From here on the lock is given up by whoever ends early: in HDFS it would
 	// outlive its holder by a minute.
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(c.Context)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 	var keep func(string) (bool, error)
 	if r, ok := o.Runner.(*streaming.Runner); ok {
 		keep = func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) }
-		if r.Reaches(g, o.Codec) {
-			err := r.Preflight(ctx, path)
-			if ctx.Err() != nil {
-				return command.ErrInterrupted
-			}
-			if err != nil {
-				return err
-			}
+		err := r.Preflight(ctx, g, o.Codec, path)
+		if ctx.Err() != nil {
+			return command.ErrInterrupted
+		}
+		if err != nil {
+			return err
 		}
 	}
 	data, err := store.Create(fsys, path, g.Spec(), mode, keep)

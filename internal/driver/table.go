@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -270,9 +268,8 @@ func verifyCommand() *cli.Command {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible(c.Context)
 			defer stop()
-			context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
 			err := withTable(c, func(t tableView, fsys store.FS, path string) error {
 				g, n, err := t.verify(ctx, fsys, path)
 				if err == nil {

@@ -76,11 +76,7 @@ func taskFS() (fsys store.FS, done func(), err error) {
 // one. path is that of the directory there.
 func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
-		dfs, path, err := hadoop.Dial(dir)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		return dfs, path, func() { dfs.Close() }, nil
+		return hadoop.Open(dir)
 	}
 	if fsys, done, err = taskFS(); err != nil {
 		return nil, "", nil, err

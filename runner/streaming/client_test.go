@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/tierio"
 )
@@ -111,7 +112,7 @@ type sized struct {
 
 func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	p := &plan{Runner: new(Runner), work: &job.Work}
-	if job.Step == "possible" || job.Step == "solve" {
+	if job.Step == step.Possible || job.Step == step.Solve {
 		r.jobs++
 		if err := p.ofJob(job); err != nil || float64(p.reads) > r.most {
 			r.t.Errorf("%s: reads %d, at most %.0f, %v", job.Name, p.reads, r.most, err)

@@ -24,10 +24,12 @@ const commandTime = 2 * time.Minute
 // Preflight asks whether the jobs of a game with its data in a directory can run,
 // before anything is begun: a name that Hadoop takes for one, a mapper and a
 // reducer, a resource manager with a live node and the queue, a hadoop command that
-// runs. The name node has been asked, and what may be done there shows when the data
-// directory is made. Nothing needs to be asked for a game that does not reach the
-// cluster.
-func (r *Runner) Preflight(ctx context.Context, data string) error {
+// runs. It asks nothing if no job can be large enough for the cluster. The name node
+// has been asked, and what may be done there shows when the data directory is made.
+func (r *Runner) Preflight(ctx context.Context, g game.Game, codec tierio.Codec, data string) error {
+	if mostRecords(g, codec) <= float64(r.Above) {
+		return nil
+	}
 	if err := checkName(data); err != nil {
 		return err
 	}
@@ -72,11 +74,6 @@ func checkName(dir string) error {
 // textFactor is how many records textRecords may find for one of a tier: the job
 // reads two tiers, of lines that are up to four times as long as the shortest.
 const textFactor = 8
-
-// Reaches reports whether a job of a game can be large enough for the cluster.
-func (r *Runner) Reaches(g game.Game, codec tierio.Codec) bool {
-	return mostRecords(g, codec) > float64(r.Above)
-}
 
 // mostRecords is what no job of a game can read more than: the largest tier, or all
 // positions.

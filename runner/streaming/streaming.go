@@ -101,7 +101,7 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 	case w.Step == step.Init || w.Step == step.Final:
 		return stats, false, nil
 	default:
-		p := &plan{Runner: r, work: w, dir: planDir(w)}
+		p := &plan{Runner: r, work: w, dir: planDir(w.Output)}
 		if err := fill(p); err != nil {
 			return stats, true, err
 		}
@@ -125,9 +125,7 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 
 // planDir is where the files of a plan lie: beside the attempt's directory, as a
 // part of it.
-func planDir(w *runner.Work) string { return w.Output + planSuffix }
-
-const planSuffix = ".plan"
+func planDir(attempt string) string { return attempt + ".plan" }
 
 // countJob checks and counts what a job has written. Text it counts only where
 // nothing came of the job's counters.
@@ -164,9 +162,8 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 	}
 	defer fresh.Close()
 	stats.New, stats.Records, stats.Finished = game.Tally{}, 0, 0
-	counts := fresh.Counts()
 	var tally game.Tally
-	tally.AddValues((*[256]uint64)(&counts))
+	tally.AddValues(fresh.Counts())
 	stats.Add(tally)
 	return stats, nil
 }
@@ -195,7 +192,7 @@ func countMessages(pass *runner.Pass) (int64, error) {
 // work, so that a driver that comes later need only wait. It is asked if the attempt
 // has a plan; one without is of work that the driver did itself.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
-	_, err := r.FS.Stat(attempt + planSuffix)
+	_, err := r.FS.Stat(planDir(attempt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

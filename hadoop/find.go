@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path"
 	"path/filepath"
-	"strings"
 )
 
 // FindCommand finds the hadoop command: the one that is named, or the one in
@@ -113,16 +111,6 @@ func FindStreamingJar(name string) (string, error) {
 		}
 	}
 	return "", errors.New("no streaming jar: HADOOP_STREAMING_JAR is not set, and none is in the usual places (--streaming-jar names one)")
-}
-
-// InDefault is the name, with Scheme, of a file of the default file system; one
-// that does not begin with / lies in the user's folder there.
-func InDefault(name string) (string, error) {
-	if strings.HasPrefix(name, "/") {
-		return Scheme + name, nil
-	}
-	user, err := userName()
-	return Scheme + path.Join("/user", user, name), err
 }
 
 // userName is as whom files are read and written: HADOOP_USER_NAME, or the user

@@ -21,11 +21,6 @@ import (
 	"github.com/treereduce/treereduce/store"
 )
 
-// Scheme begins the name of a directory in HDFS: hdfs://host:port/path,
-// hdfs://nameservice/path, or hdfs:///path in the default file system of the
-// configuration.
-const Scheme = "hdfs://"
-
 // closeWait bounds how long Close waits for the name node to have heard of the
 // last block. The waits grow from closeFirst, which is what a data node that has
 // little to do needs, to closeMost.
@@ -65,11 +60,10 @@ var _ store.FS = (*FS)(nil)
 // within it. The configuration is that of ConfDir, the user that of
 // HADOOP_USER_NAME, or of the process.
 func Dial(name string) (f *FS, path string, err error) {
-	rest, ok := strings.CutPrefix(name, Scheme)
-	host, path, slash := strings.Cut(rest, "/")
-	if !ok || !slash || path == "" {
-		return nil, "", fmt.Errorf("%s: expected %shost:port/path, or %s/path", name, Scheme, Scheme)
+	if there, err := InHDFS(name); err != nil || !there {
+		return nil, "", &NameError{name}
 	}
+	host, path, _ := strings.Cut(name[len(Scheme):], "/")
 	conf, err := configuration()
 	if err != nil {
 		return nil, "", err
@@ -97,7 +91,11 @@ func Dial(name string) (f *FS, path string, err error) {
 // Open returns the file system of a name and the path within it: in HDFS, if the name
 // begins with Scheme, or on this machine. done ends the connection.
 func Open(name string) (fsys store.FS, path string, done func(), err error) {
-	if !strings.HasPrefix(name, Scheme) {
+	there, err := InHDFS(name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if !there {
 		return store.Local{}, name, func() {}, nil
 	}
 	f, path, err := Dial(name)

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,16 +33,35 @@ type usageError struct{ error }
 // Usagef makes an error of usage.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Run runs an application and turns its error into one line and an exit code.
+// An output is stdout. It keeps its first error, after which nothing more is
+// written, so that a print which nobody checks cannot get lost. A closed pipe is no
+// error: the process dies of SIGPIPE, as any filter does.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (n int, _ error) {
+	if o.err == nil {
+		n, o.err = o.to.Write(b)
+	}
+	return n, o.err
+}
+
+// Run runs an application and turns its error into one line and an exit code. An
+// output that could not be written is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	name := filepath.Base(args[0])
 	app.HideVersion, app.DisableSliceFlagSeparator = true, true
-	app.Reader, app.Writer, app.ErrWriter = stdin, stdout, stderr
+	out := &output{to: stdout}
+	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = onUsageError
+	var noHelp error
+	app.CommandNotFound = func(_ *cli.Context, topic string) { noHelp = Usagef("no help on %q", topic) }
 	prepare(app.Commands)
 	err := app.Run(args)
-	if err == nil {
+	if err = cmp.Or(err, noHelp, out.err); err == nil {
 		return ExitDone
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)

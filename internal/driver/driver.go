@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -69,17 +68,26 @@ func interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 // machine, then in the default file system of a cluster.
 func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
 	name := c.String("data")
-	if strings.HasPrefix(name, hadoop.Scheme) || hadoop.ConfDir() == "" {
-		return hadoop.Open(name)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
+		if name, err = hadoop.InDefault(name); err != nil {
+			return nil, "", nil, misnamed("data", err)
+		}
 	}
-	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return hadoop.Open(name)
+	return open("data", name)
+}
+
+// open returns the file system of the name that a flag gives, and the path there.
+func open(flag, name string) (fsys store.FS, path string, done func(), err error) {
+	fsys, path, done, err = hadoop.Open(name)
+	return fsys, path, done, misnamed(flag, err)
+}
+
+// misnamed makes an error of usage of one that a flag's name has earned.
+func misnamed(flag string, err error) error {
+	if e := new(hadoop.NameError); errors.As(err, &e) {
+		return command.Usagef("--%s %w", flag, err)
 	}
-	there, err := hadoop.InDefault(name)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return hadoop.Open(there)
+	return err
 }
 
 // dataFlag names the data directory.

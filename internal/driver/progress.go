@@ -53,7 +53,7 @@ func (p *progress) report(e solve.Event) {
 	if p.json {
 		if fresh || e.Done || now.Sub(p.last) >= time.Second {
 			p.last = now
-			json.NewEncoder(p.out).Encode(e) // a reader that has gone is no reason to stop
+			json.NewEncoder(p.out).Encode(e) // a lost line is told at the end
 		}
 		return
 	}

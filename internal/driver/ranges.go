@@ -46,7 +46,7 @@ func ranges(c *cli.Context, kind game.Kind) error {
 		_, err := c.App.Writer.Write(data)
 		return err
 	}
-	fsys, path, done, err := hadoop.Open(c.String("out"))
+	fsys, path, done, err := open("out", c.String("out"))
 	if err != nil {
 		return err
 	}

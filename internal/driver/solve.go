@@ -79,6 +79,9 @@ func parseSize(text string) (int64, error) {
 // board alone do not fit.
 const minMemory = 64 << 20
 
+// maxReducers is how many parts have names that sort by their number.
+const maxReducers = 100_000
+
 // solveOptions turns the flags into options.
 func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, err error) {
 	o = solve.Options{
@@ -118,6 +121,12 @@ func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, 
 	if c.IsSet("reducers") && o.Reducers < 1 {
 		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
 	}
+	if o.Reducers > maxReducers {
+		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
+	}
+	if n := c.Int64("cluster-above"); n < 0 {
+		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
+	}
 	o.Runner, err = runnerOf(c, fsys, memory, &o)
 	return o, err
 }
@@ -152,6 +161,24 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	return r, nil
 }
 
+// dataOf is the name of the data directory, where the runner can work in it: the
+// reducers of pipe write on this machine.
+func dataOf(c *cli.Context) (name string, err error) {
+	name = c.String("data")
+	if c.String("runner") == "hadoop" {
+		name, err = hadoop.InDefault(name)
+	}
+	if err != nil {
+		return "", misnamed("data", err)
+	}
+	if there, err := hadoop.InHDFS(name); err != nil {
+		return "", misnamed("data", err)
+	} else if there && c.String("runner") == "pipe" {
+		return "", command.Usagef("--runner pipe writes on this machine alone: of --data %s take --runner hadoop or inline", name)
+	}
+	return name, nil
+}
+
 // solveGame is driver solve.
 func solveGame(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
@@ -171,13 +198,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	case c.Bool("overwrite"):
 		mode = store.Overwrite
 	}
-	name := c.String("data")
-	if c.String("runner") == "hadoop" && !strings.HasPrefix(name, hadoop.Scheme) {
-		if name, err = hadoop.InDefault(name); err != nil {
-			return err
-		}
+	name, err := dataOf(c)
+	if err != nil {
+		return err
 	}
-	fsys, path, done, err := hadoop.Open(name) // with --runner hadoop a *hadoop.FS
+	fsys, path, done, err := open("data", name) // with --runner hadoop a *hadoop.FS
 	if err != nil {
 		return err
 	}

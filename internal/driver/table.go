@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,6 +133,9 @@ func lookupLines(out io.Writer, t tableView, in io.Reader) error {
 		if err := t.lookup(w, string(line)); err != nil {
 			failed = append(failed, r.Errorf(fmt.Sprintf("a position (%v)", err), line))
 		}
+		if _, err := w.Write(nil); err != nil {
+			break // nobody hears the answers any more
+		}
 	}
 	return errors.Join(append(failed, w.Flush())...)
 }
@@ -225,7 +227,7 @@ func statsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			dataFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
-			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`"},
+			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine or in HDFS"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
@@ -246,11 +248,16 @@ func printStats(c *cli.Context, t tableView) error {
 		return err
 	}
 	if name := c.String("svg"); name != "" {
-		f, err := os.Create(name)
+		fsys, path, done, err := open("svg", name)
 		if err != nil {
 			return err
 		}
-		return errors.Join(s.WriteSVG(f), f.Close())
+		defer done()
+		var picture bytes.Buffer
+		if err := s.WriteSVG(&picture); err != nil {
+			return err
+		}
+		return store.WriteFile(fsys, path, picture.Bytes())
 	}
 	if c.Bool("json") {
 		return s.WriteJSON(c.App.Writer)

@@ -3,7 +3,6 @@ package streaming
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"regexp"
 	"strconv"
@@ -87,23 +86,16 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 	return fsys, path, done, err
 }
 
-// hasScheme is how a directory begins that Hadoop names.
-var hasScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:/`)
+// named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*)?(/.*)$`)
 
 // pathOf is the path of a directory that Hadoop names, or a person.
 func pathOf(dir string) (string, error) {
-	path := dir
-	if hasScheme.MatchString(dir) {
-		u, err := url.Parse(dir)
-		if err != nil {
-			return "", err
-		}
-		path = u.Path
+	if m := named.FindStringSubmatch(dir); m != nil {
+		return m[1], nil
 	}
-	if path == "" {
-		return "", fmt.Errorf("expected a directory, found %q", dir)
-	}
-	return path, nil
+	_, err := hadoop.InHDFS(dir)
+	return dir, err
 }
 
 // reduceBlocks writes the part of this task into the directory that Hadoop

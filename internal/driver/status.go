@@ -26,7 +26,7 @@ func statusCommand() *cli.Command {
 		Usage: "how far a run is, or came, and what each of its jobs did",
 		Flags: []cli.Flag{
 			dataFlag(),
-			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON"},
+			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
 		},
 		Action: status,
 	}
@@ -42,7 +42,7 @@ func status(c *cli.Context) error {
 		return err
 	}
 	defer done()
-	j, err := solve.ReadJournal(fsys, path)
+	r, err := readReport(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no run has left a %s here", c.String("data"), store.JournalFile)
 	}
@@ -50,23 +50,82 @@ func status(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
-		return json.NewEncoder(c.App.Writer).Encode(j)
+		return json.NewEncoder(c.App.Writer).Encode(r)
 	}
-	return printStatus(c.App.Writer, j, time.Now())
+	return r.print(c.App.Writer)
 }
 
-// printStatus says in words what a journal says.
-func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
-	fmt.Fprintf(out, "%s: %s\n", j.Game, j.State)
-	if j.Error != "" {
-		fmt.Fprintf(out, "error: %s\n", j.Error)
+// died is the status of a run whose driver ended without a word: it was killed, or
+// its machine was.
+const died = "died"
+
+// A report is the journal of a run, and what has become of the run since.
+type report struct {
+	*solve.Journal
+	Status string `json:"status"` // State, or died
+
+	silence time.Duration // since the journal was written
+	asked   bool          // the lock was, which knows whether a driver lives
+}
+
+// readReport reads the journal of a data directory. Whether a run goes on that does
+// so by its journal, the lock tells; in HDFS the journal's age.
+func readReport(fsys store.FS, path string) (*report, error) {
+	j, err := solve.ReadJournal(fsys, path)
+	if err != nil {
+		return nil, err
 	}
-	ago := now.Sub(j.Updated).Round(time.Second)
-	alive := j.State == solve.Running && ago <= silent
-	if j.State == solve.Running && !alive {
-		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was (--resume goes on)\n", ago)
+	r := &report{Journal: j}
+	if j.State == solve.Running {
+		var working bool
+		working, r.asked = store.AtWork(fsys, path)
+		// A driver gives the lock up after its last word, which may have come
+		// since the first look.
+		if r.Journal, err = solve.ReadJournal(fsys, path); err != nil {
+			return nil, err
+		}
+		r.silence = time.Since(r.Updated)
+		if r.State == solve.Running && r.Begun.Equal(j.Begun) && !working && (r.asked || r.silence > silent) {
+			r.Status = died
+		}
 	}
-	if e := j.Now; e != nil {
+	if r.Status == "" {
+		r.Status = r.State
+	}
+	if r.State == solve.Stopped {
+		r.Error = "" // that a signal came is none
+	}
+	return r, nil
+}
+
+// place is where a run came to that goes no more.
+func (r *report) place() string {
+	switch {
+	case r.Now != nil && !r.Now.Done:
+		return " in " + r.Now.Job
+	case r.Now != nil:
+		return " after " + r.Now.Job
+	case len(r.Jobs) > 0:
+		return " after " + r.Jobs[len(r.Jobs)-1].Job
+	}
+	return ""
+}
+
+// print says it in words.
+func (r *report) print(out io.Writer) error {
+	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
+	if r.Status == died || r.Status == solve.Stopped {
+		fmt.Fprintf(out, "%s; --resume goes on", r.place())
+	}
+	fmt.Fprintln(out)
+	if r.Error != "" {
+		fmt.Fprintf(out, "error: %s\n", r.Error)
+	}
+	if r.Status == died && !r.asked {
+		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was\n", r.silence.Round(time.Second))
+	}
+	if e := r.Now; e != nil {
+		alive := r.Status == solve.Running && r.silence <= silent
 		fmt.Fprintf(out, "%.1f%% done; at %s: %s, %s", 100*e.Share, e.Job, e.Step, e.Place())
 		if alive && e.Tracking != "" { // of a job that failed Hadoop says 100 %
 			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
@@ -81,18 +140,18 @@ func printStatus(out io.Writer, j *solve.Journal, now time.Time) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "job\tpositions\tfinished\tshuffled\tcombined\tbytes\twaiting s\tworking s\tseconds\tapplication\t\n")
-	for _, r := range j.Jobs {
-		fmt.Fprintf(w, "%s\t%d\t%s\t", r.Job, r.Records, number(r.Finished))
-		if r.Application == "" {
-			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", r.Seconds)
+	for _, done := range r.Jobs {
+		fmt.Fprintf(w, "%s\t%d\t%s\t", done.Job, done.Records, number(done.Finished))
+		if done.Application == "" {
+			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", done.Seconds)
 			continue
 		}
 		combined := int64(0) // of a solve job: a position hears as often as it has moves
-		if r.Step == step.Possible {
-			combined = r.Shuffled - r.Records
+		if done.Step == step.Possible {
+			combined = done.Shuffled - done.Records
 		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", r.Shuffled, number(combined),
-			r.Bytes, r.Waiting, r.Working, r.Seconds, r.Application)
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", done.Shuffled, number(combined),
+			done.Bytes, done.Waiting, done.Working, done.Seconds, done.Application)
 	}
 	return w.Flush()
 }

@@ -1,0 +1,527 @@
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/step"
+)
+
+// command is one of the commands, with its words; a word in quotes would be several.
+func command(dir, line string) *exec.Cmd {
+	words := strings.Fields(line)
+	cmd := exec.Command(filepath.Join(bin, words[0]), words[1:]...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// exitStatus is what a shell says of a process that has ended.
+func exitStatus(cmd *exec.Cmd) int {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// ran runs a command to its end.
+func ran(cmd *exec.Cmd) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	if cmd.Stderr == nil {
+		cmd.Stderr = &errs
+	}
+	if cmd.Run(); cmd.ProcessState == nil {
+		return -1, "", cmd.Err.Error()
+	}
+	return exitStatus(cmd), out.String(), errs.String()
+}
+
+// runs makes a folder with runs of all sorts: three and cross are solved, part is
+// stopped, bad has a part that is damaged.
+func runs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, line := range []string{
+		"driver solve connectn --data three",
+		"driver solve quickcross --width 2 --height 3 --connect 2 --data cross --keep all",
+		"driver solve connectn --data part --until-tier 3",
+		"driver solve connectn --data bad --until-tier 3 --keep all",
+	} {
+		if status, _, stderr := ran(command(dir, line)); status != 0 || stderr != "" {
+			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bad", "data_first3", "part-00000"), []byte("garbage\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The parameters of the games that runs solves.
+const (
+	three = " --width 3 --height 3 --connect 3"
+	cross = " --game quickcross --width 2 --height 3 --connect 2"
+)
+
+// TestExitStatus wants of every command 0 of what is done, with nothing on stderr;
+// 1 of what failed, with one line; 2 of a wrong command line, with one more that
+// says where to look. Of what failed nothing is on stdout.
+func TestExitStatus(t *testing.T) {
+	dir := runs(t)
+	type test struct {
+		line, stdin string
+		status      int
+	}
+	tests := []test{
+		{"driver", "", 2},
+		{"driver --help", "", 0},
+		{"driver help", "", 0},
+		{"driver help lookup", "", 0},
+		{"driver help dance", "", 2},
+		{"driver -h dance", "", 2},
+		{"driver dance", "", 2},
+		{"driver --version", "", 2},
+
+		{"driver solve", "", 2},
+		{"driver solve --help", "", 0},
+		{"driver solve help dance", "", 2},
+		{"driver solve chess", "", 2},
+		{"driver solve connectn --help", "", 0},
+		{"driver solve connectn --data new --until-tier 2", "", 0},
+		{"driver solve connectn --data new --until-tier 2 --resume", "", 0},
+		{"driver solve connectn --data three", "", 1},
+		{"driver solve connectn --data three --width 4 --resume", "", 1},
+		{"driver solve connectn --data bad --resume", "", 1},
+		{"driver solve connectn --data bad --resume --runner pipe", "", 1},
+		{"driver solve connectn --data three/no/such --keep some", "", 2},
+		{"driver solve connectn --data three/_lock/d", "", 1},
+		{"driver solve connectn --width x", "", 2},
+		{"driver solve connectn --width -3", "", 2},
+		{"driver solve connectn --memory -1", "", 2},
+		{"driver solve connectn --memory 64M -1", "", 2},
+		{"driver solve connectn --reducers -1", "", 2},
+		{"driver solve connectn --reducers 1000000000", "", 2},
+		{"driver solve connectn --cluster-above -1", "", 2},
+		{"driver solve connectn --resume --overwrite", "", 2},
+		{"driver solve quickcross --help", "", 0},
+		{"driver solve quickcross --width 2 --height 2 --connect 2 --data newcross", "", 0},
+		{"driver solve quickcross --width 9 --height 9 --data newcross", "", 2},
+
+		{"driver status --help", "", 0},
+		{"driver status --data three", "", 0},
+		{"driver status --data three --json", "", 0},
+		{"driver status --data nothing", "", 1},
+		{"driver status three", "", 2},
+		{"driver status --jsno", "", 2},
+
+		{"driver lookup --help", "", 0},
+		{"driver lookup --data three 1 1", "", 0},
+		{"driver lookup --data three --start", "", 0},
+		{"driver lookup --data three", "1\n1 1\n", 0},
+		{"driver lookup --data three 9", "", 1},
+		{"driver lookup --data part 1", "", 1},
+		{"driver lookup --data nothing 1", "", 1},
+		{"driver lookup --data cross --start", "", 0},
+		{"driver lookup --data cross a9-", "", 1},
+		{"driver lookup 1 --data three", "", 2},
+		{"driver lookup --date three 1", "", 2},
+
+		{"driver stats --help", "", 0},
+		{"driver stats --data three", "", 0},
+		{"driver stats --data three --json", "", 0},
+		{"driver stats --data three --svg three.svg", "", 0},
+		{"driver stats --data three --svg no/such.svg", "", 1},
+		{"driver stats --data cross", "", 0},
+		{"driver stats --data part", "", 1},
+		{"driver stats --json --svg x", "", 2},
+		{"driver stats three", "", 2},
+
+		{"driver verify --help", "", 0},
+		{"driver verify --data three", "", 0},
+		{"driver verify --data cross", "", 0},
+		{"driver verify --data part", "", 1},
+		{"driver verify three", "", 2},
+		{"driver verify --fast", "", 2},
+
+		{"driver ranges --help", "", 0},
+		{"driver ranges", "", 2},
+		{"driver ranges connectn --help", "", 0},
+		{"driver ranges connectn --tier 3 --reducers 2", "", 0},
+		{"driver ranges connectn --tier 3 --reducers 2 --out ranges", "", 0},
+		{"driver ranges connectn --tier 3 --reducers 2 --out no/such", "", 1},
+		{"driver ranges connectn --tier 3 --reducers -2", "", 2},
+		{"driver ranges connectn --tier -3 --reducers 2", "", 2},
+		{"driver ranges quickcross --tier 3 --reducers 2", "", 2},
+
+		{"mapper", "", 2},
+		{"mapper --help", "", 0},
+		{"mapper dance", "", 2},
+		{"reducer", "", 2},
+		{"reducer --help", "", 0},
+		{"reducer dance", "", 2},
+		{"mapper possible --game chess", "", 2},
+		{"mapper possible --width 0 --height 3 --connect 3", "", 2},
+		{"mapper create" + three, "", 2},
+		{"reducer possible" + cross, "", 2},
+		{"mapper solve --turn Y" + three, "", 2},
+		{"reducer mark --number 0 --states cross/mark1 --output out" + cross, "", 2},
+		{"reducer mark" + cross, "", 2},
+		{"reducer mark --states x:/y --output out" + cross, "", 1},
+		{"reducer mark --states cross/mark1 --output x:/y" + cross, "", 1},
+
+		// The input of a real job of each step.
+		{"mapper init" + three, "start\n", 0},
+		{"reducer init" + three, "000\n", 0},
+		{"mapper possible" + three, "000\n", 0},
+		{"reducer possible" + three, "002\n020\n200\n", 0},
+		{"reducer solve" + three, "", 0},
+		{"mapper final" + three, "", 0},
+		{"reducer final" + three, "", 0},
+		{"mapper create" + cross, "start\n", 0},
+		{"reducer create --output made/create" + cross, "000\n", 0},
+		{"mapper mark --number 1" + cross, "000\n", 0},
+		{"reducer mark --number 2 --states cross/mark1 --output made/mark2" + cross, "", 0},
+		{"mapper solve --number 1" + cross, "", 0},
+		{"reducer solve --number 2 --states cross/solve1 --output made/solve2" + cross, "", 0},
+		{"mapper ties --number 1" + cross, "", 0},
+		{"reducer ties --number 1 --states cross/solve3 --output made/ties1" + cross, "", 0},
+		{"mapper final" + cross, "", 0},
+		{"reducer final" + cross, "", 0},
+	}
+	for side, name := range map[string]string{"map": "mapper", "reduce": "reducer"} {
+		for _, each := range step.AllNames() {
+			tests = append(tests,
+				test{name + " " + each + " --help", "", 0},
+				test{name + " " + each + " --nonsense", "", 2},
+				test{each + "_" + side + " --help", "", 0},
+				test{each + "_" + side + " word", "", 2})
+			of := []string{three + " --turn O"}
+			switch each {
+			case step.Create, step.Mark, step.Ties:
+				of = []string{cross}
+			case step.Solve, step.Final:
+				of = append(of, cross)
+			}
+			if side == "map" && (each == step.Init || each == step.Create) {
+				continue // take any line
+			}
+			for _, game := range of {
+				if side == "reduce" && game == cross && each != step.Final {
+					game += " --number 2 --states cross/mark1 --output made/bad"
+				}
+				tests = append(tests, test{name + " " + each + game, "garbage\n", 1})
+			}
+		}
+	}
+	for _, test := range tests {
+		cmd := command(dir, test.line)
+		cmd.Stdin = strings.NewReader(test.stdin)
+		status, stdout, stderr := ran(cmd)
+		lines := strings.Count(stderr, "\n")
+		name, _, _ := strings.Cut(test.line, " ")
+		count := "" // what a step by hand says when it is done
+		if name != "driver" && lines == 1 {
+			count = " records in, "
+		}
+		switch {
+		case status != test.status:
+			t.Errorf("%s: exit status %d, want %d: %s", test.line, status, test.status, stderr)
+		case status == 0 && stderr != "" && (count == "" || !strings.Contains(stderr, count)):
+			t.Errorf("%s: done, but says %s", test.line, stderr)
+		case status == 1 && lines != 1, status == 2 && (lines != 2 || !strings.Contains(stderr, "\n"+name+": see "+name+" --help\n")):
+			t.Errorf("%s: exit status %d with %d lines: %s", test.line, status, lines, stderr)
+		case status != 0 && (stdout != "" || !strings.HasPrefix(stderr, name+": ")):
+			t.Errorf("%s: exit status %d, stdout %q, stderr %q", test.line, status, stdout, stderr)
+		}
+	}
+}
+
+// TestMisnamed wants a name with a scheme that is not spoken refused by every
+// command, and pipe in HDFS, where its reducers do not write: nothing is made, and
+// nobody is asked.
+func TestMisnamed(t *testing.T) {
+	dir := t.TempDir()
+	// A file system by default changes nothing: nobody answers there.
+	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`
+	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(line, want string) {
+		t.Helper()
+		for _, conf := range []string{"", dir} {
+			cmd := command(dir, line)
+			cmd.Env = append(os.Environ(), "HADOOP_CONF_DIR="+conf)
+			status, stdout, stderr := ran(cmd)
+			if status != 2 || stdout != "" || stderr != "driver: "+want+"\ndriver: see driver --help\n" {
+				t.Errorf("%s: exit status %d, %q, %q, want %q", line, status, stdout, stderr, want)
+			}
+		}
+	}
+	made := t.TempDir() // by nobody
+	for _, name := range []string{"x:/y", "x:" + made + "/y", "s3a://bucket/y", "file:" + made + "/y", "hdfs:" + made + "/y", "hdfs://127.0.0.1:1", "hdfs://127.0.0.1:1/", "./x:/y"} {
+		for _, line := range []string{"solve connectn --data", "solve connectn --runner pipe --data", "solve connectn --runner hadoop --data",
+			"solve quickcross --overwrite --data", "solve connectn --runner pipe --resume --data", "status --data", "status --json --data",
+			"lookup --start --data", "stats --data", "verify --data", "ranges connectn --tier 1 --reducers 1 --out"} {
+			verb, flag := "", line[strings.LastIndex(line, " ")+1:]
+			if strings.HasPrefix(line, "verify") {
+				verb = "verify: "
+			}
+			refused("driver "+line+" "+name, verb+flag+` "`+name+`": expected a path, or hdfs://host:port/path, or hdfs:///path`)
+		}
+	}
+	for _, game := range []string{"connectn", "quickcross --resume", "connectn --overwrite"} {
+		for _, name := range []string{"hdfs://127.0.0.1:1/y", "hdfs:///y"} {
+			refused("driver solve "+game+" --runner pipe --data "+name,
+				"--runner pipe writes on this machine alone: of --data "+name+" take --runner hadoop or inline")
+		}
+	}
+	for _, dir := range []string{dir, made} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 1 || len(entries) == 1 && entries[0].Name() != "core-site.xml" {
+			t.Errorf("%s has %v, %v", dir, entries, err)
+		}
+	}
+}
+
+// full opens what takes no byte.
+func full(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// printing are commands that print, each in a way of its own.
+var printing = []string{
+	"driver --help", "driver help stats", "driver solve --help", "driver solve connectn --help",
+	"driver solve connectn --data again", "driver solve connectn --data again --overwrite --json",
+	"driver solve connectn --data part --until-tier 3 --resume", "driver solve connectn --data part --until-tier 3 --resume --json",
+	"driver solve quickcross --data cross2 --width 2 --height 2 --connect 2",
+	"driver status --data three", "driver status --data three --json",
+	"driver lookup --data three 1", "driver lookup --data three", "driver lookup --data cross --start",
+	"driver stats --data three", "driver stats --data three --json", "driver stats --data cross",
+	"driver verify --data three", "driver verify --data cross",
+	"driver ranges connectn --tier 3 --reducers 2",
+	"mapper --help", "possible_map --help", "reducer --help",
+	"mapper possible" + three, "init_map" + three, "mapper mark" + cross,
+}
+
+// printed is a command of those, with what it reads.
+func printed(dir, line string) *exec.Cmd {
+	cmd := command(dir, line)
+	cmd.Stdin = strings.NewReader("000\n")
+	if strings.HasPrefix(line, "driver") {
+		cmd.Stdin = strings.NewReader("1\n")
+	}
+	return cmd
+}
+
+// TestLostOutput wants one line and exit status 1 of every command whose output
+// could not be written; what solve has solved stays.
+func TestLostOutput(t *testing.T) {
+	dir := runs(t)
+	for _, line := range printing {
+		cmd := printed(dir, line)
+		cmd.Stdout = full(t)
+		status, _, stderr := ran(cmd)
+		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "write /dev/stdout: no space left on device\n") {
+			t.Errorf("%s: exit status %d, %q", line, status, stderr)
+		}
+	}
+	if status, _, stderr := ran(command(dir, "driver verify --data again")); status != 0 {
+		t.Errorf("what was solved: %s", stderr)
+	}
+}
+
+// TestLostAnswers wants look-ups that nobody hears to end, though positions come on.
+func TestLostAnswers(t *testing.T) {
+	cmd := command(runs(t), "driver lookup --data three")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = full(t)
+	start(t, cmd)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for err == nil {
+			_, err = stdin.Write(bytes.Repeat([]byte("1\n"), 1000))
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("goes on")
+	}
+	cmd.Wait()
+	if status := exitStatus(cmd); status != 1 {
+		t.Errorf("exit status %d, want 1", status)
+	}
+}
+
+// TestClosedPipe wants every command to die without a word, as any Unix tool does,
+// when nobody reads on.
+func TestClosedPipe(t *testing.T) {
+	dir := runs(t)
+	for _, line := range printing {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		cmd := printed(dir, line)
+		cmd.Stdout = w
+		status, _, stderr := ran(cmd)
+		w.Close()
+		if stderr != "" || status != 128+int(syscall.SIGPIPE) {
+			t.Errorf("%s: exit status %d, %q", line, status, stderr)
+		}
+	}
+}
+
+// TestLostMessages wants no run to fail because nobody can be told how it goes.
+func TestLostMessages(t *testing.T) {
+	dir := t.TempDir()
+	for _, line := range []string{"driver solve connectn --data d", "driver solve connectn --data p --runner pipe", "possible_map" + three} {
+		cmd := printed(dir, line)
+		cmd.Stderr = full(t)
+		if status, stdout, _ := ran(cmd); status != 0 || stdout == "" {
+			t.Errorf("%s: exit status %d, %q", line, status, stdout)
+		}
+	}
+}
+
+// TestStatus wants status to know, of each way in which a run can end, which one it
+// was, and that a run goes on as long as its driver lives.
+func TestStatus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	const large = "driver solve connectn --width 6 --height 5 --connect 4 --data "
+	dir := runs(t)
+	status := func(data, word, said string) {
+		t.Helper()
+		code, out, stderr := ran(command(dir, "driver status --data "+data))
+		first := regexp.MustCompile(`^\w+ width=\d+ height=\d+ connect=\d+: ` + said + `\n`)
+		if code != 0 || stderr != "" || !first.MatchString(out) {
+			t.Errorf("%s: exit status %d, %q, %s", data, code, stderr, out)
+		}
+		if strings.Contains(out, " left") != (word == "running") || strings.Contains(out, "error: ") != (word == "failed") {
+			t.Errorf("%s is %s: %s", data, word, out)
+		}
+		var r struct{ State, Status, Error string }
+		_, out, _ = ran(command(dir, "driver status --json --data "+data))
+		if err := json.Unmarshal([]byte(out), &r); err != nil || r.Status != word || (r.Error != "") != (word == "failed") {
+			t.Errorf("%s: %+v, %v, want %s", data, r, err, word)
+		}
+		if word != "died" && r.State != word || word == "died" && r.State != "running" {
+			t.Errorf("%s: state %s, %s", data, r.State, word)
+		}
+	}
+	begin := func(data string) *exec.Cmd {
+		t.Helper()
+		cmd := command(dir, large+data)
+		start(t, cmd)
+		return cmd
+	}
+	// goesOn waits for its first word, and some progress.
+	goesOn := func(data string) {
+		t.Helper()
+		for range 500 {
+			if _, out, _ := ran(command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Fatalf("nothing is known of %s", data)
+	}
+	killed, stopped, ended := begin("killed"), begin("stopped"), begin("ended")
+	status("three", "solved", "solved")
+	status("cross", "solved", "solved")
+	status("part", "stopped", "stopped after data_first3; --resume goes on")
+	ran(command(dir, "driver solve connectn --data bad --resume --keep all"))
+	status("bad", "failed", "failed")
+
+	goesOn("killed")
+	status("killed", "running", "running")
+	killed.Process.Kill()
+	killed.Wait()
+	status("killed", "died", `died (in|after) data_first\d+; --resume goes on`)
+
+	goesOn("stopped")
+	stopped.Process.Signal(os.Interrupt)
+	goesOn("ended")
+	ended.Process.Signal(syscall.SIGTERM)
+	for data, cmd := range map[string]*exec.Cmd{"stopped": stopped, "ended": ended} {
+		cmd.Wait()
+		if code := exitStatus(cmd); code != 130 {
+			t.Errorf("%s: exit status %d, want 130", data, code)
+		}
+		status(data, "stopped", `stopped (in|after) data_first\d+; --resume goes on`)
+	}
+
+	// Whoever asks leaves nothing there.
+	os.Remove(filepath.Join(dir, "killed", "_lock"))
+	status("killed", "died", "died .*; --resume goes on")
+	if _, err := os.Stat(filepath.Join(dir, "killed", "_lock")); err == nil {
+		t.Error("status makes a lock")
+	}
+}
+
+// TestSecondInterrupt holds a first Ctrl-C up by a process that outlives its
+// mapper, and wants the second one to end the driver at once.
+func TestSecondInterrupt(t *testing.T) {
+	own, dir := t.TempDir(), t.TempDir()
+	names, err := filepath.Glob(filepath.Join(bin, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range names {
+		if filepath.Base(from) != "possible_map" {
+			if err := os.Link(from, filepath.Join(own, filepath.Base(from))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	script := "#!/bin/sh\nsetsid sleep 60 &\necho $! >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; wait\n"
+	if err := os.WriteFile(filepath.Join(own, "possible_map"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(own, "driver"), "solve", "connectn", "--runner", "pipe", "--data", filepath.Join(dir, "d"))
+	start(t, cmd)
+	waitFor(t, filepath.Join(dir, "pid"))
+	t.Cleanup(func() { exec.Command("sh", "-c", "kill $(cat "+dir+"/pid)").Run() })
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-ended:
+		t.Fatal("nothing held the first one up")
+	case <-time.After(time.Second):
+	}
+	cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Second):
+		t.Fatal("the second one does not end it at once")
+	}
+	if status := exitStatus(cmd); status != 130 {
+		t.Errorf("exit status %d, want 130", status)
+	}
+}

@@ -39,12 +39,12 @@ func TestAtWork(t *testing.T) {
 			}
 		}
 	}()
-	for range 200 {
-		data, err := store.Create(store.Local{}, dir, spec, store.Resume, nil)
+	for range 5000 {
+		lock, err := store.Local{}.Lock(filepath.Join(dir, "_lock"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		data.Close()
+		lock.Close()
 	}
 	close(done)
 	<-ended

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -74,6 +77,9 @@ func readReport(fsys store.FS, path string) (*report, error) {
 	j, err := solve.ReadJournal(fsys, path)
 	if err != nil {
 		return nil, err
+	}
+	if states := []string{solve.Running, solve.Stopped, solve.Failed, solve.Solved}; !slices.Contains(states, j.State) {
+		return nil, fmt.Errorf("%s: expected a state of %s, found %q", filepath.Join(path, store.JournalFile), strings.Join(states, ", "), j.State)
 	}
 	r := &report{Journal: j}
 	if j.State == solve.Running {

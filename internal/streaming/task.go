@@ -87,12 +87,12 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 }
 
 // named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
-var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*)?(/.*)$`)
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/[^/].*))$`)
 
 // pathOf is the path of a directory that Hadoop names, or a person.
 func pathOf(dir string) (string, error) {
 	if m := named.FindStringSubmatch(dir); m != nil {
-		return m[1], nil
+		return m[1] + m[2], nil
 	}
 	_, err := hadoop.InHDFS(dir)
 	return dir, err

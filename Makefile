@@ -16,7 +16,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build proj2 proj2-hadoop test test-exhaustive cluster-up cluster-down cluster-status test-hadoop race bench bench-hadoop fuzz lint fmt clean
+.PHONY: help build build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
@@ -39,26 +39,37 @@ proj2-hadoop: build ## the same with the data in HDFS and big tiers on the clust
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop --overwrite
 
-test: build ## all tests that need no cluster (some minutes)
-	$(GO) test ./...
+# The time limits are for slow machines: Go's own is ten minutes a package.
+test: build ## all tests that need no cluster, but the long ones (two minutes)
+	$(GO) test -timeout 30m ./...
 
-test-exhaustive: ## every board of at most 16 squares against brute force (some minutes)
-	TREEREDUCE_EXHAUSTIVE=1 $(GO) test ./solve -run BruteForce -count=1 -timeout 30m
+test-long: build ## the long ones: every board of at most 16 squares against brute force, … (some minutes)
+	TREEREDUCE_LONG=1 $(GO) test -count=1 -timeout 2h -run '^TestLong' \
+		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -L '^//go:build hadoop' | xargs -n1 dirname | sort -u)
 
 CLUSTER ?= build/cluster
 
-cluster-up: ## a real Hadoop on this machine, in CLUSTER=build/cluster
-	@$(GO) run ./cmd/cluster up --dir $(CLUSTER)
-	@mkdir -p bin && ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
+build-cluster:
+	@$(GO) build -o bin/ ./cmd/cluster
 
-cluster-down: ## stop it; its data stays
-	@$(GO) run ./cmd/cluster down --dir $(CLUSTER)
+cluster-up: build-cluster ## a real Hadoop on this machine, in CLUSTER=build/cluster
+	@bin/cluster up --dir $(CLUSTER)
+	@ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
 
-cluster-status: ## what of it runs, and where its pages are
-	@$(GO) run ./cmd/cluster status --dir $(CLUSTER)
+cluster-down: build-cluster ## stop it; its data stays
+	@bin/cluster down --dir $(CLUSTER)
 
-test-hadoop: build ## tests on real clusters of their own (three quarters of an hour; SHORT=-short, as in CI, half an hour; Java, Maven)
-	$(GO) test -tags hadoop -count=1 $(SHORT) -p 1 -timeout 3h ./hadoop/... ./internal/driver ./runner/streaming
+cluster-status: build-cluster ## what of it runs, and where its pages are
+	@bin/cluster status --dir $(CLUSTER)
+
+# One after the other: the machine is one cluster's.
+TEST_HADOOP := $(GO) test -tags hadoop -count=1 -p 1 -timeout 3h
+
+test-hadoop: build ## tests on real clusters of their own, but the long ones (half an hour; Java, Maven; make cluster-down first)
+	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/driver ./runner/streaming
+
+test-hadoop-long: build ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
+	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./runner/streaming
 
 # The tests in cmd run programs, which are built without the detector.
 race: ## the tests with the race detector (needs a C compiler; some minutes)

@@ -73,19 +73,28 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	return g
 }
 
-// exhaustive is set by make test-exhaustive.
-var exhaustive = os.Getenv("TREEREDUCE_EXHAUSTIVE") != ""
+// longTest leaves a test to make test-long.
+func longTest(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+}
 
 // TestBruteForce holds the course's text of small boards, every position of
-// them, against a minimax that was written on its own: every board of at most
-// 16 squares and every connect, in make test-exhaustive; those of at most 12
-// and the squares else.
-func TestBruteForce(t *testing.T) {
-	for w := 1; w <= 16; w++ {
-		for h := 1; w*h <= 16; h++ {
-			if !exhaustive && w*h > 12 && (w != h || raceEnabled) {
-				continue
-			}
+// them and every connect, against a minimax that was written on its own.
+func TestBruteForce(t *testing.T) { bruteForce(t, 1, 12) }
+
+// TestLongBruteForce has the larger ones that the minimax can do.
+func TestLongBruteForce(t *testing.T) {
+	longTest(t)
+	bruteForce(t, 13, 16)
+}
+
+// bruteForce has the boards of so many squares.
+func bruteForce(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
 			for connect := 1; connect <= max(w, h); connect++ {
 				t.Run(fmt.Sprintf("%dx%dc%d", w, h, connect), func(t *testing.T) {
 					t.Parallel()

@@ -149,14 +149,17 @@ func difference(got, want string) string {
 	return fmt.Sprintf("got %d lines, want %d", len(g), len(w))
 }
 
+// A knownSize is the published count and value of a board.
+type knownSize struct {
+	w, h, connect int
+	positions     uint64
+	value         string
+}
+
 // TestKnownSizes meets the published counts and values, and checks samples of
 // the large boards with a search.
 func TestKnownSizes(t *testing.T) {
-	for _, test := range []struct {
-		w, h, connect int
-		positions     uint64
-		value         string
-	}{
+	knownSizes(t, []knownSize{
 		{2, 2, 2, 13, "X wins in 3"},
 		{3, 3, 3, 694, "tie in 9"},
 		{4, 3, 3, 7157, "X wins in 9"},
@@ -165,8 +168,17 @@ func TestKnownSizes(t *testing.T) {
 		{4, 4, 4, 161029, "tie in 16"},
 		{5, 4, 4, 3945711, "tie in 20"},
 		{4, 5, 4, 1706255, "tie in 20"},
-		{5, 5, 4, 69763700, "tie in 25"},
-	} {
+	})
+}
+
+// TestLongKnownSizes does the same with 5×5.
+func TestLongKnownSizes(t *testing.T) {
+	longTest(t)
+	knownSizes(t, []knownSize{{5, 5, 4, 69763700, "tie in 25"}})
+}
+
+func knownSizes(t *testing.T, sizes []knownSize) {
+	for _, test := range sizes {
 		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
 			if raceEnabled && test.positions > 1e6 {
 				t.Skip("too large for the race detector; make test does it")

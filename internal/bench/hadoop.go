@@ -258,7 +258,11 @@ func (b *clusterBench) tax(ctx context.Context) error {
 	for _, t := range slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
 		return cmp.Or(cmp.Compare(t.Step, u.Step), t.Tier-u.Tier)
 	}) {
-		t.print(b.out, fmt.Sprintf("%s, tier %d", t.Step, t.Tier))
+		from := t.Tier - 1
+		if t.Step == step.Solve {
+			from = t.Tier + 1
+		}
+		t.print(b.out, fmt.Sprintf("%s, tier %d to %d", t.Step, from, t.Tier))
 	}
 	// The largest tier of all, forward and backward.
 	for _, t := range jobs {

@@ -146,9 +146,9 @@ func allJobs(b board) map[string]int {
 // testMiddle has the small tiers at both ends here, the large ones on the
 // cluster.
 func testMiddle(t *testing.T, s *site) {
-	s.solve(t, course, "--cluster-above 5000")
+	s.solve(t, course, "--cluster-above 20000")
 	jobs := make(map[string]int)
-	for tier := 8; tier <= 17; tier++ { // those with more than 5,000 positions
+	for tier := 11; tier <= 15; tier++ { // those with more than 20,000 positions
 		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
 		jobs[fmt.Sprintf("data_second%d", tier-1)] = 1
 	}

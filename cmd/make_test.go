@@ -38,9 +38,11 @@ func TestMakeProj2(t *testing.T) {
 		t.Error("final is not that of the course")
 	}
 
-	stdout, stderr, code := makes(t, "proj2 CONNECT=0 DATA="+data)
-	if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "driver: ") || !strings.Contains(stderr, "connect") {
-		t.Errorf("make proj2 CONNECT=0: exit status %d\n%s%s", code, stdout, stderr)
+	for variable, says := range map[string]string{"CONNECT=0": "connect", "RUNNER=none": "--runner"} {
+		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+variable)
+		if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "driver: ") || !strings.Contains(stderr, says) {
+			t.Errorf("make proj2 %s: exit status %d\n%s%s", variable, code, stdout, stderr)
+		}
 	}
 }
 

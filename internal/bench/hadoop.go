@@ -222,6 +222,18 @@ func (t *taxed) print(out io.Writer, name string) {
 	fmt.Fprintf(out, "| %s | %d | %.1f | %.1f | %.1f | %.1f |\n", name, t.Records, driver, cluster, middle(t.waiting), cluster/driver)
 }
 
+// plus is two jobs, run by run.
+func (t *taxed) plus(u *taxed) *taxed {
+	add := func(a, b []float64) []float64 {
+		c := slices.Clone(a)
+		for i := range c {
+			c[i] += b[i]
+		}
+		return c
+	}
+	return &taxed{t.JobRecord, add(t.driver, u.driver), add(t.cluster, u.cluster), add(t.waiting, u.waiting)}
+}
+
 // tax holds the largest tiers of a board on the cluster against the same jobs in the
 // driver, on the same files: medians of three whole runs each, in turn, so that
 // whatever else the machine does meets both.
@@ -254,31 +266,24 @@ func (b *clusterBench) tax(ctx context.Context) error {
 		return fmt.Errorf("no job of %s reads more than %d positions", b.Board, b.Above)
 	}
 	fmt.Fprintf(b.out, "| `%s`, medians of %d | positions | driver s | cluster s | of that waiting s | times |\n|---|---|---|---|---|---|\n", b.Board, runs)
-	both := &taxed{driver: make([]float64, runs), cluster: make([]float64, runs), waiting: make([]float64, runs)}
-	for _, t := range slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
+	all := slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
 		return cmp.Or(cmp.Compare(t.Step, u.Step), t.Tier-u.Tier)
-	}) {
+	})
+	var both *taxed // ways of the largest tier that the cluster made both ways
+	for _, t := range all {
 		from := t.Tier - 1
 		if t.Step == step.Solve {
 			from = t.Tier + 1
 		}
 		t.print(b.out, fmt.Sprintf("%s, tier %d to %d", t.Step, from, t.Tier))
-	}
-	// The largest tier of all, forward and backward.
-	for _, t := range jobs {
-		if t.Records > both.Records {
-			both.JobRecord = t.JobRecord
-		}
-	}
-	for _, t := range jobs {
-		if t.Tier == both.Tier {
-			for i := range runs {
-				both.driver[i] += t.driver[i]
-				both.cluster[i] += t.cluster[i]
-				both.waiting[i] += t.waiting[i]
+		for _, u := range all {
+			if t.Step == step.Possible && u.Step == step.Solve && t.Tier == u.Tier && (both == nil || t.Records > both.Records) {
+				both = t.plus(u)
 			}
 		}
 	}
-	both.print(b.out, fmt.Sprintf("tier %d, both ways", both.Tier))
+	if both != nil {
+		both.print(b.out, fmt.Sprintf("tier %d, both ways", both.Tier))
+	}
 	return nil
 }

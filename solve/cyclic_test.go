@@ -189,15 +189,20 @@ func TestQuickCrossFigures(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 8 squares, 9 in make test-exhaustive,
-// against brute force; and the check of the table agrees.
-func TestBruteForceQuickCross(t *testing.T) {
-	squares := 8
-	if exhaustive {
-		squares = 9
-	}
-	for w := 1; w <= squares; w++ {
-		for h := 1; w*h <= squares; h++ {
+// Every position of every board of at most 8 squares against brute force; and the
+// check of the table agrees.
+func TestBruteForceQuickCross(t *testing.T) { bruteForceQuickCross(t, 1, 8) }
+
+// The same of 9 squares.
+func TestLongBruteForceQuickCross(t *testing.T) {
+	longTest(t)
+	bruteForceQuickCross(t, 9, 9)
+}
+
+// bruteForceQuickCross has the boards of so many squares.
+func bruteForceQuickCross(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
 			for connect := 1; connect <= max(w, h); connect++ {
 				t.Run(fmt.Sprintf("%d,%d,%d", w, h, connect), func(t *testing.T) {
 					t.Parallel()

@@ -73,19 +73,28 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	return g
 }
 
-// exhaustive is set by make test-exhaustive.
-var exhaustive = os.Getenv("TREEREDUCE_EXHAUSTIVE") != ""
+// longTest leaves a test to make test-long.
+func longTest(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+}
 
 // TestBruteForce holds the course's text of small boards, every position of
-// them, against a minimax that was written on its own: every board of at most
-// 16 squares and every connect, in make test-exhaustive; those of at most 12
-// and the squares else.
-func TestBruteForce(t *testing.T) {
-	for w := 1; w <= 16; w++ {
-		for h := 1; w*h <= 16; h++ {
-			if !exhaustive && w*h > 12 && (w != h || raceEnabled) {
-				continue
-			}
+// them and every connect, against a minimax that was written on its own.
+func TestBruteForce(t *testing.T) { bruteForce(t, 1, 12) }
+
+// TestLongBruteForce has the larger ones that the minimax can do.
+func TestLongBruteForce(t *testing.T) {
+	longTest(t)
+	bruteForce(t, 13, 16)
+}
+
+// bruteForce has the boards of so many squares.
+func bruteForce(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
 			for connect := 1; connect <= max(w, h); connect++ {
 				t.Run(fmt.Sprintf("%dx%dc%d", w, h, connect), func(t *testing.T) {
 					t.Parallel()
@@ -140,14 +149,17 @@ func difference(got, want string) string {
 	return fmt.Sprintf("got %d lines, want %d", len(g), len(w))
 }
 
+// A knownSize is the published count and value of a board.
+type knownSize struct {
+	w, h, connect int
+	positions     uint64
+	value         string
+}
+
 // TestKnownSizes meets the published counts and values, and checks samples of
 // the large boards with a search.
 func TestKnownSizes(t *testing.T) {
-	for _, test := range []struct {
-		w, h, connect int
-		positions     uint64
-		value         string
-	}{
+	knownSizes(t, []knownSize{
 		{2, 2, 2, 13, "X wins in 3"},
 		{3, 3, 3, 694, "tie in 9"},
 		{4, 3, 3, 7157, "X wins in 9"},
@@ -156,8 +168,17 @@ func TestKnownSizes(t *testing.T) {
 		{4, 4, 4, 161029, "tie in 16"},
 		{5, 4, 4, 3945711, "tie in 20"},
 		{4, 5, 4, 1706255, "tie in 20"},
-		{5, 5, 4, 69763700, "tie in 25"},
-	} {
+	})
+}
+
+// TestLongKnownSizes does the same with 5×5.
+func TestLongKnownSizes(t *testing.T) {
+	longTest(t)
+	knownSizes(t, []knownSize{{5, 5, 4, 69763700, "tie in 25"}})
+}
+
+func knownSizes(t *testing.T, sizes []knownSize) {
+	for _, test := range sizes {
 		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
 			if raceEnabled && test.positions > 1e6 {
 				t.Skip("too large for the race detector; make test does it")

@@ -2,11 +2,18 @@
 // them, each several times, the median told. It prints the tables of
 // docs/benchmarks.md.
 //
-//	bench [-bin DIR] [-n RUNS] [-large] [-hadoop]
+//	bench [-bin DIR] [-n RUNS] [-large]
+//	bench -hadoop [-bin DIR] [-n RUNS] [-large]
+//	bench -hadoop -tax [-board FLAGS] [-above N]
 //
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk).
 // -hadoop measures what runs on a cluster instead, which it starts on this
-// machine; with -large 5×5 and 6×5 too.
+// machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
+// passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the
+// cluster against the same jobs in the driver.
+//
+// A solve that finds another number of positions than it should is told, and ends
+// the run with exit status 1.
 package main
 
 import (
@@ -24,6 +31,9 @@ func main() {
 	flag.StringVar(&o.Bin, "bin", "bin", "where make build put the commands")
 	flag.IntVar(&o.Runs, "n", 5, "runs of each command")
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
+	flag.BoolVar(&o.Tax, "tax", false, "with -hadoop: nothing but the largest tiers on the cluster and in the driver, three runs each")
+	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
+	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")
 	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")
 	flag.Parse()
 	if o.Runs < 1 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 
@@ -116,11 +117,11 @@ func status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dead := 0
+	var dead []string
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	for _, s := range cl.Status() {
 		if s.PID == 0 {
-			dead++
+			dead = append(dead, string(s.Daemon))
 			fmt.Fprintf(w, "%s\tnot running\t-\t%s\n", s.Daemon, s.Web)
 			continue
 		}
@@ -129,8 +130,8 @@ func status(c *cli.Context) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if dead > 0 {
-		return fmt.Errorf("cluster: %d of %d daemons do not run", dead, len(cl.Status()))
+	if dead != nil {
+		return fmt.Errorf("cluster: not running: %s", strings.Join(dead, ", "))
 	}
 	return nil
 }

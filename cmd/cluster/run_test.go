@@ -1,9 +1,23 @@
 package main
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
+
+// TestMain is the command itself, where it is called so.
+func TestMain(m *testing.M) {
+	if os.Args[0] == "cluster" {
+		main()
+	}
+	os.Exit(m.Run())
+}
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
@@ -27,4 +41,54 @@ func TestRun(t *testing.T) {
 			t.Errorf("cluster %v: exit %d, stderr %q, want %d, %q", test.args, code, stderr.String(), test.code, test.stderr)
 		}
 	}
+}
+
+// TestInterrupted presses Ctrl-C while up waits for the lock that another one holds.
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "run", "lock")
+	if err := os.Mkdir(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd := &exec.Cmd{Path: self, Args: []string{"cluster", "up", "--dir", dir}, Stderr: &stderr}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); !opened(cmd.Process.Pid, name); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Error("it does not come to the lock")
+			break
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || stderr.String() != "cluster: stopped\n" {
+		t.Errorf("exit status %d, stderr %q, want %d and that it was stopped", code, stderr.String(), exitInterrupted)
+	}
+}
+
+// opened says whether a process has opened a file.
+func opened(pid int, name string) bool {
+	files, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "fd", "*"))
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil && to == name {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package quickcross
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -197,7 +198,18 @@ func TestSolveAgainstOracle(t *testing.T) {
 }
 
 // The figures of an independent program, see the tables of the project.
-func TestReference(t *testing.T) {
+func TestReference(t *testing.T) { reference(t, 0, 12) }
+
+// Those of 4×4.
+func TestLongReference(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+	reference(t, 16, 16)
+}
+
+// reference has the boards of so many squares.
+func reference(t *testing.T, least, most int) {
 	for _, tt := range []struct {
 		width, height, connect int
 		start                  naive.Worth
@@ -213,7 +225,7 @@ func TestReference(t *testing.T) {
 		{4, 4, 3, worth(game.Draws, 0), 28999497, -1, -1, -1, 232393776, make([]int, 10), nil},
 		{4, 4, 4, worth(game.Draws, 0), 42658929, -1, -1, -1, 732403664, make([]int, 14), nil},
 	} {
-		if tt.width*tt.height > 9 && testing.Short() {
+		if squares := tt.width * tt.height; squares < least || squares > most || squares > 9 && testing.Short() {
 			continue
 		}
 		r := mustNew(t, tt.width, tt.height, tt.connect)

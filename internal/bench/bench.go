@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +30,9 @@ type Options struct {
 	Bin   string // directory of the commands
 	Runs  int    // of each command
 	Large bool   // also what takes minutes
+	Tax   bool   // on a cluster: nothing but the tax
+	Board string // of the tax
+	Above int64  // of the tax: the jobs that read more records
 }
 
 // bencher is one run of all measurements.
@@ -82,19 +88,18 @@ func timed(cmd *exec.Cmd) (usage, error) {
 
 // median returns the middle one of some measurements, figure by figure.
 func median(us []usage) usage {
-	middle := func(of func(usage) int64) int64 {
-		var all []int64
-		for _, u := range us {
-			all = append(all, of(u))
-		}
-		slices.Sort(all)
-		return all[len(all)/2]
+	var walls, cpus []time.Duration
+	var peaks []int64
+	for _, u := range us {
+		walls, cpus, peaks = append(walls, u.wall), append(cpus, u.cpu), append(peaks, u.peak)
 	}
-	return usage{
-		wall: time.Duration(middle(func(u usage) int64 { return int64(u.wall) })),
-		cpu:  time.Duration(middle(func(u usage) int64 { return int64(u.cpu) })),
-		peak: middle(func(u usage) int64 { return u.peak }),
-	}
+	return usage{middle(walls), middle(cpus), middle(peaks)}
+}
+
+// middle returns the middle one of some figures.
+func middle[T cmp.Ordered](all []T) T {
+	all = slices.Sorted(slices.Values(all))
+	return all[len(all)/2]
 }
 
 // scratch is an empty place for a data directory.
@@ -103,12 +108,15 @@ func (b *bencher) scratch() (string, error) {
 	return dir, os.RemoveAll(dir)
 }
 
-// solve times driver solve.
+// positions are what driver solve says that a game has.
+var positions = regexp.MustCompile(`(?m)^\d+ positions in `)
+
+// solve times driver solve, and wants the right number of positions.
 func (b *bencher) solve() error {
 	fmt.Fprint(b.out, "| driver solve | runs | wall s | CPU s | CPU ns a position | peak MB |\n|---|---|---|---|---|---|\n")
 	for _, test := range []struct {
 		flags     string
-		positions float64
+		positions int64
 		large     bool
 	}{
 		{"connectn --width 4 --height 5 --connect 3 --final yes", 195_472, false},
@@ -137,14 +145,20 @@ func (b *bencher) solve() error {
 				return err
 			}
 			args := append(append([]string{"solve"}, strings.Fields(test.flags)...), "--data", dir)
-			u, err := timed(b.command("driver", args...))
+			cmd := b.command("driver", args...)
+			var said bytes.Buffer
+			cmd.Stdout = &said
+			u, err := timed(cmd)
 			if err != nil {
 				return err
+			}
+			if found, _, _ := strings.Cut(positions.FindString(said.String()), " "); found != strconv.FormatInt(test.positions, 10) {
+				return fmt.Errorf("driver solve %s: expected %d positions, found %q", test.flags, test.positions, found)
 			}
 			us = append(us, u)
 		}
 		m := median(us)
-		fmt.Fprintf(b.out, "| `%s` | %d | %.2f | %.2f | %.0f | %d |\n", test.flags, runs, m.wall.Seconds(), m.cpu.Seconds(), float64(m.cpu.Nanoseconds())/test.positions, m.peak/1e6)
+		fmt.Fprintf(b.out, "| `%s` | %d | %.2f | %.2f | %.0f | %d |\n", test.flags, runs, m.wall.Seconds(), m.cpu.Seconds(), float64(m.cpu.Nanoseconds())/float64(test.positions), m.peak/1e6)
 	}
 	return nil
 }
@@ -234,6 +248,12 @@ func (b *bencher) lookup() error {
 	}
 	defer t.Close()
 	opened := time.Since(began)
+	slots := 0.0
+	for tier := range t.Game().Tiers() + 1 {
+		slots += t.Game().Slots(tier)
+	}
+	fmt.Fprintf(b.out, "| 5×5 connect 4, slots | %.0f | of them %.0f %% are positions |\n", slots, 100*69_763_700/slots)
+
 	positions := randomPositions(t.Game(), 20_000)
 	var times []time.Duration
 	for _, p := range positions {
@@ -288,6 +308,14 @@ func (b *bencher) streams() error {
 	}
 	fmt.Fprint(b.out, "\n| CPU of the processes, 5×5 connect 4, tiers 17 and 18, text | ns a position written | lines in | lines out |\n|---|---|---|---|\n")
 	mapped, sorted, reduced := filepath.Join(b.dir, "mapped"), filepath.Join(b.dir, "sorted"), filepath.Join(b.dir, "reduced")
+	// What the mapper says where it prints each child as often as it comes.
+	if _, err := b.stream("possible_map", []string{part(dir, "data_first", 17)}, mapped, append(game, "--combine=false")); err != nil {
+		return err
+	}
+	uncombined, err := countLines(mapped)
+	if err != nil {
+		return err
+	}
 	sum := 0.0
 	for _, job := range []struct {
 		name   string
@@ -338,6 +366,7 @@ func (b *bencher) streams() error {
 		}
 	}
 	fmt.Fprintf(b.out, "| all four | %.0f | | |\n", sum)
+	fmt.Fprintf(b.out, "| `possible_map --combine=false` | | | %d |\n", uncombined)
 	return nil
 }
 

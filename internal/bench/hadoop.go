@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop/cluster"
 	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/step"
 )
 
 // clusterBench is one run of all measurements on a cluster.
@@ -41,7 +45,14 @@ func RunHadoop(ctx context.Context, out, progress io.Writer, o Options) (err err
 		}
 	}()
 	b := &clusterBench{bencher: &bencher{o, out, dir}, c: c}
-	for _, measure := range []func(context.Context) error{b.jobs, b.loops, b.large} {
+	measures := []func(context.Context) error{b.jobs, b.loops}
+	if o.Large {
+		measures = append(measures, b.tiers, b.passes)
+	}
+	if o.Tax {
+		measures = []func(context.Context) error{b.tax}
+	}
+	for _, measure := range measures {
 		if err := measure(ctx); err != nil {
 			return err
 		}
@@ -49,7 +60,7 @@ func RunHadoop(ctx context.Context, out, progress io.Writer, o Options) (err err
 	return nil
 }
 
-// solved runs driver solve on the cluster and returns what it took, and its
+// solved runs driver solve of a game on the cluster and returns what it took, and its
 // journal.
 func (b *clusterBench) solved(ctx context.Context, flags string) (usage, *solve.Journal, error) {
 	data := b.c.DefaultFS() + "/bench"
@@ -58,7 +69,7 @@ func (b *clusterBench) solved(ctx context.Context, flags string) (usage, *solve.
 		cmd.Env = b.c.Env()
 		return cmd
 	}
-	args := append([]string{"solve", "connectn", "--data", data, "--runner", "hadoop", "--overwrite"}, strings.Fields(flags)...)
+	args := append(append([]string{"solve"}, strings.Fields(flags)...), "--data", data, "--runner", "hadoop", "--overwrite")
 	u, err := timed(run(args...))
 	if err != nil {
 		return u, nil, err
@@ -87,14 +98,14 @@ func (b *clusterBench) jobs(ctx context.Context) error {
 		"-D", "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms=1000", "-D", "yarn.app.mapreduce.am.command-opts=-Xmx400m",
 		"-D", "mapreduce.map.java.opts=-Xmx400m", "-D", "mapreduce.reduce.java.opts=-Xmx400m",
 	}
-	fmt.Fprint(b.out, "| a job of cat and uniq, 1 MB, 2 maps | runs | wall s | CPU s of the client |\n|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| a job of `cat` and `uniq`, 1 MB, 2 maps, 1 reducer | runs | wall s | CPU s of the client |\n|---|---|---|---|\n")
 	for _, test := range []struct {
 		name string
 		args []string
 	}{
-		{"Hadoop's defaults, 1 reducer", defaults},
+		{"Hadoop's defaults", defaults},
 		{"quick: polls of 100 ms, serial collector, first compiler only", nil},
-		{"quick, in the application master (uber)", []string{"-D", "mapreduce.job.ubertask.enable=true"}},
+		{"quick, in the application master (uber mode)", []string{"-D", "mapreduce.job.ubertask.enable=true"}},
 	} {
 		var us []usage
 		for range 3 {
@@ -120,16 +131,16 @@ func (b *clusterBench) jobs(ctx context.Context) error {
 
 // loops times whole solves of small boards.
 func (b *clusterBench) loops(ctx context.Context) error {
-	fmt.Fprint(b.out, "\n| driver solve connectn --runner hadoop | runs | wall s | in plain jobs | cluster jobs |\n|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "\n| `driver solve --runner hadoop` | runs | wall s | in plain jobs | cluster jobs |\n|---|---|---|---|---|\n")
 	for _, test := range []struct {
 		flags string
 		runs  int
 	}{
-		{"--width 4 --height 5 --connect 3", b.Runs},
-		{"--width 5 --height 4 --connect 4", b.Runs},
-		{"--width 5 --height 5 --connect 4 --final no", b.Runs},
-		{"--width 4 --height 5 --connect 3 --cluster-above 5000", 1},
-		{"--width 4 --height 5 --connect 3 --cluster-above 0", 1},
+		{"connectn --width 4 --height 5 --connect 3", b.Runs},
+		{"connectn --width 5 --height 4 --connect 4", b.Runs},
+		{"connectn --width 5 --height 5 --connect 4 --final no", b.Runs},
+		{"connectn --width 4 --height 5 --connect 3 --cluster-above 5000", 1},
+		{"connectn --width 4 --height 5 --connect 3 --cluster-above 0", 1},
 	} {
 		var us []usage
 		jobs := 0
@@ -138,7 +149,7 @@ func (b *clusterBench) loops(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			us, jobs = append(us, u), len(sum(j).jobs)
+			us, jobs = append(us, u), len(onCluster(j))
 		}
 		m := median(us)
 		fmt.Fprintf(b.out, "| `%s` | %d | %.2f | %.1f | %d |\n", test.flags, test.runs, m.wall.Seconds(), m.wall.Seconds()/b.plain.Seconds(), jobs)
@@ -146,77 +157,133 @@ func (b *clusterBench) loops(ctx context.Context) error {
 	return nil
 }
 
-// sums are the figures of the jobs that ran on the cluster.
-type sums struct {
-	jobs                            []solve.JobRecord
-	records, shuffled, bytes        int64
-	waiting, working, cpu, programs float64
+// onCluster are the jobs of a run that were the cluster's.
+func onCluster(j *solve.Journal) []solve.JobRecord {
+	return slices.DeleteFunc(slices.Clone(j.Jobs), func(r solve.JobRecord) bool { return r.Application == "" })
 }
 
-func sum(j *solve.Journal) (s sums) {
-	for _, r := range j.Jobs {
-		if r.Application == "" {
-			continue
-		}
-		s.jobs = append(s.jobs, r)
-		s.records += r.Records
-		s.shuffled += r.Shuffled
-		s.bytes += r.Bytes
-		s.waiting += r.Waiting
-		s.working += r.Working
-		s.cpu += r.CPU
-		s.programs += r.Programs
+// sum adds a figure of some jobs up.
+func sum[T int64 | float64](jobs []solve.JobRecord, of func(solve.JobRecord) T) (all T) {
+	for _, r := range jobs {
+		all += of(r)
 	}
-	return s
+	return all
 }
 
-// large solves 5×5 with its larger tiers on the cluster, and 6×5 with its
-// largest, if what takes minutes is wanted.
-func (b *clusterBench) large(ctx context.Context) error {
-	if !b.Large {
-		return nil
-	}
-	fmt.Fprint(b.out, "\n| 5×5 connect 4, tiers above 100,000 positions on the cluster | |\n|---|---|\n")
+// tiers solves 5×5 with its larger tiers on the cluster.
+func (b *clusterBench) tiers(ctx context.Context) error {
+	fmt.Fprint(b.out, "\n| 5×5 connect 4, `--cluster-above 100000` | |\n|---|---|\n")
 	for _, way := range []struct{ name, flags string }{
 		{"", ""},
 		{", tasks in containers of their own", " -D mapreduce.job.ubertask.enable=false"},
 	} {
-		u, j, err := b.solved(ctx, "--width 5 --height 5 --connect 4 --final no --cluster-above 100000"+way.flags)
+		u, j, err := b.solved(ctx, "connectn --width 5 --height 5 --connect 4 --final no --cluster-above 100000"+way.flags)
 		if err != nil {
 			return err
 		}
-		s := sum(j)
-		n := float64(s.records)
-		fmt.Fprintf(b.out, "| wall%s | %.0f s, %d jobs |\n", way.name, u.wall.Seconds(), len(s.jobs))
-		fmt.Fprintf(b.out, "| waiting for tasks to start and jobs to end; programs at work | %.0f s; %.0f s |\n", s.waiting, s.working)
-		fmt.Fprintf(b.out, "| shuffled, a position written | %.2f positions, %.2f bytes |\n", float64(s.shuffled)/n, float64(s.bytes)/n)
-		fmt.Fprintf(b.out, "| CPU of the map and reduce programs; of tasks with Java's part; of driver and clients | %.0f s; %.0f s; %.0f s |\n", s.programs, s.cpu, u.cpu.Seconds())
+		jobs := onCluster(j)
+		fmt.Fprintf(b.out, "| wall%s | %.0f s, %d jobs |\n", way.name, u.wall.Seconds(), len(jobs))
+		fmt.Fprintf(b.out, "| waiting for tasks to start and jobs to end; programs at work | %.0f s; %.0f s |\n",
+			sum(jobs, func(r solve.JobRecord) float64 { return r.Waiting }), sum(jobs, func(r solve.JobRecord) float64 { return r.Working }))
+		for _, name := range []string{step.Possible, step.Solve} {
+			of := slices.DeleteFunc(slices.Clone(jobs), func(r solve.JobRecord) bool { return r.Step != name })
+			n := float64(sum(of, func(r solve.JobRecord) int64 { return r.Records }))
+			fmt.Fprintf(b.out, "| shuffled by %s, a position written | %.2f positions, %.2f bytes |\n", name,
+				float64(sum(of, func(r solve.JobRecord) int64 { return r.Shuffled }))/n, float64(sum(of, func(r solve.JobRecord) int64 { return r.Bytes }))/n)
+		}
+		fmt.Fprintf(b.out, "| CPU: map and reduce programs; tasks with Java's part; driver and clients | %.0f s; %.0f s; %.0f s |\n",
+			sum(jobs, func(r solve.JobRecord) float64 { return r.Programs }), sum(jobs, func(r solve.JobRecord) float64 { return r.CPU }), u.cpu.Seconds())
 	}
-	return b.tax(ctx)
+	return nil
 }
 
-// tax holds the largest tiers of 6×5 on the cluster against the same jobs in the
-// driver, on the same files.
+// passes solves Quick Cross with the largest passes on the cluster.
+func (b *clusterBench) passes(ctx context.Context) error {
+	const flags = "quickcross --width 4 --height 4 --connect 3 --final no --cluster-above 4000000 --reducers 3"
+	u, j, err := b.solved(ctx, flags)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b.out, "\n| `%s`: %.0f s | new | positions sent | bytes shuffled | s | of that waiting |\n|---|---|---|---|---|---|\n", flags, u.wall.Seconds())
+	for _, r := range onCluster(j) {
+		fmt.Fprintf(b.out, "| %s | %d | %d | %d | %.1f | %.1f |\n", r.Job, r.Records, r.Shuffled, r.Bytes, r.Seconds, r.Waiting)
+	}
+	return nil
+}
+
+// A taxed job is one that ran both in the driver and on the cluster, in each run.
+type taxed struct {
+	solve.JobRecord
+	driver, cluster, waiting []float64 // seconds
+}
+
+func (t *taxed) print(out io.Writer, name string) {
+	driver, cluster := middle(t.driver), middle(t.cluster)
+	fmt.Fprintf(out, "| %s | %d | %.1f | %.1f | %.1f | %.1f |\n", name, t.Records, driver, cluster, middle(t.waiting), cluster/driver)
+}
+
+// plus is two jobs, run by run.
+func (t *taxed) plus(u *taxed) *taxed {
+	add := func(a, b []float64) []float64 {
+		c := slices.Clone(a)
+		for i := range c {
+			c[i] += b[i]
+		}
+		return c
+	}
+	return &taxed{t.JobRecord, add(t.driver, u.driver), add(t.cluster, u.cluster), add(t.waiting, u.waiting)}
+}
+
+// tax holds the largest tiers of a board on the cluster against the same jobs in the
+// driver, on the same files: medians of three whole runs each, in turn, so that
+// whatever else the machine does meets both.
 func (b *clusterBench) tax(ctx context.Context) error {
-	const board = "--width 6 --height 5 --connect 4 --final no"
-	var seconds [2]map[string]float64
-	var on []solve.JobRecord
-	for i, above := range []int64{1 << 62, 300_000_000} {
-		_, j, err := b.solved(ctx, fmt.Sprintf("%s --cluster-above %d", board, above))
+	const runs = 3
+	jobs := make(map[string]*taxed)
+	for range runs {
+		_, j, err := b.solved(ctx, fmt.Sprintf("connectn %s --final no --cluster-above %d", b.Board, b.Above))
 		if err != nil {
 			return err
 		}
-		seconds[i] = make(map[string]float64)
-		for _, r := range j.Jobs {
-			seconds[i][r.Job] = r.Seconds
+		for _, r := range onCluster(j) {
+			if jobs[r.Job] == nil {
+				jobs[r.Job] = &taxed{JobRecord: r}
+			}
+			t := jobs[r.Job]
+			t.cluster, t.waiting = append(t.cluster, r.Seconds), append(t.waiting, r.Waiting)
 		}
-		on = sum(j).jobs
+		_, j, err = b.solved(ctx, fmt.Sprintf("connectn %s --final no --cluster-above %d", b.Board, int64(math.MaxInt64)))
+		if err != nil {
+			return err
+		}
+		for _, r := range j.Jobs {
+			if t := jobs[r.Job]; t != nil {
+				t.driver = append(t.driver, r.Seconds)
+			}
+		}
 	}
-	slices.SortFunc(on, func(a, c solve.JobRecord) int { return a.Tier - c.Tier })
-	fmt.Fprint(b.out, "\n| 6×5 connect 4 | positions | in the driver s | on the cluster s | of that waiting s | times |\n|---|---|---|---|---|---|\n")
-	for _, r := range on {
-		fmt.Fprintf(b.out, "| %s, tier %d | %d | %.1f | %.1f | %.1f | %.1f |\n", r.Step, r.Tier, r.Records,
-			seconds[0][r.Job], r.Seconds, r.Waiting, r.Seconds/seconds[0][r.Job])
+	if len(jobs) == 0 {
+		return fmt.Errorf("no job of %s reads more than %d positions", b.Board, b.Above)
+	}
+	fmt.Fprintf(b.out, "| `%s`, medians of %d | positions | driver s | cluster s | of that waiting s | times |\n|---|---|---|---|---|---|\n", b.Board, runs)
+	all := slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
+		return cmp.Or(cmp.Compare(t.Step, u.Step), t.Tier-u.Tier)
+	})
+	var both *taxed // ways of the largest tier that the cluster made both ways
+	for _, t := range all {
+		from := t.Tier - 1
+		if t.Step == step.Solve {
+			from = t.Tier + 1
+		}
+		t.print(b.out, fmt.Sprintf("%s, tier %d to %d", t.Step, from, t.Tier))
+		for _, u := range all {
+			if t.Step == step.Possible && u.Step == step.Solve && t.Tier == u.Tier && (both == nil || t.Records > both.Records) {
+				both = t.plus(u)
+			}
+		}
+	}
+	if both != nil {
+		both.print(b.out, fmt.Sprintf("tier %d, both ways", both.Tier))
 	}
 	return nil
 }

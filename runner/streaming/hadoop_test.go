@@ -68,40 +68,42 @@ const (
 	poll       = 200 * time.Millisecond
 )
 
-// TestWhole has whole games on a real cluster, every job or those in the middle; and
-// wants final to be, byte for byte, what a run on one machine writes.
-func TestWhole(t *testing.T) {
-	onSite(t, []siteTest{
-		{"tiers in the middle", testMiddle, false},
-		{"one reducer", testOneReducer, false},
-		{"three reducers", testThreeReducers, true},
-		{"passes", testPasses, false},
-	})
-}
-
-// TestHadoop has a few jobs on a real cluster, where something fails or is killed, and
-// wants the same of final.
+// TestHadoop has games on a real cluster, every job of a game, those in the middle, or
+// a few; where something fails or is killed, too. It wants final to be, byte for byte,
+// what a run on one machine writes.
 func TestHadoop(t *testing.T) {
 	onSite(t, []siteTest{
-		{"text", testText, false},
-		{"tasks that fail", testTasksFail, false},
-		{"twins", testTwins, false},
-		{"interrupted", testInterrupted, false},
-		{"client lost", testClientLost, false},
-		{"driver killed", testDriverKilled, false},
-		{"node manager killed", testNodeManagerKilled, false},
-		{"data node killed", testDataNodeKilled, false},
-		{"passes with tasks that fail", testPassTasksFail, false},
-		{"passes with drivers killed", testPassDriverKilled, false},
-		{"passes as text", testPassText, true},
+		{"tiers in the middle", testMiddle},
+		{"one reducer", testOneReducer},
+		{"passes", testPasses},
+		{"text", testText},
+		{"tasks that fail", testTasksFail},
+		{"twins", testTwins},
+		{"interrupted", testInterrupted},
+		{"client lost", testClientLost},
+		{"driver killed", testDriverKilled},
+		{"node manager killed", testNodeManagerKilled},
+		{"data node killed", testDataNodeKilled},
+		{"passes with tasks that fail", testPassTasksFail},
+		{"passes with drivers killed", testPassDriverKilled},
 	})
 }
 
-// A siteTest is a test on a cluster; a long one takes minutes.
+// TestLongHadoop has what takes many minutes: make test-hadoop-long runs it.
+func TestLongHadoop(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-hadoop-long runs it")
+	}
+	onSite(t, []siteTest{
+		{"three reducers", testThreeReducers},
+		{"passes as text", testPassText},
+	})
+}
+
+// A siteTest is a test on a cluster.
 type siteTest struct {
 	name string
 	do   func(*testing.T, *site)
-	long bool
 }
 
 // onSite runs tests on a cluster, which it starts for them, or finds in the folder
@@ -110,11 +112,6 @@ func onSite(t *testing.T, tests []siteTest) {
 	s := newSite(t)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if test.long && testing.Short() {
-				t.Skip("it takes minutes")
-			}
-			begun := time.Now()
-			defer func() { t.Logf("%.1f s", time.Since(begun).Seconds()) }()
 			s.seen = s.applications(t)
 			test.do(t, s)
 		})
@@ -149,9 +146,9 @@ func allJobs(b board) map[string]int {
 // testMiddle has the small tiers at both ends here, the large ones on the
 // cluster.
 func testMiddle(t *testing.T, s *site) {
-	s.solve(t, course, "--cluster-above 5000")
+	s.solve(t, course, "--cluster-above 20000")
 	jobs := make(map[string]int)
-	for tier := 8; tier <= 17; tier++ { // those with more than 5,000 positions
+	for tier := 11; tier <= 15; tier++ { // those with more than 20,000 positions
 		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
 		jobs[fmt.Sprintf("data_second%d", tier-1)] = 1
 	}

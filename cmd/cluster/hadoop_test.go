@@ -1,0 +1,348 @@
+//go:build hadoop
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// manager and history are where the cluster of make cluster-up tells of its jobs.
+const (
+	manager = "http://localhost:8088/ws/v1/cluster/"
+	history = "http://localhost:19888/ws/v1/history/mapreduce/jobs/"
+)
+
+// TestMake takes a real cluster through its life as a user does, in a shell: up,
+// files, jobs by hand, games by make and by driver; a node manager that is killed in
+// mid-job, up again, down; up and down again; and one that cannot start.
+func TestMake(t *testing.T) {
+	u := newUser(t)
+	const up = `file system: hdfs://localhost:9000
+jobs:        http://localhost:8088
+history:     http://localhost:19888
+use it:      . CLUSTER/env.sh
+`
+	u.wants(t, "make -s cluster-down CLUSTER=$CLUSTER", "")
+	u.wants(t, "make -s cluster-up CLUSTER=$CLUSTER", up)
+	daemons := u.daemons(t)
+
+	t.Run("jobs by hand", func(t *testing.T) {
+		u.wants(t, `. $CLUSTER/env.sh && echo 000 | hadoop fs -put - first && hadoop fs -cat first`, "000\n")
+		u.wants(t, `. $CLUSTER/env.sh && hadoop jar $CLUSTER/bin/hadoop-streaming.jar \
+			-D treereduce.width=3 -D treereduce.height=3 -D treereduce.connect=3 -files bin/possible_map,bin/possible_reduce \
+			-mapper possible_map -reducer possible_reduce -input first -output out >&2 && hadoop fs -cat 'out/part-*'`, "002\t\n020\t\n200\t\n")
+	})
+	// bin/hadoop, which make cluster-up puts there, leads to the cluster.
+	t.Run("proj2-hadoop", func(t *testing.T) {
+		u.wants(t, `make -s proj2-hadoop DATA_HADOOP=$DATA`, `connectn width=3 height=3 connect=3: tie in 9
+694 positions in N s
+table: /user/USER/DATA/table
+final: /user/USER/DATA/final
+`)
+		u.wants(t, `bin/hadoop fs -cat $DATA'/final/part-*' | cmp - ref_out/3x3_connect3.txt`, "")
+		u.wants(t, `make -s proj2-hadoop WIDTH=4 HEIGHT=3 DATA_HADOOP=$DATA | head -1`, "connectn width=4 height=3 connect=3: X wins in 9\n")
+	})
+	t.Run("options", func(t *testing.T) { testOptions(t, u) })
+
+	t.Run("node manager killed", func(t *testing.T) {
+		u.kill(t, "NodeManager", daemons)
+		again := u.daemons(t)
+		for name, pid := range again {
+			if (pid != daemons[name]) != (name == "NodeManager") {
+				t.Errorf("%s: pid %d, before %d", name, pid, daemons[name])
+			}
+		}
+		u.wants(t, `bin/hadoop fs -cat 'out/part-*'`, "002\t\n020\t\n200\t\n")
+	})
+	t.Run("down", func(t *testing.T) {
+		u.wants(t, "make -s cluster-down CLUSTER=$CLUSTER", "")
+		u.wantNone(t)
+		u.wants(t, "make -s cluster-down CLUSTER=$CLUSTER", "")
+		stdout, stderr, code := u.does(t, "make -s cluster-status CLUSTER=$CLUSTER")
+		if code == 0 || strings.Count(stdout, "not running") != 5 ||
+			!strings.HasPrefix(stderr, "cluster: not running: NameNode, DataNode, ResourceManager, NodeManager, JobHistoryServer\n") {
+			t.Errorf("status of what is down: exit status %d\n%s%s", code, stdout, stderr)
+		}
+		u.wants(t, "make -s cluster-up CLUSTER=$CLUSTER", up)
+		u.wants(t, `bin/hadoop fs -cat 'out/part-*'`, "002\t\n020\t\n200\t\n")
+		u.wants(t, "make -s cluster-down CLUSTER=$CLUSTER", "")
+	})
+	// The error names the daemon that cannot start, and shows its log.
+	t.Run("cannot start", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(u.cluster, "hdfs", "name", "current", "VERSION")); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, code := u.does(t, "make -s cluster-up CLUSTER=$CLUSTER")
+		if code == 0 || !strings.Contains(stderr, "NameNode: has ended") || !strings.Contains(stderr, "NameNode is not formatted") {
+			t.Errorf("a name node without its folder: exit status %d\n%s", code, stderr)
+		}
+		u.wantNone(t)
+	})
+}
+
+// testOptions has two jobs on the cluster, whose maps want a file that --files brings;
+// a queue is named; status --json tells of the jobs, and the cluster of their queue.
+func testOptions(t *testing.T, u *user) {
+	extra := filepath.Join(u.dir, "extra.txt")
+	if err := os.WriteFile(extra, []byte("brought\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	programs := filepath.Join(u.dir, "programs")
+	if err := os.Mkdir(programs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, first := range map[string]string{"mapper": `test "$(cat extra.txt)" = brought || exit 1`, "reducer": ""} {
+		text := fmt.Sprintf("#!/bin/sh\n%s\nexec %s/bin/${0##*/}\n", first, u.root)
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const solve = `bin/driver solve connectn --width 3 --height 3 --connect 3 --data $DATA --runner hadoop --overwrite --cluster-above 150`
+	u.wants(t, solve+` --queue default --cluster-bin `+programs+` --files `+extra+` | head -1`, "connectn width=3 height=3 connect=3: tie in 9\n")
+	var journal struct {
+		State string
+		Jobs  []struct {
+			Job, Application string
+			Records          int64
+		}
+	}
+	stdout, stderr, _ := u.does(t, `bin/driver status --json --data $DATA`)
+	if err := json.Unmarshal([]byte(stdout), &journal); err != nil || journal.State != "solved" {
+		t.Fatalf("status --json: %v\n%s%s", err, stdout, stderr)
+	}
+	records := make(map[string]int64)
+	for _, j := range journal.Jobs {
+		if j.Application == "" {
+			continue
+		}
+		records[j.Job] = j.Records
+		// By default it is this queue too, but then nobody has set it.
+		if source := queueSource(t, j.Application); source == "" || strings.HasSuffix(source, ".xml") {
+			t.Errorf("%s: the queue default was set by %q", j.Job, source)
+		}
+	}
+	if want := map[string]int64{"data_first8": 114, "data_second6": 150}; !maps.Equal(records, want) {
+		t.Errorf("jobs on the cluster wrote %v, want %v", records, want)
+	}
+}
+
+// queueSource says who set the queue of a job that has ended to default.
+func queueSource(t *testing.T, application string) string {
+	t.Helper()
+	var app struct{ App struct{ State, Queue string } }
+	getJSON(t, manager+"apps/"+application, &app)
+	if app.App.State != "FINISHED" || app.App.Queue != "default" && app.App.Queue != "root.default" {
+		t.Errorf("%s: %+v", application, app)
+	}
+	var conf struct {
+		Conf struct {
+			Property []struct {
+				Name   string
+				Source []string
+			}
+		}
+	}
+	getJSON(t, history+strings.Replace(application, "application_", "job_", 1)+"/conf", &conf)
+	for _, p := range conf.Conf.Property {
+		if p.Name == "mapreduce.job.queuename" && len(p.Source) > 0 {
+			return p.Source[0]
+		}
+	}
+	return ""
+}
+
+// getJSON gets what a web service says, once it knows of it.
+func getJSON(t *testing.T, address string, to any) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		answer, err := http.Get(address)
+		if err == nil && answer.StatusCode == http.StatusOK {
+			err = json.NewDecoder(answer.Body).Decode(to)
+			answer.Body.Close()
+			if err == nil {
+				return
+			}
+		} else if err == nil {
+			answer.Body.Close()
+			err = fmt.Errorf("%s", answer.Status)
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("%s: %v", address, err)
+		}
+	}
+}
+
+// A user types commands in the module's root.
+type user struct {
+	root, dir string
+	cluster   string // the folder of the cluster
+	env       []string
+}
+
+// newUser is one without a Hadoop of their own.
+func newUser(t *testing.T) *user {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "make-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &user{root: root, dir: dir, cluster: filepath.Join(dir, "cluster")}
+	u.env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "HADOOP_") || strings.HasPrefix(v, "MAKE")
+	})
+	u.env = append(u.env, "CLUSTER="+u.cluster, "DATA="+filepath.Base(dir))
+	link := filepath.Join(root, "bin", "hadoop")
+	was, linkErr := os.Readlink(link)
+	t.Cleanup(func() {
+		u.does(t, "make -s cluster-down CLUSTER=$CLUSTER")
+		os.Remove(link)
+		if linkErr == nil {
+			if err := os.Symlink(was, link); err != nil {
+				t.Error(err)
+			}
+		}
+		if t.Failed() {
+			t.Logf("the logs are in %s", filepath.Join(u.cluster, "logs"))
+			return
+		}
+		os.RemoveAll(dir)
+	})
+	return u
+}
+
+// does runs a command line.
+func (u *user) does(t *testing.T, line string) (stdout, stderr string, code int) {
+	t.Helper()
+	begun := time.Now()
+	cmd := exec.Command("bash", "-c", "set -o pipefail; "+line)
+	cmd.Dir, cmd.Env = u.root, u.env
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f s: %s", time.Since(begun).Seconds(), line)
+	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+}
+
+// varies is what differs from run to run, and what stands in the place of it.
+func (u *user) varies(text string) string {
+	text = regexp.MustCompile(`in \d+\.\d+ s`).ReplaceAllString(text, "in N s")
+	text = regexp.MustCompile(`/user/[^/]+/`).ReplaceAllString(text, "/user/USER/")
+	return strings.NewReplacer(u.cluster, "CLUSTER", filepath.Base(u.dir), "DATA").Replace(text)
+}
+
+// wants runs a command line that must do its work and print this.
+func (u *user) wants(t *testing.T, line, want string) {
+	t.Helper()
+	stdout, stderr, code := u.does(t, line)
+	if got := u.varies(stdout); code != 0 || got != want {
+		t.Fatalf("%s: exit status %d\n%s%s\nwant\n%s", line, code, got, stderr, want)
+	}
+}
+
+// daemons are the processes that make cluster-status names, all five.
+func (u *user) daemons(t *testing.T) map[string]int {
+	t.Helper()
+	stdout, stderr, code := u.does(t, "make -s cluster-status CLUSTER=$CLUSTER")
+	found := make(map[string]int)
+	for _, m := range regexp.MustCompile(`(?m)^(\w+) +running +(\d+) +http://localhost:\d+$`).FindAllStringSubmatch(stdout, -1) {
+		found[m[1]], _ = strconv.Atoi(m[2])
+	}
+	if code != 0 || stderr != "" || len(found) != 5 || strings.Count(stdout, "\n") != 5 {
+		t.Fatalf("status: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	return found
+}
+
+// kill kills a daemon while a mapper sleeps, which must outlive it; wants status to
+// say so, and make cluster-up to start it again and end the mapper.
+func (u *user) kill(t *testing.T, daemon string, daemons map[string]int) {
+	const asleep = "sleep\x003600"
+	job := exec.Command("bash", "-c", `exec bin/hadoop jar $CLUSTER/bin/hadoop-streaming.jar -D mapreduce.job.reduces=0 \
+		-mapper 'sleep 3600' -input first -output never`)
+	job.Dir, job.Env = u.root, u.env
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = job.Process.Kill()
+		_ = job.Wait()
+	}()
+	for begun := time.Now(); !u.runs(asleep); time.Sleep(200 * time.Millisecond) {
+		if time.Since(begun) > 5*time.Minute {
+			t.Fatal("no mapper started")
+		}
+	}
+	if err := syscall.Kill(daemons[daemon], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		stdout, stderr, code := u.does(t, "make -s cluster-status CLUSTER=$CLUSTER")
+		if code != 0 && strings.HasPrefix(stderr, "cluster: not running: "+daemon+"\n") &&
+			strings.Count(stdout, "not running") == 1 && regexp.MustCompile(`(?m)^`+daemon+` +not running`).MatchString(stdout) {
+			break
+		}
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("status with %s dead: exit status %d\n%s%s", daemon, code, stdout, stderr)
+		}
+	}
+	if !u.runs(asleep) {
+		t.Error("the mapper ended with its node manager, so nothing is tested here")
+	}
+	if stdout, stderr, code := u.does(t, "make -s cluster-up CLUSTER=$CLUSTER"); code != 0 || stderr != "starting "+daemon+"\n" {
+		t.Fatalf("up with %s dead: exit status %d\n%s%s", daemon, code, stdout, stderr)
+	}
+	if u.runs(asleep) {
+		t.Error("the mapper goes on, though nobody knows of it")
+	}
+}
+
+// wantNone wants no process of the cluster to be left.
+func (u *user) wantNone(t *testing.T) {
+	t.Helper()
+	if u.runs("") {
+		t.Error("processes are left")
+	}
+}
+
+// runs says whether a process with this in its command line runs whose command line
+// or environment names the cluster's folder, but for this test's own.
+func (u *user) runs(what string) bool {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		cmdline, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err != nil || !strings.Contains(string(cmdline), what) {
+			continue
+		}
+		environ, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err == nil && strings.Contains(string(cmdline)+string(environ), u.cluster) {
+			return true
+		}
+	}
+	return false
+}

@@ -68,7 +68,7 @@ func Verify(ctx context.Context, fsys store.FS, data string) (g game.Tiered, pos
 			return nil, 0, err
 		}
 		if counts != t.Counts(i) {
-			return nil, 0, fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", t.files[i].Name())
+			return nil, 0, wrongCounts(t.files[i].Name())
 		}
 		positions += counts.Total()
 	}
@@ -80,6 +80,11 @@ func Verify(ctx context.Context, fsys store.FS, data string) (g game.Tiered, pos
 	return t.g, positions, nil
 }
 
+// wrongCounts is the error of a file whose own numbers are not those of its blocks.
+func wrongCounts(name string) error {
+	return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
+}
+
 type verifier struct {
 	g     game.Tiered
 	tiers []*tierio.Tier
@@ -87,8 +92,11 @@ type verifier struct {
 
 // fault describes what is wrong with a slot of a block.
 func (v *verifier) fault(b *block.Block, slot int, reason string) error {
-	p := b.Key(slot)
-	return &Fault{Tier: b.Tier, Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
+	return v.faultAt(b.Tier, b.Key(slot), reason)
+}
+
+func (v *verifier) faultAt(tier int, p game.Position, reason string) error {
+	return &Fault{Tier: tier, Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
 }
 
 // forward checks which positions a tier holds, and the finished ones.

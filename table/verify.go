@@ -30,8 +30,10 @@ func (f *Fault) Error() string {
 }
 
 const (
-	// verifyRanges is how many ranges a worker checks at a time.
+	// verifyRanges is how many ranges a worker checks at a time, verifyTurns how often
+	// it takes some, if there are so many.
 	verifyRanges = 64
+	verifyTurns  = 8
 	// verifyAhead is how many bytes of a tier a worker reads at a time.
 	verifyAhead = 64 << 10
 )
@@ -259,15 +261,17 @@ func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng ui
 	var mu sync.Mutex
 	first, firstErr := len(ranges), error(nil)
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ranges)/verifyRanges+1) {
+	workers := min(runtime.GOMAXPROCS(0), len(ranges))
+	chunk := max(1, min(verifyRanges, len(ranges)/(verifyTurns*max(1, workers))))
+	for range workers {
 		all.Go(func() {
 			check := newCheck()
 			for ctx.Err() == nil {
-				from := int(next.Add(verifyRanges)) - verifyRanges
+				from := int(next.Add(int64(chunk))) - chunk
 				if from >= len(ranges) {
 					return
 				}
-				for i := from; i < min(from+verifyRanges, len(ranges)); i++ {
+				for i := from; i < min(from+chunk, len(ranges)); i++ {
 					if err := check(ranges[i]); err != nil {
 						mu.Lock()
 						if i < first {

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"path/filepath"
 	"sync"
 
@@ -59,7 +60,7 @@ func (t *Cyclic) verify(ctx context.Context, name string, bandBytes int) error {
 		return err
 	}
 	if counts != (streamfmt.Counts{}) {
-		return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
+		return wrongCounts(name)
 	}
 	if err := v.reach(ctx); err != nil {
 		return err
@@ -100,12 +101,22 @@ func (v *cyclicVerifier) read() func(rng uint64, s *block.State) error {
 
 // fault describes what is wrong with a slot of a range.
 func (v *cyclicVerifier) fault(rng uint64, slot int, reason string) error {
-	p := rng*uint64(v.g.RangeSize()) + uint64(slot)
+	return v.faultAt(rng*uint64(v.g.RangeSize())+uint64(slot), reason)
+}
+
+func (v *cyclicVerifier) faultAt(p game.Position, reason string) error {
 	return &CyclicFault{Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
 }
 
-// first is the first slot of a set that is not empty.
-func first(s block.Set) int { return int(s.Append(nil)[0]) }
+// first is the first slot of a set, -1 of an empty one.
+func first(s block.Set) int {
+	for i, w := range s {
+		if w != 0 {
+			return i<<6 + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
 
 // count takes from counts what the ranges hold, and notes which values occur where.
 func (v *cyclicVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
@@ -195,18 +206,18 @@ func (v *cyclicVerifier) reach(ctx context.Context) error {
 			if err := read(rng, &s); err != nil {
 				return err
 			}
-			want := all[rng].reached
-			missing := all[rng].new // not needed any more
-			copy(missing, want)
-			missing.Subtract(s.Reached)
-			if !missing.Empty() {
-				return v.fault(rng, first(missing), "is missing")
+			wrong := all[rng].new // not needed any more
+			for i, want := range all[rng].reached {
+				wrong[i] = want ^ s.Reached[i]
 			}
-			s.Reached.Subtract(want)
-			if !s.Reached.Empty() {
-				return v.fault(rng, first(s.Reached), "cannot be reached")
+			switch slot := first(wrong); {
+			case slot < 0:
+				return nil
+			case s.Reached.Has(slot):
+				return v.fault(rng, slot, "cannot be reached")
+			default:
+				return v.fault(rng, slot, "is missing")
 			}
-			return nil
 		}
 	})
 }
@@ -270,22 +281,20 @@ func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
 			open := make(block.Set, len(s.Reached))
 			want.Open(open)
 			want.Number.PutAll(0, open)
-			found, follows := s.Planes(), want.Planes()
-			for i, plane := range follows {
+			follows, wrong := want.Planes(), open // not needed any more
+			clear(wrong)
+			for i, plane := range s.Planes() {
 				for j, w := range plane {
-					found[i][j] ^= w
-				}
-				if !found[i].Empty() {
-					slot := first(found[i])
-					if err := read(rng, &s); err != nil {
-						return err
-					}
-					is, _ := s.Value(slot)
-					should, _ := want.Value(slot)
-					return v.fault(rng, slot, fmt.Sprintf("expected %v, as its moves lead to, found %v", game.WorthOf(should), game.WorthOf(is)))
+					wrong[j] |= w ^ follows[i][j]
 				}
 			}
-			return nil
+			slot := first(wrong)
+			if slot < 0 {
+				return nil
+			}
+			is, _ := s.Value(slot)
+			should, _ := want.Value(slot)
+			return v.fault(rng, slot, fmt.Sprintf("expected %v, as its moves lead to, found %v", game.WorthOf(should), game.WorthOf(is)))
 		}
 	})
 }
@@ -295,6 +304,7 @@ func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
 func (v *cyclicVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
 	var mu sync.Mutex
 	var failed error
+	failedAt := uint64(to)
 	say := func(rng uint64, set block.Set, counted bool) {
 		if rng < uint64(from) || rng >= uint64(to) {
 			return
@@ -306,7 +316,9 @@ func (v *cyclicVerifier) hear(ctx context.Context, name string, number, from, to
 			h.Some.Union(set)
 		} else if !h.Times.Add(set) {
 			mu.Lock()
-			failed = v.fault(rng, first(set), "hears from too many children that are won")
+			if rng < failedAt {
+				failedAt, failed = rng, fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
+			}
 			mu.Unlock()
 		}
 	}

@@ -30,8 +30,10 @@ func (f *Fault) Error() string {
 }
 
 const (
-	// verifyRanges is how many ranges a worker checks at a time.
+	// verifyRanges is how many ranges a worker checks at a time, verifyTurns how often
+	// it takes some, if there are so many.
 	verifyRanges = 64
+	verifyTurns  = 8
 	// verifyAhead is how many bytes of a tier a worker reads at a time.
 	verifyAhead = 64 << 10
 )
@@ -68,7 +70,7 @@ func Verify(ctx context.Context, fsys store.FS, data string) (g game.Tiered, pos
 			return nil, 0, err
 		}
 		if counts != t.Counts(i) {
-			return nil, 0, fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", t.files[i].Name())
+			return nil, 0, wrongCounts(t.files[i].Name())
 		}
 		positions += counts.Total()
 	}
@@ -80,6 +82,11 @@ func Verify(ctx context.Context, fsys store.FS, data string) (g game.Tiered, pos
 	return t.g, positions, nil
 }
 
+// wrongCounts is the error of a file whose own numbers are not those of its blocks.
+func wrongCounts(name string) error {
+	return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
+}
+
 type verifier struct {
 	g     game.Tiered
 	tiers []*tierio.Tier
@@ -87,8 +94,11 @@ type verifier struct {
 
 // fault describes what is wrong with a slot of a block.
 func (v *verifier) fault(b *block.Block, slot int, reason string) error {
-	p := b.Key(slot)
-	return &Fault{Tier: b.Tier, Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
+	return v.faultAt(b.Tier, b.Key(slot), reason)
+}
+
+func (v *verifier) faultAt(tier int, p game.Position, reason string) error {
+	return &Fault{Tier: tier, Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
 }
 
 // forward checks which positions a tier holds, and the finished ones.
@@ -251,15 +261,17 @@ func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng ui
 	var mu sync.Mutex
 	first, firstErr := len(ranges), error(nil)
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ranges)/verifyRanges+1) {
+	workers := min(runtime.GOMAXPROCS(0), len(ranges))
+	chunk := max(1, min(verifyRanges, len(ranges)/(verifyTurns*max(1, workers))))
+	for range workers {
 		all.Go(func() {
 			check := newCheck()
 			for ctx.Err() == nil {
-				from := int(next.Add(verifyRanges)) - verifyRanges
+				from := int(next.Add(int64(chunk))) - chunk
 				if from >= len(ranges) {
 					return
 				}
-				for i := from; i < min(from+verifyRanges, len(ranges)); i++ {
+				for i := from; i < min(from+chunk, len(ranges)); i++ {
 					if err := check(ranges[i]); err != nil {
 						mu.Lock()
 						if i < first {

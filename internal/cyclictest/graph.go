@@ -3,6 +3,7 @@ package cyclictest
 import (
 	"errors"
 	"math/bits"
+	"math/rand/v2"
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
@@ -98,3 +99,26 @@ func (g Graph) Parse(text string) (game.Position, error) {
 
 // Picture is the number.
 func (g Graph) Picture(p game.Position) string { return strconv.FormatUint(p, 10) + "\n" }
+
+// RandomGraph is a game of n positions, two at least, that may end in anything:
+// other than Quick Cross, whose player to move has always lost in the end, it has
+// positions that hear of a win and of a loss in the same pass. Some cannot be
+// reached, and moves may lead to the same position.
+func RandomGraph(r *rand.Rand, n int) Graph {
+	g := Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: uint64(n)}
+	ends := 1 + r.IntN(max(1, n/4))
+	for p := range n {
+		if p >= n-ends {
+			g.End[game.Position(p)] = []game.Result{game.Loses, game.Wins, game.Wins, game.Ties}[r.IntN(4)]
+			continue
+		}
+		for range 1 + r.IntN(3) {
+			to := r.IntN(n)
+			if r.IntN(2) == 0 {
+				to = min(n-1, p+1+r.IntN(3)) // long ways
+			}
+			g.Next[game.Position(p)] = append(g.Next[game.Position(p)], game.Position(to))
+		}
+	}
+	return g
+}

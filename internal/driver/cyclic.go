@@ -27,6 +27,10 @@ func (t cyclicTable) verify(ctx context.Context, fsys store.FS, path string) (ga
 	return table.VerifyCyclic(ctx, fsys, path)
 }
 
+func (t cyclicTable) verifyRules(ctx context.Context, fsys store.FS, path string, rules table.Rules) (game.Game, uint64, uint64, error) {
+	return rules.VerifyCyclic(ctx, fsys, path)
+}
+
 // lookup prints the worth of a position to the player to move, and of each of its
 // moves to the opponent, who is then to move.
 func (t cyclicTable) lookup(out io.Writer, text string) error {

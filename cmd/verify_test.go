@@ -1,0 +1,557 @@
+package cmd_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// wrongCounts is what verify says of a file whose own numbers are wrong.
+const wrongCounts = "the numbers of positions that it says it has are not those that it has"
+
+// solvedOnce solves each of the two games once, for all tests of verify.
+var solvedOnce = map[string]func() (string, error){"connectn": solveOnce("connectn"), "quickcross": solveOnce("quickcross")}
+
+func solveOnce(name string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(bin, "solved-"+name) // it goes with the commands
+		words := map[string][]string{"connectn": board, "quickcross": cyclic}[name]
+		out, err := driver(words, dir, "--final=no").CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return dir, err
+	})
+}
+
+// copyTable is a copy of the table of one of the two games, to be damaged.
+func copyTable(t *testing.T, name string) (dir string) {
+	t.Helper()
+	from, err := solvedOnce[name]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, table.Dir), os.DirFS(filepath.Join(from, table.Dir))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// reseal makes the _SUCCESS of a table that was damaged on purpose fit its files:
+// it is the check of what is in them that these tests are of.
+func reseal(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, table.Dir, store.Success), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changeTier writes a tier of a table anew: block may change each of its blocks,
+// counts what the file says that it holds.
+func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
+	t.Helper()
+	name := filepath.Join(dir, table.TierFile(tier))
+	in, err := tierio.OpenParts(store.Local{}, []string{name}, g, tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := streamfmt.NewWriter(&out, g.Spec(), tier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := in.Cursor(0)
+	for i := range in.Len() {
+		var b block.Block
+		if _, err := c.Load(&b, in.Range(i)); err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(&b)
+		}
+		var p streamfmt.Packed
+		p.Add(&b)
+		if i == 0 && counts != nil {
+			counts(&p.Counts)
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	reseal(t, dir)
+}
+
+// changeStates writes the table of a game with cycles anew, as changeTier does.
+func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint64, s *block.State), counts func(*streamfmt.Counts)) {
+	t.Helper()
+	name := filepath.Join(dir, table.CyclicFile)
+	in, err := rangeio.OpenFile(store.Local{}, name, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := in.Cursor()
+	for i := range in.Len() {
+		var s block.State
+		if err := c.Read(i, &s); err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(in.Range(i), &s)
+		}
+		var p streamfmt.Packed
+		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s, true)
+		if i == 0 && counts != nil {
+			counts(&p.Counts)
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	reseal(t, dir)
+}
+
+// setWorth gives positions of a game with cycles another worth; those that are to be
+// gone are taken out.
+func setWorth(t *testing.T, dir string, g game.Cyclic, worth map[game.Position]game.Worth) {
+	t.Helper()
+	changeStates(t, dir, g, func(rng uint64, s *block.State) {
+		for p, w := range worth {
+			if p/uint64(g.RangeSize()) != rng {
+				continue
+			}
+			slot := int(p % uint64(g.RangeSize()))
+			one := make(block.Set, len(s.Reached))
+			one.Add(slot)
+			for _, plane := range s.Planes() {
+				plane.Subtract(one)
+			}
+			if w != gone {
+				s.Reached.Add(slot)
+				s.Decide(uint8(w.Result), w.Remoteness, one)
+			}
+		}
+	}, nil)
+}
+
+// gone is the worth of a position that is to be no position of the table.
+var gone = game.Worth{Result: game.Draws, Remoteness: 1}
+
+// verify runs driver verify on a table that is damaged, and returns its one line.
+func verify(t *testing.T, dir string, flags ...string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify", "--data", dir}, flags...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=4")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	text := stderr.String()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 || strings.Count(text, "\n") != 1 {
+		t.Errorf("verify %v: %v, stdout %q, stderr %q; want exit status 1 and one line", flags, err, stdout.String(), text)
+	}
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "driver: verify: "), "\n")
+	return strings.ReplaceAll(text, dir, "DIR")
+}
+
+// TestVerifyRight wants both checks to find nothing wrong with both tables, and a table
+// that is written anew as it was to be the same.
+func TestVerifyRight(t *testing.T) {
+	g, q := connect453(t), cross433(t)
+	dirs := map[string]string{"connectn": copyTable(t, "connectn"), "quickcross": copyTable(t, "quickcross")}
+	changeTier(t, dirs["connectn"], g, 9, nil, nil)
+	changeStates(t, dirs["quickcross"], q, nil, nil)
+	for _, test := range []struct{ name, flags, want string }{
+		{"connectn", "", "connectn width=4 height=5 connect=3: 195472 positions, every one as it should be\n"},
+		{"quickcross", "", "quickcross width=4 height=3 connect=3: 453831 positions, every one as it should be\n"},
+		{"connectn", "--rules", "connectn width=4 height=5 connect=3: 195472 of 195472 positions, every one as the rules have it\n"},
+		{"quickcross", "--rules", "quickcross width=4 height=3 connect=3: 453831 of 453831 positions, every one as the rules have it\n"},
+		{"connectn", "--seed 7 --rules 1000", "connectn width=4 height=5 connect=3: 1000 of 195472 positions, every one as the rules have it (seed 7)\n"},
+		{"quickcross", "--rules=453000 --seed=8", "quickcross width=4 height=3 connect=3: 453000 of 453831 positions, every one as the rules have it (seed 8)\n"},
+		{"connectn", "--rules=195472", "connectn width=4 height=5 connect=3: 195472 of 195472 positions, every one as the rules have it\n"},
+	} {
+		words := append([]string{"verify", "--data", dirs[test.name]}, strings.Fields(test.flags)...)
+		out, err := exec.Command(filepath.Join(bin, "driver"), words...).CombinedOutput()
+		if err != nil || string(out) != test.want {
+			t.Errorf("%s %s: %v, %q; want %q", test.name, test.flags, err, out, test.want)
+		}
+	}
+}
+
+func connect453(t *testing.T) game.Tiered {
+	t.Helper()
+	g, err := connectn.New(4, 5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func cross433(t *testing.T) game.Cyclic {
+	t.Helper()
+	g, err := quickcross.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Blocks that are right, in a file that says that it holds something else.
+func TestVerifyCounts(t *testing.T) {
+	for _, flags := range [][]string{nil, {"--rules"}, {"--rules=100000"}} {
+		dir := copyTable(t, "connectn")
+		changeTier(t, dir, connect453(t), 9, nil, func(c *streamfmt.Counts) { c[5*4+1]++; c[5*4+2]-- })
+		if got, want := verify(t, dir, flags...), "DIR/table/tier-09.blocks: "+wrongCounts; got != want {
+			t.Errorf("%v: %q, want %q", flags, got, want)
+		}
+		dir = copyTable(t, "quickcross")
+		changeStates(t, dir, cross433(t), nil, func(c *streamfmt.Counts) { c[1]++; c[1*4+2]-- })
+		if got, want := verify(t, dir, flags...), "DIR/table/positions.blocks: "+wrongCounts; got != want {
+			t.Errorf("%v: %q, want %q", flags, got, want)
+		}
+	}
+}
+
+// What is wrong with the very first and with the very last position is found, and
+// it is they that are named.
+func TestVerifyEnds(t *testing.T) {
+	g, q := connect453(t), cross433(t)
+	dir := copyTable(t, "connectn")
+	changeTier(t, dir, g, 0, func(b *block.Block) { b.Val[0] = byte(game.NewValue(game.FirstWins, 9)) }, nil)
+	for _, flags := range [][]string{nil, {"--rules"}} {
+		if got, want := verify(t, dir, flags...), "tier 0: '                    ' (0x0): expected X wins in 11, as its moves lead to, found X wins in 9"; got != want {
+			t.Errorf("start, %v: %q, want %q", flags, got, want)
+		}
+	}
+
+	dir = copyTable(t, "connectn")
+	var last game.Position // of the last tier
+	changeTier(t, dir, g, 20, func(b *block.Block) {
+		slots := b.Done.Append(nil)
+		last = b.Key(int(slots[len(slots)-1]))
+	}, nil)
+	value := g.Primitive(last)
+	wrong := game.NewValue(game.Tie, 0)
+	if value == wrong {
+		wrong = game.NewValue(game.SecondWins, 0)
+	}
+	changeTier(t, dir, g, 20, func(b *block.Block) {
+		if last>>g.LowBits() == b.Range {
+			slots := b.Done.Append(nil)
+			b.Val[slots[len(slots)-1]] = byte(wrong)
+		}
+	}, nil)
+	want := fmt.Sprintf("tier 20: '%s' (%#x): expected %s (it is finished), found %s", g.AppendText(nil, last), last, value, wrong)
+	if got := verify(t, dir); got != want {
+		t.Errorf("last tier: %q, want %q", got, want)
+	}
+	verify(t, dir, "--rules")
+
+	// The start and the eight others that are lost in 8 become draws: nothing is
+	// left that says that remoteness.
+	dir = copyTable(t, "quickcross")
+	eight := worthOf(t, q, game.Worth{Result: game.Loses, Remoteness: 8})
+	if len(eight) != 9 {
+		t.Fatalf("%d positions are lost in 8, want 9", len(eight))
+	}
+	draws := make(map[game.Position]game.Worth)
+	for _, p := range eight {
+		draws[p] = game.Worth{}
+	}
+	setWorth(t, dir, q, draws)
+	for _, flags := range [][]string{nil, {"--rules"}} {
+		if got, want := verify(t, dir, flags...), "'..../..../....' (0): expected LOSE in 8, as its moves lead to, found DRAW"; got != want {
+			t.Errorf("no loss in 8, %v: %q, want %q", flags, got, want)
+		}
+	}
+
+	// Another start alone.
+	dir = copyTable(t, "quickcross")
+	setWorth(t, dir, q, map[game.Position]game.Worth{0: {Result: game.Loses, Remoteness: 6}})
+	if got, want := verify(t, dir), "'..../..../....' (0): expected LOSE in 8, as its moves lead to, found LOSE in 6"; got != want {
+		t.Errorf("start: %q, want %q", got, want)
+	}
+	setWorth(t, dir, q, map[game.Position]game.Worth{0: gone})
+	for flags, want := range map[string]string{"": "'..../..../....' (0): is missing", "--rules": "'..../..../....' (0): is missing: it is the start"} {
+		if got := verify(t, dir, strings.Fields(flags)...); got != want {
+			t.Errorf("no start, %s: %q, want %q", flags, got, want)
+		}
+	}
+}
+
+// worthOf lists the positions of the right table that have a worth, ascending.
+func worthOf(t *testing.T, q game.Cyclic, want game.Worth) (all []game.Position) {
+	t.Helper()
+	dir, err := solvedOnce["quickcross"]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, w := range worths(t, q, dir) {
+		if w == want {
+			all = append(all, game.Position(p))
+		}
+	}
+	return all
+}
+
+// worths are those of all positions of a table, gone where there is none.
+func worths(t *testing.T, q game.Cyclic, dir string) []game.Worth {
+	t.Helper()
+	tab, err := table.OpenCyclic(store.Local{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	all := make([]game.Worth, q.Positions())
+	for p := range all {
+		w, ok, err := tab.Lookup(game.Position(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			w = gone
+		}
+		all[p] = w
+	}
+	return all
+}
+
+// Of many faults the lowest is named, whichever worker comes to its own first: the
+// last position of a large range is wrong, and the first of each range after it.
+func TestVerifyLowest(t *testing.T) {
+	g, q := connect453(t), cross433(t)
+	const tier = 11
+	dir := copyTable(t, "connectn")
+	counts := make(map[uint64]int)
+	changeTier(t, dir, g, tier, func(b *block.Block) { counts[b.Range] = b.Count() }, nil)
+	large := uint64(0)
+	for rng, n := range counts {
+		if later := len(counts) / 4; n > counts[large] && rank(counts, rng) < len(counts)-later {
+			large = rng
+		}
+	}
+	var first string
+	changeTier(t, dir, g, tier, func(b *block.Block) {
+		if b.Range < large {
+			return
+		}
+		slots := b.Done.Append(nil)
+		slot := slots[0]
+		if b.Range == large {
+			slot = slots[len(slots)-1]
+			p := b.Key(int(slot))
+			first = fmt.Sprintf("tier %d: '%s' (%#x): ", tier, g.AppendText(nil, p), p)
+		}
+		b.Val[slot] ^= 1 << 2 // the remoteness
+	}, nil)
+	for range 6 {
+		if got := verify(t, dir); !strings.HasPrefix(got, first) {
+			t.Fatalf("%q, want %q…", got, first)
+		}
+	}
+
+	// In one range the lower position differs in a bit of the remoteness, the higher
+	// one in the result; and there is a third in another range.
+	size := uint64(q.RangeSize())
+	dir = copyTable(t, "quickcross")
+	draws := worthOf(t, q, game.Worth{})
+	i, _ := slices.BinarySearch(draws, 2*size)
+	j, _ := slices.BinarySearch(draws, 3*size)
+	if j-i < 2 || j == len(draws) {
+		t.Fatalf("%d draws in the range, %d after it", j-i, len(draws)-j)
+	}
+	wins := worthOf(t, q, game.Worth{Result: game.Wins, Remoteness: 5})
+	k, _ := slices.BinarySearch(wins, 2*size)
+	if wins[k] >= draws[j-1] {
+		t.Fatalf("the first win in 5 of the range is %d, the last draw %d", wins[k], draws[j-1])
+	}
+	setWorth(t, dir, q, map[game.Position]game.Worth{
+		wins[k]:             {Result: game.Wins, Remoteness: 13},
+		draws[j-1]:          {Result: game.Loses, Remoteness: 2},
+		draws[len(draws)-1]: {Result: game.Loses, Remoteness: 2},
+	})
+	want := lowestWrong(t, q, dir)
+	for range 3 {
+		if got := verify(t, dir); got != want {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
+
+// rank is how many ranges are lower.
+func rank(counts map[uint64]int, rng uint64) (n int) {
+	for other := range counts {
+		if other < rng {
+			n++
+		}
+	}
+	return n
+}
+
+// lowestWrong is what verify is to say of a table of a game with cycles whose
+// positions are those that play can reach: the lowest whose worth does not follow
+// from its children's. It is the definition, with no regard to speed.
+func lowestWrong(t *testing.T, q game.Cyclic, dir string) string {
+	t.Helper()
+	all := worths(t, q, dir)
+	for i, found := range all {
+		p := game.Position(i)
+		if found == gone {
+			continue
+		}
+		if want := follows(q, all, p); want != found {
+			return fmt.Sprintf("'%s' (%d): expected %v, as its moves lead to, found %v", q.AppendText(nil, p), p, want, found)
+		}
+	}
+	t.Fatal("nothing is wrong")
+	return ""
+}
+
+// follows is the worth of a position by its children's.
+func follows(q game.Cyclic, all []game.Worth, p game.Position) game.Worth {
+	if q.Primitive(p) != 0 {
+		return game.Worth{Result: game.Loses}
+	}
+	best, lost, farthest := game.Worth{}, true, 0
+	for _, m := range q.Moves(nil, p) {
+		w := all[m.To]
+		if w.Result == game.Loses && (best.Result != game.Wins || w.Remoteness+1 < best.Remoteness) {
+			best = game.Worth{Result: game.Wins, Remoteness: w.Remoteness + 1}
+		}
+		lost = lost && w.Result == game.Wins
+		farthest = max(farthest, w.Remoteness)
+	}
+	if lost {
+		return game.Worth{Result: game.Loses, Remoteness: farthest + 1}
+	}
+	return best
+}
+
+// Each position of Quick Cross whose worth, or whose being there, is wrong is named
+// itself, in every range of the table.
+func TestVerifyNames(t *testing.T) {
+	q := cross433(t)
+	wins := worthOf(t, q, game.Worth{Result: game.Wins, Remoteness: 5}) // no finished ones: something leads there
+	for _, p := range []game.Position{wins[0], wins[len(wins)/2], wins[len(wins)-1]} {
+		dir := copyTable(t, "quickcross")
+		setWorth(t, dir, q, map[game.Position]game.Worth{p: {Result: game.Wins, Remoteness: 12}})
+		if got, want := verify(t, dir), lowestWrong(t, q, dir); got != want {
+			t.Errorf("%d: %q, want %q", p, got, want)
+		}
+		setWorth(t, dir, q, map[game.Position]game.Worth{p: gone})
+		if got, want := verify(t, dir), fmt.Sprintf("'%s' (%d): is missing", q.AppendText(nil, p), p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		got := verify(t, dir, "--rules")
+		if want := fmt.Sprintf(" leads to '%s' (%#x), which is missing", q.AppendText(nil, p), p); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want …%q", got, want)
+		}
+	}
+}
+
+// A sample finds what is wrong with many positions, and finds it again by its seed.
+func TestVerifySample(t *testing.T) {
+	dir := copyTable(t, "connectn")
+	changeTier(t, dir, connect453(t), 12, func(b *block.Block) {
+		for _, slot := range b.Done.Append(nil) {
+			b.Val[slot] ^= 1 << 3
+		}
+	}, nil)
+	got := verify(t, dir, "--rules", "2000")
+	match := regexp.MustCompile(`^tier 1[12]: .* \(seed (\d+)\)$`).FindStringSubmatch(got)
+	if match == nil {
+		t.Fatalf("%q names no position of tier 11 or 12 and no seed", got)
+	}
+	if again := verify(t, dir, "--seed", match[1], "--rules", "2000"); again != got {
+		t.Errorf("%q, then %q", got, again)
+	}
+}
+
+// What is asked for wrongly is one line, and its status 2.
+func TestVerifyUsage(t *testing.T) {
+	for words, want := range map[string]string{
+		"--rules=0":           `--rules: expected how many positions, found "0"`,
+		"--rules -- -5":       `--rules: expected how many positions, found "-5"`,
+		"--rules many":        `--rules: expected how many positions, found "many"`,
+		"--rules 5 --seed 1":  `unexpected argument "5": --data names the directory, and the number of --rules comes last, or after =`,
+		"all_data":            `unexpected argument "all_data": --data names the directory, and the number of --rules comes last, or after =`,
+		"--seed 5 --rules":    "--seed is that of the positions of --rules N, which is missing",
+		"--seed 5":            "--seed is that of the positions of --rules N, which is missing",
+		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
+	} {
+		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != 2 || string(out) != "driver: "+want+"\ndriver: see driver --help\n" {
+			t.Errorf("%s: exit status %d, %q; want 2, %q", words, code, out, want)
+		}
+	}
+}
+
+// A Ctrl-C ends a check, whichever: exit status 130.
+func TestVerifyInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	dir := filepath.Join(t.TempDir(), "d")
+	drive(t, strings.Fields("solve connectn --width 5 --height 4 --connect 4 --final no"), dir)
+	for _, flags := range [][]string{nil, {"--rules"}} {
+		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify", "--data", dir}, flags...)...)
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		start(t, cmd)
+		waitOpen(t, cmd.Process.Pid, table.TierFile(20))
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || out.String() != "driver: stopped\n" {
+			t.Errorf("%v: exit status %d, %q", flags, code, out.String())
+		}
+	}
+}
+
+// waitOpen waits until a process has opened a file.
+func waitOpen(t *testing.T, pid int, name string) {
+	t.Helper()
+	for {
+		links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		if err != nil || len(links) == 0 {
+			t.Fatalf("it has ended, or opens nothing: %v", err)
+		}
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && strings.HasSuffix(to, name) {
+				return
+			}
+		}
+	}
+}

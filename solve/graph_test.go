@@ -1,0 +1,121 @@
+package solve_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/rangeio"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// streams runs passes as the commands do, from line to line, for a game that the
+// commands do not know: what comes in is text, what the map says is sorted, and one
+// reducer keeps the states in files.
+type streams struct{ inline.Runner }
+
+func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
+	if pass.Step == step.Final {
+		return s.Runner.RunPass(ctx, pass)
+	}
+	in := bytes.NewBufferString("start\n")
+	if pass.Step != step.Create {
+		fresh, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+		if err != nil {
+			return stats, err
+		}
+		defer fresh.Close()
+		in.Reset()
+		if err := fresh.WriteLines(in, 0, fresh.Len()); err != nil {
+			return stats, err
+		}
+	}
+	o := step.Options{Source: "test", Combine: pass.Number%2 == 0}
+	var said, out bytes.Buffer
+	mapped, err := step.MapPass(pass.Step, pass.Number, pass.Game, in, &said, o)
+	if err != nil {
+		return stats, err
+	}
+	stats.Messages = mapped.Messages
+	keeper, err := rangeio.NewKeeper(pass.FS, pass.States, pass.Output, 0, pass.Game)
+	if err != nil {
+		return stats, err
+	}
+	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
+	n, err := step.ReducePass(pass.Step, pass.Number, pass.Game, sorted, &out, keeper, o)
+	if err := keeper.Finish(err); err != nil {
+		return stats, err
+	}
+	stats.Add(n.New)
+	f, err := pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(0, tierio.Blocks)))
+	if err != nil {
+		return stats, err
+	}
+	w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
+	if err == nil {
+		err = rangeio.AppendLines(w, pass.Game, &out, "test")
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return stats, errors.Join(err, f.Close())
+}
+
+// TestGraphs solves games that end in wins for the player to move as well as in
+// losses and ties, through the whole loop, in memory and from line to line, and wants
+// what brute force says. Of such a game a position may hear of a loss and of a win in
+// the same pass, and ties must wait for both.
+func TestGraphs(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 15))
+	both, seen := 0, make(map[string]int)
+	for i := range 60 {
+		graph := cyclictest.RandomGraph(r, 2+r.IntN(60))
+		worth := naive.SolveCyclic(0,
+			func(p uint64) string {
+				if result, ok := graph.End[p]; ok {
+					return result.String()
+				}
+				return ""
+			},
+			func(p uint64) []uint64 { return graph.Next[p] })
+		for p, w := range worth {
+			if w.Remoteness > 0 || w.Result == naive.Draw {
+				seen[w.Result]++
+			}
+			heard := make(map[naive.Worth]bool)
+			for _, to := range graph.Next[p] {
+				heard[worth[to]] = true
+			}
+			if n := w.Remoteness - 1; w.Result == naive.Win && heard[naive.Worth{Result: naive.Lose, Remoteness: n}] && heard[naive.Worth{Result: naive.Win, Remoteness: n}] {
+				both++
+			}
+		}
+		want := finalOf(graph.Size, worth)
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
+			dir, result := solvedCyclic(t, game.PlainRanges(graph, 1+i%7*9), func(o *solve.Options) { o.Runner = run })
+			if got := final(t, dir); got != want {
+				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
+			}
+			if w := worth[0]; !strings.HasPrefix(result.Value, w.Result) {
+				t.Errorf("%s: the start is %s, want %v", name, result.Value, w)
+			}
+		}
+	}
+	if both == 0 || seen[naive.Win] == 0 || seen[naive.Lose] == 0 || seen[naive.Tie] == 0 || seen[naive.Draw] == 0 {
+		t.Errorf("the games do not have it all: %v, %d hear of both in one pass", seen, both)
+	}
+	t.Logf("%v, %d hear of both in one pass", seen, both)
+}

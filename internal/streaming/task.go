@@ -94,8 +94,10 @@ func pathOf(dir string) (string, error) {
 	if m := named.FindStringSubmatch(dir); m != nil {
 		return m[1] + m[2], nil
 	}
-	_, err := hadoop.InHDFS(dir)
-	return dir, err
+	if _, err := hadoop.InHDFS(dir); err != nil {
+		return "", fmt.Errorf("expected a directory, found %q", dir)
+	}
+	return dir, nil
 }
 
 // reduceBlocks writes the part of this task into the directory that Hadoop

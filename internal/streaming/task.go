@@ -87,7 +87,7 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 }
 
 // named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
-var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/[^/].*))$`)
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
 
 // pathOf is the path of a directory that Hadoop names, or a person.
 func pathOf(dir string) (string, error) {

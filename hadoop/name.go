@@ -28,7 +28,7 @@ var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:/`)
 // error: as a path of this machine it would be somewhere else than is meant.
 func InHDFS(name string) (bool, error) {
 	if rest, ok := strings.CutPrefix(name, Scheme); ok {
-		if _, path, _ := strings.Cut(rest, "/"); path == "" {
+		if _, path, _ := strings.Cut(rest, "/"); strings.Trim(path, "/") == "" {
 			return false, &NameError{name}
 		}
 		return true, nil

@@ -9,7 +9,8 @@
 //
 // driver help, and driver COMMAND --help, list everything.
 //
-// Exit status: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.
+// Exit status: 0 done, 1 failed (output that could not be written too), 2 wrong
+// usage, 130 stopped by Ctrl-C.
 package main
 
 import (

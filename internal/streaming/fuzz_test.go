@@ -9,14 +9,14 @@ import (
 func TestPathOf(t *testing.T) {
 	for dir, want := range map[string]string{
 		"d": "d", "/d": "/d", "/x:/y": "/x:/y",
-		"hdfs://h:9000/d/e": "/d/e", "hdfs:///d": "/d", "hdfs:/d": "/d", "file:/d": "/d", "file:///d": "/d",
+		"hdfs://h:9000/d/e": "/d/e", "hdfs:///d": "/d", "hdfs:/d": "/d", "file:/d": "/d", "file:///d": "/d", "file:/": "/",
 		"hdfs://h/100%25?#": "/100%25?#", // Hadoop names a path as it is
 	} {
 		if got, err := pathOf(dir); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", dir, got, err, want)
 		}
 	}
-	for _, dir := range []string{"", "x:/y", "s3a://b/y", "HDFS:/y", "file:/", "hdfs://h"} {
+	for _, dir := range []string{"", "x:/y", "s3a://b/y", "HDFS:/y", "hdfs://h"} {
 		if got, err := pathOf(dir); err == nil {
 			t.Errorf("%q: %q, want an error", dir, got)
 		}
@@ -26,7 +26,7 @@ func TestPathOf(t *testing.T) {
 // FuzzPathOf wants a path to come back from Hadoop's names of it, and nothing to lose
 // a beginning that is none of those.
 func FuzzPathOf(f *testing.F) {
-	for _, dir := range []string{"/d", "d", "x:/y", "hdfs://h:9000/d", "file:/d", "", "/%zz", "/a b?c#d", "/\n"} {
+	for _, dir := range []string{"/d", "d", "x:/y", "hdfs://h:9000/d", "file:/d", "", "/%zz", "/a b?c#d", "/\n", "/"} {
 		f.Add(dir)
 	}
 	hadoops := regexp.MustCompile(`^(hdfs|file):`)

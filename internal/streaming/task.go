@@ -87,15 +87,17 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 }
 
 // named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
-var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/[^/].*))$`)
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
 
 // pathOf is the path of a directory that Hadoop names, or a person.
 func pathOf(dir string) (string, error) {
 	if m := named.FindStringSubmatch(dir); m != nil {
 		return m[1] + m[2], nil
 	}
-	_, err := hadoop.InHDFS(dir)
-	return dir, err
+	if _, err := hadoop.InHDFS(dir); err != nil {
+		return "", fmt.Errorf("expected a directory, found %q", dir)
+	}
+	return dir, nil
 }
 
 // reduceBlocks writes the part of this task into the directory that Hadoop

@@ -83,7 +83,7 @@ race: ## the tests with the race detector (needs a C compiler; some minutes)
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)
 
-bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (BENCH=-large adds 5×5 and passes, BENCH=-tax is the tax on 6×5: half an hour each)
+bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (BENCH=-large adds 5×5 and passes, BENCH='-tax -n 3' is the tax on 6×5: half an hour each)
 	$(GO) run ./cmd/bench -hadoop $(BENCH)
 
 fuzz: ## every parser, FUZZTIME=30s each

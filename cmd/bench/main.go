@@ -4,7 +4,7 @@
 //
 //	bench [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
-//	bench -hadoop -tax [-board FLAGS] [-above N]
+//	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk).
 // -hadoop measures what runs on a cluster instead, which it starts on this
@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.Bin, "bin", "bin", "where make build put the commands")
 	flag.IntVar(&o.Runs, "n", 5, "runs of each command")
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
-	flag.BoolVar(&o.Tax, "tax", false, "with -hadoop: nothing but the largest tiers on the cluster and in the driver, three runs each")
+	flag.BoolVar(&o.Tax, "tax", false, "with -hadoop: nothing but the largest tiers on the cluster and in the driver")
 	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
 	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")
 	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")

@@ -235,12 +235,11 @@ func (t *taxed) plus(u *taxed) *taxed {
 }
 
 // tax holds the largest tiers of a board on the cluster against the same jobs in the
-// driver, on the same files: medians of three whole runs each, in turn, so that
+// driver, on the same files: medians of whole runs, of either kind in turn, so that
 // whatever else the machine does meets both.
 func (b *clusterBench) tax(ctx context.Context) error {
-	const runs = 3
 	jobs := make(map[string]*taxed)
-	for range runs {
+	for range b.Runs {
 		_, j, err := b.solved(ctx, fmt.Sprintf("connectn %s --final no --cluster-above %d", b.Board, b.Above))
 		if err != nil {
 			return err
@@ -265,7 +264,7 @@ func (b *clusterBench) tax(ctx context.Context) error {
 	if len(jobs) == 0 {
 		return fmt.Errorf("no job of %s reads more than %d positions", b.Board, b.Above)
 	}
-	fmt.Fprintf(b.out, "| `%s`, medians of %d | positions | driver s | cluster s | of that waiting s | times |\n|---|---|---|---|---|---|\n", b.Board, runs)
+	fmt.Fprintf(b.out, "| `%s`, medians of %d | positions | driver s | cluster s | of that waiting s | times |\n|---|---|---|---|---|---|\n", b.Board, b.Runs)
 	all := slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
 		return cmp.Or(cmp.Compare(t.Step, u.Step), t.Tier-u.Tier)
 	})

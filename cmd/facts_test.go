@@ -1,0 +1,75 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/table"
+)
+
+// TestQuickCross4x4 solves the two games on a board of 4×4 and wants the value,
+// the numbers of positions and of messages, and the histogram by remoteness that
+// programs written apart have found.
+func TestQuickCross4x4(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	for _, test := range []struct {
+		connect         string
+		positions, draw uint64
+		messages        int64
+		histogram       string // by remoteness; even ones are lost, odd ones won
+	}{
+		{"3", 28999497, 1867, 232393776, "[18810160 10177062 1134 3656 1536 2920 660 462 24 16]"},
+		{"4", 42658929, 4844977, 732403664, "[8840492 28505844 1606 18800 13184 105200 20024 141808 14992 111232 4450 31616 608 4096]"},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		spec := "quickcross width=4 height=4 connect=" + test.connect
+		out, err := driver(strings.Fields("solve quickcross --width 4 --height 4 --final no --connect "+test.connect), dir).CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), fmt.Sprintf("%s: DRAW\n%d positions in ", spec, test.positions)) {
+			t.Fatalf("%s: %v: %s", spec, err, out)
+		}
+		out, err = exec.Command(filepath.Join(bin, "driver"), "stats", "--json", "--data", dir).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s table.CyclicStats
+		if err := json.Unmarshal(out, &s); err != nil {
+			t.Fatal(err)
+		}
+		var histogram []uint64
+		var lose, win uint64
+		for i, r := range s.Remoteness {
+			histogram = append(histogram, r.Lose+r.Win)
+			lose, win = lose+r.Lose, win+r.Win
+			if r.Remoteness != i || r.Tie > 0 || i%2 == 0 && r.Win > 0 || i%2 == 1 && r.Lose > 0 {
+				t.Errorf("%s: %+v", spec, r)
+			}
+		}
+		if s.Game != spec || s.Value != "DRAW" || s.Positions != test.positions || s.Draw != test.draw || s.Moves != test.messages ||
+			fmt.Sprint(histogram) != test.histogram || s.Finished != histogram[0] ||
+			s.Lose != lose || s.Win != win || s.Tie != 0 || lose+win+s.Draw != s.Positions {
+			t.Errorf("%+v, want %+v", s, test)
+		}
+		if len(s.Forward) == 0 || s.Forward[0] != 1 || s.Forward[1] != 32 {
+			t.Errorf("%s: by pass %v, want 1, 32, …", spec, s.Forward)
+		}
+	}
+}
+
+// TestVerify5x5 checks 100,000 positions of a large board by the rules.
+func TestVerify5x5(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	dir := filepath.Join(t.TempDir(), "d")
+	drive(t, strings.Fields("solve connectn --width 5 --height 5 --connect 4 --final no"), dir)
+	out, err := exec.Command(filepath.Join(bin, "driver"), "verify", "--data", dir, "--seed=1", "--rules=100000").CombinedOutput()
+	if want := "connectn width=5 height=5 connect=4: 100000 of 69763700 positions, every one as the rules have it (seed 1)\n"; err != nil || string(out) != want {
+		t.Errorf("%v, %q; want %q", err, out, want)
+	}
+}

@@ -65,8 +65,19 @@ type Local struct{}
 
 var _ FS = Local{}
 
-// Open opens a file for reading.
+// ErrNotRegular is returned by Open where a directory, a device or a pipe is in the
+// place of a file.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a file for reading. A pipe would wait for somebody to write.
 func (Local) Open(name string) (File, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

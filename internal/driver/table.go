@@ -16,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -262,7 +263,7 @@ func printStats(c *cli.Context, t tableView) error {
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "verify",
-		Usage: "check a table on its own: every value, nothing missing, nothing that cannot be reached",
+		Usage: "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		Flags: []cli.Flag{dataFlag()},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
@@ -272,6 +273,9 @@ func verifyCommand() *cli.Command {
 			defer stop()
 			err := withTable(c, func(t tableView, fsys store.FS, path string) error {
 				g, n, err := t.verify(ctx, fsys, path)
+				if err == nil {
+					err = solve.CheckFinal(ctx, fsys, path, g.Spec())
+				}
 				if err == nil {
 					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", g.Spec(), n)
 				}

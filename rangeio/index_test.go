@@ -57,7 +57,7 @@ func TestReadIndexErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":   "it is empty",
 		"[]": "not what treereduce writes",
-		`{"game":GAME,"passes":[{"qass":"mark1"}]}`:                                        `line 5: not what treereduce writes: json: unknown field "qass"`,
+		`{"game":GAME,"passes":[{"qass":"mark1"}]}`:                                        `line 8: not what treereduce writes: json: unknown field "qass"`,
 		`{"game":"connectn"}`:                                                              `of another game: expected "quickcross width=3 height=3 connect=3", found "connectn"`,
 		`{"game":GAME,"passes":[{}],"runs":[]}`:                                            "no ranges",
 		`{"game":GAME,"passes":[],"runs":[{"first":0,"dir":"create"}]}`:                    "no passes",

@@ -62,6 +62,9 @@ func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 	if err := store.UnmarshalSummed(name, text, j); err != nil {
 		return nil, err
 	}
+	if m, err := store.ReadManifest(fsys, dir); err == nil && m.Game != j.Game {
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", m.Game, j.Game)}
+	}
 	return j, nil
 }
 

@@ -71,12 +71,8 @@ var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a file for reading. A pipe would wait for somebody to write.
 func (Local) Open(name string) (File, error) {
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
-	}
-	if err != nil {
-		return nil, err
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
 	}
 	f, err := os.Open(name)
 	if err != nil {

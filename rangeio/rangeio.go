@@ -274,7 +274,7 @@ func RemoveStates(fsys store.FS, dir string) error {
 	}
 	if seal != nil {
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, statePrefix) })
-		if err := seal.Replace(fsys, dir); err != nil {
+		if err := seal.Replace(fsys, dir, store.Success); err != nil {
 			return err
 		}
 	}

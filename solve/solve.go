@@ -26,6 +26,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,7 @@ type Options struct {
 	// it is refused if it cannot be met any more.
 	LateKeep bool
 	Remember map[string]string // what the manifest says of the options, for who resumes
-	Warn     func(string) // is told, in a line, what is damaged and run again; may be nil
+	Warn     func(string)      // is told, in a line, what is damaged and run again; may be nil
 }
 
 // An Event is news of a run.
@@ -139,9 +140,10 @@ type run struct {
 	g    game.Tiered
 	last int // tier
 
-	tables string // the attempt in which tiers of the table are written; "" before the first
-	tabled []bool // by tier, whether an earlier run has put it into the table
-	sealed bool   // an earlier run has put in all
+	tables string      // the attempt in which tiers of the table are written; "" before the first
+	tabled []bool      // by tier, whether an earlier run has put it into the table
+	sealed bool        // an earlier run has put in all
+	tiers  *store.Seal // of those that are in it
 }
 
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
@@ -222,40 +224,58 @@ func (r *run) run(ctx context.Context) error {
 // lookOver looks for the tiers that an earlier run has put into the table.
 func (r *run) lookOver(ctx context.Context) (err error) {
 	r.tabled = make([]bool, r.last+1)
+	r.tiers = &store.Seal{Game: r.data.Game, Job: table.Dir}
 	if !r.data.Resumed {
 		return nil
 	}
 	if r.sealed, err = r.wholeTable(ctx); err != nil {
 		return err
 	}
-	for tier := range r.tabled {
-		r.tabled[tier] = r.sealed
-		if r.sealed {
-			continue
+	if r.sealed {
+		for tier := range r.tabled {
+			r.tabled[tier] = true
 		}
-		if r.tabled[tier], err = r.wholeTier(ctx, tier); err != nil {
-			return err
+		return r.canKeep(ctx)
+	}
+	there, err := store.ReadSealFile(r.data.FS, r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
+	switch {
+	case err == nil && there.Game == r.data.Game:
+		for _, f := range there.Files {
+			if err := r.takeTier(ctx, f); err != nil {
+				return err
+			}
 		}
+	case err != nil && !tierio.Damaged(err):
+		return err
+	case !errors.Is(err, fs.ErrNotExist):
+		r.warn("%s is not as it was written: the table is made again", r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
 	}
 	return r.canKeep(ctx)
 }
 
-// wholeTier reports whether a tier is in a table that has no seal. One that is
+// takeTier takes a tier that an earlier run has put into the table. One that is
 // damaged is taken out.
-func (r *run) wholeTier(ctx context.Context, tier int) (bool, error) {
+func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return err
 	}
-	name := r.data.Dir(table.TierFile(tier))
-	t, err := tierio.OpenParts(r.data.FS, []string{name}, r.g, tier)
-	if err == nil {
-		err = errors.Join(tierio.CheckFile(r.data.FS, name, nil), t.Close())
+	for tier := range r.tabled {
+		name := table.TierFile(tier)
+		if filepath.Base(name) != f.Name {
+			continue
+		}
+		switch err := tierio.CheckFile(r.data.FS, r.data.Dir(name), &f); {
+		case err == nil:
+			r.tabled[tier] = true
+			r.tiers.Files = append(r.tiers.Files, f)
+		case tierio.Damaged(err):
+			r.warn("%v: made again", err)
+			return r.data.Remove(name)
+		default:
+			return err
+		}
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) || !tierio.Damaged(err) {
-		return err == nil, ignoreMissing(err)
-	}
-	r.warn("%v: made again", err)
-	return false, r.data.Remove(table.TierFile(tier))
+	return nil
 }
 
 // canKeep refuses a LateKeep that cannot be met any more.
@@ -391,18 +411,17 @@ func (r *run) sealTable() error {
 	if err != nil {
 		return err
 	}
-	var tiers []string
-	for tier := range r.last + 1 {
-		tiers = append(tiers, filepath.Base(table.TierFile(tier)))
-	}
 	for _, e := range entries {
-		if !slices.Contains(tiers, e.Name()) {
+		if e.Name() != tiersSeal && r.tiers.File(e.Name()) == nil {
 			if err := r.data.Remove(filepath.Join(table.Dir, e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	return table.Seal(r.data.FS, r.data.Path, r.data.Game)
+	if err := r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
+		return err
+	}
+	return r.data.Remove(filepath.Join(table.Dir, tiersSeal))
 }
 
 // tableAndRemove puts a tier into the table, and lets the directories go that
@@ -451,7 +470,16 @@ func (r *run) table(tier int, from string) error {
 	if err := w.Finish(w.AppendTier(in), out); err != nil {
 		return err
 	}
-	return r.data.CommitFile(name, table.TierFile(tier))
+	if err := r.data.CommitFile(name, table.TierFile(tier)); err != nil {
+		return err
+	}
+	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(tier)))
+	if err != nil {
+		return err
+	}
+	r.tiers.Files = append(r.tiers.Files, f)
+	slices.SortFunc(r.tiers.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	return r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
 }
 
 // final counts the table and writes the course's text, if it is wanted.

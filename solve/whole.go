@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"syscall"
 
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/store"
@@ -44,11 +45,16 @@ func (l *loop) whole(ctx context.Context, name string) (bool, error) {
 	return seal != nil, err
 }
 
-// wholeTable reports whether the table is there as it was written. One that is not
-// loses its seal; one of another game is not ours to touch.
+// tiersSeal is the seal of those tiers that are in a table which is not whole yet, in
+// its directory.
+const tiersSeal = "_tiers"
+
+// wholeTable reports whether the table is there as it was written. The seal of one that
+// is not holds for its tiers only; one of another game is not ours to touch.
 func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	dir := l.data.Dir(table.Dir)
-	if seal, err := store.ReadSeal(l.data.FS, dir); err == nil && seal != nil && seal.Game != l.data.Game {
+	seal, err := store.ReadSeal(l.data.FS, dir)
+	if err == nil && seal != nil && seal.Game != l.data.Game {
 		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away", dir, l.data.Game, seal.Game)
 	}
 	whole, err := l.whole(ctx, table.Dir)
@@ -58,7 +64,13 @@ func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrHalf) {
 		l.warn("%v", err)
 	}
-	return false, l.data.Remove(table.Dir + "/" + store.Success)
+	if errors.Is(l.damage[table.Dir], syscall.ENOTDIR) {
+		return false, l.data.Remove(table.Dir)
+	}
+	if seal == nil {
+		return false, l.data.Remove(path.Join(table.Dir, store.Success))
+	}
+	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
 }
 
 // canKeepDir wants a directory to be there if an earlier run has needed it, and to have
@@ -158,13 +170,5 @@ func CheckFinal(ctx context.Context, fsys store.FS, data, game string) error {
 		return nil
 	}
 	_, err := tierio.Check(ctx, fsys, dir, game)
-	return err
-}
-
-// ignoreMissing is err, but nil if it says that there is no such file.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	return err
 }

@@ -57,18 +57,18 @@ func (s *Seal) Write(fsys FS, dir string) error {
 	return WriteFile(fsys, path.Join(dir, Success), text)
 }
 
-// Replace seals a directory that is sealed already anew: the one seal or the other is
-// there.
-func (s *Seal) Replace(fsys FS, dir string) error {
+// Replace writes the seal in place of one that a directory has under that name: the
+// one or the other is there.
+func (s *Seal) Replace(fsys FS, dir, name string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
 		return err
 	}
-	temporary := path.Join(dir, attemptPrefix+Success)
+	temporary := path.Join(dir, attemptPrefix+name)
 	if err := WriteFile(fsys, temporary, text); err != nil {
 		return err
 	}
-	return fsys.Rename(temporary, path.Join(dir, Success))
+	return fsys.Rename(temporary, path.Join(dir, name))
 }
 
 // ErrHalf is of a directory without _SUCCESS.
@@ -85,6 +85,19 @@ func ReadSeal(fsys FS, dir string) (*Seal, error) {
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
+	return parseSeal(name, text)
+}
+
+// ReadSealFile reads a seal that lies under another name.
+func ReadSealFile(fsys FS, name string) (*Seal, error) {
+	text, err := ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return parseSeal(name, text)
+}
+
+func parseSeal(name string, text []byte) (*Seal, error) {
 	s := new(Seal)
 	if err := UnmarshalSummed(name, text, s); err != nil {
 		return nil, err

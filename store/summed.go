@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"syscall"
 )
 
 // A DamageError is a file or a directory that is not what was written.
@@ -23,7 +24,8 @@ func (e *DamageError) Error() string { return e.Name + ": " + e.Reason }
 // follows for what lies there.
 func Damaged(err error) bool {
 	var damage *DamageError
-	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrHalf) || errors.Is(err, ErrNotRegular)
+	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrHalf) || errors.Is(err, ErrNotRegular) ||
+		errors.Is(err, syscall.ENOTDIR)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

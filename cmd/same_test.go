@@ -141,6 +141,9 @@ func snapshot(t *testing.T, dir string) map[string]string {
 			t.Fatal(err)
 		}
 		for _, f := range files {
+			if f == mark {
+				continue // it is written anew when states go that nobody needs
+			}
 			info, err := os.Stat(f)
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +183,7 @@ func killed(t *testing.T, board []string) {
 			}
 			for try := 0; ; try++ {
 				words := strings.Fields(strings.Replace(flags, "=both", "="+[]string{"inline", "pipe"}[try%2], 1))
-				if try > 0 {
+				if _, err := os.Stat(filepath.Join(dir, "treereduce.json")); err == nil {
 					words = append(words, "--resume")
 				}
 				before := snapshot(t, dir)

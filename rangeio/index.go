@@ -11,14 +11,15 @@
 package rangeio
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/tierio"
 )
 
 // IndexName is the name of the index in the directory of a pass.
@@ -54,39 +55,48 @@ type Run struct {
 // ReadIndex reads the index in the directory of a pass over a game.
 func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 	name := path.Join(dir, IndexName)
+	var seals tierio.Seals
+	seal, err := seals.Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	text, err := io.ReadAll(seal.Reader(f, name))
+	if err != nil {
+		return nil, err
+	}
 	x := new(Index)
-	if err := json.NewDecoder(f).Decode(x); err != nil {
-		return nil, fmt.Errorf("%s: not an index: %w", name, err)
+	if err := store.UnmarshalSummed(name, text, x); err != nil {
+		return nil, err
 	}
 	if x.Game != g.Spec() {
-		return nil, fmt.Errorf("%s: of another game: expected %q, found %q", name, g.Spec(), x.Game)
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", g.Spec(), x.Game)}
 	}
 	for i, r := range x.Runs {
 		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {
-			return nil, fmt.Errorf("%s: damaged: its runs of ranges are not in order", name)
+			return nil, &store.DamageError{Name: name, Reason: "damaged: its runs of ranges are not in order"}
 		}
 		if r.Dir != path.Base(r.Dir) || strings.Trim(r.Dir, "./") == "" {
-			return nil, fmt.Errorf("%s: damaged: expected the name of a directory beside it, found %q", name, r.Dir)
+			return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("damaged: expected the name of a directory beside it, found %q", r.Dir)}
 		}
 	}
 	if len(x.Runs) == 0 || len(x.Passes) == 0 {
-		return nil, fmt.Errorf("%s: damaged: it has no ranges or no passes", name)
+		return nil, &store.DamageError{Name: name, Reason: "damaged: it has no ranges or no passes"}
 	}
 	return x, nil
 }
 
 // Write writes the index into the directory of a pass.
 func (x *Index) Write(fsys store.FS, dir string) error {
-	text, err := json.Marshal(x)
+	text, err := store.MarshalSummed(x)
 	if err != nil {
 		return err
 	}
-	return store.WriteFile(fsys, path.Join(dir, IndexName), append(text, '\n'))
+	return store.WriteFile(fsys, path.Join(dir, IndexName), text)
 }
 
 // Dirs are the directories that hold the newest state of a range, each once.

@@ -1,6 +1,7 @@
 package rangeio
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -54,9 +55,11 @@ func TestReadIndexErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"":                                      "not an index",
-		`{"game":"connectn"}`:                   `of another game: expected "quickcross width=3 height=3 connect=3", found "connectn"`,
-		`{"game":GAME,"passes":[{}],"runs":[]}`: "no ranges",
+		"":   "it is empty",
+		"[]": "not what treereduce writes",
+		`{"game":GAME,"passes":[{"qass":"mark1"}]}`:                                        `line 8: not what treereduce writes: json: unknown field "qass"`,
+		`{"game":"connectn"}`:                                                              `of another game: expected "quickcross width=3 height=3 connect=3", found "connectn"`,
+		`{"game":GAME,"passes":[{}],"runs":[]}`:                                            "no ranges",
 		`{"game":GAME,"passes":[],"runs":[{"first":0,"dir":"create"}]}`:                    "no passes",
 		`{"game":GAME,"passes":[{}],"runs":[{"first":1,"dir":"create"}]}`:                  "not in order",
 		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":".."}]}`:                      `beside it, found ".."`,
@@ -67,7 +70,11 @@ func TestReadIndexErrors(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		text = strings.ReplaceAll(text, "GAME", strconv.Quote(g.Spec()))
-		if err := os.WriteFile(filepath.Join(dir, IndexName), []byte(text), 0o666); err != nil {
+		summed, err := store.MarshalSummed(json.RawMessage(text))
+		if err != nil {
+			summed = []byte(text)
+		}
+		if err := os.WriteFile(filepath.Join(dir, IndexName), summed, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ReadIndex(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), want) {

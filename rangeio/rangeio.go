@@ -30,6 +30,7 @@ type files struct {
 	files   []*streamfmt.File
 	names   []string
 	closers []io.Closer
+	seals   tierio.Seals
 }
 
 // Close closes the files.
@@ -41,8 +42,13 @@ func (f *files) Close() error {
 	return errors.Join(errs...)
 }
 
-// open opens a range file. One of text is read whole, into memory.
+// open opens a range file, and holds it to its seal. One of text is read whole, into
+// memory.
 func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
+	seal, err := f.seals.Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -50,26 +56,18 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	f.closers = append(f.closers, in)
 	var file *streamfmt.File
 	if tierio.IsText(name) {
-		file, err = pack(in, name, f.g)
+		file, err = pack(seal.Reader(in, name), name, f.g)
 	} else {
-		file, err = openPacked(in, name)
+		file, err = tierio.OpenPacked(in, name, seal, streamfmt.OpenRangeFile)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if file.Spec() != f.g.Spec() {
-		return nil, fmt.Errorf("%s: of another game: expected %q, found %q", name, f.g.Spec(), file.Spec())
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", f.g.Spec(), file.Spec())}
 	}
 	f.files, f.names = append(f.files, file), append(f.names, name)
 	return file, nil
-}
-
-func openPacked(in store.File, name string) (*streamfmt.File, error) {
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return streamfmt.OpenRangeFile(in, info.Size(), name)
 }
 
 // pack reads sorted lines into a range file in memory.
@@ -133,7 +131,7 @@ type Positions struct {
 func Open(fsys store.FS, dirs []string, g game.Cyclic) (_ *Positions, err error) {
 	p := &Positions{files: files{g: g}}
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(fsys, dir)
+		parts, err := tierio.Parts(fsys, dir, g.Spec())
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
@@ -167,7 +165,7 @@ func (p *Positions) add(fsys store.FS, name string, wanted func(rng uint64) bool
 	}
 	for _, e := range entries {
 		if e.Range >= game.Ranges(p.g) {
-			return fmt.Errorf("%s: range %#x, but the game has %d", name, e.Range, game.Ranges(p.g))
+			return &store.DamageError{Name: name, Reason: fmt.Sprintf("range %#x, but the game has %d", e.Range, game.Ranges(p.g))}
 		}
 		if wanted(e.Range) {
 			p.places = append(p.places, place{e.Range, len(p.files.files) - 1, e})
@@ -191,11 +189,11 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (_ *Positions, err err
 	}()
 	for _, holder := range x.Dirs() {
 		holder := path.Join(path.Dir(dir), holder)
-		names, err := stateFiles(fsys, holder)
+		_, there, err := store.OpenDir(fsys, holder, g.Spec())
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range names {
+		for _, name := range stateFiles(holder, there) {
 			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == path.Base(holder) }); err != nil {
 				return nil, err
 			}
@@ -204,7 +202,7 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (_ *Positions, err err
 	slices.SortFunc(p.places, func(a, b place) int { return int(int64(a.rng) - int64(b.rng)) })
 	for rng := range game.Ranges(g) {
 		if rng >= uint64(len(p.places)) || p.places[rng].rng != rng {
-			return nil, fmt.Errorf("%s: damaged: the state of range %#x is missing or there twice", path.Join(path.Dir(dir), x.dirOf(rng)), rng)
+			return nil, &store.DamageError{Name: path.Join(path.Dir(dir), x.dirOf(rng)), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
 		}
 	}
 	return p, nil
@@ -219,19 +217,25 @@ func (x *Index) dirOf(rng uint64) string {
 	return x.Runs[i].Dir
 }
 
-// stateFiles lists the files of states in a directory, in the order of names.
-func stateFiles(fsys store.FS, dir string) ([]string, error) {
-	entries, err := fsys.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), statePrefix) {
-			names = append(names, path.Join(dir, e.Name()))
+// stateFiles are the files of states among those of a directory, in the order of
+// names.
+func stateFiles(dir string, there []string) (names []string) {
+	for _, name := range there {
+		if strings.HasPrefix(name, statePrefix) {
+			names = append(names, path.Join(dir, name))
 		}
 	}
-	return names, nil
+	return names
+}
+
+// listStates lists the files of states of a directory, sealed or not.
+func listStates(fsys store.FS, dir string) ([]string, error) {
+	entries, err := fsys.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return stateFiles(dir, names), err
 }
 
 // Written lists the ranges whose states the reducers of a pass wrote into a
@@ -239,7 +243,7 @@ func stateFiles(fsys store.FS, dir string) ([]string, error) {
 func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
 	p := &Positions{files: files{g: g}}
 	defer p.Close()
-	names, err := stateFiles(fsys, dir)
+	names, err := listStates(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -257,10 +261,23 @@ func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err err
 	return ranges, nil
 }
 
-// RemoveStates removes the files of states from a directory, whose other files
-// are still needed.
+// RemoveStates removes the files of states from a sealed directory, whose other files
+// are still needed. The seal forgets them first.
 func RemoveStates(fsys store.FS, dir string) error {
-	names, err := stateFiles(fsys, dir)
+	names, err := listStates(fsys, dir)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	seal, _, err := store.OpenDir(fsys, dir, "")
+	if err != nil {
+		return err
+	}
+	if seal != nil {
+		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, statePrefix) })
+		if err := seal.Replace(fsys, dir, store.Success); err != nil {
+			return err
+		}
+	}
 	for _, name := range names {
 		err = errors.Join(err, fsys.RemoveAll(name))
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
 )
 
 // cyclicRun is one run of the loop over a game with cycles. Work is measured in
@@ -35,22 +37,20 @@ func newCyclicRun(l *loop, g game.Cyclic) *cyclicRun {
 }
 
 func (r *cyclicRun) run(ctx context.Context) error {
-	tabled, err := r.data.Whole(table.Dir)
+	tabled, err := r.lookOver(ctx)
+	if err == nil {
+		err = r.data.Remember(r.Remember)
+	}
 	if err != nil {
 		return err
 	}
-	if tabled {
-		if r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g); err != nil {
-			return err
-		}
-		if r.UntilTier >= 0 {
-			r.count()
-			return nil
-		}
-		return r.end(ctx)
+	if tabled && r.UntilTier >= 0 {
+		r.count()
+		return nil
 	}
-	if err := r.find(); err != nil {
-		return err
+	if tabled {
+		r.result.Before = true
+		return r.end(ctx)
 	}
 	r.measure()
 	r.before = r.done
@@ -102,26 +102,12 @@ func numberOf(pass string) int {
 // passSteps are the steps whose passes are directories, in their order.
 var passSteps = []string{step.Create, step.Mark, step.Solve, step.Ties}
 
-// passDirs lists the directories of passes that are whole, in the order in which
-// they were made, and those that are not: a run was killed when it removed them.
-func (r *cyclicRun) passDirs() (dirs, broken []string, err error) {
+// passDirs lists the directories of passes, in the order in which they are made.
+func (r *cyclicRun) passDirs() (dirs []string, err error) {
 	entries, err := r.data.FS.ReadDir(r.data.Path)
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, e := range entries {
-		name := e.Name()
-		if !slices.Contains(passSteps, stepOf(name)) || (numberOf(name) == 0) != (name == step.Create) {
-			continue
-		}
-		whole, err := r.data.Whole(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if whole {
+		if name := e.Name(); slices.Contains(passSteps, stepOf(name)) && (numberOf(name) == 0) == (name == step.Create) {
 			dirs = append(dirs, name)
-		} else {
-			broken = append(broken, name)
 		}
 	}
 	slices.SortFunc(dirs, func(a, b string) int {
@@ -130,17 +116,105 @@ func (r *cyclicRun) passDirs() (dirs, broken []string, err error) {
 		}
 		return numberOf(a) - numberOf(b)
 	})
-	return dirs, broken, nil
+	return dirs, err
 }
 
-// find finds the last pass that is whole.
-func (r *cyclicRun) find() error {
-	dirs, _, err := r.passDirs()
-	if err != nil || len(dirs) == 0 {
+// lookOver looks for the table, or for the last pass that an earlier run can be gone
+// on from.
+func (r *cyclicRun) lookOver(ctx context.Context) (tabled bool, err error) {
+	if !r.data.Resumed {
+		return false, nil
+	}
+	if tabled, err = r.wholeTable(ctx); err != nil {
+		return false, err
+	}
+	if tabled {
+		r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
+	} else {
+		if err := r.damage[table.Dir]; errors.Is(err, store.ErrHalf) {
+			r.warn("%v: made again", err)
+		}
+		err = r.find(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	return tabled, r.canKeep(ctx)
+}
+
+// find finds the last pass from which the run can go on. Those after it are damaged,
+// or rest on what is.
+func (r *cyclicRun) find(ctx context.Context) error {
+	dirs, err := r.passDirs()
+	if err != nil {
 		return err
 	}
-	r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(dirs[len(dirs)-1]), r.g)
-	return err
+	for _, dir := range slices.Backward(dirs) {
+		index, err := r.stands(ctx, dir)
+		if err == nil {
+			r.index = index
+			return nil
+		}
+		if !tierio.Damaged(err) {
+			return err
+		}
+		delete(r.damage, dir)
+		r.warn("%v: %s is run again", err, dir)
+		if err := r.remove(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stands wants all that the passes after one will read: its index, the states of all
+// ranges, the positions that are new to them.
+func (r *cyclicRun) stands(ctx context.Context, pass string) (*rangeio.Index, error) {
+	if err := r.mustBeWhole(ctx, pass); err != nil {
+		return nil, err
+	}
+	index, err := rangeio.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range append(index.Dirs(), (&cyclicRun{loop: r.loop, g: r.g, index: index}).parts()...) {
+		if err := r.mustBeWhole(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
+	if err != nil {
+		return nil, err
+	}
+	return index, states.Close()
+}
+
+// mustBeWhole is an error that says what is wrong with a directory, if it is not whole.
+func (r *cyclicRun) mustBeWhole(ctx context.Context, dir string) error {
+	whole, err := r.whole(ctx, dir)
+	if err != nil || whole {
+		return err
+	}
+	if err := r.damage[dir]; err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", r.data.Dir(dir), store.ErrHalf)
+}
+
+// canKeep refuses a LateKeep that cannot be met any more.
+func (r *cyclicRun) canKeep(ctx context.Context) error {
+	if !r.LateKeep || !r.KeepAll || r.index == nil {
+		return nil
+	}
+	for _, found := range r.index.Passes {
+		if err := r.canKeepDir(ctx, found.Pass, true); err != nil {
+			return err
+		}
+		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(rangeio.StateName(0)) == nil {
+			return errors.Join(err, fmt.Errorf("--keep all comes too late: the states of %s have been let go: --overwrite begins anew", found.Pass))
+		}
+	}
+	return nil
 }
 
 // next is the pass that comes after those of the index; nil after the last.
@@ -223,9 +297,9 @@ func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
 	switch {
 	case err != nil:
 	case pass.Step == step.Final: // it has no states
-		err = r.data.Commit(pass.Output, pass.Name)
+		err = r.commit(&pass.Work, stats.Records)
 	default:
-		err = r.commit(pass, stats)
+		err = r.commitPass(pass, stats)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", pass.Name, err)
@@ -244,8 +318,8 @@ func (r *cyclicRun) event(pass *runner.Pass) Event {
 	return e
 }
 
-// commit writes the index of a pass and makes its directory whole.
-func (r *cyclicRun) commit(pass *runner.Pass, stats runner.PassStats) error {
+// commitPass writes the index of a pass and makes its directory whole.
+func (r *cyclicRun) commitPass(pass *runner.Pass, stats runner.PassStats) error {
 	written, err := rangeio.Written(r.data.FS, pass.Output, r.g)
 	if err != nil {
 		return err
@@ -260,7 +334,7 @@ func (r *cyclicRun) commit(pass *runner.Pass, stats runner.PassStats) error {
 	if err := index.Write(r.data.FS, pass.Output); err != nil {
 		return err
 	}
-	if err := r.data.Commit(pass.Output, pass.Name); err != nil {
+	if err := r.commit(&pass.Work, stats.Records); err != nil {
 		return err
 	}
 	r.index = index
@@ -274,32 +348,38 @@ func (r *cyclicRun) prune() error {
 	if r.KeepAll || r.index == nil {
 		return nil
 	}
-	dirs, broken, err := r.passDirs()
+	dirs, err := r.passDirs()
 	if err != nil {
 		return err
 	}
-	states := r.index.Dirs()
-	last := r.index.Passes[len(r.index.Passes)-1]
-	parts := []string{last.Pass} // its index too
-	switch last.Step {
-	case step.Create, step.Mark:
-		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
-	case step.Solve:
-		parts = append(parts, r.finished(game.Ties)...)
-	}
-	for _, dir := range append(dirs, broken...) {
+	states, parts := r.index.Dirs(), r.parts()
+	for _, dir := range dirs {
 		switch {
 		case slices.Contains(states, dir):
 		case slices.Contains(parts, dir):
 			err = rangeio.RemoveStates(r.data.FS, r.data.Dir(dir))
 		default:
-			err = r.data.Remove(dir)
+			err = r.remove(dir)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// parts are the directories whose positions are still to be read: those of the last
+// pass, for its index, and finished ones.
+func (r *cyclicRun) parts() []string {
+	last := r.index.Passes[len(r.index.Passes)-1]
+	parts := []string{last.Pass}
+	switch last.Step {
+	case step.Create, step.Mark:
+		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
+	case step.Solve:
+		parts = append(parts, r.finished(game.Ties)...)
+	}
+	return parts
 }
 
 // table writes the table from the states after the last pass.
@@ -329,7 +409,11 @@ func (r *cyclicRun) table() error {
 	if err := index.Write(r.data.FS, attempt); err != nil {
 		return err
 	}
-	return r.data.Commit(attempt, table.Dir)
+	files, err := tierio.SealAll(r.data.FS, attempt)
+	if err != nil {
+		return err
+	}
+	return r.data.Commit(attempt, table.Dir, files)
 }
 
 // end counts the table and writes the text of all positions, if it is wanted.
@@ -341,20 +425,23 @@ func (r *cyclicRun) end(ctx context.Context) error {
 	defer t.Close()
 	counts := t.Counts()
 	r.result.Solved, r.result.Positions = true, counts.Total()
-	worth, _, err := t.Lookup(r.g.Start())
+	worth, ok, err := t.Lookup(r.g.Start())
+	if err == nil && !ok {
+		err = errNoStart
+	}
 	if err != nil {
 		return err
 	}
 	r.result.Value = worth.String()
-	if r.result.Final, err = r.data.Whole(FinalDir); err != nil {
+	wanted, err := r.wantsFinal(ctx)
+	if err != nil {
 		return err
 	}
-	if !r.result.Final && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit) {
+	if wanted {
 		pass := &runner.Pass{Number: 1, Work: runner.Work{Name: FinalDir, Step: step.Final, Input: []string{r.data.Dir(table.CyclicFile)}}}
 		if err := r.pass(ctx, pass); err != nil {
 			return err
 		}
-		r.result.Final = true
 	}
 	return r.clean()
 }
@@ -364,9 +451,9 @@ func (r *cyclicRun) clean() error {
 	if r.KeepAll {
 		return nil
 	}
-	dirs, broken, err := r.passDirs()
-	for _, dir := range append(broken, dirs...) {
-		err = errors.Join(err, r.data.Remove(dir))
+	dirs, err := r.passDirs()
+	for _, dir := range dirs {
+		err = errors.Join(err, r.remove(dir))
 	}
 	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
 }

@@ -1,9 +1,9 @@
 package solve
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,8 +12,11 @@ import (
 )
 
 const (
-	// journalEvery is how often the journal is written while there is news.
+	// journalEvery is how often the journal is written while there is news of a job.
 	journalEvery = 2 * time.Second
+	// journalShare is how many times as long as it takes to write the journal jobs
+	// run until it is written again: in HDFS small jobs take no longer than that.
+	journalShare = 10
 	// Heartbeat is how often it is written while there is none.
 	Heartbeat = 20 * time.Second
 )
@@ -51,14 +54,16 @@ type JobRecord struct {
 // ReadJournal reads the journal of a data directory.
 func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 	name := path.Join(dir, store.JournalFile)
-	f, err := fsys.Open(name)
+	text, err := store.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	j := new(Journal)
-	if err := json.NewDecoder(f).Decode(j); err != nil {
-		return nil, fmt.Errorf("%s: not a journal: %w", name, err)
+	if err := store.UnmarshalSummed(name, text, j); err != nil {
+		return nil, err
+	}
+	if m, err := store.ReadManifest(fsys, dir); err == nil && m.Game != j.Game {
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", m.Game, j.Game)}
 	}
 	return j, nil
 }
@@ -70,17 +75,26 @@ type journal struct {
 	mu sync.Mutex
 	Journal
 	saved time.Time
+	took  time.Duration // to save it
 }
 
 // openJournal goes on with the journal of earlier runs. One that cannot be read
-// is begun anew.
+// is begun anew. It is there from the beginning.
 func openJournal(data *store.Data) *journal {
-	j := &journal{data: data, saved: time.Now()}
+	j := &journal{data: data}
 	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
 		j.Jobs = old.Jobs
 	}
 	j.Game, j.State, j.Begun = data.Game, Running, time.Now()
+	j.save() // an error comes again at the end
 	return j
+}
+
+// ran reports whether a job is known to be done.
+func (j *journal) ran(job string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.ContainsFunc(j.Jobs, func(r JobRecord) bool { return r.Job == job })
 }
 
 // note takes an event, and writes the journal if it is time. No job fails for want
@@ -89,10 +103,13 @@ func (j *journal) note(e Event, took time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.Now = &e
+	every := journalEvery
 	if e.Done {
+		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // run again
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
+		every = journalShare * j.took
 	}
-	if time.Since(j.saved) >= journalEvery {
+	if time.Since(j.saved) >= every {
 		j.save()
 	}
 }
@@ -138,12 +155,15 @@ func (j *journal) end(state string, err error) error {
 // save writes the journal; mu is held.
 func (j *journal) save() error {
 	j.Updated = time.Now()
-	defer func() { j.saved = time.Now() }()
-	text, err := json.MarshalIndent(j.Journal, "", " ")
+	defer func() {
+		j.saved = time.Now()
+		j.took = j.saved.Sub(j.Updated)
+	}()
+	text, err := store.MarshalSummed(j.Journal)
 	if err != nil {
 		return err
 	}
-	if err := j.data.WriteFile(store.JournalFile, append(text, '\n')); err != nil {
+	if err := j.data.WriteFile(store.JournalFile, text); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil

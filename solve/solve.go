@@ -25,6 +25,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -64,6 +67,12 @@ type Options struct {
 	Final     Final
 	UntilTier int         // stop after so many rounds of PossibleMoves; -1: do not
 	Report    func(Event) // called from one goroutine at a time; may be nil
+
+	// LateKeep says that KeepAll, or the form, was not asked for when the run began:
+	// it is refused if it cannot be met any more.
+	LateKeep bool
+	Remember map[string]string // what the manifest says of the options, for who resumes
+	Warn     func(string)      // is told, in a line, what is damaged and run again; may be nil
 }
 
 // An Event is news of a run.
@@ -97,6 +106,7 @@ func (e Event) Place() string {
 // A Result is what a run came to.
 type Result struct {
 	Solved    bool    // false after --until-tier
+	Before    bool    // solved by an earlier run
 	Value     string  // of the start
 	Positions uint64  // with the start
 	Final     bool    // whether the text of all positions is there
@@ -117,6 +127,11 @@ type loop struct {
 
 	journal *journal
 	jobAt   time.Time // when the job that runs began
+
+	mu     sync.Mutex             // of what follows
+	seals  map[string]*store.Seal // of directories that have been looked at; nil: not whole
+	damage map[string]error       // why one is not
+	gone   bool                   // that a directory is gone has been told
 }
 
 // run is one run of the loop over a tiered game. Work is measured in slots.
@@ -125,7 +140,10 @@ type run struct {
 	g    game.Tiered
 	last int // tier
 
-	tables string // the attempt in which tiers of the table are written; "" before the first
+	tables string      // the attempt in which tiers of the table are written; "" before the first
+	tabled []bool      // by tier, whether an earlier run has put it into the table
+	sealed bool        // an earlier run has put in all
+	tiers  *store.Seal // of those that are in it
 }
 
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
@@ -142,7 +160,8 @@ func (r *run) values(tier int) string {
 
 // Run solves the game in a data directory, from where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	l := &loop{Options: o, data: data, begun: time.Now(), journal: openJournal(data)}
+	l := &loop{Options: o, data: data, begun: time.Now(), journal: openJournal(data),
+		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
 	stop := l.journal.beat()
 	err := l.solve(ctx, g)
 	stop()
@@ -177,21 +196,23 @@ func (l *loop) solve(ctx context.Context, g game.Game) error {
 }
 
 func (r *run) run(ctx context.Context) error {
-	solved, err := r.lowestSolved()
-	if err != nil {
+	if err := r.lookOver(ctx); err != nil {
+		return err
+	}
+	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
 	until := r.last
 	if r.UntilTier >= 0 {
 		until = min(until, r.UntilTier)
 	}
-	if err := r.forward(ctx, min(until, solved-1)); err != nil {
+	if err := r.forward(ctx, until); err != nil {
 		return err
 	}
 	if r.UntilTier >= 0 {
-		return r.count(until)
+		return r.count(ctx, until)
 	}
-	if err := r.backward(ctx, solved); err != nil {
+	if err := r.backward(ctx); err != nil {
 		return err
 	}
 	if err := r.final(ctx); err != nil {
@@ -200,40 +221,105 @@ func (r *run) run(ctx context.Context) error {
 	return r.clean()
 }
 
-// lowestSolved is the lowest tier that an earlier run has solved; one more than
-// the last if it had not come so far.
-func (r *run) lowestSolved() (int, error) {
-	for tier := range r.last + 1 {
-		done, err := r.solved(tier)
-		if err != nil || done {
-			return tier, err
+// lookOver looks for the tiers that an earlier run has put into the table.
+func (r *run) lookOver(ctx context.Context) (err error) {
+	r.tabled = make([]bool, r.last+1)
+	r.tiers = &store.Seal{Game: r.data.Game, Job: table.Dir}
+	if !r.data.Resumed {
+		return nil
+	}
+	if r.sealed, err = r.wholeTable(ctx); err != nil {
+		return err
+	}
+	if r.sealed {
+		for tier := range r.tabled {
+			r.tabled[tier] = true
+		}
+		return r.canKeep(ctx)
+	}
+	there, err := store.ReadSealFile(r.data.FS, r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
+	switch {
+	case err == nil && there.Game == r.data.Game:
+		for _, f := range there.Files {
+			if err := r.takeTier(ctx, f); err != nil {
+				return err
+			}
+		}
+	case err != nil && !tierio.Damaged(err):
+		return err
+	case !errors.Is(err, fs.ErrNotExist):
+		r.warn("%s is not as it was written: the table is made again", r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
+	}
+	return r.canKeep(ctx)
+}
+
+// takeTier takes a tier that an earlier run has put into the table. One that is
+// damaged is taken out.
+func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for tier := range r.tabled {
+		name := table.TierFile(tier)
+		if filepath.Base(name) != f.Name {
+			continue
+		}
+		switch err := tierio.CheckFile(r.data.FS, r.data.Dir(name), &f); {
+		case err == nil:
+			r.tabled[tier] = true
+			r.tiers.Files = append(r.tiers.Files, f)
+		case tierio.Damaged(err):
+			r.warn("%v: made again", err)
+			return r.data.Remove(name)
+		default:
+			return err
 		}
 	}
-	return r.last + 1, nil
+	return nil
 }
 
-// solved reports whether the values of a tier are there: those of the last tier
-// once they are in the table.
-func (r *run) solved(tier int) (bool, error) {
-	done, err := r.tabled(tier)
-	if err != nil || done {
-		return done, err
+// canKeep refuses a LateKeep that cannot be met any more.
+func (r *run) canKeep(ctx context.Context) error {
+	if !r.LateKeep || !r.KeepAll {
+		return nil
 	}
-	return r.data.Whole(second(tier))
-}
-
-// tabled reports whether a tier is in the table.
-func (r *run) tabled(tier int) (bool, error) {
-	_, err := r.data.FS.Stat(r.data.Dir(table.TierFile(tier)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	for tier := range r.last + 1 {
+		for _, name := range []string{first(tier), second(tier)} {
+			needed := r.tabled[tier] && (name == first(tier) || tier < r.last)
+			if err := r.canKeepDir(ctx, name, needed); err != nil {
+				return err
+			}
+		}
 	}
-	return err == nil, err
+	return nil
 }
 
-// forward runs InitFirst and PossibleMoves until a tier.
+// forward runs InitFirst and PossibleMoves until a tier, as far as somebody needs
+// what they make.
 func (r *run) forward(ctx context.Context, until int) error {
-	for tier := 0; tier <= until; tier++ {
+	needed := make([]bool, r.last+2)
+	for tier := until; tier >= 0; tier-- {
+		switch whole, err := r.wholeAfter(ctx, tier, needed[tier+1]); {
+		case err != nil:
+			return err
+		case !whole: // the next is to be made from it
+			needed[tier] = true
+		case r.tabled[tier]:
+		case r.UntilTier >= 0 || tier == r.last:
+			needed[tier] = true
+		default:
+			solved, err := r.whole(ctx, second(tier))
+			if err != nil {
+				return err
+			}
+			needed[tier] = !solved
+		}
+	}
+	for tier := range r.last + 1 {
+		if !needed[tier] {
+			r.skip(r.g.Slots(tier))
+			continue
+		}
 		job := runner.Job{Work: runner.Work{Name: first(tier), Step: step.Possible}, Tier: tier}
 		if tier == 0 {
 			job.Step = step.Init
@@ -245,53 +331,47 @@ func (r *run) forward(ctx context.Context, until int) error {
 			return err
 		}
 	}
-	for tier := until + 1; tier <= r.last; tier++ {
-		r.skip(r.g.Slots(tier))
-	}
 	return nil
+}
+
+// wholeAfter reports whether the positions of the tier after this one are there, or
+// not needed.
+func (r *run) wholeAfter(ctx context.Context, tier int, needed bool) (bool, error) {
+	if !needed {
+		return true, nil
+	}
+	return r.whole(ctx, first(tier+1))
 }
 
 // count counts the tiers that earlier runs made: in the table, where they are
 // solved already.
-func (r *run) count(until int) error {
+func (r *run) count(ctx context.Context, until int) error {
 	for tier := range until + 1 {
-		if r.result.Tiers[tier] >= 0 {
+		if !r.tabled[tier] {
+			seal, err := r.sealOf(ctx, first(tier))
+			if err != nil {
+				return err
+			}
+			r.result.Tiers[tier] = int64(seal.Records())
 			continue
 		}
-		dir := first(tier)
-		if done, err := r.tabled(tier); err != nil {
-			return err
-		} else if done {
-			dir = table.TierFile(tier)
-		}
-		t, err := tierio.Open(r.data.FS, r.data.Dir(dir), r.g, tier)
+		f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(tier)))
 		if err != nil {
 			return err
 		}
-		counts := t.Counts()
-		r.result.Tiers[tier] = int64(counts.Total())
-		if err := t.Close(); err != nil {
-			return err
-		}
+		r.result.Tiers[tier] = int64(f.Records)
 	}
 	return nil
 }
 
 // backward runs SolveMoves from the last tier to the start. A tier is put into
 // the table while the job of the next one runs: both read its values and neither
-// needs the other. solved is the lowest tier that had its values already.
-func (r *run) backward(ctx context.Context, solved int) error {
+// needs the other.
+func (r *run) backward(ctx context.Context) error {
 	tabling := make(chan error, 1) // the outcome for the tier before
 	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
-		var err error
-		if tier >= min(solved, r.last) {
-			r.skip(r.g.Slots(tier))
-		} else {
-			job := runner.Job{Tier: tier, Parents: r.data.Dir(first(tier)), Work: runner.Work{
-				Name: r.values(tier), Step: step.Solve, Input: []string{r.data.Dir(r.values(tier + 1))}}}
-			err = r.job(ctx, &job, r.g.Slots(tier))
-		}
+		err := r.solveTier(ctx, tier)
 		if tabled := <-tabling; err == nil {
 			err = tabled
 		}
@@ -300,26 +380,63 @@ func (r *run) backward(ctx context.Context, solved int) error {
 		}
 		go func() { tabling <- r.tableAndRemove(tier) }()
 	}
-	if err := <-tabling; err != nil {
+	if err := <-tabling; err != nil || r.sealed {
 		return err
 	}
-	if whole, err := r.data.Whole(table.Dir); err != nil || whole {
+	return r.sealTable()
+}
+
+// solveTier runs SolveMoves of a tier, unless it has its values.
+func (r *run) solveTier(ctx context.Context, tier int) error {
+	if r.tabled[tier] || tier == r.last {
+		r.skip(r.g.Slots(tier))
+		return nil
+	}
+	job := runner.Job{Tier: tier, Parents: r.data.Dir(first(tier)), Work: runner.Work{
+		Name: r.values(tier), Step: step.Solve, Input: []string{r.data.Dir(r.values(tier + 1))}}}
+	if r.tabled[tier+1] { // then the directory may be gone
+		switch whole, err := r.whole(ctx, r.values(tier+1)); {
+		case err != nil:
+			return err
+		case !whole:
+			job.Input = []string{r.data.Dir(table.TierFile(tier + 1))}
+		}
+	}
+	return r.job(ctx, &job, r.g.Slots(tier))
+}
+
+// sealTable makes the table whole, in which all tiers are and nothing else is to be.
+func (r *run) sealTable() error {
+	entries, err := r.data.FS.ReadDir(r.data.Dir(table.Dir))
+	if err != nil {
 		return err
 	}
-	return r.data.Mark(table.Dir)
+	for _, e := range entries {
+		if e.Name() != tiersSeal && r.tiers.File(e.Name()) == nil {
+			if err := r.data.Remove(filepath.Join(table.Dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
+		return err
+	}
+	return r.data.Remove(filepath.Join(table.Dir, tiersSeal))
 }
 
 // tableAndRemove puts a tier into the table, and lets the directories go that
 // nothing needs any more.
 func (r *run) tableAndRemove(tier int) error {
-	if err := r.table(tier, r.values(tier)); err != nil {
-		return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+	if !r.tabled[tier] {
+		if err := r.table(tier, r.values(tier)); err != nil {
+			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+		}
 	}
 	if r.KeepAll || tier == r.last {
 		return nil
 	}
 	for _, name := range []string{r.values(tier + 1), first(tier)} {
-		if err := r.data.Remove(name); err != nil {
+		if err := r.remove(name); err != nil {
 			return err
 		}
 	}
@@ -328,9 +445,6 @@ func (r *run) tableAndRemove(tier int) error {
 
 // table writes a tier's file of the table from the directory with its values.
 func (r *run) table(tier int, from string) error {
-	if done, err := r.tabled(tier); err != nil || done {
-		return err
-	}
 	in, err := tierio.Open(r.data.FS, r.data.Dir(from), r.g, tier)
 	if err != nil {
 		return err
@@ -356,7 +470,16 @@ func (r *run) table(tier int, from string) error {
 	if err := w.Finish(w.AppendTier(in), out); err != nil {
 		return err
 	}
-	return r.data.CommitFile(name, table.TierFile(tier))
+	if err := r.data.CommitFile(name, table.TierFile(tier)); err != nil {
+		return err
+	}
+	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(tier)))
+	if err != nil {
+		return err
+	}
+	r.tiers.Files = append(r.tiers.Files, f)
+	slices.SortFunc(r.tiers.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	return r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
 }
 
 // final counts the table and writes the course's text, if it is wanted.
@@ -374,19 +497,23 @@ func (r *run) final(ctx context.Context) error {
 			job.Input = append(job.Input, r.data.Dir(table.TierFile(tier)))
 		}
 	}
-	r.result.Solved = true
-	value, _, err := t.Lookup(r.g.Start())
+	r.result.Solved, r.result.Before = true, r.sealed
+	value, ok, err := t.Lookup(r.g.Start())
+	if err == nil && !ok {
+		err = errNoStart
+	}
 	if err != nil {
 		return err
 	}
 	r.result.Value = value.String()
-	r.result.Final = r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit
-	if !r.result.Final {
-		r.result.Final, err = r.data.Whole(FinalDir) // an earlier run may have written it
+	if wanted, err := r.wantsFinal(ctx); err != nil || !wanted {
 		return err
 	}
 	return r.job(ctx, &job, 0)
 }
+
+// errNoStart is of a table in which the position before the first move is not.
+var errNoStart = errors.New("table: the start is missing: driver solve --overwrite begins anew")
 
 // clean removes what is left over.
 func (r *run) clean() error {
@@ -397,12 +524,21 @@ func (r *run) clean() error {
 	if r.KeepAll {
 		return err
 	}
-	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)), r.data.Remove(second(0)))
+	entries, listed := r.data.FS.ReadDir(r.data.Path)
+	err = errors.Join(err, listed)
+	for _, e := range entries {
+		for tier := range r.last + 1 {
+			if name := e.Name(); name == first(tier) || name == second(tier) {
+				err = errors.Join(err, r.remove(name))
+			}
+		}
+	}
+	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
 }
 
 // job runs a job unless its directory is whole; slots is its share of the work.
 func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
-	if whole, err := r.data.Whole(job.Name); err != nil || whole {
+	if whole, err := r.whole(ctx, job.Name); err != nil || whole {
 		r.skip(slots)
 		return err
 	}
@@ -415,10 +551,10 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
 	stats, err := r.Runner.Run(ctx, job)
-	if err != nil {
-		return fmt.Errorf("%s: %w", job.Name, err)
+	if err == nil {
+		err = r.commit(&job.Work, stats.Records)
 	}
-	if err := r.data.Commit(job.Output, job.Name); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
 	r.done += slots
@@ -434,6 +570,7 @@ func (r *run) job(ctx context.Context, job *runner.Job, slots float64) error {
 // begin readies a job or a pass for the runner: with a directory to write in, with
 // the seed if its step is the one that reads it, and with news as event makes it.
 func (l *loop) begin(w *runner.Work, seeded string, event func(runner.Progress) Event) error {
+	l.again(w.Name)
 	if err := l.attempt(w); err != nil {
 		return err
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,23 +16,57 @@ import (
 
 // FormatVersion is the version of everything in a data directory. A directory
 // of another version is refused.
-const FormatVersion = 1
+const FormatVersion = 2
 
 const (
 	manifestName  = "treereduce.json"
 	lockName      = "_lock"
 	attemptPrefix = "_attempt-"
+	removedPrefix = "_removed-"
 	tryDigits     = 10 // of the number of a try
-	// Success is the empty file that says that a directory is whole.
+	// Success is the file that says that a directory is whole, and what is in it: a
+	// Seal.
 	Success = "_SUCCESS"
+	// PartPrefix is what the names of files begin with that jobs read.
+	PartPrefix = "part-"
 	// JournalFile says what the jobs of a run did; see package solve.
 	JournalFile = "jobs.json"
 )
 
-// A manifest says what a data directory is of.
-type manifest struct {
-	Format int    `json:"format"`
-	Game   string `json:"game"`
+// A Manifest says what a data directory is of.
+type Manifest struct {
+	Format   int               `json:"format"`
+	Game     string            `json:"game"`               // its spec
+	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; what goes on with it keeps to them
+	Clearing bool              `json:"clearing,omitempty"` // an older run is being removed
+}
+
+// anew is what helps where a data directory is of no use any more.
+const anew = "driver solve --overwrite begins anew"
+
+// ReadManifest reads the manifest of a data directory. One that is damaged, of
+// another version, or of a directory that was being cleared, is refused.
+func ReadManifest(fsys FS, dir string) (*Manifest, error) {
+	name := path.Join(dir, manifestName)
+	text, err := ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	m := new(Manifest)
+	err = UnmarshalSummed(name, text, m)
+	var other struct{ Format int }
+	if err != nil && json.Unmarshal(text, &other) == nil {
+		m.Format = other.Format // one of version 1 has no sum
+	}
+	switch {
+	case m.Format != FormatVersion && m.Format != 0:
+		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, anew)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s", err, anew)
+	case m.Clearing:
+		return nil, fmt.Errorf("data directory %s: a driver ended while it removed an old run: %s", dir, anew)
+	}
+	return m, nil
 }
 
 // ErrBegun is returned by Create when the directory holds a run of the same
@@ -39,9 +75,11 @@ var ErrBegun = errors.New("holds a run of this game already")
 
 // Data is a data directory. At most one process works in it.
 type Data struct {
-	FS   FS
-	Path string
-	Game string // the spec of its game
+	FS      FS
+	Path    string
+	Game    string            // the spec of its game
+	Options map[string]string // that an earlier run remembered; nil of a new one
+	Resumed bool              // an earlier run began it
 
 	lock io.Closer
 }
@@ -52,7 +90,7 @@ type Mode int
 // The modes of Create.
 const (
 	Fresh     Mode = iota // it is an error
-	Resume                // go on with it, if it is of the same game and version
+	Resume                // go on with it, if it is of the same game and version; it must be there
 	Overwrite             // remove what treereduce made there, whatever game
 )
 
@@ -64,7 +102,7 @@ const (
 // keep is Create's.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	d := &Data{FS: fsys, Path: path, Game: game}
-	if err := d.refuseForeign(); err != nil {
+	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
 	if err := d.FS.MkdirAll(path); err != nil {
@@ -78,77 +116,101 @@ func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bo
 			d.Close()
 		}
 	}()
-	begun := false
-	if mode != Overwrite {
-		if begun, err = d.checkManifest(); err != nil {
-			return nil, err
-		}
-		if begun && mode == Fresh {
-			return nil, fmt.Errorf("data directory %s: %w", path, ErrBegun)
-		}
-	}
 	if mode == Overwrite {
-		keep = nil
+		return d, d.overwrite()
 	}
-	if err := d.clear(mode == Overwrite, keep); err != nil {
-		return nil, fmt.Errorf("data directory %s: %w", path, err)
-	}
-	if begun {
-		return d, nil
-	}
-	text, err := json.MarshalIndent(manifest{FormatVersion, game}, "", "  ")
-	if err != nil {
+	if err := d.takeUp(mode); err != nil {
 		return nil, err
 	}
-	if err := d.WriteFile(manifestName, append(text, '\n')); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+	if err := d.clear(false, keep); err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
-	return d, nil
+	if d.Resumed {
+		return d, nil
+	}
+	return d, d.writeManifest(false)
 }
 
-// refuseForeign wants a directory that is not there, or empty, or one of ours. A
-// driver that was killed early leaves nothing but names that begin with _.
-func (d *Data) refuseForeign() error {
+// refuse wants a directory that is not there, or empty, or one of ours. A driver
+// that was killed early leaves nothing but names that begin with _; and where the
+// manifest was lost, everything but the lock may be removed.
+func (d *Data) refuse(mode Mode) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	foreign := false
+	foreign, locked, left := false, false, false
 	for _, e := range entries {
-		if e.Name() == manifestName {
+		switch name := e.Name(); {
+		case name == manifestName:
 			return nil
+		case name == lockName:
+			locked = true
+		case strings.HasPrefix(name, "_"):
+		case ours(name):
+			left = true
+		default:
+			foreign = true
 		}
-		foreign = foreign || !strings.HasPrefix(e.Name(), "_")
 	}
-	if foreign {
+	switch {
+	case foreign || left && !locked:
 		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, manifestName)
+	case left && mode != Overwrite:
+		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, manifestName, anew)
+	case mode == Resume:
+		return fmt.Errorf("nothing to resume in %s: leave --resume out", d.Path)
 	}
 	return nil
 }
 
-// checkManifest reports whether the directory has a manifest, and refuses one
-// of another version or game.
-func (d *Data) checkManifest() (begun bool, err error) {
-	name := d.Dir(manifestName)
-	f, err := d.FS.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// takeUp looks for a run of the same game.
+func (d *Data) takeUp(mode Mode) error {
+	m, err := ReadManifest(d.FS, d.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && mode != Resume:
+		return nil
+	case err != nil:
+		return err
+	case m.Game != d.Game:
+		return fmt.Errorf("data directory %s: of another game: expected %q, found %q", d.Path, d.Game, m.Game)
+	case mode == Fresh:
+		return fmt.Errorf("data directory %s: %w", d.Path, ErrBegun)
 	}
+	d.Options, d.Resumed = m.Options, true
+	return nil
+}
+
+// overwrite removes what is there. While it does, the manifest says so: nobody is to
+// go on with half of an old run.
+func (d *Data) overwrite() error {
+	if err := d.writeManifest(true); err != nil {
+		return err
+	}
+	if err := d.clear(true, nil); err != nil {
+		return fmt.Errorf("data directory %s: %w", d.Path, err)
+	}
+	return d.writeManifest(false)
+}
+
+func (d *Data) writeManifest(clearing bool) error {
+	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, clearing})
 	if err != nil {
-		return false, err
+		return err
 	}
-	defer f.Close()
-	var m manifest
-	if err := json.NewDecoder(f).Decode(&m); err != nil {
-		return false, fmt.Errorf("%s: not a manifest: %w", name, err)
+	if err := d.WriteFile(manifestName, text); err != nil {
+		return fmt.Errorf("data directory: %w", err)
 	}
-	if m.Format != FormatVersion {
-		return false, fmt.Errorf("data directory %s: of format version %d, this program reads version %d", d.Path, m.Format, FormatVersion)
+	return nil
+}
+
+// Remember has the manifest say with which options the run goes on.
+func (d *Data) Remember(options map[string]string) error {
+	if maps.Equal(options, d.Options) {
+		return nil
 	}
-	if m.Game != d.Game {
-		return false, fmt.Errorf("data directory %s: of another game: expected %q, found %q", d.Path, d.Game, m.Game)
-	}
-	return true, nil
+	d.Options = options
+	return d.writeManifest(false)
 }
 
 // ours reports whether a name in a data directory is one that treereduce makes,
@@ -159,11 +221,11 @@ func ours(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{manifestName, JournalFile, "temp", "create", "table", "final"}, name)
+	return slices.Contains([]string{JournalFile, "temp", "create", "table", "final"}, name)
 }
 
 // clear removes attempts that are not to be kept, and if asked everything that
-// is ours but the lock.
+// is ours but the lock and the manifest.
 func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -178,7 +240,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		}
 		switch {
 		case kept:
-		case attempt || all && ours(e.Name()) && !e.IsDir():
+		case attempt || strings.HasPrefix(e.Name(), removedPrefix):
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
 		case all && ours(e.Name()):
 			err = d.Remove(e.Name())
@@ -201,26 +263,19 @@ func (d *Data) Close() error {
 // Dir is the path of a directory or file in the data directory.
 func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
 
-// Whole reports whether a directory is there with its _SUCCESS.
-func (d *Data) Whole(name string) (bool, error) { return Whole(d.FS, d.Dir(name)) }
-
-// Whole reports whether a directory is there with its _SUCCESS.
-func Whole(fsys FS, dir string) (bool, error) {
-	_, err := fsys.Stat(filepath.Join(dir, Success))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Attempt makes an empty directory for a try of the job that makes the directory
 // of that name. No two tries have the same, not those of another process either:
 // whoever still writes for a try that was given up does so where nobody looks.
 // Files beside the directory may belong to the try: those called as it is,
 // with a point and more behind.
 func (d *Data) Attempt(name string) (dir string, err error) {
-	dir = d.Dir(fmt.Sprintf("%s%s-%0*x", attemptPrefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits)))
+	dir = d.unique(attemptPrefix, name)
 	return dir, d.FS.MkdirAll(dir)
+}
+
+// unique is a path that nobody else uses.
+func (d *Data) unique(prefix, name string) string {
+	return d.Dir(fmt.Sprintf("%s%s-%0*x", prefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits)))
 }
 
 // attemptOf is the directory of the attempt that an entry is, or belongs to.
@@ -247,14 +302,15 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// Commit makes the directory of an attempt the directory of a name, whole at
-// once: _SUCCESS is in it before it is renamed. A directory that was not whole
-// gives way. Files beside that belong to the attempt go then.
-func (d *Data) Commit(attempt, name string) error {
-	if err := d.mark(attempt); err != nil {
+// Commit makes the directory of an attempt with these files the directory of a name,
+// whole at once: it is sealed before it is renamed. What was there gives way. Files
+// beside that belong to the attempt go then.
+func (d *Data) Commit(attempt, name string, files []SealedFile) error {
+	seal := Seal{Game: d.Game, Job: name, Files: files}
+	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	if err := d.FS.RemoveAll(d.Dir(name)); err != nil {
+	if err := d.Remove(name); err != nil {
 		return err
 	}
 	if err := d.FS.Rename(attempt, d.Dir(name)); err != nil {
@@ -279,26 +335,18 @@ func (d *Data) CommitFile(attempt, name string) error {
 	return d.FS.Rename(attempt, d.Dir(name))
 }
 
-// Remove removes a directory, _SUCCESS first, so that what an interruption
-// leaves is not taken for whole.
+// Remove removes a directory, or a file. It takes the name away first, so that nobody
+// takes what an interruption leaves for whole.
 func (d *Data) Remove(name string) error {
-	if err := d.FS.RemoveAll(d.Dir(filepath.Join(name, Success))); err != nil {
-		return err
+	removed := d.unique(removedPrefix, filepath.Base(name))
+	err := d.FS.Rename(d.Dir(name), removed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return d.FS.RemoveAll(d.Dir(name))
-}
-
-// Mark writes the _SUCCESS of a directory.
-func (d *Data) Mark(name string) error { return d.mark(d.Dir(name)) }
-
-// mark writes the _SUCCESS of a directory: an empty file is there or not, so it
-// needs no other name first.
-func (d *Data) mark(dir string) error {
-	f, err := d.FS.Create(filepath.Join(dir, Success))
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	return d.FS.RemoveAll(removed)
 }
 
 // WriteFile writes a small file under a temporary name and renames it.

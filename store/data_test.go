@@ -13,6 +13,9 @@ import (
 
 const spec = "a game"
 
+// good is the seal of a part of that text.
+var good = []store.SealedFile{{Name: "part-00000", Length: 4}}
+
 // create makes or takes a data directory, until the test ends.
 func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
 	t.Helper()
@@ -105,14 +108,14 @@ func TestCommit(t *testing.T) {
 	write(t, data.Dir("data_first1"), "half-written")
 	dir := attempt(t, data, "data_first1")
 	write(t, dir, "good")
-	if whole, err := data.Whole("data_first1"); whole || err != nil {
-		t.Errorf("before: whole %v, %v", whole, err)
+	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrHalf) {
+		t.Errorf("before: %v", err)
 	}
-	if err := data.Commit(dir, "data_first1"); err != nil {
+	if err := data.Commit(dir, "data_first1", good); err != nil {
 		t.Fatal(err)
 	}
-	if whole, err := data.Whole("data_first1"); !whole || err != nil {
-		t.Errorf("after: whole %v, %v", whole, err)
+	if _, parts, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil || !slices.Equal(parts, []string{"part-00000"}) {
+		t.Errorf("after: %q, %v", parts, err)
 	}
 	text, err := os.ReadFile(data.Dir("data_first1/part-00000"))
 	if err != nil || string(text) != "good" {
@@ -141,7 +144,7 @@ func TestLateTry(t *testing.T) {
 	}
 	write(t, late, "late")
 	write(t, dir, "good")
-	if err := data.Commit(dir, "data_first1"); err != nil {
+	if err := data.Commit(dir, "data_first1", good); err != nil {
 		t.Fatal(err)
 	}
 	write(t, late, "later")
@@ -200,11 +203,11 @@ func TestKeep(t *testing.T) {
 	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{running}) {
 		t.Errorf("attempts: %q, %v, want %s", got, err, running)
 	}
-	if err := data.Commit(running, "data_first1"); err != nil {
+	if err := data.Commit(running, "data_first1", good); err != nil {
 		t.Fatal(err)
 	}
-	if whole, err := data.Whole("data_first1"); !whole || err != nil {
-		t.Errorf("whole %v, %v", whole, err)
+	if _, _, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil {
+		t.Error(err)
 	}
 	if _, err := os.Stat(running + ".ranges"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what belonged to the attempt: %v", err)

@@ -65,8 +65,15 @@ type Local struct{}
 
 var _ FS = Local{}
 
-// Open opens a file for reading.
+// ErrNotRegular is returned by Open where a directory, a device or a pipe is in the
+// place of a file.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Open opens a file for reading. A pipe would wait for somebody to write.
 func (Local) Open(name string) (File, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

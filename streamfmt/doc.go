@@ -27,17 +27,19 @@
 // uv is an unsigned varint.
 //
 //	file    = head  block …  page …  directory  summary  tail
-//	head    = "TRBLOCK1" uv(len) spec uv(tier)
-//	block …   each followed by its CRC-32C (4 bytes)
-//	page    = { uv(range − the range before) uv(length of block with CRC) } …
-//	          CRC-32C of the page (4)             256 blocks a page; the first
-//	          range of a page is counted from itself: 0
+//	head    = "TRBLOCK2" uv(len) spec uv(tier)
+//	page    = { uv(range − the range before) uv(length of block) CRC-32C of block (4) } …
+//	          256 blocks a page; the first range of a page is counted from itself: 0
 //	directory, for each page
 //	        = its first range (8)  offset of that block (8)  offset of the page (8)
+//	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
 //	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
 //	          number of blocks (8)
 //	          CRC-32C of head, directory, summary and tail so far (8)  "TRBLEND1"
+//
+// The last checksum holds those of the pages, they hold those of the blocks: whoever
+// knows it, as the seal of a directory does, knows every byte, and need not read them.
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions
@@ -51,7 +53,7 @@
 // What is known of the positions of a game with cycles: the same file with other
 // blocks, each the hashes of a range, and with tier 0.
 //
-//	file    = "TRRANGE1" … as above
+//	file    = "TRRANGE2" … as above
 //	block   = uv(slots) plane …             nine, in the order of block.State
 //	plane   = set | 5                       no slot
 //	                | 6                     the same as the first plane

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	fileMagic = "TRBLOCK1"
+	fileMagic = "TRBLOCK2"
 	tailMagic = "TRBLEND1"
 	tailSize  = 48
 	pageSize  = 256 // blocks
-	entrySize = 24
+	entrySize = 28
+	sumSize   = 4
 	countSize = 9
 	maxSpec   = 1 << 10
 )
@@ -45,11 +46,12 @@ func (c *Counts) Total() uint64 {
 }
 
 // A Packed is packed blocks in a row, as one worker makes them for a writer to
-// append: their bytes, where each ends, and what they hold.
+// append: their bytes, where each ends, its checksum, and what they hold.
 type Packed struct {
 	Bytes  []byte
 	Ranges []uint64
 	Ends   []int
+	Sums   []uint32
 	Counts Counts
 
 	encoder Encoder
@@ -57,16 +59,21 @@ type Packed struct {
 
 // Reset empties p.
 func (p *Packed) Reset() {
-	p.Bytes, p.Ranges, p.Ends, p.Counts = p.Bytes[:0], p.Ranges[:0], p.Ends[:0], Counts{}
+	p.Bytes, p.Ranges, p.Ends, p.Sums, p.Counts = p.Bytes[:0], p.Ranges[:0], p.Ends[:0], p.Sums[:0], Counts{}
 }
 
 // Add packs b, which holds at least one record.
 func (p *Packed) Add(b *block.Block) {
 	from := len(p.Bytes)
 	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
-	p.Bytes = binary.LittleEndian.AppendUint32(p.Bytes, crc32.Checksum(p.Bytes[from:], castagnoli))
-	p.Ranges = append(p.Ranges, b.Range)
+	p.end(b.Range, from)
+}
+
+// end notes the block of a range, which begins at a byte and ends at the last.
+func (p *Packed) end(rng uint64, from int) {
+	p.Ranges = append(p.Ranges, rng)
 	p.Ends = append(p.Ends, len(p.Bytes))
+	p.Sums = append(p.Sums, crc32.Checksum(p.Bytes[from:], castagnoli))
 }
 
 // A Writer writes a block file.
@@ -82,8 +89,11 @@ type Writer struct {
 }
 
 // A page of the index: its first range, where the block of that range begins,
-// and where the page itself does.
-type page struct{ first, block, at uint64 }
+// where the page itself does, and its checksum.
+type page struct {
+	first, block, at uint64
+	sum              uint32
+}
 
 // NewWriter begins a block file of a tier of a game.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
@@ -103,7 +113,7 @@ func newWriter(w io.Writer, magic, spec string, tier int) (*Writer, error) {
 func (w *Writer) Append(p *Packed) error {
 	from := 0
 	for i, end := range p.Ends {
-		if err := w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from)); err != nil {
+		if err := w.enter(p.Ranges[i], w.offset+uint64(from), uint64(end-from), p.Sums[i]); err != nil {
 			return err
 		}
 		from = end
@@ -115,27 +125,27 @@ func (w *Writer) Append(p *Packed) error {
 }
 
 // enter puts a block into the index.
-func (w *Writer) enter(rng, offset, length uint64) error {
+func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
 	if w.blocks > 0 && rng <= w.last {
 		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
 	}
 	if w.blocks%pageSize == 0 {
 		w.closePage()
-		w.pages = append(w.pages, page{rng, offset, uint64(len(w.index))})
+		w.pages = append(w.pages, page{first: rng, block: offset, at: uint64(len(w.index))})
 		w.last = rng
 	}
 	w.index = binary.AppendUvarint(w.index, rng-w.last)
 	w.index = binary.AppendUvarint(w.index, length)
+	w.index = binary.LittleEndian.AppendUint32(w.index, sum)
 	w.last = rng
 	w.blocks++
 	return nil
 }
 
-// closePage appends the checksum of the last page.
+// closePage notes the checksum of the last page.
 func (w *Writer) closePage() {
 	if n := len(w.pages); n > 0 {
-		sum := crc32.Checksum(w.index[w.pages[n-1].at:], castagnoli)
-		w.index = binary.LittleEndian.AppendUint32(w.index, sum)
+		w.pages[n-1].sum = crc32.Checksum(w.index[w.pages[n-1].at:], castagnoli)
 	}
 }
 
@@ -152,7 +162,7 @@ func (w *Writer) AppendFile(f *File) error {
 		if err != nil {
 			return err
 		}
-		if err := w.enter(e.Range, w.offset, uint64(len(raw))); err != nil {
+		if err := w.enter(e.Range, w.offset, uint64(len(raw)), e.Sum); err != nil {
 			return err
 		}
 		w.offset += uint64(len(raw))
@@ -172,6 +182,7 @@ func (w *Writer) Close() error {
 		for _, n := range []uint64{p.first, p.block, w.offset + p.at} {
 			end = binary.LittleEndian.AppendUint64(end, n)
 		}
+		end = binary.LittleEndian.AppendUint32(end, p.sum)
 	}
 	dirAt := w.offset + uint64(len(w.index))
 	summaryAt := dirAt + uint64(len(end))
@@ -215,12 +226,23 @@ type File struct {
 	index  uint64 // where they end
 	dirAt  uint64
 	dir    []byte
+	sum    uint32
 }
 
 // OpenFile reads head and tail of a block file of so many bytes, called name in
 // errors. A file that is cut short or damaged there is a *FormatError.
 func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
 	return open(r, size, name, fileMagic, "block file")
+}
+
+// OpenAny is OpenFile for a block file or a range file, for whoever wants its sums
+// alone.
+func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
+	magic := make([]byte, min(size, int64(len(rangeMagic))))
+	if _, err := r.ReadAt(magic, 0); err == nil && string(magic) == rangeMagic {
+		return OpenRangeFile(r, size, name)
+	}
+	return OpenFile(r, size, name)
 }
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
@@ -273,6 +295,7 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	if frameSum(head[:f.start], rest[:len(rest)-16]) != word(4) {
 		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
 	}
+	f.sum = uint32(word(4))
 	f.dir = rest[:pages*entrySize]
 	for s := rest[len(f.dir) : len(rest)-tailSize]; len(s) > 0; s = s[countSize:] {
 		f.counts[s[0]] = binary.LittleEndian.Uint64(s[1:])
@@ -308,11 +331,30 @@ func (f *File) Tier() int { return f.tier }
 // Counts is the number of its records by value, as its writer counted them.
 func (f *File) Counts() Counts { return f.counts }
 
+// Sum is the checksum on which all others of the file hang.
+func (f *File) Sum() uint32 { return f.sum }
+
+// Check reads the whole file, and holds every block to its checksum.
+func (f *File) Check() error {
+	entries, err := f.Entries()
+	if err != nil {
+		return err
+	}
+	c := f.Cursor(bufferSize)
+	for _, e := range entries {
+		if _, err := c.Raw(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // An Entry is where a block lies.
 type Entry struct {
 	Range  uint64
 	Offset uint64
-	Length uint32 // with its checksum
+	Length uint32
+	Sum    uint32
 }
 
 // Entries reads the whole index: 24 bytes of memory a block.
@@ -342,7 +384,7 @@ func (f *File) Entries() ([]Entry, error) {
 // page returns a line of the directory.
 func (f *File) page(i int) page {
 	e := f.dir[i*entrySize:]
-	return page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])}
+	return page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:]), binary.LittleEndian.Uint32(e[24:])}
 }
 
 // pageBounds is where a page begins and ends.
@@ -355,26 +397,25 @@ func (f *File) pageBounds(i int) (from, to uint64) {
 
 // readPage appends the entries of a page, whose bytes are given.
 func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
-	body := len(src) - 4
-	if body < 0 || crc32.Checksum(src[:body], castagnoli) != binary.LittleEndian.Uint32(src[body:]) {
+	p := f.page(i)
+	if crc32.Checksum(src, castagnoli) != p.sum {
 		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
 	}
-	src = src[:body]
-	p := f.page(i)
 	rng, offset := p.first, p.block
 	for n := uint64(i) * pageSize; n < min(f.blocks, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
-		if a <= 0 || b <= 0 || offset < f.start || offset > f.index ||
-			length < 4 || length > min(f.index-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
+		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || offset < f.start || offset > f.index ||
+			length == 0 || length > min(f.index-offset, math.MaxUint32) || (step == 0) != (n%pageSize == 0) {
 			return nil, f.errorf("damaged in its index, at block %d", n)
 		}
 		if rng += step; rng < step {
 			return nil, f.errorf("damaged in its index, at block %d: ranges are not in order", n)
 		}
-		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length)})
+		sum := binary.LittleEndian.Uint32(src[a+b:])
+		entries = append(entries, Entry{Range: rng, Offset: offset, Length: uint32(length), Sum: sum})
 		offset += length
-		src = src[a+b:]
+		src = src[a+b+sumSize:]
 	}
 	if len(src) > 0 {
 		return nil, f.errorf("damaged in its index: %d bytes are left over on page %d", len(src), i)
@@ -421,8 +462,8 @@ type Cursor struct {
 // Cursor returns a cursor that reads ahead so many bytes.
 func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
 
-// Raw returns the packed bytes of a block with their checksum, which has been
-// checked. They hold until the next call.
+// Raw returns the packed bytes of a block, whose checksum has been checked. They
+// hold until the next call.
 func (c *Cursor) Raw(e Entry) ([]byte, error) {
 	end := e.Offset + uint64(e.Length)
 	if e.Offset < c.at || end > c.at+uint64(len(c.window)) {
@@ -438,8 +479,7 @@ func (c *Cursor) Raw(e Entry) ([]byte, error) {
 		}
 	}
 	raw := c.window[e.Offset-c.at : end-c.at]
-	body := raw[:len(raw)-4]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(raw[len(body):]) {
+	if crc32.Checksum(raw, castagnoli) != e.Sum {
 		return nil, c.f.errorf("damaged: the checksum of the block at byte %d (range %#x) is wrong", e.Offset, e.Range)
 	}
 	return raw, nil
@@ -451,7 +491,7 @@ func (c *Cursor) Read(e Entry, b *block.Block) error {
 	if err != nil {
 		return err
 	}
-	if err := c.decoder.Decode(raw[:len(raw)-4], b); err != nil {
+	if err := c.decoder.Decode(raw, b); err != nil {
 		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // rangeMagic is what a range file begins with.
-const rangeMagic = "TRRANGE1"
+const rangeMagic = "TRRANGE2"
 
 // What stands for a plane in the place of its levels; see package comment.
 const (
@@ -90,9 +89,7 @@ func (p *Packed) AddState(rng uint64, n int, s *block.State, count bool) {
 	from := len(p.Bytes)
 	planes := s.Planes()
 	p.Bytes = p.encoder.AppendPlanes(p.Bytes, n, planes[:]...)
-	p.Bytes = binary.LittleEndian.AppendUint32(p.Bytes, crc32.Checksum(p.Bytes[from:], castagnoli))
-	p.Ranges = append(p.Ranges, rng)
-	p.Ends = append(p.Ends, len(p.Bytes))
+	p.end(rng, from)
 	if count {
 		s.Count((*[256]uint64)(&p.Counts))
 	}
@@ -116,7 +113,7 @@ func (c *Cursor) ReadState(e Entry, n int, s *block.State) error {
 	}
 	s.Reset(n)
 	planes := s.Planes()
-	if err = c.decoder.DecodePlanes(raw[:len(raw)-4], n, planes[:]...); err == nil {
+	if err = c.decoder.DecodePlanes(raw, n, planes[:]...); err == nil {
 		err = checkState(&planes)
 	}
 	if err != nil {

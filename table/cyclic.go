@@ -46,19 +46,30 @@ func IsCyclic(fsys store.FS, data string) (bool, error) {
 }
 
 // OpenCyclic opens the table of a data directory of a game with cycles. One that
-// is not whole is refused.
+// is not whole, or not as its seal says, is refused.
 func OpenCyclic(fsys store.FS, data string) (*Cyclic, error) {
-	name := filepath.Join(data, CyclicFile)
-	g, err := gameOf(fsys, name)
+	seal, err := openSeal(fsys, data)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
+	}
+	parsed, err := games.Parse(seal.Game)
+	if err != nil {
+		return nil, fmt.Errorf("table: %s: %w", filepath.Join(data, Dir), err)
+	}
+	g, ok := parsed.(game.Cyclic)
+	if !ok {
+		return nil, fmt.Errorf("table: %s: game %q has no cycles", filepath.Join(data, Dir), seal.Game)
 	}
 	return OpenCyclicOf(fsys, data, g)
 }
 
 // OpenCyclicOf is OpenCyclic for a game that is known.
 func OpenCyclicOf(fsys store.FS, data string, g game.Cyclic) (*Cyclic, error) {
-	if err := checkWhole(fsys, filepath.Join(data, Dir)); err != nil {
+	seal, err := openSeal(fsys, data)
+	if err == nil && seal.Game != g.Spec() {
+		err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: fmt.Sprintf("of another game: expected %q, found %q", g.Spec(), seal.Game)}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	index, err := rangeio.ReadIndex(fsys, filepath.Join(data, Dir), g)
@@ -70,32 +81,6 @@ func OpenCyclicOf(fsys store.FS, data string, g game.Cyclic) (*Cyclic, error) {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	return &Cyclic{g: g, file: file, index: index, cursor: file.Cursor(), at: -1}, nil
-}
-
-// gameOf is the game that a range file says it is of.
-func gameOf(fsys store.FS, name string) (g game.Cyclic, err error) {
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	f, err := streamfmt.OpenRangeFile(in, info.Size(), name)
-	if err != nil {
-		return nil, err
-	}
-	parsed, err := games.Parse(f.Spec())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	g, ok := parsed.(game.Cyclic)
-	if !ok {
-		return nil, fmt.Errorf("%s: game %q has no cycles", name, f.Spec())
-	}
-	return g, nil
 }
 
 // WriteCyclic writes the states after the last pass as the file of a table. The

@@ -65,7 +65,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (di
 	if err := index.Write(store.Local{}, filepath.Join(dir, Dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, Dir, store.Success), nil, 0o666); err != nil {
+	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -171,7 +171,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := w.Close(); err != nil { // no positions, and so it says
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "is missing") {
@@ -189,7 +189,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, out.Bytes(), 0o666); err != nil {
+	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {

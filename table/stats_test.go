@@ -79,7 +79,7 @@ func TestTableStats(t *testing.T) {
 			p = m.To
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, Dir, store.Success), nil, 0o666); err != nil {
+	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
 	table, err := Open(store.Local{}, dir)

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/treereduce/treereduce/block"
@@ -21,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/games"
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/tierio"
 )
 
 // Dir is the name of the table's directory within a data directory.
@@ -52,8 +52,8 @@ type tierFile struct {
 	block  block.Block
 }
 
-// Open opens the table of a data directory. A table that is not whole, or with
-// a tier missing, cut short or of another game, is refused.
+// Open opens the table of a data directory. A table that is not whole, or that is
+// not as its seal says, or not of the game of its data directory, is refused.
 func Open(fsys store.FS, data string) (*Table, error) {
 	t := new(Table)
 	if err := t.open(fsys, data); err != nil {
@@ -64,37 +64,19 @@ func Open(fsys store.FS, data string) (*Table, error) {
 }
 
 func (t *Table) open(fsys store.FS, data string) error {
-	dir := filepath.Join(data, Dir)
-	entries, err := fsys.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: not there: the game has not been solved yet", dir)
-	}
+	seal, err := openSeal(fsys, data)
 	if err != nil {
 		return err
 	}
-	if err := checkWhole(fsys, dir); err != nil {
-		return err
+	if t.g, err = games.Tiered(seal.Game); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
 	}
-	first := ""
-	for _, e := range entries {
-		if first == "" && strings.HasPrefix(e.Name(), tierPrefix) {
-			first = filepath.Join(dir, e.Name())
-		}
-	}
-	if first == "" {
-		return fmt.Errorf("%s: it has no file %s…", dir, tierPrefix)
-	}
-	f, err := openTier(fsys, first)
-	if err != nil {
-		return err
-	}
-	f.closer.Close()
-	if t.g, err = games.Tiered(f.Spec()); err != nil {
-		return fmt.Errorf("%s: %w", first, err)
+	if tiers := t.g.Tiers() + 1; len(seal.Files) != tiers {
+		return fmt.Errorf("%s: %d files, but %q has %d tiers", filepath.Join(data, Dir), len(seal.Files), seal.Game, tiers)
 	}
 	for tier := range t.g.Tiers() + 1 {
 		name := filepath.Join(data, TierFile(tier))
-		f, err := openTier(fsys, name)
+		f, err := openTier(fsys, name, seal.File(filepath.Base(name)))
 		if err != nil {
 			return err
 		}
@@ -106,29 +88,49 @@ func (t *Table) open(fsys store.FS, data string) error {
 	return nil
 }
 
-// checkWhole refuses the directory of a table that is not whole.
-func checkWhole(fsys store.FS, dir string) error {
-	whole, err := store.Whole(fsys, dir)
+// openSeal reads the seal of the table of a data directory, and holds the directory
+// to it, and its game to that of the data directory. A table may lie on its own.
+func openSeal(fsys store.FS, data string) (*store.Seal, error) {
+	dir := filepath.Join(data, Dir)
+	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: not there: the game has not been solved yet", dir)
+	}
+	m, err := store.ReadManifest(fsys, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		m, err = new(store.Manifest), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	seal, _, err := store.OpenDir(fsys, dir, m.Game)
+	switch {
+	case errors.Is(err, store.ErrHalf):
+		return nil, fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
+	case err != nil:
+		return nil, err
+	case seal == nil:
+		return nil, &store.DamageError{Name: filepath.Join(dir, store.Success), Reason: "damaged: it is empty"}
+	}
+	return seal, nil
+}
+
+// Seal seals the table of a data directory as it is: all files of a game's table are
+// in it.
+func Seal(fsys store.FS, data, game string) error {
+	dir := filepath.Join(data, Dir)
+	files, err := tierio.SealAll(fsys, dir)
 	if err != nil {
 		return err
 	}
-	if !whole {
-		return fmt.Errorf("%s: not whole, it has no %s: the game has not been solved to its end (driver solve --resume goes on)", dir, store.Success)
-	}
-	return nil
+	return (&store.Seal{Game: game, Job: Dir, Files: files}).Write(fsys, dir)
 }
 
-func openTier(fsys store.FS, name string) (*tierFile, error) {
+func openTier(fsys store.FS, name string, seal *store.SealedFile) (*tierFile, error) {
 	in, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := in.Stat()
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	f, err := streamfmt.OpenFile(in, info.Size(), name)
+	f, err := tierio.OpenPacked(in, name, seal, streamfmt.OpenFile)
 	if err != nil {
 		in.Close()
 		return nil, err

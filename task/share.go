@@ -83,7 +83,7 @@ func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
 // Shares cuts a directory of a tier into shares of as many bytes, about as many
 // as tasks says for its records, or one for each part if these are more.
 func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
-	parts, err := tierio.Parts(fsys, dir)
+	parts, err := tierio.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, 0, err
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/bits"
 	"path"
 	"slices"
@@ -47,26 +46,21 @@ func PartName(i int, c Codec) string {
 // IsText reports whether a part is text, by its name.
 func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) }
 
-// Parts lists the part files of a directory, in order of name. The directory
-// must be whole: it must have its _SUCCESS. A block file is its only part.
-func Parts(fsys store.FS, dir string) ([]string, error) {
+// Parts lists the part files of a directory of a game, in order of name, held to
+// its seal: see store.OpenDir. A block file is its only part.
+func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	if !IsText(dir) {
 		return []string{dir}, nil
 	}
-	entries, err := fsys.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	_, names, err := store.OpenDir(fsys, dir, game)
+	if err != nil {
 		return nil, err
 	}
-	whole := false
 	var parts []string
-	for _, e := range entries {
-		whole = whole || e.Name() == store.Success
-		if strings.HasPrefix(e.Name(), "part-") {
-			parts = append(parts, path.Join(dir, e.Name()))
+	for _, name := range names {
+		if strings.HasPrefix(name, store.PartPrefix) {
+			parts = append(parts, path.Join(dir, name))
 		}
-	}
-	if !whole {
-		return nil, fmt.Errorf("%s: missing or half-written: it has no %s", dir, store.Success)
 	}
 	return parts, nil
 }
@@ -89,7 +83,7 @@ type entry struct {
 // ascend from one to the next. Parts of text are read whole, into packed blocks
 // in memory.
 func Open(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
-	parts, err := Parts(fsys, dir)
+	parts, err := Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +98,13 @@ func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier,
 			t.Close()
 		}
 	}()
+	var seals Seals
 	for i, name := range names {
-		f, err := t.openFile(fsys, name)
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := t.openFile(fsys, name, seal)
 		if err != nil {
 			return nil, err
 		}
@@ -125,28 +124,24 @@ func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier,
 	return t, nil
 }
 
-func (t *Tier) openFile(fsys store.FS, name string) (*streamfmt.File, error) {
+func (t *Tier) openFile(fsys store.FS, name string, seal *store.SealedFile) (*streamfmt.File, error) {
 	in, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	t.closers = append(t.closers, in)
 	if IsText(name) {
-		return pack(in, name, t.g, t.tier)
+		return pack(seal.Reader(in, name), name, t.g, t.tier)
 	}
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	f, err := streamfmt.OpenFile(in, info.Size(), name)
+	f, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
 	if err != nil {
 		return nil, err
 	}
 	if f.Spec() != t.g.Spec() {
-		return nil, fmt.Errorf("%s: of another game: expected %q, found %q", name, t.g.Spec(), f.Spec())
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", t.g.Spec(), f.Spec())}
 	}
 	if f.Tier() != t.tier {
-		return nil, fmt.Errorf("%s: of tier %d, expected tier %d", name, f.Tier(), t.tier)
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", f.Tier(), t.tier)}
 	}
 	return f, nil
 }

@@ -44,7 +44,7 @@ func solveFlags() []cli.Flag {
 		dataFlag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: "inline"},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory (default: inline 1, pipe one for each core)"},
-		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped"},
+		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
 		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
@@ -207,9 +207,20 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer done()
+	lateKeep := false
+	if mode == store.Resume {
+		if lateKeep, err = goOnWith(c, fsys, path); err != nil {
+			return err
+		}
+	}
 	o, err := solveOptions(c, p, fsys)
 	if err != nil {
 		return err
+	}
+	o.LateKeep, o.Remember = lateKeep, options(c)
+	o.Warn = func(text string) {
+		p.end()
+		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", text)
 	}
 	// From here on the lock is given up by whoever ends early: in HDFS it would
 	// outlive its holder by a minute.
@@ -251,11 +262,59 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	return printResult(c, g, data, result)
 }
 
+// remembered are the flags that a run keeps to when it is resumed.
+var remembered = []string{"keep", "compress", "final", "reducers"}
+
+// options are the flags of a run that it keeps to.
+func options(c *cli.Context) map[string]string {
+	o := make(map[string]string)
+	for _, name := range remembered {
+		if name != "reducers" || c.IsSet(name) { // how many there are by default depends on the runner
+			o[name] = fmt.Sprint(c.Value(name))
+		}
+	}
+	return o
+}
+
+// goOnWith sets the flags that are not given to those of the run that is resumed.
+// lateKeep says that more is to be kept than it was asked for, or in another form.
+func goOnWith(c *cli.Context, fsys store.FS, path string) (lateKeep bool, err error) {
+	m, err := store.ReadManifest(fsys, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // store.Create says so
+	}
+	if err != nil {
+		return false, err
+	}
+	given := make(map[string]bool)
+	for _, name := range remembered {
+		given[name] = c.IsSet(name)
+	}
+	for _, name := range remembered {
+		value, ok := m.Options[name]
+		if !ok {
+			continue
+		}
+		switch {
+		case !given[name]:
+			if err := c.Set(name, value); err != nil {
+				return false, fmt.Errorf("data directory %s: option %s: %w", path, name, err)
+			}
+		case (name == "keep" || name == "compress") && fmt.Sprint(c.Value(name)) != value:
+			lateKeep = true
+		}
+	}
+	return lateKeep, nil
+}
+
 // printResult says what a run came to.
 func printResult(c *cli.Context, g game.Game, data *store.Data, r solve.Result) error {
 	out := c.App.Writer
 	if c.Bool("json") {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
+		if r.Before {
+			m["solved_before"] = true
+		}
 		if r.Solved {
 			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
 			if r.Final {
@@ -273,7 +332,11 @@ func printResult(c *cli.Context, g game.Game, data *store.Data, r solve.Result) 
 		return nil
 	}
 	fmt.Fprintf(out, "%s: %s\n", g.Spec(), r.Value)
-	fmt.Fprintf(out, "%d positions in %.2f s\n", r.Positions, r.Wall.Seconds())
+	if r.Before {
+		fmt.Fprintf(out, "%d positions, solved by an earlier run\n", r.Positions)
+	} else {
+		fmt.Fprintf(out, "%d positions in %.2f s\n", r.Positions, r.Wall.Seconds())
+	}
 	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
 	if r.Final {
 		fmt.Fprintf(out, "final: %s\n", data.Dir(solve.FinalDir))

@@ -309,7 +309,7 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached",
+		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
 			dataFlag(),
@@ -328,6 +328,9 @@ func verifyCommand() *cli.Command {
 					return verifyRules(ctx, c, t, fsys, path, sample)
 				}
 				g, n, err := t.verify(ctx, fsys, path)
+				if err == nil {
+					err = solve.CheckFinal(ctx, fsys, path, g.Spec())
+				}
 				if err == nil {
 					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", g.Spec(), n)
 				}

@@ -68,7 +68,7 @@ func passSplits(pass *runner.Pass) (ss []split, done func(), err error) {
 		return []split{fileSplit(pass.FS, pass.Input[0])}, done, nil
 	}
 	for _, dir := range pass.Input {
-		parts, err := tierio.Parts(pass.FS, dir)
+		parts, err := tierio.Parts(pass.FS, dir, pass.Game.Spec())
 		if err != nil {
 			done()
 			return nil, nil, err

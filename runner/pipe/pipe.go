@@ -122,7 +122,7 @@ func splits(job *runner.Job) (ss []split, done func(), err error) {
 			ss = append(ss, fileSplit(job.FS, dir))
 			return nil
 		}
-		parts, err := tierio.Parts(job.FS, dir)
+		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return err
 		}
@@ -164,15 +164,20 @@ func splits(job *runner.Job) (ss []split, done func(), err error) {
 	return ss, done, nil
 }
 
-// fileSplit reads a file as it is.
+// fileSplit reads a file as it is, and at its end holds it to its seal.
 func fileSplit(fsys store.FS, name string) split {
 	return split{name, func(w io.Writer) error {
+		var seals tierio.Seals
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return err
+		}
 		f, err := fsys.Open(name)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		_, err = io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, copySize))
+		_, err = io.CopyBuffer(struct{ io.Writer }{w}, seal.Reader(f, name), make([]byte, copySize))
 		return err
 	}}
 }

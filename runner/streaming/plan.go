@@ -126,7 +126,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(job.FS, dir)
+		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return 0, err
 		}

@@ -1,0 +1,174 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"syscall"
+
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// What an earlier run has left is read whole before anything is made of it: it may
+// have been cut by the end of a machine, or changed since. What is damaged counts as
+// not there, and is made again if somebody needs it.
+
+// sealOf is the seal of a directory that is whole; nil: it is not.
+func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seal, known := l.seals[name]; known || !l.data.Resumed {
+		return seal, nil
+	}
+	seal, err := tierio.Check(ctx, l.data.FS, l.data.Dir(name), l.data.Game)
+	switch {
+	case err == nil:
+	case tierio.Damaged(err):
+		if _, missing := l.data.FS.Stat(l.data.Dir(name)); !errors.Is(missing, fs.ErrNotExist) {
+			l.damage[name] = err
+		}
+	default:
+		return nil, err
+	}
+	l.seals[name] = seal
+	return seal, nil
+}
+
+// whole reports whether a directory is there as it was written.
+func (l *loop) whole(ctx context.Context, name string) (bool, error) {
+	seal, err := l.sealOf(ctx, name)
+	return seal != nil, err
+}
+
+// tiersSeal is the seal of those tiers that are in a table which is not whole yet, in
+// its directory.
+const tiersSeal = "_tiers"
+
+// wholeTable reports whether the table is there as it was written. The seal of one that
+// is not holds for its tiers only; one of another game is not ours to touch.
+func (l *loop) wholeTable(ctx context.Context) (bool, error) {
+	dir := l.data.Dir(table.Dir)
+	seal, err := store.ReadSeal(l.data.FS, dir)
+	if err == nil && seal != nil && seal.Game != l.data.Game {
+		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away", dir, l.data.Game, seal.Game)
+	}
+	whole, err := l.whole(ctx, table.Dir)
+	if err != nil || whole {
+		return whole, err
+	}
+	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrHalf) {
+		l.warn("%v", err)
+	}
+	if errors.Is(l.damage[table.Dir], syscall.ENOTDIR) {
+		return false, l.data.Remove(table.Dir)
+	}
+	if seal == nil {
+		return false, l.data.Remove(path.Join(table.Dir, store.Success))
+	}
+	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
+}
+
+// canKeepDir wants a directory to be there if an earlier run has needed it, and to have
+// the form that is asked for.
+func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
+	seal, err := l.sealOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	if seal == nil && needed {
+		return fmt.Errorf("--keep all comes too late: %s has been let go: --overwrite begins anew", name)
+	}
+	if seal == nil {
+		return nil
+	}
+	for _, f := range seal.Files {
+		if f.Name == tierio.PartName(0, tierio.Text) && l.Codec == tierio.Blocks {
+			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
+		}
+		if f.Name == tierio.PartName(0, tierio.Blocks) && l.Codec == tierio.Text {
+			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
+		}
+	}
+	return nil
+}
+
+// again tells that a step is run again: because what it made is damaged, or, once,
+// because it is gone.
+func (l *loop) again(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.damage[name]; err != nil {
+		delete(l.damage, name)
+		l.warn("%v: run again", err)
+	} else if l.seals[name] == nil && l.journal.ran(name) && !l.gone {
+		l.gone = true
+		l.warn("%s is gone, and a later step needs it: run again", name)
+	}
+}
+
+func (l *loop) warn(format string, args ...any) {
+	if l.Warn != nil {
+		l.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// commit makes the directory of a job that has run count: so many records are to be
+// in its parts.
+func (l *loop) commit(w *runner.Work, records int64) error {
+	files, err := tierio.SealAll(l.data.FS, w.Output)
+	if err != nil {
+		return err
+	}
+	seal := &store.Seal{Game: l.data.Game, Job: w.Name, Files: files}
+	if n := seal.Records(); n != uint64(records) {
+		return fmt.Errorf("%d records were made, but %d are in %s", records, n, w.Output)
+	}
+	if err := l.data.Commit(w.Output, w.Name, files); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seals[w.Name] = seal
+	return nil
+}
+
+// remove removes a directory that nobody needs any more.
+func (l *loop) remove(name string) error {
+	l.mu.Lock()
+	delete(l.damage, name)
+	l.seals[name] = nil
+	l.mu.Unlock()
+	return l.data.Remove(name)
+}
+
+// wantsFinal reports whether the text of all positions is to be written; result.Final
+// says whether it is there then.
+func (l *loop) wantsFinal(ctx context.Context) (bool, error) {
+	there, err := l.whole(ctx, FinalDir) // an earlier run may have written it
+	if err != nil {
+		return false, err
+	}
+	wanted := !there && (l.Final == FinalYes || l.Final == FinalAuto && l.result.Positions <= FinalLimit)
+	l.result.Final = there || wanted
+	if err := l.damage[FinalDir]; err != nil && !wanted {
+		l.warn("%v: removed", err)
+		return false, l.remove(FinalDir)
+	}
+	return wanted, nil
+}
+
+// CheckFinal wants the text of all positions of a game in a data directory, if it is
+// there, to be as it was written.
+func CheckFinal(ctx context.Context, fsys store.FS, data, game string) error {
+	dir := path.Join(data, FinalDir)
+	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, err := tierio.Check(ctx, fsys, dir, game)
+	return err
+}

@@ -1,0 +1,148 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/runner"
+	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/tierio"
+)
+
+// A forger writes something else in the place of a job's parts.
+type forger struct {
+	inline.Runner
+	at    string
+	forge func(job *runner.Job) (runner.Stats, error)
+}
+
+func (f *forger) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Name == f.at {
+		return f.forge(job)
+	}
+	return f.Runner.Run(ctx, job)
+}
+
+// TestOpenPositions has the last job backward leave its position without a value, and
+// wants it not to come into the table.
+func TestOpenPositions(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	o.Runner = &forger{at: "data_second0", forge: func(job *runner.Job) (runner.Stats, error) {
+		file, err := job.FS.Create(filepath.Join(job.Output, tierio.PartName(0, job.Codec)))
+		if err != nil {
+			return runner.Stats{}, err
+		}
+		w := tierio.NewWriter(file, job.Game, job.Tier, job.Codec)
+		chunk := tierio.NewChunk(job.Game, job.Codec)
+		chunk.Add(step.Start(job.Game))
+		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk), file)
+	}}
+	_, err := solveInto(t, dir, g, o, store.Fresh)
+	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLostRecords has a part hold less than was made, and wants it not to count.
+func TestLostRecords(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	o.Runner = &forger{at: "data_first4", forge: func(job *runner.Job) (runner.Stats, error) {
+		var r inline.Runner
+		stats, err := r.Run(context.Background(), job)
+		stats.Records++
+		return stats, err
+	}}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), "data_first4: 58 records were made, but 57 are in") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestJournalFromTheStart wants the journal to be there when the first job begins, and
+// to have each job that is done but the last when the driver dies.
+func TestJournalFromTheStart(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	o := options()
+	seen := 0
+	o.Report = func(e solve.Event) {
+		j, err := solve.ReadJournal(store.Local{}, dir)
+		if err != nil || j.State != solve.Running {
+			t.Fatalf("at %s: %+v, %v", e.Job, j, err)
+		}
+		seen = max(seen, len(j.Jobs))
+	}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	if seen < 5 {
+		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
+	}
+	// One that cannot be read stops nobody.
+	if err := os.WriteFile(filepath.Join(dir, store.JournalFile), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := solveInto(t, dir, g, options(), store.Resume); err != nil || !r.Before {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestPartInTable puts a part of a tier into a table that is not whole yet, and
+// wants it not to be taken for the tier.
+func TestPartInTable(t *testing.T) {
+	g, dir := rules(t, 4, 5, 3), t.TempDir()
+	o := options()
+	o.Reducers, o.KeepAll = 2, true
+	o.Runner = &forger{at: "data_second9", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
+	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatal(err)
+	}
+	part, err := os.ReadFile(filepath.Join(dir, "data_second12", tierio.PartName(0, tierio.Blocks)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, table.TierFile(12)), part, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Runner = &inline.Runner{}
+	var said []string
+	o.Warn = func(text string) { said = append(said, text) }
+	r, err := solveInto(t, dir, g, o, store.Resume)
+	if err != nil || r.Positions != 195472 {
+		t.Errorf("%d positions, %v", r.Positions, err)
+	}
+	if len(said) != 1 || !strings.HasPrefix(said[0], filepath.Join(dir, table.TierFile(12))+": damaged: ") {
+		t.Errorf("said %q", said)
+	}
+	if _, n, err := table.Verify(context.Background(), store.Local{}, dir); err != nil || n != 195472 {
+		t.Errorf("verify: %d positions, %v", n, err)
+	}
+}
+
+// TestNoStart wants a table without the start to be an error, not a result.
+func TestNoStart(t *testing.T) {
+	g := game.Tiered(rules(t, 3, 3, 3))
+	dir, _ := solved(t, g, nil)
+	name := filepath.Join(dir, table.TierFile(0))
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tierio.NewWriter(file, g, 0, tierio.Blocks)
+	if err := errors.Join(w.Finish(nil, file), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the start is missing") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -1,0 +1,224 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Seal is what stands in the _SUCCESS of a directory: what is in it. As the rest
+// of a file hangs on its checksum, who knows the seal knows every bit.
+type Seal struct {
+	Game  string       `json:"game"` // its spec
+	Job   string       `json:"job"`  // the name of the directory
+	Files []SealedFile `json:"files"`
+}
+
+// A SealedFile is a file of a directory that is sealed.
+type SealedFile struct {
+	Name    string `json:"name"`
+	Length  int64  `json:"length"`
+	Records uint64 `json:"records"`
+	// Sum is the CRC-32C of all its bytes; of a block file or a range file that of
+	// its ends, on which those of its blocks hang.
+	Sum uint32 `json:"crc32c"`
+}
+
+// Records is how many records the parts of the directory have.
+func (s *Seal) Records() (n uint64) {
+	for _, f := range s.Files {
+		if strings.HasPrefix(f.Name, PartPrefix) {
+			n += f.Records
+		}
+	}
+	return n
+}
+
+// File is the file of that name; nil: the seal names none.
+func (s *Seal) File(name string) *SealedFile {
+	if i := slices.IndexFunc(s.Files, func(f SealedFile) bool { return f.Name == name }); i >= 0 {
+		return &s.Files[i]
+	}
+	return nil
+}
+
+// Write seals a directory.
+func (s *Seal) Write(fsys FS, dir string) error {
+	text, err := MarshalSummed(s)
+	if err != nil {
+		return err
+	}
+	return WriteFile(fsys, path.Join(dir, Success), text)
+}
+
+// Replace writes the seal in place of one that a directory has under that name: the
+// one or the other is there.
+func (s *Seal) Replace(fsys FS, dir, name string) error {
+	text, err := MarshalSummed(s)
+	if err != nil {
+		return err
+	}
+	temporary := path.Join(dir, attemptPrefix+name)
+	if err := WriteFile(fsys, temporary, text); err != nil {
+		return err
+	}
+	return fsys.Rename(temporary, path.Join(dir, name))
+}
+
+// ErrHalf is of a directory without _SUCCESS.
+var ErrHalf = errors.New("missing or half-written: it has no " + Success)
+
+// ReadSeal reads the seal of a directory; ErrHalf: there is none. It is nil of a
+// directory that somebody else made: Hadoop's own _SUCCESS is empty.
+func ReadSeal(fsys FS, dir string) (*Seal, error) {
+	name := path.Join(dir, Success)
+	text, err := ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrHalf)
+	}
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	return parseSeal(name, text)
+}
+
+// ReadSealFile reads a seal that lies under another name.
+func ReadSealFile(fsys FS, name string) (*Seal, error) {
+	text, err := ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	return parseSeal(name, text)
+}
+
+func parseSeal(name string, text []byte) (*Seal, error) {
+	s := new(Seal)
+	if err := UnmarshalSummed(name, text, s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenDir reads the seal of a directory, and holds the directory to it: its game,
+// unless that is "", its name, and which files are there, of which length. What is
+// in the files is for those to check who read them. A directory without a seal has
+// the files that are there.
+func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
+	if s, err = ReadSeal(fsys, dir); err != nil {
+		return nil, nil, err
+	}
+	damaged := func(format string, args ...any) (*Seal, []string, error) {
+		return nil, nil, &DamageError{dir, fmt.Sprintf(format, args...)}
+	}
+	if s != nil && game != "" && s.Game != game {
+		return damaged("of another game: expected %q, found %q", game, s.Game)
+	}
+	if s != nil && s.Job != path.Base(dir) {
+		return damaged("it is %s, under another name", s.Job)
+	}
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	lengths := make(map[string]int64)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return nil, nil, err
+		}
+		lengths[e.Name()] = info.Size()
+		if !info.Mode().IsRegular() {
+			lengths[e.Name()] = -1
+		}
+		switch {
+		case s == nil:
+			names = append(names, e.Name())
+		case !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
+			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
+		}
+	}
+	if s == nil {
+		return nil, names, nil
+	}
+	for _, f := range s.Files {
+		length, ok := lengths[f.Name]
+		reason := ""
+		switch {
+		case !ok:
+			reason = "missing"
+		case length < 0:
+			reason = "not a file"
+		case length < f.Length:
+			reason = fmt.Sprintf("cut short: %d of %d bytes", length, f.Length)
+		case length > f.Length:
+			reason = fmt.Sprintf("damaged: %d bytes, expected %d", length, f.Length)
+		}
+		if reason != "" {
+			return nil, nil, &DamageError{path.Join(dir, f.Name), reason}
+		}
+		names = append(names, f.Name)
+	}
+	return s, names, nil
+}
+
+// Hold holds the length and the checksum of a file, called name in errors, to the
+// seal; a nil one accepts all.
+func (f *SealedFile) Hold(name string, length int64, sum uint32) error {
+	switch {
+	case f == nil:
+	case f.Length != length:
+		return &DamageError{name, fmt.Sprintf("damaged: %d bytes, but %s says %d", length, Success, f.Length)}
+	case f.Sum != sum:
+		return &DamageError{name, fmt.Sprintf("damaged: its checksum is %08x, but %s says %08x", sum, Success, f.Sum)}
+	}
+	return nil
+}
+
+// Reader reads a text, called name in errors, and at its end holds it to the seal.
+func (f *SealedFile) Reader(r io.Reader, name string) io.Reader {
+	return &sealedReader{f: f, r: r, name: name}
+}
+
+type sealedReader struct {
+	f      *SealedFile
+	r      io.Reader
+	name   string
+	length int64
+	sum    uint32
+}
+
+func (r *sealedReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	r.length += int64(n)
+	r.sum = crc32.Update(r.sum, castagnoli, b[:n])
+	if err == io.EOF {
+		if damage := r.f.Hold(r.name, r.length, r.sum); damage != nil {
+			err = damage
+		}
+	}
+	return n, err
+}
+
+// SealText is the seal of a text of lines.
+func SealText(r io.Reader, name string) (f SealedFile, err error) {
+	f.Name = name
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := r.Read(buf)
+		f.Length += int64(n)
+		f.Sum = crc32.Update(f.Sum, castagnoli, buf[:n])
+		f.Records += uint64(bytes.Count(buf[:n], []byte{'\n'}))
+		if err == io.EOF {
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+}

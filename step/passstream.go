@@ -71,9 +71,6 @@ func (w *writer) line(rec streamfmt.Record) {
 // final lets positions pass.
 func (m *passMapper) final(in io.Reader) error {
 	return eachRecord(m.g, in, &m.writer, m.o, func(rec streamfmt.Record) string {
-		if rec.Kind == streamfmt.Message {
-			return "a position, no message"
-		}
 		m.line(rec)
 		return ""
 	})
@@ -165,8 +162,6 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error 
 	begun, last := false, uint64(0)
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		switch {
-		case rec.Kind == streamfmt.Message:
-			return "a position, no message"
 		case begun && rec.Key == last:
 			return "each position once"
 		case begun && rec.Key < last:

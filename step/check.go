@@ -1,0 +1,103 @@
+package step
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/lines"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// An inputCheck holds what the map of Possible or Solve reads to be positions of
+// one job, with the values that a finished position, an open one, or a child must
+// have: a value that got lost is told, not taken for a position that waits for one.
+type inputCheck struct {
+	name string
+	g    game.Tiered
+	o    Options
+
+	job   int         // the tier of the children; -1 before the first record
+	tier  int         // of the record before
+	child bool        // whether this tier is that of solved children
+	line  []int64     // by slot of a block
+	rules block.Block // the same block as the rules have it
+}
+
+// add is lines.AddRecord for a record of a line.
+func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
+	if b.Tier != c.tier {
+		if want := c.begin(b.Tier); want != "" {
+			return want
+		}
+	}
+	if c.child && rec.Kind == streamfmt.Open {
+		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved children", c.o.Turn, b.Tier)
+	}
+	if len(c.line) < b.Len() {
+		c.line = make([]int64, b.Len())
+	}
+	c.line[slot] = line
+	return lines.AddRecord(b, slot, rec)
+}
+
+// begin goes on with a tier.
+func (c *inputCheck) begin(tier int) (want string) {
+	c.tier = tier
+	c.child = c.name == Solve && Turn(c.g, tier) != c.o.Turn
+	job := tier + 1
+	if c.child {
+		job = tier
+	}
+	if want := checkTier(c.g, c.o, job); want != "" {
+		return fmt.Sprintf("%s (this one is of tier %d)", want, tier)
+	}
+	if c.job >= 0 && job != c.job {
+		want := fmt.Sprintf("a position of tier %d", c.job-1)
+		if c.name == Solve {
+			want += fmt.Sprintf(" or a child of tier %d", c.job)
+		}
+		return fmt.Sprintf("%s, as those before it (this one is of tier %d)", want, tier)
+	}
+	c.job = job
+	return ""
+}
+
+// values holds the values of a block against the rules.
+func (c *inputCheck) values(b *block.Block) error {
+	c.rules.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+	for i := range b.Open {
+		c.rules.Open[i] = b.Open[i] | b.Done[i]
+	}
+	c.g.Finish(&c.rules)
+	most := c.g.Tiers() - b.Tier // moves to the end
+	for i, w := range c.rules.Done {
+		for w |= b.Done[i]; w != 0; w &= w - 1 {
+			slot := i<<6 + bits.TrailingZeros64(w)
+			found := game.Value(0)
+			if b.Done.Has(slot) {
+				found = game.Value(b.Val[slot])
+			}
+			want := ""
+			switch finished := c.rules.Done.Has(slot); {
+			case finished && byte(found) == c.rules.Val[slot]:
+			case finished:
+				want = fmt.Sprintf("the value %d, as this position is finished", c.rules.Val[slot])
+			case !c.child:
+				want = "no value, as this position is not finished"
+			case found.Remoteness() == 0 || found.Remoteness() > most:
+				want = fmt.Sprintf("a value of 1 to %d moves to the end", most)
+			}
+			if want != "" {
+				rec := streamfmt.Record{Key: b.Key(slot), Value: byte(found)}
+				if found != 0 {
+					rec.Kind = streamfmt.Done
+				}
+				line := streamfmt.AppendRecord(nil, rec, streamfmt.KeyWidth(c.g.KeyBits()))
+				return &streamfmt.LineError{Source: c.o.Source, Line: c.line[slot], Want: want, Got: string(line[:len(line)-1])}
+			}
+		}
+	}
+	return nil
+}

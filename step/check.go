@@ -83,21 +83,88 @@ func (c *inputCheck) values(b *block.Block) error {
 			switch finished := c.rules.Done.Has(slot); {
 			case finished && byte(found) == c.rules.Val[slot]:
 			case finished:
-				want = fmt.Sprintf("the value %d, as this position is finished", c.rules.Val[slot])
+				want = wantFinished(c.rules.Val[slot])
 			case !c.child:
-				want = "no value, as this position is not finished"
+				want = wantOpen
 			case found.Remoteness() == 0 || found.Remoteness() > most:
 				want = fmt.Sprintf("a value of 1 to %d moves to the end", most)
 			}
 			if want != "" {
-				rec := streamfmt.Record{Key: b.Key(slot), Value: byte(found)}
-				if found != 0 {
-					rec.Kind = streamfmt.Done
-				}
-				line := streamfmt.AppendRecord(nil, rec, streamfmt.KeyWidth(c.g.KeyBits()))
-				return &streamfmt.LineError{Source: c.o.Source, Line: c.line[slot], Want: want, Got: string(line[:len(line)-1])}
+				return valueError(c.o.Source, c.line[slot], c.g, b.Key(slot), byte(found), want)
 			}
 		}
+	}
+	return nil
+}
+
+// valueError is a LineError for a position with another value, 0 for none, than it
+// must have.
+func valueError(source string, line int64, g game.Game, p game.Position, found byte, want string) error {
+	rec := streamfmt.Record{Key: p, Value: found}
+	if found != 0 {
+		rec.Kind = streamfmt.Done
+	}
+	text := streamfmt.AppendRecord(nil, rec, streamfmt.KeyWidth(g.KeyBits()))
+	return &streamfmt.LineError{Source: source, Line: line, Want: want, Got: string(text[:len(text)-1])}
+}
+
+func wantFinished(value byte) string {
+	return fmt.Sprintf("the value %d, as this position is finished", value)
+}
+
+const wantOpen = "no value, as this position is not finished"
+
+// A passCheck does the same for the map of a pass over a game with cycles.
+type passCheck struct {
+	name   string
+	number int
+	g      game.Cyclic
+	source string
+
+	line  []int64     // by slot of a range
+	rules block.State // the same range as the rules have it
+}
+
+// add is lines.AddState for a record of a line.
+func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
+	switch open := rec.Kind == streamfmt.Open; {
+	case c.name == Mark:
+	case c.number == 1 && open: // all that play can reach comes
+	case open || game.WorthOf(rec.Value).Remoteness != c.number-1:
+		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
+	}
+	if c.line == nil {
+		c.line = make([]int64, c.g.RangeSize())
+	}
+	c.line[slot] = line
+	return lines.AddState(s, slot, rec)
+}
+
+// values holds the values of a range against the rules, where what comes is what
+// create and mark found.
+func (c *passCheck) values(mover game.Mover, rng uint64, s *block.State) error {
+	if c.name != Mark && c.number > 1 {
+		return nil
+	}
+	c.rules.Reset(game.RangeLen(c.g, rng))
+	copy(c.rules.Reached, s.Reached)
+	mover.Finished(rng, s.Reached, func(result game.Result, set block.Set) { c.rules.Decide(uint8(result), 0, set) })
+	found, rules := s.Planes(), c.rules.Planes()
+	for i := range s.Reached {
+		var differ uint64
+		for plane := range found {
+			differ |= found[plane][i] ^ rules[plane][i]
+		}
+		if differ == 0 {
+			continue
+		}
+		slot := i<<6 + bits.TrailingZeros64(differ)
+		value, _ := s.Value(slot)
+		want := wantOpen
+		if finished, _ := c.rules.Value(slot); finished != 0 {
+			want = wantFinished(finished)
+		}
+		return valueError(c.source, c.line[slot], c.g, rng*uint64(c.g.RangeSize())+uint64(slot), value, want)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -23,6 +24,9 @@ import (
 // the job's configuration; done ends the connection to its files.
 func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done func(), err error) {
 	reducers, err := property("reducers")
+	if err == nil && reducers == 0 {
+		err = errors.New("property treereduce.reducers: expected 1 or more")
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,7 +55,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 func property(name string) (int, error) {
 	text := os.Getenv(command.Environment(name)[0])
 	n, err := strconv.Atoi(text)
-	if err != nil {
+	if err != nil || n < 0 {
 		return 0, fmt.Errorf("property treereduce.%s: expected a number, found %q", name, text)
 	}
 	return n, nil
@@ -90,13 +94,17 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 // hasScheme is how a directory begins that Hadoop names.
 var hasScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:/`)
 
-// pathOf is the path of a directory that Hadoop names, or a person.
+// pathOf is the path of a directory that Hadoop names, or a person, in HDFS or on
+// this machine.
 func pathOf(dir string) (string, error) {
 	path := dir
 	if hasScheme.MatchString(dir) {
 		u, err := url.Parse(dir)
 		if err != nil {
 			return "", err
+		}
+		if u.Scheme != "hdfs" && u.Scheme != "file" {
+			return "", fmt.Errorf("expected a directory of hdfs: or file:, found %q", dir)
 		}
 		path = u.Path
 	}

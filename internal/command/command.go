@@ -111,6 +111,9 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		args = append(args, c.Int(p.Name))
 	}
 	g, err := kind.New(args)
+	if err == nil {
+		err = game.CheckLength(g)
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}

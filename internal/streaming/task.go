@@ -46,7 +46,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, done, err
 	case game.Cyclic:
 		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
-			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c)
+			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c, name)
 	}
 	return nil, done, game.UnknownKind(rules)
 }

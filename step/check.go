@@ -50,8 +50,8 @@ func (c *inputCheck) begin(tier int) (want string) {
 	if c.child {
 		job = tier
 	}
-	if want := checkTier(c.g, c.o, job); want != "" {
-		return fmt.Sprintf("%s (this one is of tier %d)", want, tier)
+	if want := checkTier(c.g, c.o, tier, job); want != "" {
+		return want
 	}
 	if c.job >= 0 && job != c.job {
 		want := fmt.Sprintf("a position of tier %d", c.job-1)
@@ -84,6 +84,8 @@ func (c *inputCheck) values(b *block.Block) error {
 			case finished && byte(found) == c.rules.Val[slot]:
 			case finished:
 				want = wantFinished(c.rules.Val[slot])
+			case c.name == Solve && !c.child:
+				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are parents, and this one is not finished", c.o.Turn, b.Tier)
 			case !c.child:
 				want = wantOpen
 			case found.Remoteness() == 0 || found.Remoteness() > most:

@@ -254,16 +254,19 @@ func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return err
 }
 
-// checkTier holds the turn and the round that were given against a tier of
-// children; it says what it expected instead.
-func checkTier(g game.Tiered, o Options, children int) string {
-	if o.Turn != "" && o.Turn != Turn(g, children-1) {
-		return fmt.Sprintf("a position of a job in which %s moves", o.Turn)
+// checkTier holds the turn and the round that were given against the tier of a
+// position and that of the children of its job; it says what it expected instead.
+func checkTier(g game.Tiered, o Options, tier, children int) string {
+	want := ""
+	switch last := children == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, children-1):
+		want = o.Turn + " moves"
+	case o.LastRound != nil && *o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	default:
+		return ""
 	}
-	if last := children == g.Tiers(); o.LastRound != nil && *o.LastRound != last {
-		return fmt.Sprintf("a position of a job with last round %v", *o.LastRound)
-	}
-	return ""
+	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
 }
 
 // A Property is a parameter of a stream, by the name that it has in the job
@@ -386,8 +389,8 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options
 	}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
 		if w.counters.In++; w.counters.In == 1 && name != Init {
-			if want := checkTier(g, o, b.Tier+children); want != "" {
-				return fmt.Sprintf("%s (this position is of tier %d)", want, b.Tier)
+			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
+				return want
 			}
 		}
 		return hear(b, slot, rec, w.counters.In)

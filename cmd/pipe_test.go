@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,12 +93,17 @@ func TestPipeFirstCause(t *testing.T) {
 	}
 }
 
-// Where files run out, no program is missing.
+// Where files run out, wherever that is, no program is said to be missing.
 func TestPipeFewFiles(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "d")
-	out, err := exec.Command("sh", "-c", `ulimit -n 24; exec "$0" "$@"`, filepath.Join(bin, "driver"),
-		"solve", "connectn", "--runner", "pipe", "--reducers", "9", "--data", dir).CombinedOutput()
-	if err == nil || !regexp.MustCompile(`^driver: data_first0: .*too many open files\n$`).Match(out) {
-		t.Errorf("%v: %q, want one line of too many open files", err, out)
+	for files := 12; files < 60; files += 3 {
+		dir := filepath.Join(t.TempDir(), "d")
+		out, err := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, files), filepath.Join(bin, "driver"),
+			"solve", "connectn", "--runner", "pipe", "--reducers", "5", "--data", dir).CombinedOutput()
+		if err == nil {
+			break
+		}
+		if !regexp.MustCompile(`^driver: .*too many open files\n$`).Match(out) {
+			t.Errorf("%d files: %v: %q, want one line of too many open files", files, err, out)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 
 	"github.com/treereduce/treereduce/block"
@@ -43,7 +42,7 @@ func (t *teller) Map(from, into *block.Block) {
 			for base := i << 6; w != 0; w &= w - 1 {
 				slot := base + bits.TrailingZeros64(w)
 				best[slot] = max(best[slot], score[value[slot]])
-				moves[slot] = addMoves(moves[slot], 1)
+				moves[slot]++
 			}
 		}
 		return
@@ -56,12 +55,10 @@ func (t *teller) Map(from, into *block.Block) {
 			top = max(top, s)
 			n += (s | -s) >> 7 // 1 if there is a score
 		}
-		best[slot], moves[slot] = top, addMoves(moves[slot], n)
+		best[slot] = top
+		moves[slot] += n
 	}
 }
-
-// addMoves adds up; what comes again and again must not come to a right number.
-func addMoves(a, b uint8) uint8 { return uint8(min(int(a)+int(b), math.MaxUint8)) }
 
 // write prints what a block heard: a line for each slot, or more, if it stands for
 // more moves than a line can.

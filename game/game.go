@@ -92,6 +92,16 @@ type Tiered interface {
 	Border(tier int, f float64) uint64
 }
 
+// CheckLength wants a game to end within as many moves as a Value can tell: of a
+// longer one, the first positions would come out wrong. Of a Cyclic game the length
+// is not known before it is solved; step.Pass refuses to decide beyond it.
+func CheckLength(g Game) error {
+	if t, ok := g.(Tiered); ok && t.Tiers() > MaxRemoteness {
+		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), t.Tiers(), MaxRemoteness)
+	}
+	return nil
+}
+
 // UnknownKind is the error of whoever is given a game that is neither Tiered nor
 // Cyclic.
 func UnknownKind(g Game) error {

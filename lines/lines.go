@@ -32,24 +32,25 @@ type Gatherer struct {
 }
 
 // NewGatherer reads lines from r, called source in errors. If sorted, a key
-// below the one before it is an error.
+// below the one before it is an error, and so is one of another tier.
 func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gatherer {
 	return &Gatherer{g: g, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
 }
 
 // Next resets b to the tier and range of the next record and calls add for it
 // and those after it. io.EOF says that no record is left. What add returns if
-// not "" is what was expected instead of this record.
+// not "" is what was expected instead of this record. After any other error b is
+// not whole: whoever judges it would blame the records before the wrong one.
 func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string) error {
 	if !t.begun {
 		t.begun = true
 		t.next, t.err = t.r.Next()
 	}
+	if t.err == nil {
+		t.err = t.check()
+	}
 	if t.err != nil {
 		return t.err
-	}
-	if err := t.g.Check(t.next.Key); err != nil {
-		return t.r.Errorf(fmt.Sprintf("a position (%v)", err))
 	}
 	low := t.g.LowBits()
 	rng := t.next.Key >> low
@@ -63,16 +64,41 @@ func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec s
 		}
 		hint = slot
 		if want := add(b, slot, t.next); want != "" {
-			return t.r.Errorf(want)
+			t.err = t.r.Errorf(want)
+			return t.err
 		}
 		last := t.next.Key
-		if t.next, t.err = t.r.Next(); t.err != nil {
-			break
+		if t.next, t.err = t.r.Next(); t.err == io.EOF {
+			return nil
 		}
-		if t.sorted && t.next.Key < last {
+		if t.err == nil && t.sorted && t.next.Key < last {
 			t.err = t.r.Errorf(WantSorted)
-			break
 		}
+		if t.err != nil {
+			return t.err
+		}
+	}
+	if t.sorted {
+		t.err = t.checkTier(tier)
+	}
+	return t.err
+}
+
+// checkTier wants the next record to be of a position of a tier.
+func (t *Gatherer) checkTier(tier int) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	if found := t.g.Tier(t.next.Key); found != tier {
+		return t.r.Errorf(fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", tier, found))
+	}
+	return nil
+}
+
+// check wants the next record to be of a position.
+func (t *Gatherer) check() error {
+	if err := t.g.Check(t.next.Key); err != nil {
+		return t.r.Errorf(fmt.Sprintf("a position (%v)", err))
 	}
 	return nil
 }

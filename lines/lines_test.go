@@ -166,7 +166,7 @@ func TestUnsorted(t *testing.T) {
 func TestTiersComeApart(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	var got []string
-	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), true, func(b *block.Block) {
+	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
 		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.Append(nil, b, 2, streamfmt.Done)))
 	})
 	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
@@ -178,7 +178,8 @@ func TestTiersComeApart(t *testing.T) {
 	}
 }
 
-// What is wrong with a line is told with its number, after the blocks before it.
+// What is wrong with a line is told with its number, after the blocks before it; the
+// block in which it stands does not come.
 func TestLineErrors(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	for _, tt := range []struct {
@@ -187,11 +188,12 @@ func TestLineErrors(t *testing.T) {
 		before   string // lines of the blocks that come before the error
 	}{
 		{"no record at the beginning", "zz\n02\n", `in:1: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
-		{"no record within a block", "02\nzz\n", `in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, "02\n"},
+		{"no record within a block", "02\nzz\n", `in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
 		{"no position at the beginning", "01\n", `in:1: expected a position (0x1 is not a board: 0 X and 1 O, but X moves first and the turns alternate), found "01"`, ""},
-		{"no position within a block", "02\n07\t5\n", `in:2: expected a position (0x7 is not a board of 2×2: column 1 holds more than 2 pieces), found "07\t5"`, "02\n"},
-		{"more bits than the board has", "02\n10\nff\n", `in:3: expected a position (0xff is not a board of 2×2: it has more than 6 bits), found "ff"`, "02\n10\n"},
-		{"not sorted", "02\n10\t6\n02\n", `in:3: expected keys in ascending order (LC_ALL=C sort), found "02"`, "02\n10\t6\n"},
+		{"no position within a block", "02\n07\t5\n", `in:2: expected a position (0x7 is not a board of 2×2: column 1 holds more than 2 pieces), found "07\t5"`, ""},
+		{"more bits than the board has", "02\n10\nff\n", `in:3: expected a position (0xff is not a board of 2×2: it has more than 6 bits), found "ff"`, ""},
+		{"not sorted", "02\n10\t6\n02\n", `in:3: expected keys in ascending order (LC_ALL=C sort), found "02"`, ""},
+		{"another tier in the same range", "02\n11\n", `in:2: expected a position of tier 1, as those before it (this one is of tier 2), found "11"`, ""},
 		{"a value that another line denies", "02\n10\t6\n10\t10\n", `in:3: expected the value 6 that another line gave this key, found "10\t10"`, ""},
 		{"a value without an outcome", "02\n10\t4\n", `in:2: expected a value with an outcome in its two low bits, found "10\t4"`, ""},
 		{"a message", "02\n10\tm6\n", `in:2: expected a position, no message, found "10\tm6"`, ""},
@@ -217,6 +219,11 @@ func TestUnsortedRanges(t *testing.T) {
 	err := gather(g, strings.NewReader(in), true, func(*block.Block) {})
 	want := `in:2: expected keys in ascending order (LC_ALL=C sort), found "0000000000020000"`
 	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v, want\n%s", err, want)
+	}
+	in3 := "0000000000020000\n0000000002000000\n0000000200000001\n"
+	err = gather(g, strings.NewReader(in3), true, func(*block.Block) {})
+	if want := "in:3: expected a position of tier 1, as those before it (this one is of tier 2)"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error\n%v, want\n%s", err, want)
 	}
 	blocks := 0
@@ -268,16 +275,13 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
-// Of a stream that breaks, what came before is gathered; then comes its error,
-// at each call.
+// Of a stream that breaks, the error comes at each call, and nothing of what may be
+// half a block.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
 	gatherer := lines.NewGatherer(newGame(t, 2, 2, 2), in, "in", true)
 	b := new(block.Block)
-	if err := gatherer.Next(b, lines.AddRecord); err != nil || b.Count() != 2 {
-		t.Errorf("a block of %d records, %v, want 2", b.Count(), err)
-	}
 	for range 2 {
 		if err := gatherer.Next(b, lines.AddRecord); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)

@@ -178,6 +178,9 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 
 // solve chooses the loop: the one place in which the two kinds of games part.
 func (l *loop) solve(ctx context.Context, g game.Game) error {
+	if err := game.CheckLength(g); err != nil {
+		return err
+	}
 	switch g := g.(type) {
 	case game.Tiered:
 		r := &run{loop: l, g: g, last: g.Tiers()}

@@ -71,9 +71,6 @@ func (w *writer) line(rec streamfmt.Record) {
 // final lets positions pass.
 func (m *passMapper) final(in io.Reader) error {
 	return eachRecord(m.g, in, &m.writer, m.o, func(rec streamfmt.Record) string {
-		if rec.Kind == streamfmt.Message {
-			return "a position, no message"
-		}
 		m.line(rec)
 		return ""
 	})
@@ -88,6 +85,7 @@ func (m *passMapper) run(in io.Reader) error {
 	}
 	holder := NewHolder(m.g, memory, m.messages)
 	gatherer := lines.NewRangeGatherer(m.g, in, m.o.Source, false)
+	check := passCheck{name: m.name, number: m.number, g: m.g, source: m.o.Source}
 	var from block.State
 	var at uint64
 	for m.err == nil {
@@ -96,15 +94,15 @@ func (m *passMapper) run(in io.Reader) error {
 			from.Reset(game.RangeLen(m.g, rng))
 		}, func(slot int, rec streamfmt.Record) string {
 			m.counters.In++
-			if w := game.WorthOf(rec.Value); m.name != Mark && w.Remoteness != m.number-1 && w.Result != game.Draws {
-				return fmt.Sprintf("a position that is decided in %d moves", m.number-1)
-			}
-			return lines.AddState(&from, slot, rec)
+			return check.add(&from, slot, rec, m.counters.In)
 		})
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
+			return err
+		}
+		if err := check.values(m.pass.mover, at, &from); err != nil {
 			return err
 		}
 		m.pass.Map(at, &from, holder.Say)
@@ -165,8 +163,6 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error 
 	begun, last := false, uint64(0)
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		switch {
-		case rec.Kind == streamfmt.Message:
-			return "a position, no message"
 		case begun && rec.Key == last:
 			return "each position once"
 		case begun && rec.Key < last:

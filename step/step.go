@@ -14,8 +14,6 @@ import (
 
 	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/lines"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // The names of the steps of a tiered game, in the order in which they run.
@@ -231,22 +229,6 @@ func (s *solve) Hear(piece, b *block.Block) error {
 		}
 	}
 	return nil
-}
-
-// hear adds a record to a parent's block: that it exists, that it is finished,
-// or what a child says.
-func (s *solve) hear(b *block.Block, slot int, rec streamfmt.Record) string {
-	if rec.Kind != streamfmt.Message {
-		return lines.AddRecord(b, slot, rec)
-	}
-	score := s.scores[s.g.TierToMove(b.Tier)].OfChild[rec.Value]
-	if score == 0 {
-		return "a message with the value of a child"
-	}
-	if !b.Done.Has(slot) {
-		b.Val[slot] = max(b.Val[slot], score)
-	}
-	return ""
 }
 
 // MostParts is how many parts a tier can be cut into: its keys have so many ranges.

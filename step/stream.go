@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -201,6 +200,8 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 		want := ""
 		if err := g.Check(rec.Key); err != nil {
 			want = fmt.Sprintf("a position (%v)", err)
+		} else if rec.Kind == streamfmt.Message {
+			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
 			want = lines.WantOutcome
 		} else {
@@ -214,52 +215,58 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 	return nil
 }
 
-// mapFinal lets pass what has a value, but for the position before the first
-// move.
+// mapFinal lets all pass but the position before the first move.
 func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		if rec.Kind == streamfmt.Message {
-			return "a position, no message"
-		}
-		if rec.Kind == streamfmt.Done && rec.Key != g.Start() {
-			w.counters.Out++
-			w.buf = streamfmt.AppendRecord(w.buf, rec, w.width)
+		if rec.Key != g.Start() {
+			w.line(rec)
 		}
 		return ""
 	})
 }
 
-// reduceFinal prints each position once.
+// reduceFinal prints each position once. It may come without a value too, as it was
+// before it was solved.
 func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
-	var last streamfmt.Record // of kind Open before the first
-	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		switch {
-		case rec.Kind != streamfmt.Done:
-			return "a position with a value"
-		case rec.Key < last.Key:
+	var last streamfmt.Record // with its value, if one came
+	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
+		first := w.counters.In == 1
+		switch same := !first && rec.Key == last.Key; {
+		case !first && rec.Key < last.Key:
 			return lines.WantSorted
-		case rec == last:
+		case same && (rec == last || rec.Kind == streamfmt.Open):
 			return ""
-		case rec.Key == last.Key && last.Kind == streamfmt.Done:
+		case same && last.Kind == streamfmt.Done:
 			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
+		case !same && !first && last.Kind == streamfmt.Open:
+			return fmt.Sprintf("a value for position %s, which has none in the lines before this one", keyText(g, last.Key))
 		}
 		last = rec
-		w.counters.Out++
-		w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+		if rec.Kind == streamfmt.Done {
+			w.counters.Out++
+			w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+		}
 		return ""
 	})
+	if err == nil && w.err == nil && w.counters.In > 0 && last.Kind == streamfmt.Open {
+		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.counters.In, keyText(g, last.Key))
+	}
+	return err
 }
 
-// checkTier holds the turn and the round that were given against a tier of
-// children.
-func checkTier(g game.Tiered, o Options, children int) string {
-	if o.Turn != "" && o.Turn != Turn(g, children-1) {
-		return fmt.Sprintf("a job in which %s moves", o.Turn)
+// checkTier holds the turn and the round that were given against the tier of a
+// position and that of the children of its job; it says what it expected instead.
+func checkTier(g game.Tiered, o Options, tier, children int) string {
+	want := ""
+	switch last := children == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, children-1):
+		want = o.Turn + " moves"
+	case o.LastRound != nil && *o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	default:
+		return ""
 	}
-	if last := children == g.Tiers(); o.LastRound != nil && *o.LastRound != last {
-		return fmt.Sprintf("a job with last round %v", *o.LastRound)
-	}
-	return ""
+	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
 }
 
 // A Property is a parameter of a stream, by the name that it has in the job
@@ -304,25 +311,33 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 	if name == Solve && o.Turn == "" {
 		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
 	}
-	said := streamfmt.Done
+	step, emit, memory := New(name, g), func(b *block.Block) { w.block(b, streamfmt.Done) }, o.Memory
 	if name == Solve {
-		said = streamfmt.Message
+		t := newTeller(g)
+		step, emit = t, func(b *block.Block) { t.write(w, b) }
+		if memory == 0 {
+			memory = DefaultMemory
+		}
+		memory = max(1, memory/9*5) // a slot takes 5/4 bytes, and one more for its count
 	}
-	step := New(name, g)
-	p := NewPusher(step, g, o.Memory, func(b *block.Block) error {
-		w.block(b, said)
+	p := NewPusher(step, g, memory, func(b *block.Block) error {
+		emit(b)
 		return w.err
 	})
 	gatherer := lines.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
+	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
 		w.counters.In++
-		return lines.AddRecord(b, slot, rec)
+		return check.add(b, slot, rec, w.counters.In)
 	}
 	for w.err == nil {
 		err := gatherer.Next(b, add)
 		if err == io.EOF {
 			break
+		}
+		if err == nil {
+			err = check.values(b)
 		}
 		if err != nil {
 			return err
@@ -330,9 +345,6 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 		if name == Solve && Turn(g, b.Tier) == o.Turn {
 			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
 			continue
-		}
-		if want := checkTier(g, o, max(b.Tier, step.OutputTier(b.Tier))); want != "" {
-			return fmt.Errorf("%s: expected %s, found position %s of tier %d", o.Source, want, key(g, b), b.Tier)
 		}
 		if err := p.Push(b); err != nil {
 			return err
@@ -346,54 +358,55 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 	return p.Flush()
 }
 
-// key is the key of the first record of a block, as text.
-func key(g game.Tiered, b *block.Block) string {
-	slots := b.Done.Append(b.Open.Append(nil))
-	return string(streamfmt.AppendKey(nil, b.Key(int(slices.Min(slots))), streamfmt.KeyWidth(g.KeyBits())))
+// keyText is a key as it stands in a line.
+func keyText(g game.Game, key uint64) string {
+	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
 }
 
 // reduceBlocks gathers the sorted records of a range into a block and reduces
 // it.
 func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
-	add := lines.AddRecord
+	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
+		return lines.AddRecord(b, slot, rec)
+	}
 	reduce := func(*block.Block) error { return nil }
 	switch name {
 	case Possible:
 		reduce = New(name, g).Reduce
 	case Solve:
-		s := newSolve(g)
-		add, reduce = s.hear, s.Reduce
+		h := &hearer{solve: newSolve(g)}
+		hear = h.hear
+		reduce = func(b *block.Block) error {
+			if err := h.check(b, o.Source); err != nil {
+				return err
+			}
+			return h.Reduce(b)
+		}
 	}
-	count := func(b *block.Block, slot int, rec streamfmt.Record) string {
-		w.counters.In++
-		return add(b, slot, rec)
+	children := 0 // above the tier that is read
+	if name == Solve {
+		children = 1
+	}
+	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+		if w.counters.In++; w.counters.In == 1 && name != Init {
+			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
+				return want
+			}
+		}
+		return hear(b, slot, rec, w.counters.In)
 	}
 	gatherer := lines.NewGatherer(g, in, o.Source, true)
 	b := new(block.Block)
-	first := -1
 	for w.err == nil {
-		err := gatherer.Next(b, count)
+		err := gatherer.Next(b, add)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if first < 0 {
-			first = b.Tier
-			children := b.Tier
-			if name == Solve {
-				children++
-			}
-			if want := checkTier(g, o, children); want != "" && name != Init {
-				return fmt.Errorf("%s: expected %s, found positions of tier %d", o.Source, want, b.Tier)
-			}
-		}
-		if b.Tier != first {
-			return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", o.Source, first, b.Tier)
-		}
 		if err := reduce(b); err != nil {
-			return fmt.Errorf("%s: %w", o.Source, err)
+			return err
 		}
 		w.block(b, streamfmt.Done)
 	}

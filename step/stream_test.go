@@ -142,7 +142,6 @@ func TestSolve(t *testing.T) {
 	for _, in := range []string{
 		tiers[children-1] + string(solved),
 		string(solved) + tiers[children-1],
-		tiers[children] + string(solved) + tiers[children-1], // undecided children say nothing
 	} {
 		for _, o := range []step.Options{{Turn: turn, Combine: true}, {Turn: turn}, {Turn: turn, Combine: true, Memory: 1}} {
 			if got := reduced(t, step.Solve, g, mapped(t, step.Solve, g, in, o)); got != string(want) {
@@ -197,6 +196,12 @@ func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *byt
 	}
 	f.Add(2, "000000\n000000\tm14\n")
 	f.Add(1, "zzz\n")
+	f.Add(2, "000002\ngarbage\n")               // the second line is wrong, not the first
+	f.Add(2, "000002\t6\n000080\n")             // a child that has lost its value
+	f.Add(2, "000002\n000002\tm14x3\n000080\n") // a child is missing
+	f.Add(2, "000002\n000002\tm14x63\n000002\tm14x63\n000002\tm14x63\n000002\tm14x63\n000002\tm14x8\n")
+	f.Add(2, "000002\t254\n")       // 63 moves to the end, and one more
+	f.Add(3, "000002\n000080\t6\n") // no value at all
 	f.Fuzz(func(t *testing.T, which int, in string) {
 		name := step.Names()[uint(which)%4]
 		var out bytes.Buffer

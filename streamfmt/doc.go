@@ -12,7 +12,8 @@
 //	                      remoteness in the six high ones), in decimal
 //	      | "m" 1…255     a message to the position: one of its moves leads to
 //	                      a position of this value
-//	      | "m" 1…255 "x" 2…63   so many of its moves do
+//	      | "m" 1…255 "x" 2…63   so many of its moves do; in a tiered game, the best
+//	                      of so many of its moves does
 //
 // In a game with cycles the outcome is a result: 1 LOSE, 2 WIN, 3 TIE for the
 // player to move. A position without a value is one that is open.

@@ -111,13 +111,13 @@ func Environment(name string) []string {
 }
 
 // GameFlags are the parameters of a kind of game as flags; fromJob says that
-// they may come from a job's configuration.
+// they may come from a job's configuration, and have no default.
 func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	var flags []cli.Flag
 	for _, p := range kind.Params {
 		f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default}
 		if fromJob {
-			f.EnvVars = Environment(p.Name)
+			f.EnvVars, f.Value, f.DefaultText = Environment(p.Name), 0, "none, it must be given"
 		}
 		flags = append(flags, f)
 	}
@@ -131,6 +131,9 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		args = append(args, c.Int(p.Name))
 	}
 	g, err := kind.New(args)
+	if err == nil {
+		err = game.CheckLength(g)
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/store"
 )
 
 // mapPass is the map of a pass over a game with cycles.
 func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
-	if err := checkNumber(c); err != nil {
+	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
 	return step.MapPass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, o)
@@ -22,7 +23,7 @@ func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step
 // reducePass is the reduce of a pass. The states of its ranges are files: what is
 // shuffled is messages.
 func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
-	if err := checkNumber(c); err != nil {
+	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
 	if name == step.Final {
@@ -45,8 +46,12 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 			return n, fmt.Errorf("--states: %w", err)
 		}
 	}
-	if err := fsys.MkdirAll(output); err != nil {
-		return n, err
+	// On this machine the directory is there; one that was removed with the attempt of
+	// a driver that died is not to come back.
+	if _, local := fsys.(store.Local); !local {
+		if err := fsys.MkdirAll(output); err != nil {
+			return n, err
+		}
 	}
 	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
 	if err != nil {
@@ -56,10 +61,15 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 	return n, keeper.Finish(err)
 }
 
-// checkNumber wants a pass to have a number.
-func checkNumber(c *cli.Context) error {
-	if n := c.Int("number"); n < 1 {
+// checkNumber wants a pass to have a number, and one that can be the remoteness of
+// what it decides; the last one decides nothing.
+func checkNumber(c *cli.Context, name string) error {
+	n := c.Int("number")
+	if n < 1 {
 		return command.Usagef("--number %d: expected 1 or more", n)
+	}
+	if last := game.MaxRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
+		return command.Usagef("--number %d: expected %d at most: more than %d moves to the end are not provided for", n, last, game.MaxRemoteness)
 	}
 	return nil
 }

@@ -106,6 +106,9 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	if err != nil {
 		return n, err
 	}
+	if err := checkParameters(c, kind); err != nil {
+		return n, err
+	}
 	rules, err := command.GameOf(c, kind)
 	if err != nil {
 		return n, err

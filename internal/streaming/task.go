@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,9 @@ import (
 // the job's configuration; done ends the connection to its files.
 func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done func(), err error) {
 	reducers, err := property("reducers")
+	if err == nil && reducers == 0 {
+		err = errors.New("property treereduce.reducers: expected 1 or more")
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +45,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, done, err
 	case game.Cyclic:
 		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
-			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c)
+			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c, name)
 	}
 	return nil, done, game.UnknownKind(rules)
 }
@@ -50,7 +54,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 func property(name string) (int, error) {
 	text := os.Getenv(command.Environment(name)[0])
 	n, err := strconv.Atoi(text)
-	if err != nil {
+	if err != nil || n < 0 {
 		return 0, fmt.Errorf("property treereduce.%s: expected a number, found %q", name, text)
 	}
 	return n, nil
@@ -89,7 +93,8 @@ func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 // named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
 var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
 
-// pathOf is the path of a directory that Hadoop names, or a person.
+// pathOf is the path of a directory that Hadoop names, or a person, in HDFS or on
+// this machine.
 func pathOf(dir string) (string, error) {
 	if m := named.FindStringSubmatch(dir); m != nil {
 		return m[1] + m[2], nil

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,7 +28,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
@@ -49,9 +47,6 @@ var _ runner.Runner = (*Runner)(nil)
 const (
 	defaultMemory = 1 << 30
 	copySize      = 256 << 10
-	// waitDelay is how long a process that has ended may leave its output open
-	// in somebody else's hands.
-	waitDelay = 5 * time.Second
 )
 
 // A split is what one map reads.
@@ -252,72 +247,66 @@ func (p *pipeline) environment(kind string, task int) []string {
 	return env
 }
 
-// task is the command of a mapper or a reducer.
-func (p *pipeline) task(kind string, number int, errs *messages, env ...string) *exec.Cmd {
-	name := p.Step + "_" + kind
-	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
-	cmd.Env = append(p.environment(kind[:1], number), env...)
-	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
-	cmd.Stderr = errs
-	errs.name = fmt.Sprintf("%s (task %d)", name, number)
-	return cmd
+// task is a mapper or a reducer.
+func (p *pipeline) task(kind string, number int, env ...string) *child {
+	step := p.Step + "_" + kind
+	c := p.command(fmt.Sprintf("%s (task %d)", step, number), filepath.Join(p.Bin, step))
+	c.Env = append(p.environment(kind[:1], number), env...)
+	return c
 }
 
 // startReduces starts a sort and a reducer for each part.
 func (p *pipeline) startReduces() error {
 	for i := range p.Reducers {
-		red := new(reduce)
-		var sortErr, reduceErr messages
-		share := max(p.memory()/2/p.Reducers, 1<<20)
-		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
-			"-S", strconv.Itoa(share>>10)+"K", "-T", p.Output, "--parallel=1")
-		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
-		sortCmd.SysProcAttr, sortCmd.WaitDelay = runner.OwnGroup(), waitDelay
-		sortErr.name = "sort"
-		sortCmd.Stderr = &sortErr
-		stdin, err := sortCmd.StdinPipe()
-		if err != nil {
+		if err := p.startReduce(i); err != nil {
 			return err
 		}
-		cmd := p.task("reduce", i, &reduceErr, "mapreduce_task_output_dir="+p.Output)
-		between, err := sortCmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		cmd.Stdin = between
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := sortCmd.Start(); err != nil {
-			return fmt.Errorf("sort: %w", err)
-		}
-		red.stdin = stdin
-		p.reduces = append(p.reduces, red)
-		started := cmd.Start()
-		between.Close() // the reducer has its own; without this one, sort sees the end of the reducer
-		red.wait.Go(func() {
-			if started != nil {
-				p.fail(fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, started))
-			} else {
-				if err := p.writePart(i, out); err != nil {
-					p.fail(err)
-				}
-				if err := reduceErr.wait(p.ctx, cmd); err != nil {
-					p.fail(err)
-				}
-				p.count(&p.reduced, reduceErr.counters)
-			}
-			if err := sortErr.wait(p.ctx, sortCmd); err != nil {
-				p.fail(err)
-			}
-			red.mu.Lock()
-			defer red.mu.Unlock()
-			if red.broken {
-				p.fail(errors.New("sort ended before its input"))
-			}
-		})
 	}
+	return nil
+}
+
+func (p *pipeline) startReduce(i int) error {
+	share := max(p.memory()/2/p.Reducers, 1<<20)
+	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
+		"-S", strconv.Itoa(share>>10)+"K", "-T", p.Output, "--parallel=1")
+	sort.Env = append(os.Environ(), "LC_ALL=C")
+	reducer := p.task("reduce", i, "mapreduce_task_output_dir="+p.Output)
+	r, w, err := openPipes(3)
+	if err != nil {
+		return err
+	}
+	out := r[2]
+	if err := p.start(sort, r[0], w[1]); err != nil {
+		for _, f := range []*os.File{w[0], r[1], w[2], out} {
+			f.Close()
+		}
+		return err
+	}
+	red := &reduce{stdin: w[0]}
+	p.reduces = append(p.reduces, red)
+	started := p.start(reducer, r[1], w[2])
+	red.wait.Go(func() {
+		if started != nil {
+			p.fail(started)
+		} else if err := p.writePart(i, out); err != nil {
+			p.fail(p.cause(err, sort, reducer))
+		}
+		out.Close()
+		<-reducer.ended
+		if reducer.err != nil {
+			p.fail(p.cause(reducer.err, sort))
+		}
+		p.count(&p.reduced, reducer.said.counters)
+		<-sort.ended
+		if sort.err != nil {
+			p.fail(sort.err)
+		}
+		red.mu.Lock()
+		defer red.mu.Unlock()
+		if red.broken {
+			p.fail(errors.New("sort ended before its input"))
+		}
+	})
 	return nil
 }
 
@@ -367,38 +356,41 @@ func (p *pipeline) runMaps(ss []split) {
 }
 
 func (p *pipeline) runMap(i int, s split) error {
-	var errs messages
-	cmd := p.task("map", i, &errs, "mapreduce_map_input_file="+s.source)
-	stdin, err := cmd.StdinPipe()
+	c := p.task("map", i, "mapreduce_map_input_file="+s.source)
+	r, w, err := openPipes(2)
 	if err != nil {
 		return err
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
+	stdin, stdout := w[0], r[1]
+	defer stdout.Close()
+	if err := p.start(c, r[0], w[1]); err != nil {
+		stdin.Close()
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s: %w (make build puts it there)", cmd.Path, err)
-	}
-	fed := make(chan error, 1)
+	feeding := make(chan error, 1)
 	go func() {
 		err := s.write(stdin)
 		if closed := stdin.Close(); err == nil {
 			err = closed
 		}
-		fed <- err
+		feeding <- err
 	}()
-	if err := p.shuffle(stdout); err != nil {
-		p.fail(fmt.Errorf("output of %s: %w", errs.name, err)) // and so end the mapper, which nobody hears any more
+	shuffled := p.shuffle(stdout)
+	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
+	<-c.ended
+	fed := <-feeding
+	unread := errors.Is(fed, syscall.EPIPE)
+	switch {
+	case fed != nil && !unread:
+		return fed
+	case c.failed() || c.err != nil && shuffled == nil:
+		return c.err
+	case shuffled != nil:
+		return fmt.Errorf("output of %s: %w", c.name, shuffled)
+	case unread:
+		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
 	}
-	if err := errs.wait(p.ctx, cmd); err != nil {
-		<-fed
-		return err
-	}
-	p.count(&p.mapped, errs.counters)
-	if err := <-fed; err != nil {
-		return fmt.Errorf("%s ended before its input, %s: %w", errs.name, s.source, err)
-	}
+	p.count(&p.mapped, c.said.counters)
 	return nil
 }
 
@@ -446,40 +438,4 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		}
 	}
 	return nil
-}
-
-// messages is the stderr of a task: counters and status are Streaming's, the
-// rest is for people.
-type messages struct {
-	name     string
-	buf      bytes.Buffer
-	counters map[string]int64
-}
-
-func (m *messages) Write(b []byte) (int, error) { return m.buf.Write(b) }
-
-// wait waits for the end of a process, and makes an error of what it said if
-// it failed.
-func (m *messages) wait(ctx context.Context, cmd *exec.Cmd) error {
-	err := runner.Wait(ctx, cmd)
-	m.counters = make(map[string]int64)
-	var text []string
-	for line := range strings.Lines(m.buf.String()) {
-		line = strings.TrimSpace(line)
-		if counter, ok := strings.CutPrefix(line, "reporter:counter:"); ok {
-			f := strings.Split(counter, ",")
-			if n, err := strconv.ParseInt(f[len(f)-1], 10, 64); err == nil && len(f) == 3 {
-				m.counters[f[1]] += n
-			}
-		} else if line != "" && !strings.HasPrefix(line, "reporter:status:") {
-			text = append(text, line)
-		}
-	}
-	if err == nil {
-		return nil
-	}
-	if len(text) > 0 {
-		return fmt.Errorf("%s: %s", m.name, strings.Join(text, "; "))
-	}
-	return fmt.Errorf("%s: %w", m.name, err)
 }

@@ -276,8 +276,11 @@ func (r *Runner) upload(binary, data string) (string, error) {
 		return at, nil
 	}
 	content, err := os.ReadFile(path.Join(r.Bin, binary))
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w (make build puts it there)", err)
+	}
+	if err != nil {
+		return "", err
 	}
 	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
 	_, err = r.FS.Stat(at)

@@ -1,0 +1,109 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// programs is a directory with the commands, some of them, or sort, replaced by
+// scripts; without one, if its script is empty.
+func programs(t *testing.T, scripts map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	names, err := filepath.Glob(filepath.Join(bin, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range names {
+		if _, replaced := scripts[filepath.Base(from)]; replaced {
+			continue
+		}
+		if err := os.Link(from, filepath.Join(dir, filepath.Base(from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, script := range scripts {
+		if script == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A process of the pipe runner that fails is told as what it is, once and in one
+// line, and never as what the next in the row made of it.
+func TestPipeFirstCause(t *testing.T) {
+	sort, err := exec.LookPath("sort")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		killed = ` was killed \(signal: killed\), as the system does where memory runs out \(--memory bounds what the sorts take\)$`
+		begin  = `^driver: data_(first|second)[0-9]+: `
+	)
+	text := []string{"--keep", "all"}
+	for _, test := range []struct {
+		name    string
+		program string
+		script  string
+		flags   []string
+		want    string
+	}{
+		{"sort at its input", "sort", "head -c 100 >/dev/null; kill -9 $$", nil, begin + "sort" + killed},
+		{"sort within its output, at a line", "sort", sort + ` "$@" | head -3; kill -9 $$`, nil, begin + "sort" + killed},
+		{"sort within a line", "sort", sort + ` "$@" | head -c 70; kill -9 $$`, nil, begin + "sort" + killed},
+		{"sort, text", "sort", sort + ` "$@" | head -c 70; kill -9 $$`, text, begin + "sort" + killed},
+		{"sort that finds no room", "sort", `cat >/dev/null; echo "sort: no room" >&2; exit 2`, nil, begin + `sort: sort: no room$`},
+		{"sort that does not read", "sort", `exit 0`, nil, begin + "sort ended before its input$"},
+		{"mapper at its input", "possible_map", "head -c 3 >/dev/null; kill -9 $$", nil, begin + `possible_map \(task [0-9]+\)` + killed},
+		{"mapper within a line", "possible_map", "printf 00; kill -9 $$", nil, begin + `possible_map \(task [0-9]+\)` + killed},
+		{"mapper that ends within a line", "possible_map", "cat >/dev/null; printf 00", nil, begin + `output of possible_map \(task [0-9]+\): it ends within the line "00"$`},
+		{"mapper by another signal", "possible_map", "kill -SEGV $$", nil, begin + `possible_map \(task [0-9]+\) was killed \(signal: segmentation fault( \(core dumped\))?\)$`},
+		{"reducer at its input", "solve_reduce", "head -c 3 >/dev/null; kill -9 $$", nil, begin + `solve_reduce \(task [0-9]+\)` + killed},
+		{"reducer within a line", "solve_reduce", "printf 00; kill -9 $$", nil, begin + `solve_reduce \(task [0-9]+\)` + killed},
+		{"reducer within a line, text", "solve_reduce", "printf 00; kill -9 $$", text, begin + `solve_reduce \(task [0-9]+\)` + killed},
+		{"reducer that prints no records", "solve_reduce", "cat >/dev/null; echo x", nil, begin + `output of reducer [0-9] of data_second[0-9]+:1: expected a key of 3 hexadecimal digits, then nothing or a tab, found "x"$`},
+		{"a mapper that is not there", "possible_map", "", nil, begin + `.*/possible_map: .*no such file or directory \(make build puts it there\)$`},
+		{"a reducer that is not there", "possible_reduce", "", nil, begin + `.*/possible_reduce: .*no such file or directory \(make build puts it there\)$`},
+		{"a long story", "possible_reduce", `cat >/dev/null; for i in {1..20000}; do echo "line $i of many words"; done >&2; exit 1`, nil,
+			begin + `possible_reduce \(task [0-9]+\): line 1 of many words; line 2 of many words; .* … \([0-9]+ lines more\)$`},
+		{"a long line", "possible_reduce", `cat >/dev/null; head -c 600000 /dev/zero | tr '\0' x >&2; exit 1`, nil,
+			begin + `possible_reduce \(task [0-9]+\): x+ …$`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			own := programs(t, map[string]string{test.program: test.script})
+			cmd := exec.Command(filepath.Join(own, "driver"), append([]string{"solve", "connectn",
+				"--runner", "pipe", "--reducers", "2", "--data", filepath.Join(t.TempDir(), "d")}, test.flags...)...)
+			cmd.Env = append(os.Environ(), "PATH="+own+string(os.PathListSeparator)+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			said := strings.TrimSuffix(string(out), "\n")
+			if cmd.ProcessState.ExitCode() != 1 || !regexp.MustCompile(test.want).MatchString(said) || len(said) > 4096 {
+				t.Errorf("%v: %.500q, want %s", err, said, test.want)
+			}
+		})
+	}
+}
+
+// Where files run out, wherever that is, no program is said to be missing.
+func TestPipeFewFiles(t *testing.T) {
+	for files := 12; files < 60; files += 3 {
+		dir := filepath.Join(t.TempDir(), "d")
+		out, err := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, files), filepath.Join(bin, "driver"),
+			"solve", "connectn", "--runner", "pipe", "--reducers", "5", "--data", dir).CombinedOutput()
+		if err == nil {
+			break
+		}
+		if !regexp.MustCompile(`^driver: .*too many open files\n$`).Match(out) {
+			t.Errorf("%d files: %v: %q, want one line of too many open files", files, err, out)
+		}
+	}
+}

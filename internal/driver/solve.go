@@ -131,7 +131,7 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	}
 	bin := filepath.Dir(self)
 	preset := 1
-	inProcess := &inline.Runner{Memory: int(memory / 4)}
+	inProcess := &inline.Runner{Memory: int(memory)}
 	var r runner.Runner
 	switch name := c.String("runner"); name {
 	case "inline":

@@ -27,6 +27,8 @@ type Runner struct {
 	// In a pass over a game with cycles a quarter of it is for what ranges have
 	// heard; what is more goes through files.
 	Memory int
+
+	heard []*block.Heard // kept from pass to pass
 }
 
 var _ runner.Runner = (*Runner)(nil)

@@ -23,7 +23,11 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		return r.runCyclicFinal(ctx, pass)
 	}
 	s := newShuffle(pass, r.memory()/4)
-	defer func() { err = errors.Join(err, s.close()) }()
+	s.free, r.heard = r.heard, nil
+	defer func() {
+		err = errors.Join(err, s.close())
+		r.heard = s.free
+	}()
 	var states *rangeio.Positions
 	var ranges []uint64
 	if pass.Step == step.Create {

@@ -27,7 +27,7 @@ func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats r
 	}
 	most := len(step.AppendCyclicFinal(nil, pass.Game.Positions(), game.Worth{Result: game.Loses, Remoteness: game.MaxRemoteness}))
 	state := stateMemory(pass.Game)
-	plan := r.plan(needs{shared: table.Len() * placeMemory, worker: state, windows: 1, record: state,
+	plan := r.plan(needs{shared: r.memory()/4 + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return pass.Game.RangeSize() * most / 4 * 5 }})
 	parts := parts[textPart]{create: func(n int) (textPart, error) {
 		file, err := pass.FS.Create(path.Join(pass.Output, tierio.PartName(n, tierio.Text)))

@@ -314,7 +314,7 @@ type Cursor struct {
 }
 
 // readAhead is how many bytes of a file a cursor reads at a time, if it may.
-const readAhead = 256 << 10
+const readAhead = 64 << 10
 
 // Cursor returns a cursor, which reads best in ascending order.
 func (p *Positions) Cursor() *Cursor { return p.CursorOf(readAhead) }

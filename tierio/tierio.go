@@ -307,7 +307,7 @@ func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error)
 // WriteLines writes the records of the i-th to the one before the j-th range to
 // w, as lines.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
-	c := t.Cursor(1 << 20)
+	c := t.Cursor(64 << 10)
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	var buf []byte

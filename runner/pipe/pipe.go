@@ -41,7 +41,7 @@ import (
 // Runner is the pipe runner.
 type Runner struct {
 	Bin    string // the directory of possible_map, possible_reduce, …
-	Memory int    // bytes for all sorts and mappers together; 0: 1 GiB
+	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, Work: &job.Work, ctx: ctx, cancel: cancel,
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
 	for i := 1; i < job.Reducers; i++ {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
@@ -181,6 +181,7 @@ func fileSplit(fsys store.FS, name string) split {
 type pipeline struct {
 	*Runner
 	*runner.Work
+	budget     Budget
 	properties []step.Property
 	keyWidth   int
 	borders    [][]byte // the keys at which the parts but the first begin
@@ -218,13 +219,6 @@ type reduce struct {
 // fail ends the job for a reason; the first one counts.
 func (p *pipeline) fail(err error) { p.cancel(err) }
 
-func (p *pipeline) memory() int {
-	if p.Memory > 0 {
-		return p.Memory
-	}
-	return defaultMemory
-}
-
 // environment is what Hadoop Streaming would put there for a task: the job's
 // configuration, dots as underscores.
 func (p *pipeline) environment(kind string, task int) []string {
@@ -239,7 +233,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 		fmt.Sprintf("mapreduce_task_partition=%d", task),
 		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
 		fmt.Sprintf("treereduce_combine=%v", p.Combine),
-		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
+		fmt.Sprintf("treereduce_memory=%d", p.budget.Hold),
 	)
 	for _, property := range p.properties {
 		env = append(env, "treereduce_"+property.Name+"="+property.Value)
@@ -251,7 +245,11 @@ func (p *pipeline) environment(kind string, task int) []string {
 func (p *pipeline) task(kind string, number int, errs *messages, env ...string) *exec.Cmd {
 	name := p.Step + "_" + kind
 	cmd := exec.CommandContext(p.ctx, filepath.Join(p.Bin, name))
-	cmd.Env = append(p.environment(kind[:1], number), env...)
+	limit := p.budget.Mapper
+	if kind == "reduce" {
+		limit = p.budget.Reducer
+	}
+	cmd.Env = append(p.environment(kind[:1], number), append(env, fmt.Sprintf("GOMEMLIMIT=%d", limit))...)
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
 	cmd.Stderr = errs
 	errs.name = fmt.Sprintf("%s (task %d)", name, number)
@@ -263,9 +261,8 @@ func (p *pipeline) startReduces() error {
 	for i := range p.Reducers {
 		red := new(reduce)
 		var sortErr, reduceErr messages
-		share := max(p.memory()/2/p.Reducers, 1<<20)
 		sortCmd := exec.CommandContext(p.ctx, "sort", "-t", "\t", "-k1,1", "-s",
-			"-S", strconv.Itoa(share>>10)+"K", "-T", p.Output, "--parallel=1")
+			"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
 		sortCmd.Env = append(os.Environ(), "LC_ALL=C")
 		sortCmd.SysProcAttr, sortCmd.WaitDelay = runner.OwnGroup(), waitDelay
 		sortErr.name = "sort"
@@ -335,13 +332,13 @@ func (p *pipeline) finishReduces() {
 	}
 }
 
-// runMaps runs a map for each split, as many at a time as there are cores.
+// runMaps runs a map for each split, as many at a time as the budget has.
 func (p *pipeline) runMaps(ss []split) {
 	var next atomic.Int64
 	var mu sync.Mutex // of finished, and of reports
 	finished := 0
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ss)) {
+	for range min(p.budget.Mappers, len(ss)) {
 		all.Go(func() {
 			for p.ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
@@ -412,6 +409,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		}
 		return err
 	}
+	enough := min(copySize/4, 4*copySize/p.Reducers) // of a part; of all no more than 1 MB
 	r := bufio.NewReaderSize(out, copySize)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -429,7 +427,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 			part++
 		}
 		parts[part] = append(parts[part], line...)
-		if len(parts[part]) >= copySize/4 {
+		if len(parts[part]) >= enough {
 			if err := flush(part); err != nil {
 				return err
 			}

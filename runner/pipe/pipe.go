@@ -249,7 +249,9 @@ func (p *pipeline) task(kind string, number int, errs *messages, env ...string) 
 	if kind == "reduce" {
 		limit = p.budget.Reducer
 	}
-	cmd.Env = append(p.environment(kind[:1], number), append(env, fmt.Sprintf("GOMEMLIMIT=%d", limit))...)
+	cmd.Env = append(p.environment(kind[:1], number), append(env,
+		fmt.Sprintf("GOMEMLIMIT=%d", limit),
+		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one is at work, one collects
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), waitDelay
 	cmd.Stderr = errs
 	errs.name = fmt.Sprintf("%s (task %d)", name, number)

@@ -76,7 +76,7 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 		for i, n := range append([]int{2}, cores...) {
 			name := fmt.Sprintf("%s %s on %d cores", game, flags, n)
 			asked := memory
-			if i == 0 {
+			if i == 0 && len(cores) > 1 {
 				asked = 4 << 10 // a run to compare with
 			}
 			dir := filepath.Join(t.TempDir(), "d")
@@ -108,6 +108,15 @@ func TestMemory(t *testing.T) {
 	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")
 	checkMemory(t, []string{five}, []int{16}, 96, "--final yes --keep all")
 	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
+}
+
+// TestMemoryLimit has nothing but the limit make the collector run.
+func TestMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	t.Setenv("GOGC", "off")
+	checkMemory(t, []string{"connectn --width 5 --height 4 --connect 4"}, []int{2}, 64, "--final yes")
 }
 
 // TestLongMemory has 5×5 in 256M, and 4×4 in 64M, in which what the ranges hear

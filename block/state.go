@@ -124,6 +124,8 @@ func (s *State) Count(counts *[256]uint64) {
 type Heard struct {
 	Some  Set     // those that hear, be it once or often
 	Times Counter // how often, where that counts
+
+	counted Set // see Add
 }
 
 // HeardPlanes is how many sets a Heard has.
@@ -142,14 +144,15 @@ func (h *Heard) Planes() [HeardPlanes]Set {
 	return planes
 }
 
-// Add adds what t has heard. It reports whether no count became more than MaxCount.
+// Add adds what t has heard, of as many slots. It reports whether no count became
+// more than MaxCount.
 func (h *Heard) Add(t *Heard) (ok bool) {
 	h.Some.Union(t.Some)
-	any := make(Set, len(h.Some))
+	t.counted = t.counted.resize(64 * len(t.Some)) // t's: it is read again and again into the same one
 	for _, plane := range t.Times {
-		any.Union(plane)
+		t.counted.Union(plane)
 	}
-	return h.Times.AddCounter(&t.Times, 0, any)
+	return h.Times.AddCounter(&t.Times, 0, t.counted)
 }
 
 // Count is the number of positions that hear, twice those that hear of both kinds.

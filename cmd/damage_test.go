@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/games"
-	command "github.com/treereduce/treereduce/internal/driver"
+	inprocess "github.com/treereduce/treereduce/internal/driver"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/runner/inline"
 	"github.com/treereduce/treereduce/solve"
@@ -61,7 +61,7 @@ func solveWords(spec string) []string {
 // tell runs a command of driver in this process.
 func tell(words ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	status = command.Main(append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
+	status = inprocess.Main(append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

@@ -2,7 +2,6 @@ package cmd_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -58,33 +57,5 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
-	}
-}
-
-// TestMemory solves 5×5 connect 4 within --memory 256M: less than 320 MB of
-// resident memory, and the same bytes as without.
-func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	var sums []string
-	for _, flags := range [][]string{{"--memory", "256M"}, {"--memory", "4G", "--reducers", "3"}} {
-		dir := filepath.Join(t.TempDir(), "d")
-		cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve connectn --width 5 --height 5 --connect 4 --final yes --data "+dir), flags...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss // kilobytes
-		t.Logf("%v: %d MB", flags, peak/1000)
-		if flags[1] == "256M" && peak*1024 > 320e6 {
-			t.Errorf("%d kB of resident memory, want less than 320 MB", peak)
-		}
-		sums = append(sums, result(t, dir))
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if sums[0] != sums[1] {
-		t.Error("--memory changes the result")
 	}
 }

@@ -87,6 +87,11 @@ type Tiered interface {
 	// Slots is the number of slots of all ranges of a tier: a bound on its
 	// positions, and the measure of the work to be done.
 	Slots(tier int) float64
+	// Ranges is the number of ranges of a tier that have slots.
+	Ranges(tier int) float64
+	// Tables is about how many bytes the tables behind Low and Within take, once
+	// all of them are made.
+	Tables() int
 	// Border returns the range that begins after the fraction f (0 to 1) of
 	// a tier's slots; 0 for every f where all of a tier is one range.
 	Border(tier int, f float64) uint64

@@ -326,22 +326,27 @@ func (p *Positions) Counts() streamfmt.Counts {
 // A Cursor reads states. It is one worker's: not safe for concurrent use.
 type Cursor struct {
 	p       *Positions
+	ahead   int
 	cursors []*streamfmt.Cursor
 }
 
-// readAhead is how many bytes of a file a cursor reads at a time.
-const readAhead = 256 << 10
+// readAhead is how many bytes of a file a cursor reads at a time, if it may.
+const readAhead = 64 << 10
 
 // Cursor returns a cursor, which reads best in ascending order.
-func (p *Positions) Cursor() *Cursor {
-	return &Cursor{p, make([]*streamfmt.Cursor, len(p.files.files))}
+func (p *Positions) Cursor() *Cursor { return p.CursorOf(readAhead) }
+
+// CursorOf is Cursor with so many bytes that are read of a file at a time, or one
+// state.
+func (p *Positions) CursorOf(ahead int) *Cursor {
+	return &Cursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
 }
 
 // Read reads the i-th state into s, which it resets.
 func (c *Cursor) Read(i int, s *block.State) error {
 	at := c.p.places[i]
 	if c.cursors[at.file] == nil {
-		c.cursors[at.file] = c.p.files.files[at.file].Cursor(readAhead)
+		c.cursors[at.file] = c.p.files.files[at.file].Cursor(c.ahead)
 	}
 	return c.cursors[at.file].ReadState(at.entry, game.RangeLen(c.p.g, at.rng), s)
 }

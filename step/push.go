@@ -52,6 +52,7 @@ func (p *Pusher) ExpectBy(expect func(home uint64, b *block.Block) error) { p.ex
 type heldBlock struct {
 	block.Block
 	until uint64
+	bytes int
 }
 
 type pending []*heldBlock
@@ -121,7 +122,9 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
 	heap.Push(&p.held, h)
 	p.byKey[at] = h
-	p.bytes += len(low) * 5 / 4
+	// Two bits and a value for each slot; and what is open is listed when it hears.
+	h.bytes = len(low)*5/4 + 4*h.Open.Count()
+	p.bytes += h.bytes
 	return &h.Block, nil
 }
 
@@ -129,7 +132,7 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 func (p *Pusher) flushFirst() error {
 	h := heap.Pop(&p.held).(*heldBlock)
 	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
-	p.bytes -= h.Len() * 5 / 4
+	p.bytes -= h.bytes
 	p.step.Say(&h.Block)
 	p.free = append(p.free, h)
 	if h.Empty() {

@@ -177,6 +177,10 @@ func (t *Tier) Len() int { return len(t.entries) }
 // Range is the i-th range that holds a record.
 func (t *Tier) Range(i int) uint64 { return t.entries[i].Range }
 
+// MostRecords is how many records the i-th of these ranges holds at most: a byte
+// of its block is of eight slots or fewer.
+func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
+
 // Counts is the number of records by value.
 func (t *Tier) Counts() streamfmt.Counts {
 	var c streamfmt.Counts
@@ -207,20 +211,24 @@ func (t *Tier) Split(f float64) int {
 // keeps: those of one column of seven bits, thus 128 blocks.
 const nearBits = 7
 
+// MostNear is how many blocks a cursor keeps at most.
+const MostNear = 1 << nearBits
+
 // A Cursor loads blocks of a tier, each of its streams forward. It is one
 // worker's: not safe for concurrent use.
 type Cursor struct {
 	t       *Tier
 	ahead   int
 	streams [65]*stream
-	near    [1 << nearBits]*block.Block // by the low bits of their range
+	near    [MostNear]*block.Block // by the low bits of their range
 	far     block.Block
 }
 
 // A stream is the blocks that lie one kind of move away.
 type stream struct {
-	at    int // index of the entry asked for last
-	files []*streamfmt.Cursor
+	at     int // index of the entry asked for last
+	file   int
+	cursor *streamfmt.Cursor // of that file, as ranges ascend from one to the next
 }
 
 // Cursor returns a cursor whose streams read ahead so many bytes.
@@ -261,7 +269,7 @@ func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
 func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
 	s := c.streams[kind]
 	if s == nil {
-		s = &stream{files: make([]*streamfmt.Cursor, len(c.t.files))}
+		s = new(stream)
 		c.streams[kind] = s
 	}
 	entries := c.t.entries
@@ -285,16 +293,16 @@ func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error)
 		return false, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
 	}
 	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
-	if s.files[e.file] == nil {
-		s.files[e.file] = f.Cursor(c.ahead)
+	if s.cursor == nil || s.file != e.file {
+		s.file, s.cursor = e.file, f.Cursor(c.ahead)
 	}
-	return true, s.files[e.file].Read(e.Entry, b)
+	return true, s.cursor.Read(e.Entry, b)
 }
 
 // WriteLines writes the records of the i-th to the one before the j-th range to
 // w, as lines.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
-	c := t.Cursor(1 << 20)
+	c := t.Cursor(64 << 10)
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
 	var buf []byte

@@ -83,7 +83,14 @@ func (l *layout) space(all, x int) *space {
 		return nil
 	}
 	s := &l.spaces[all*(squares+1)+x]
-	s.once.Do(func() { l.fill(s, 0, l.columns, all, x) })
+	s.once.Do(func() {
+		n := int(l.rules.ways(l.columns, all) * choose(all, x))
+		s.low = make([]uint32, 0, n)
+		for player := range s.stones {
+			s.stones[player] = make([]uint32, 0, n)
+		}
+		l.fill(s, 0, l.columns, all, x)
+	})
 	return s
 }
 
@@ -254,6 +261,31 @@ func choose(n, k int) float64 {
 // Slots is the number of ways to lay the pieces of a tier, colours and all.
 func (l *layout) Slots(tier int) float64 {
 	return l.rules.ways(l.rules.width, tier) * choose(tier, (tier+1)/2)
+}
+
+// Ranges is in how many ways the columns of the range can hold pieces such that
+// the low columns take the rest.
+func (l *layout) Ranges(tier int) float64 {
+	columns, x, n := l.rules.width-l.columns, (tier+1)/2, 0.0
+	for all := max(0, tier-l.columns*l.rules.height); all <= min(tier, columns*l.rules.height); all++ {
+		colours := 0.0
+		for of := max(0, x-(tier-all)); of <= min(all, x); of++ {
+			colours += choose(all, of)
+		}
+		n += l.rules.ways(columns, all) * colours
+	}
+	return n
+}
+
+// Tables is a slot for each number of the low bits and, for each low part that
+// can occur, itself, its stones, and the moves of either player; those with too
+// many pieces of one player, which are never asked for, are not told apart.
+func (l *layout) Tables() int {
+	low := 1
+	for range l.columns {
+		low *= 1<<l.rules.bits - 1
+	}
+	return 4 * (1<<l.LowBits() + (1+2+2*l.columns)*low)
 }
 
 // Border goes down the columns of the range from the left. Of each it chooses

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the text of all positions, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves; of a game with cycles, passes forward", Value: -1},
 		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
-		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G", Value: defaultMemory},
+		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
 		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
 		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
 		&cli.StringFlag{Name: "queue", Usage: "hadoop: the `QUEUE` of the jobs"},
@@ -75,15 +74,14 @@ func parseSize(text string) (int64, error) {
 	return n << s, nil
 }
 
-// minMemory is the least that --memory may be: below it the tables of a large
-// board alone do not fit.
+// minMemory is the least that --memory may be for any game.
 const minMemory = 64 << 20
 
 // maxReducers is how many parts have names that sort by their number.
 const maxReducers = 100_000
 
 // solveOptions turns the flags into options.
-func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, err error) {
+func solveOptions(c *cli.Context, p *progress, g game.Game, fsys store.FS) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
@@ -99,7 +97,6 @@ func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, 
 	if memory < minMemory {
 		return o, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
 	}
-	debug.SetMemoryLimit(memory)
 	switch c.String("keep") {
 	case "final":
 	case "all":
@@ -127,27 +124,45 @@ func solveOptions(c *cli.Context, p *progress, fsys store.FS) (o solve.Options, 
 	if n := c.Int64("cluster-above"); n < 0 {
 		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
 	}
-	o.Runner, err = runnerOf(c, fsys, memory, &o)
+	o.Runner, err = runnerOf(c, g, fsys, int(memory), &o)
 	return o, err
+}
+
+// limitMemory has the collector stay within a limit, if memory is not less than
+// the least that is needed.
+func limitMemory(c *cli.Context, what string, memory, least, limit int) error {
+	if memory < least {
+		return command.Usagef("--memory %s: %s needs at least %dM", c.String("memory"), what, (least-1)>>20+1)
+	}
+	debug.SetMemoryLimit(int64(limit))
+	return nil
 }
 
 // runnerOf makes the runner that is asked for, and sets the number of reducers
 // where it is 0.
-func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (runner.Runner, error) {
+func runnerOf(c *cli.Context, g game.Game, fsys store.FS, memory int, o *solve.Options) (runner.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	bin := filepath.Dir(self)
-	preset := 1
-	inProcess := &inline.Runner{Memory: int(memory / 4)}
+	if o.Reducers == 0 {
+		o.Reducers = 1
+		if c.String("runner") == "pipe" {
+			o.Reducers = pipe.Reducers(g, memory)
+		}
+	}
+	what, limit := g.Spec(), memory
+	least := inline.Least(g, o.UntilTier, o.Final == solve.FinalYes)
+	inProcess := &inline.Runner{Memory: memory}
 	var r runner.Runner
 	switch name := c.String("runner"); name {
 	case "inline":
 		r = inProcess
 	case "pipe":
-		r = &pipe.Runner{Bin: bin, Memory: int(memory)}
-		preset = runtime.GOMAXPROCS(0)
+		r = &pipe.Runner{Bin: bin, Memory: memory}
+		what = fmt.Sprintf("%s with %d reducers", what, o.Reducers)
+		least, limit = pipe.Least(g, o.Reducers), pipe.Divide(g, memory, o.Reducers).Driver
 	case "hadoop":
 		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin, inProcess); err != nil {
 			return nil, err
@@ -155,10 +170,7 @@ func runnerOf(c *cli.Context, fsys store.FS, memory int64, o *solve.Options) (ru
 	default:
 		return nil, command.Usagef("--runner %q: expected inline, pipe or hadoop", name)
 	}
-	if o.Reducers == 0 {
-		o.Reducers = preset
-	}
-	return r, nil
+	return r, limitMemory(c, what, memory, least, limit)
 }
 
 // dataOf is the name of the data directory, where the runner can work in it: the
@@ -213,7 +225,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 			return err
 		}
 	}
-	o, err := solveOptions(c, p, fsys)
+	o, err := solveOptions(c, p, g, fsys)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ package inline
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,21 +21,14 @@ import (
 	"github.com/treereduce/treereduce/tierio"
 )
 
-const (
-	// chunkSlots is how many slots a worker takes at a time: enough to make a
-	// hand-over cheap, few enough that all workers end together.
-	chunkSlots = 1 << 17
-	// chunksAhead is how many chunks a worker may be ahead of the writer.
-	chunksAhead = 8
-	// readAhead is how many bytes a stream of blocks reads at a time.
-	readAhead = 64 << 10
-)
-
 // Runner is the inline runner.
 type Runner struct {
-	// Memory bounds what is held back of the messages of a pass over a game with
-	// cycles, in bytes; what is more goes through files. 0: 512 MB.
+	// Memory is how many bytes the process is to stay within, see Least; 0: 2 GiB.
+	// In a pass over a game with cycles a quarter of it is for what ranges have
+	// heard; what is more goes through files.
 	Memory int
+
+	heard []*block.Heard // kept from pass to pass
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -45,20 +37,26 @@ var _ runner.Runner = (*Runner)(nil)
 type task struct {
 	ranges []uint64
 	part   int
+
+	from, to int // final's: of one range alone, these low parts
 }
 
 // Run runs a job.
-func (*Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	if job.Step == step.Final {
-		return runFinal(ctx, job)
+		return r.runFinal(ctx, job)
 	}
 	w := &work{job: job, step: step.New(job.Step, job.Game)}
 	defer w.close()
 	if err := w.open(); err != nil {
 		return runner.Stats{}, err
 	}
-	weight := func(rng uint64) int { return len(job.Game.Low(job.Tier, rng)) }
-	return run(ctx, job, tasks(job, w.ranges, weight), w.newWorker)
+	slots := make([]int, len(w.ranges))
+	for i, rng := range w.ranges {
+		slots[i] = len(job.Game.Low(job.Tier, rng))
+	}
+	w.plan = r.plan(w.needs(slots))
+	return run(ctx, job, w.plan, tasks(job, w.ranges, slots, w.plan.slots), w.newWorker)
 }
 
 // work is what the workers of a job share.
@@ -68,6 +66,7 @@ type work struct {
 	input   *tierio.Tier
 	parents *tierio.Tier // solve's
 	ranges  []uint64     // of the output
+	plan    plan
 }
 
 func (w *work) open() (err error) {
@@ -109,6 +108,34 @@ func (w *work) close() {
 	}
 }
 
+// needs are those of the job, whose ranges have so many slots.
+func (w *work) needs(slots []int) needs {
+	g := w.job.Game
+	n := needs{shared: g.Tables(), windows: 1}
+	largest, all := 0, 0
+	for _, s := range slots {
+		largest = max(largest, s)
+		all += s
+	}
+	n.shared += len(slots)*16 + all/frugalities[0].slots*taskMemory
+	near := 0
+	if w.input != nil {
+		for i := range w.input.Len() {
+			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
+		}
+		near = min(tierio.MostNear, w.input.Len())
+		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
+		n.windows += int(g.KeyBits() - g.LowBits())
+	}
+	if w.parents != nil {
+		n.shared += w.parents.Len() * entryMemory
+	}
+	n.record = blockMemory(largest)
+	n.worker = (near+2)*blockMemory(largest) + openMemory(largest)
+	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
+	return n
+}
+
 // newWorker returns a function that makes the output of a task.
 func (w *work) newWorker() func(task, *tierio.Chunk) error {
 	job := w.job
@@ -119,10 +146,10 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 		}
 	}
 	g := job.Game
-	input := w.input.Cursor(readAhead)
+	input := w.input.Cursor(w.plan.window)
 	var parents *tierio.Cursor
 	if w.parents != nil {
-		parents = w.parents.Cursor(readAhead)
+		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
 	var sources []uint64
@@ -157,15 +184,15 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 }
 
 // tasks cuts ranges into tasks, at the borders of parts and where they weigh
-// enough; weight is in slots.
-func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task {
+// enough: so many slots, of which each range has some.
+func tasks(job *runner.Job, ranges []uint64, slots []int, enough int) []task {
 	var ts []task
-	part, next, slots, from := 0, job.Border(1), 0, 0
+	part, next, sum, from := 0, job.Border(1), 0, 0
 	cut := func(to int) {
 		if to > from {
-			ts = append(ts, task{ranges[from:to], part})
+			ts = append(ts, task{ranges: ranges[from:to], part: part})
 		}
-		from, slots = to, 0
+		from, sum = to, 0
 	}
 	for i, rng := range ranges {
 		for part+1 < job.Reducers && rng >= next {
@@ -173,19 +200,19 @@ func tasks(job *runner.Job, ranges []uint64, weight func(rng uint64) int) []task
 			part++
 			next = job.Border(part + 1)
 		}
-		if slots > chunkSlots {
+		if sum > enough || slots[i] > 2*enough {
 			cut(i)
 		}
-		slots += weight(rng) + 64
+		sum += slots[i] + 64
 	}
 	cut(len(ranges))
 	return ts
 }
 
 // run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
+func run(ctx context.Context, job *runner.Job, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
 	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
-	err = inOrder(ctx, len(ts),
+	err = inOrder(ctx, len(ts), plan,
 		func() *tierio.Chunk { return tierio.NewChunk(job.Game, job.Codec) },
 		func() func(int, *tierio.Chunk) error {
 			work := newWorker()
@@ -212,17 +239,17 @@ func run(ctx context.Context, job *runner.Job, ts []task, newWorker func() func(
 	return stats, p.finish(job.Reducers, err)
 }
 
-// inOrder has a worker for each core do n tasks, and one goroutine, the caller's,
+// inOrder has the workers of a plan do n tasks, and one goroutine, the caller's,
 // write their output in order.
-func inOrder[C any](ctx context.Context, n int, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
+func inOrder[C any](ctx context.Context, n int, plan plan, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer func() {
 		cancel(err)
 		all.Wait()
 	}()
-	workers := max(1, min(runtime.GOMAXPROCS(0), n))
-	free := make(chan C, workers*chunksAhead)
+	workers := max(1, min(plan.workers, n))
+	free := make(chan C, workers*plan.ahead)
 	for range cap(free) {
 		free <- newChunk()
 	}

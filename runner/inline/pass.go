@@ -3,7 +3,6 @@ package inline
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -12,10 +11,8 @@ import (
 	"github.com/treereduce/treereduce/rangeio"
 	"github.com/treereduce/treereduce/runner"
 	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/tierio"
 )
-
-// defaultMemory is Runner.Memory where it is 0.
-const defaultMemory = 512 << 20
 
 // mapShare is about what share of the time of a pass its map takes.
 const mapShare = 0.5
@@ -23,14 +20,14 @@ const mapShare = 0.5
 // RunPass runs a pass over a game with cycles: all maps, then all reduces.
 func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
 	if pass.Step == step.Final {
-		return runCyclicFinal(ctx, pass)
+		return r.runCyclicFinal(ctx, pass)
 	}
-	limit := r.Memory
-	if limit == 0 {
-		limit = defaultMemory
-	}
-	s := newShuffle(pass, limit)
-	defer func() { err = errors.Join(err, s.close()) }()
+	s := newShuffle(pass, r.memory()/4)
+	s.free, r.heard = r.heard, nil
+	defer func() {
+		err = errors.Join(err, s.close())
+		r.heard = s.free
+	}()
 	var states *rangeio.Positions
 	var ranges []uint64
 	if pass.Step == step.Create {
@@ -38,7 +35,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 			ranges = append(ranges, rng)
 		}
 	} else {
-		if stats.Messages, err = mapPass(ctx, pass, s); err != nil {
+		if stats.Messages, err = r.mapPass(ctx, pass, s); err != nil {
 			return stats, err
 		}
 		ranges = s.ranges()
@@ -47,12 +44,12 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		}
 		defer states.Close()
 	}
-	err = reducePass(ctx, pass, s, states, ranges, &stats)
+	err = r.reducePass(ctx, pass, s, states, ranges, &stats)
 	return stats, err
 }
 
 // mapPass runs the map over the positions that were new, on all cores.
-func mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64, err error) {
+func (r *Runner) mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64, err error) {
 	input, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
 	if err != nil {
 		return 0, err
@@ -60,10 +57,11 @@ func mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64
 	defer input.Close()
 	var next, sum atomic.Int64
 	var all sync.WaitGroup
-	for range max(1, min(runtime.GOMAXPROCS(0), input.Len())) {
+	plan := r.plan(r.passNeeds(pass, input))
+	for range max(1, min(plan.workers, input.Len())) {
 		all.Go(func() {
 			p := step.NewPass(pass.Game, pass.Step, pass.Number)
-			c := input.Cursor()
+			c := input.CursorOf(plan.window)
 			var from block.State
 			for ctx.Err() == nil && s.failed() == nil {
 				i := int(next.Add(1)) - 1
@@ -87,19 +85,40 @@ func mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64
 	return sum.Load(), context.Cause(ctx)
 }
 
+// passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full
+// as it gets, and for a worker the state that it reads, the fresh one and what its
+// range heard, with as much for the sets of the step and those of the decoder.
+func (r *Runner) passNeeds(pass *runner.Pass, from *rangeio.Positions) needs {
+	g := pass.Game
+	state := stateMemory(g)
+	n := needs{worker: 6 * state, record: state, chunk: func(int) int {
+		if pass.Codec == tierio.Text {
+			return 3*state + g.RangeSize()*lineMemory(g)/4*5
+		}
+		return 3 * state
+	}}
+	n.shared = r.memory()/4 + int(game.Ranges(g))*boxMemory
+	if from != nil {
+		n.windows = len(from.Files())
+		n.shared += from.Len() * placeMemory
+	}
+	return n
+}
+
 // reducePass brings the ranges that heard something up to it, on all cores.
-func reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rangeio.Positions, ranges []uint64, stats *runner.PassStats) error {
+func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rangeio.Positions, ranges []uint64, stats *runner.PassStats) error {
 	parts := parts[*rangeio.Writer]{create: func(n int) (*rangeio.Writer, error) {
 		return rangeio.NewWriter(pass.FS, pass.Output, n, pass.Game, pass.Codec)
 	}}
-	err := inOrder(ctx, len(ranges),
+	plan := r.plan(r.passNeeds(pass, states))
+	err := inOrder(ctx, len(ranges), plan,
 		func() *rangeio.Chunk { return rangeio.NewChunk(pass.Game, pass.Codec) },
 		func() func(int, *rangeio.Chunk) error {
 			p := step.NewPass(pass.Game, pass.Step, pass.Number)
 			l := listener{shuffle: s}
 			var cursor *rangeio.Cursor
 			if states != nil {
-				cursor = states.Cursor()
+				cursor = states.CursorOf(plan.window)
 			}
 			var state, fresh block.State
 			return func(i int, out *rangeio.Chunk) error {

@@ -15,7 +15,7 @@ import (
 
 // runCyclicFinal writes the lines of all positions of a table, in the order of the
 // hash.
-func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
+func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
 	table, err := rangeio.OpenFile(pass.FS, pass.Input[0], pass.Game)
 	if err != nil {
 		return stats, err
@@ -25,13 +25,17 @@ func runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassSt
 		text []byte
 		n    int64
 	}
+	most := len(step.AppendCyclicFinal(nil, pass.Game.Positions(), game.Worth{Result: game.Loses, Remoteness: game.MaxRemoteness}))
+	state := stateMemory(pass.Game)
+	plan := r.plan(needs{shared: r.memory()/4 + table.Len()*placeMemory, worker: state, windows: 1, record: state,
+		chunk: func(int) int { return pass.Game.RangeSize() * most / 4 * 5 }})
 	parts := parts[textPart]{create: func(n int) (textPart, error) {
 		file, err := pass.FS.Create(path.Join(pass.Output, tierio.PartName(n, tierio.Text)))
 		return textPart{file}, err
 	}}
-	err = inOrder(ctx, table.Len(), func() *chunk { return new(chunk) },
+	err = inOrder(ctx, table.Len(), plan, func() *chunk { return new(chunk) },
 		func() func(int, *chunk) error {
-			c := table.Cursor()
+			c := table.CursorOf(plan.window)
 			var s block.State
 			return func(i int, out *chunk) error {
 				if err := c.Read(i, &s); err != nil {

@@ -25,7 +25,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, Work: &pass.Work, ctx: ctx, cancel: cancel,
+	p := &pipeline{Runner: r, budget: Divide(pass.Game, r.Memory, pass.Reducers), Work: &pass.Work, ctx: ctx, cancel: cancel,
 		properties: step.PassProperties(pass.Game, pass.Number, pass.States), keyWidth: streamfmt.KeyWidth(pass.Game.KeyBits())}
 	for i := 1; i < pass.Reducers; i++ {
 		first := step.CyclicBorder(pass.Game, i, pass.Reducers) * uint64(pass.Game.RangeSize())

@@ -39,7 +39,7 @@ import (
 // Runner is the pipe runner.
 type Runner struct {
 	Bin    string // the directory of possible_map, possible_reduce, …
-	Memory int    // bytes for all sorts and mappers together; 0: 1 GiB
+	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -64,7 +64,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, Work: &job.Work, ctx: ctx, cancel: cancel,
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
 	for i := 1; i < job.Reducers; i++ {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
@@ -181,6 +181,7 @@ func fileSplit(fsys store.FS, name string) split {
 type pipeline struct {
 	*Runner
 	*runner.Work
+	budget     Budget
 	properties []step.Property
 	keyWidth   int
 	borders    [][]byte // the keys at which the parts but the first begin
@@ -218,13 +219,6 @@ type reduce struct {
 // fail ends the job for a reason; the first one counts.
 func (p *pipeline) fail(err error) { p.cancel(err) }
 
-func (p *pipeline) memory() int {
-	if p.Memory > 0 {
-		return p.Memory
-	}
-	return defaultMemory
-}
-
 // environment is what Hadoop Streaming would put there for a task: the job's
 // configuration, dots as underscores.
 func (p *pipeline) environment(kind string, task int) []string {
@@ -239,7 +233,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 		fmt.Sprintf("mapreduce_task_partition=%d", task),
 		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
 		fmt.Sprintf("treereduce_combine=%v", p.Combine),
-		fmt.Sprintf("treereduce_memory=%d", p.memory()/2/runtime.GOMAXPROCS(0)),
+		fmt.Sprintf("treereduce_memory=%d", p.budget.Hold),
 	)
 	for _, property := range p.properties {
 		env = append(env, "treereduce_"+property.Name+"="+property.Value)
@@ -251,7 +245,13 @@ func (p *pipeline) environment(kind string, task int) []string {
 func (p *pipeline) task(kind string, number int, env ...string) *child {
 	step := p.Step + "_" + kind
 	c := p.command(fmt.Sprintf("%s (task %d)", step, number), filepath.Join(p.Bin, step))
-	c.Env = append(p.environment(kind[:1], number), env...)
+	limit := p.budget.Mapper
+	if kind == "reduce" {
+		limit = p.budget.Reducer
+	}
+	c.Env = append(p.environment(kind[:1], number), append(env,
+		fmt.Sprintf("GOMEMLIMIT=%d", limit),
+		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one is at work, one collects
 	return c
 }
 
@@ -266,9 +266,8 @@ func (p *pipeline) startReduces() error {
 }
 
 func (p *pipeline) startReduce(i int) error {
-	share := max(p.memory()/2/p.Reducers, 1<<20)
 	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
-		"-S", strconv.Itoa(share>>10)+"K", "-T", p.Output, "--parallel=1")
+		"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
 	sort.Env = append(os.Environ(), "LC_ALL=C")
 	reducer := p.task("reduce", i, "mapreduce_task_output_dir="+p.Output)
 	r, w, err := openPipes(3)
@@ -329,13 +328,13 @@ func (p *pipeline) finishReduces() {
 	}
 }
 
-// runMaps runs a map for each split, as many at a time as there are cores.
+// runMaps runs a map for each split, as many at a time as the budget has.
 func (p *pipeline) runMaps(ss []split) {
 	var next atomic.Int64
 	var mu sync.Mutex // of finished, and of reports
 	finished := 0
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(ss)) {
+	for range min(p.budget.Mappers, len(ss)) {
 		all.Go(func() {
 			for p.ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
@@ -409,6 +408,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		}
 		return err
 	}
+	enough := min(copySize/4, 4*copySize/p.Reducers) // of a part; of all no more than 1 MB
 	r := bufio.NewReaderSize(out, copySize)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -426,7 +426,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 			part++
 		}
 		parts[part] = append(parts[part], line...)
-		if len(parts[part]) >= copySize/4 {
+		if len(parts[part]) >= enough {
 			if err := flush(part); err != nil {
 				return err
 			}

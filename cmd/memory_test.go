@@ -1,0 +1,241 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// peak solves a game with some flags on so many cores, and returns how many
+// bytes the driver and its children had in memory at most: its own peak as the
+// system says, and with children the largest sum that was met on the way, in
+// which what processes share counts once.
+func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var most int64
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%s %s: %v\n%s", game, flags, err, &out)
+			}
+			return max(most, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss*1024)
+		case <-time.After(20 * time.Millisecond):
+			if strings.Contains(flags, "pipe") {
+				most = max(most, resident(cmd.Process.Pid))
+			}
+		}
+	}
+}
+
+// resident is what a process and all below it have in memory now.
+func resident(pid int) (bytes int64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if _, rest, ok := strings.Cut(string(text), "\nPss:"); ok {
+		kilobytes, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+		bytes = kilobytes * 1024
+	}
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range threads {
+		children, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(children)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				bytes += resident(n)
+			}
+		}
+	}
+	return bytes
+}
+
+const (
+	cross43 = "quickcross --width 4 --height 3 --connect 3"
+	cross44 = "quickcross --width 4 --height 4 --connect 3"
+)
+
+// checkMemory solves games on few and on many cores: at most 1.2 times what
+// --memory says is in memory, and the result has the same bytes whatever it says.
+func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags string) {
+	for _, game := range games {
+		var want string
+		for i, n := range append([]int{2}, cores...) {
+			name := fmt.Sprintf("%s %s on %d cores", game, flags, n)
+			asked := memory
+			if i == 0 && len(cores) > 1 {
+				asked = 4 << 10 // a run to compare with
+			}
+			dir := filepath.Join(t.TempDir(), "d")
+			got := peak(t, dir, n, game, fmt.Sprintf("--memory %dM %s", asked, flags))
+			t.Logf("%s: %d MiB of %d", name, got>>20, asked)
+			if got > asked<<20/5*6 {
+				t.Errorf("%s: %d MiB in memory, want at most 1.2 times %d", name, got>>20, asked)
+			}
+			sum := result(t, dir)
+			if i == 0 {
+				want = sum
+			} else if sum != want {
+				t.Errorf("%s: --memory changes the result", name)
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestMemory has 5×4 in 64M, whose tables alone take 43, and Quick Cross.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	five := "connectn --width 5 --height 4 --connect 4"
+	checkMemory(t, []string{five, cross43}, []int{2, 8, 16, 64}, 64, "--final yes")
+	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")
+	checkMemory(t, []string{five}, []int{16}, 96, "--final yes --keep all")
+	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
+}
+
+// TestMemoryLimit has nothing but the limit make the collector run.
+func TestMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	t.Setenv("GOGC", "off")
+	checkMemory(t, []string{"connectn --width 5 --height 4 --connect 4"}, []int{2}, 64, "--final yes")
+}
+
+// TestLongMemory has 5×5 in 256M, and 4×4 in 64M, in which what the ranges hear
+// does not fit.
+func TestLongMemory(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("takes minutes: make test-long")
+	}
+	checkMemory(t, []string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 16, 64}, 256, "--final yes")
+	checkMemory(t, []string{cross44}, []int{2, 8, 16, 64}, 64, "--final no")
+	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43}, []int{2, 64}, 64, "--runner pipe")
+}
+
+// TestLeastMemory refuses before the first job what a game cannot keep to.
+func TestLeastMemory(t *testing.T) {
+	for flags, want := range map[string]string{
+		"connectn --width 7 --height 6 --memory 64M --until-tier 4":                     "driver: --memory 64M: connectn width=7 height=6 connect=4 needs at least ",
+		"connectn --width 6 --height 5 --memory 80M --final yes":                        "driver: --memory 80M: connectn width=6 height=5 connect=4 needs at least ",
+		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: connectn width=4 height=5 connect=4 with 9 reducers needs at least ",
+		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":       "driver: --memory 64M: quickcross width=4 height=3 connect=3 with 9 reducers needs at least ",
+		"connectn --width 4 --height 5 --memory 63M --runner pipe --final no --json":    "driver: --memory 63M: at least 64M are needed",
+		"connectn --width 7 --height 6 --memory 2G --final no --runner inline --resume": "driver: --memory 2G: connectn width=7 height=6 connect=4 needs at least ",
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		var stderr strings.Builder
+		cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags+" --data"), dir)...)
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
+		if strings.Contains(flags, "connectn") {
+			cmd.Args = append(cmd.Args, "--connect", "4")
+		} else {
+			cmd.Args = append(cmd.Args, "--connect", "3")
+		}
+		cmd.Stderr = &stderr
+		err := cmd.Run()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: %v, %q; want exit status 2 and %q", flags, err, stderr.String(), want)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: begun all the same", flags)
+		}
+	}
+}
+
+// TestSpill looks into the directory of the pass, in which what the ranges of 4×4
+// hear goes through a file in 64M.
+func TestSpill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	dir := filepath.Join(t.TempDir(), "d")
+	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	spilled := false
+	for {
+		select {
+		case err := <-ended:
+			if err != nil || !spilled {
+				t.Errorf("%v; spilled: %v, want a file", err, spilled)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*", "_spill*")); len(left) > 0 {
+				t.Errorf("%v are left", left)
+			}
+			return
+		case <-time.After(2 * time.Millisecond):
+			names, _ := filepath.Glob(filepath.Join(dir, "_attempt-*", "_spill-*"))
+			spilled = spilled || len(names) > 0
+		}
+	}
+}
+
+// TestMapperMemory has mappers hold back as much as they like, little, and very
+// little: the less, the more often they say the same; merged, it is the same.
+func TestMapperMemory(t *testing.T) {
+	for _, test := range []struct {
+		mapper, flags string
+		dir           string // which it reads
+	}{
+		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
+		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
+		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		game := board
+		if test.mapper == "mark_map" {
+			game = cyclic
+		}
+		drive(t, game, dir, "--keep=all")
+		input, err := os.Open(filepath.Join(dir, test.dir, "part-00000"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer input.Close()
+		var merged [][]string
+		var said []int
+		for _, memory := range []string{"100000000", "100000", "1000"} {
+			if _, err := input.Seek(0, 0); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(filepath.Join(bin, test.mapper), append(strings.Fields(test.flags), "--memory", memory)...)
+			cmd.Stdin = input
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", test.mapper, err)
+			}
+			lines := strings.Fields(string(out))
+			said = append(said, len(lines))
+			slices.Sort(lines)
+			merged = append(merged, slices.Compact(lines))
+		}
+		t.Logf("%s says %d lines", test.mapper, said)
+		if !slices.IsSorted(said) || said[0] == said[2] {
+			t.Errorf("%s says %d lines, want the more the less it may hold back", test.mapper, said)
+		}
+		if test.mapper != "solve_map" && !slices.Equal(merged[0], merged[2]) {
+			t.Errorf("%s says other positions with little memory", test.mapper)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package connectn
+
+import "testing"
+
+// What a game says of its size is what its ranges and its lists come to; of the
+// lists, that of a color too many is never made.
+func TestSize(t *testing.T) {
+	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}} {
+		r, err := New(board[0], board[1], board[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		spaces := map[*uint32]int{}
+		bytes := 4 * len(r.slots)
+		for tier := range r.Tiers() + 1 {
+			n := 0
+			for rng := range uint64(1) << (r.KeyBits() - r.LowBits()) {
+				if low := r.Low(tier, rng); low != nil {
+					n++
+					spaces[&low[0]] = cap(low)
+				}
+			}
+			if got := r.Ranges(tier); got != float64(n) {
+				t.Errorf("%s: tier %d has %v ranges, want %d", r.Spec(), tier, got, n)
+			}
+		}
+		for _, n := range spaces {
+			bytes += 4 * n * (1 + 2 + 2*r.columns)
+		}
+		if got := r.Tables(); got < bytes || got > 2*bytes {
+			t.Errorf("%s: tables of %d bytes, want about %d", r.Spec(), got, bytes)
+		}
+	}
+}

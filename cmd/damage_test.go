@@ -214,6 +214,7 @@ type damager struct {
 	files []string // of the copy, without the lock
 	dirs  []string
 	other string // another run
+	took  bool   // something of it: with its table and its manifest this were another game's directory
 	said  []string
 }
 
@@ -242,7 +243,12 @@ func pick[E any](r *rand.Rand, from []E) E { return from[r.IntN(len(from))] }
 // damage does one damage, and returns the error of doing it.
 func (d *damager) damage() error {
 	name := pick(d.Rand, d.files)
-	switch d.IntN(12) {
+	kind := d.IntN(12)
+	if d.took {
+		kind %= 10
+	}
+	d.took = d.took || kind >= 10
+	switch kind {
 	case 0, 1, 2, 3:
 		return d.change("flip", name, func(b []byte) []byte {
 			if len(b) > 0 {

@@ -1,6 +1,6 @@
 // Package table is the solved game: DIR/table, a block file for each tier, the
 // position before the first move included. A table is written a tier at a time,
-// from the last to the first, and is whole when its _SUCCESS stands. Of a game with
+// from the last to the first, and is whole when its seal stands. Of a game with
 // cycles it is one range file, and the index of the passes. What reads it (lookup,
 // statistics, the check, players) needs nothing else. The package knows nothing of
 // runners or of the loop of jobs.

@@ -206,7 +206,8 @@ func (p *pipeline) count(all *map[string]int64, task map[string]int64) {
 type reduce struct {
 	mu     sync.Mutex // of stdin
 	stdin  io.WriteCloser
-	broken bool // the sort did not take all of its input
+	lines  int64 // that the sort was given
+	broken bool  // the sort did not take all of its input
 	wait   sync.WaitGroup
 }
 
@@ -301,6 +302,9 @@ func (p *pipeline) startReduce(i int) error {
 		if red.broken {
 			p.fail(errors.New("sort ended before its input"))
 		}
+		if read := reducer.said.counters[step.RecordsIn]; read != red.lines {
+			p.fail(fmt.Errorf("sort was given %d lines, %s read %d", red.lines, reducer.name, read))
+		}
 	})
 	return nil
 }
@@ -391,13 +395,14 @@ func (p *pipeline) runMap(i int, s split) error {
 
 // shuffle hands each line of a map to the sort of its range of keys.
 func (p *pipeline) shuffle(out io.Reader) error {
-	parts := make([][]byte, p.Reducers)
+	parts, lines := make([][]byte, p.Reducers), make([]int64, p.Reducers)
 	flush := func(i int) error {
 		red := p.reduces[i]
 		red.mu.Lock()
 		defer red.mu.Unlock()
 		_, err := red.stdin.Write(parts[i])
-		parts[i] = parts[i][:0]
+		red.lines += lines[i]
+		parts[i], lines[i] = parts[i][:0], 0
 		if errors.Is(err, syscall.EPIPE) {
 			red.broken = true // the sort has ended; its own message says why
 			return nil
@@ -421,6 +426,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 			part++
 		}
 		parts[part] = append(parts[part], line...)
+		lines[part]++
 		if len(parts[part]) >= copySize/4 {
 			if err := flush(part); err != nil {
 				return err

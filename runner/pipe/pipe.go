@@ -207,6 +207,7 @@ type reduce struct {
 	mu     sync.Mutex // of stdin
 	stdin  io.WriteCloser
 	lines  int64 // that the sort was given
+	read   int64 // that the reducer read
 	broken bool  // the sort did not take all of its input
 	wait   sync.WaitGroup
 }
@@ -297,14 +298,7 @@ func (p *pipeline) startReduce(i int) error {
 		if sort.err != nil {
 			p.fail(sort.err)
 		}
-		red.mu.Lock()
-		defer red.mu.Unlock()
-		if red.broken {
-			p.fail(errors.New("sort ended before its input"))
-		}
-		if read := reducer.said.counters[step.RecordsIn]; read != red.lines {
-			p.fail(fmt.Errorf("sort was given %d lines, %s read %d", red.lines, reducer.name, read))
-		}
+		red.read = reducer.said.counters[step.RecordsIn]
 	})
 	return nil
 }
@@ -323,8 +317,14 @@ func (p *pipeline) finishReduces() {
 	for _, red := range p.reduces {
 		red.stdin.Close()
 	}
-	for _, red := range p.reduces {
+	for i, red := range p.reduces {
 		red.wait.Wait()
+		if red.broken {
+			p.fail(errors.New("sort ended before its input"))
+		}
+		if red.read != red.lines {
+			p.fail(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+		}
 	}
 }
 

@@ -212,7 +212,9 @@ func (p *pipeline) count(all *map[string]int64, task map[string]int64) {
 type reduce struct {
 	mu     sync.Mutex // of stdin
 	stdin  io.WriteCloser
-	broken bool // the sort did not take all of its input
+	lines  int64 // that the sort was given
+	read   int64 // that the reducer read
+	broken bool  // the sort did not take all of its input
 	wait   sync.WaitGroup
 }
 
@@ -300,11 +302,7 @@ func (p *pipeline) startReduce(i int) error {
 		if sort.err != nil {
 			p.fail(sort.err)
 		}
-		red.mu.Lock()
-		defer red.mu.Unlock()
-		if red.broken {
-			p.fail(errors.New("sort ended before its input"))
-		}
+		red.read = reducer.said.counters[step.RecordsIn]
 	})
 	return nil
 }
@@ -323,8 +321,14 @@ func (p *pipeline) finishReduces() {
 	for _, red := range p.reduces {
 		red.stdin.Close()
 	}
-	for _, red := range p.reduces {
+	for i, red := range p.reduces {
 		red.wait.Wait()
+		if red.broken {
+			p.fail(errors.New("sort ended before its input"))
+		}
+		if red.read != red.lines {
+			p.fail(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+		}
 	}
 }
 
@@ -395,13 +399,14 @@ func (p *pipeline) runMap(i int, s split) error {
 
 // shuffle hands each line of a map to the sort of its range of keys.
 func (p *pipeline) shuffle(out io.Reader) error {
-	parts := make([][]byte, p.Reducers)
+	parts, lines := make([][]byte, p.Reducers), make([]int64, p.Reducers)
 	flush := func(i int) error {
 		red := p.reduces[i]
 		red.mu.Lock()
 		defer red.mu.Unlock()
 		_, err := red.stdin.Write(parts[i])
-		parts[i] = parts[i][:0]
+		red.lines += lines[i]
+		parts[i], lines[i] = parts[i][:0], 0
 		if errors.Is(err, syscall.EPIPE) {
 			red.broken = true // the sort has ended; its own message says why
 			return nil
@@ -426,6 +431,7 @@ func (p *pipeline) shuffle(out io.Reader) error {
 			part++
 		}
 		parts[part] = append(parts[part], line...)
+		lines[part]++
 		if len(parts[part]) >= enough {
 			if err := flush(part); err != nil {
 				return err

@@ -55,12 +55,19 @@ func resident(pid int) (bytes int64) {
 	for _, name := range threads {
 		children, _ := os.ReadFile(name)
 		for _, child := range strings.Fields(string(children)) {
-			if n, err := strconv.Atoi(child); err == nil {
+			// Between fork and exec a child is in the memory of its parent.
+			if n, err := strconv.Atoi(child); err == nil && program(n) != program(pid) {
 				bytes += resident(n)
 			}
 		}
 	}
 	return bytes
+}
+
+// program is the file that a process runs.
+func program(pid int) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return name
 }
 
 const (

@@ -57,8 +57,8 @@ func copyTable(t *testing.T, name string) (dir string) {
 }
 
 // reseal makes the _SUCCESS of a table that was damaged on purpose fit its files:
-// it is the check of what is in them that these tests are of.
-func reseal(t *testing.T, dir string) {
+// it is the check of what is in them that these tests are of. The game is named.
+func reseal(t *testing.T, dir, _ string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, table.Dir, store.Success), nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	reseal(t, dir)
+	reseal(t, dir, g.Spec())
 }
 
 // changeStates writes the table of a game with cycles anew, as changeTier does.
@@ -137,7 +137,7 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	reseal(t, dir)
+	reseal(t, dir, g.Spec())
 }
 
 // setWorth gives positions of a game with cycles another worth; those that are to be

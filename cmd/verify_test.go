@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -59,9 +58,9 @@ func copyTable(t *testing.T, name string) (dir string) {
 
 // reseal makes the _SUCCESS of a table that was damaged on purpose fit its files:
 // it is the check of what is in them that these tests are of.
-func reseal(t *testing.T, dir string) {
+func reseal(t *testing.T, dir, spec string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, table.Dir, store.Success), nil, 0o666); err != nil {
+	if err := table.Seal(store.Local{}, dir, spec); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -101,7 +100,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	reseal(t, dir)
+	reseal(t, dir, g.Spec())
 }
 
 // changeStates writes the table of a game with cycles anew, as changeTier does.
@@ -138,7 +137,7 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 	if err := errors.Join(in.Close(), w.Close(), os.WriteFile(name, out.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	reseal(t, dir)
+	reseal(t, dir, g.Spec())
 }
 
 // setWorth gives positions of a game with cycles another worth; those that are to be
@@ -379,25 +378,17 @@ func TestVerifyLowest(t *testing.T) {
 		}
 	}
 
-	// In one range the lower position differs in a bit of the remoteness, the higher
-	// one in the result; and there is a third in another range.
-	size := uint64(q.RangeSize())
+	// The start differs in a bit of its remoteness, a higher position of the same range
+	// in its result, which is looked at first; and there is a third in another range.
 	dir = copyTable(t, "quickcross")
-	draws := worthOf(t, q, game.Worth{})
-	i, _ := slices.BinarySearch(draws, 2*size)
-	j, _ := slices.BinarySearch(draws, 3*size)
-	if j-i < 2 || j == len(draws) {
-		t.Fatalf("%d draws in the range, %d after it", j-i, len(draws)-j)
-	}
 	wins := worthOf(t, q, game.Worth{Result: game.Wins, Remoteness: 5})
-	k, _ := slices.BinarySearch(wins, 2*size)
-	if wins[k] >= draws[j-1] {
-		t.Fatalf("the first win in 5 of the range is %d, the last draw %d", wins[k], draws[j-1])
+	if wins[0] >= game.Position(q.RangeSize()) {
+		t.Fatalf("the first win in 5 is %d, in another range", wins[0])
 	}
 	setWorth(t, dir, q, map[game.Position]game.Worth{
-		wins[k]:             {Result: game.Wins, Remoteness: 13},
-		draws[j-1]:          {Result: game.Loses, Remoteness: 2},
-		draws[len(draws)-1]: {Result: game.Loses, Remoteness: 2},
+		0:                 {Result: game.Loses, Remoteness: 9},
+		wins[0]:           {Result: game.Loses, Remoteness: 5},
+		wins[len(wins)-1]: {Result: game.Loses, Remoteness: 5},
 	})
 	want := lowestWrong(t, q, dir)
 	for range 3 {
@@ -474,6 +465,38 @@ func TestVerifyNames(t *testing.T) {
 		got := verify(t, dir, "--rules")
 		if want := fmt.Sprintf(" leads to '%s' (%#x), which is missing", q.AppendText(nil, p), p); !strings.HasSuffix(got, want) {
 			t.Errorf("%q, want …%q", got, want)
+		}
+	}
+}
+
+// A position after the end of play, with the value that it would have.
+func TestVerifyTooMany(t *testing.T) {
+	g, q := connect453(t), cross433(t)
+	const text = "          XXXO OO   "
+	p, err := g.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := copyTable(t, "connectn")
+	changeTier(t, dir, g, g.Tier(p), func(b *block.Block) {
+		if slot, ok := b.Slot(uint32(p&(1<<g.LowBits()-1)), 0); ok && b.Range == p>>g.LowBits() {
+			b.Done.Add(slot)
+			b.Val[slot] = byte(g.Primitive(p))
+		}
+	}, nil)
+	cyclicText := "||||/||||/||.."
+	c, err := q.Parse(cyclicText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclicDir := copyTable(t, "quickcross")
+	setWorth(t, cyclicDir, q, map[game.Position]game.Worth{c: {Result: game.Loses}})
+	for flags, reason := range map[string]string{"": "cannot be reached", "--rules": "cannot be reached: no move of a position of the table leads to it"} {
+		if got, want := verify(t, dir, strings.Fields(flags)...), fmt.Sprintf("tier 6: '%s' (%#x): %s", text, p, reason); got != want {
+			t.Errorf("%s: %q, want %q", flags, got, want)
+		}
+		if got, want := verify(t, cyclicDir, strings.Fields(flags)...), fmt.Sprintf("'%s' (%d): %s", cyclicText, c, reason); got != want {
+			t.Errorf("%s: %q, want %q", flags, got, want)
 		}
 	}
 }

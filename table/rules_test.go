@@ -72,6 +72,23 @@ func TestRulesCyclic(t *testing.T) {
 	}
 }
 
+// A position that nothing leads to is found, though all that is said of it is right.
+func TestRulesUnled(t *testing.T) {
+	graph := cyclictest.TieGame() // 6 leads to a tie, but nothing to 6
+	g := game.PlainRanges(graph, 4)
+	values := valuesOf(g)
+	values[6] = byte(1<<2 | game.Ties)
+	tab, err := OpenCyclicOf(store.Local{}, cyclicTable(t, g, values), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	var fault *CyclicFault
+	if _, _, err := (Rules{}).verifyCyclic(context.Background(), tab, "name"); !errors.As(err, &fault) || fault.Position != 6 {
+		t.Errorf("got %v, want the fault at 6", err)
+	}
+}
+
 // A sample has as many as are asked for, each once, and all positions are as likely.
 func TestSample(t *testing.T) {
 	slots := func() []uint32 { return []uint32{3, 5, 8, 13, 21} }

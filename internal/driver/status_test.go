@@ -27,7 +27,7 @@ func TestStatusInHDFS(t *testing.T) {
 	} {
 		j := solve.Journal{Game: "g", State: solve.Running, Updated: time.Now().Add(-age),
 			Now: &solve.Event{Job: "data_first3", Step: "possible", Tier: 3, Tiers: 9, Left: 17}}
-		text, err := json.Marshal(j)
+		text, err := store.MarshalSummed(j)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 		}

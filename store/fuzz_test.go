@@ -37,7 +37,13 @@ func FuzzManifest(f *testing.F) {
 	f.Add(right[:len(right)/2])
 	f.Add([]byte{})
 	f.Add([]byte("null"))
+	f.Add([]byte(`{"format":2,"game":"connectn width=3 height=3 connect=3"}`))
+	f.Add([]byte(`{"format":2,"game":"connectn width=4 height=3 connect=3","options":{"keep":"all"}}`))
+	f.Add([]byte(`{"format":1,"game":""}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil && !bytes.Contains(text, []byte(`"sum"`)) {
+			text = summed
+		}
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, text, 0o666); err != nil {

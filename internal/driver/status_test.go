@@ -57,6 +57,9 @@ func FuzzStatus(f *testing.F) {
 	f.Add([]byte{})
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil {
+			text = summed
+		}
 		if err := os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -577,7 +577,7 @@ func (l *loop) begin(w *runner.Work, seeded string, event func(runner.Progress) 
 	if err := l.attempt(w); err != nil {
 		return err
 	}
-	w.FS, w.Reducers, w.Combine, w.Codec = l.data.FS, l.Reducers, l.Combine, l.Codec
+	w.FS, w.Reducers, w.Combine, w.Codec = &tierio.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
 	switch w.Step {
 	case seeded:
 		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {

@@ -120,7 +120,7 @@ func (l *loop) warn(format string, args ...any) {
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
 func (l *loop) commit(w *runner.Work, records int64) error {
-	files, err := tierio.SealAll(l.data.FS, w.Output)
+	files, err := tierio.SealAll(w.FS, w.Output)
 	if err != nil {
 		return err
 	}

@@ -205,15 +205,20 @@ func (r *sealedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Add adds what comes next in a text of lines.
+func (f *SealedFile) Add(text []byte) {
+	f.Length += int64(len(text))
+	f.Sum = crc32.Update(f.Sum, castagnoli, text)
+	f.Records += uint64(bytes.Count(text, []byte{'\n'}))
+}
+
 // SealText is the seal of a text of lines.
 func SealText(r io.Reader, name string) (f SealedFile, err error) {
 	f.Name = name
 	buf := make([]byte, 256<<10)
 	for {
 		n, err := r.Read(buf)
-		f.Length += int64(n)
-		f.Sum = crc32.Update(f.Sum, castagnoli, buf[:n])
-		f.Records += uint64(bytes.Count(buf[:n], []byte{'\n'}))
+		f.Add(buf[:n])
 		if err == io.EOF {
 			return f, nil
 		}

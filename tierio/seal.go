@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
+	"sync"
 
 	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -50,8 +52,71 @@ func OpenPacked(in store.File, name string, seal *store.SealedFile, open func(io
 	return f, seal.Hold(name, info.Size(), f.Sum())
 }
 
-// Seal is the seal of a file as it is: its text is read whole, of blocks the ends.
+// A SumFS is a file system that sums up the parts of text that are written through
+// it, so that they need not be read again to be sealed. It is safe for concurrent use.
+type SumFS struct {
+	store.FS
+
+	mu    sync.Mutex
+	seals map[string]store.SealedFile // by path
+}
+
+// Create makes a file, or replaces one that is there.
+func (f *SumFS) Create(name string) (io.WriteCloser, error) {
+	out, err := f.FS.Create(name)
+	if base := path.Base(name); err == nil && IsText(name) && strings.HasPrefix(base, store.PartPrefix) {
+		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
+	}
+	return out, err
+}
+
+// summed is a text that is being written.
+type summed struct {
+	io.WriteCloser
+	fs   *SumFS
+	path string
+	seal store.SealedFile
+}
+
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.WriteCloser.Write(b)
+	s.seal.Add(b[:n])
+	return n, err
+}
+
+func (s *summed) Close() error {
+	err := s.WriteCloser.Close()
+	if err == nil {
+		s.fs.mu.Lock()
+		defer s.fs.mu.Unlock()
+		if s.fs.seals == nil {
+			s.fs.seals = make(map[string]store.SealedFile)
+		}
+		s.fs.seals[s.path] = s.seal
+	}
+	return err
+}
+
+// written is the seal of a text that was written, as long as the file is now.
+func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error) {
+	f.mu.Lock()
+	seal, ok = f.seals[name]
+	f.mu.Unlock()
+	if !ok {
+		return seal, false, nil
+	}
+	info, err := f.Stat(name)
+	return seal, err == nil && info.Size() == seal.Length, err
+}
+
+// Seal is the seal of a file as it is: text is read whole, unless it was written
+// through the file system that is a SumFS; of blocks the ends are read.
 func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
+	if sums, isSum := fsys.(*SumFS); isSum {
+		if s, ok, err := sums.written(name); ok || err != nil {
+			return s, err
+		}
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return s, err

@@ -47,7 +47,7 @@ func ran(cmd *exec.Cmd) (status int, stdout, stderr string) {
 }
 
 // runs makes a folder with runs of all sorts: three and cross are solved, part is
-// stopped, bad has a part that is damaged.
+// stopped, bad has the table of another game; in made, steps may write.
 func runs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,8 +61,13 @@ func runs(t *testing.T) string {
 			t.Fatalf("%s: exit status %d, %s", line, status, stderr)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "bad", "data_first3", "part-00000"), []byte("garbage\n"), 0o666); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))); err != nil {
 		t.Fatal(err)
+	}
+	for _, made := range []string{"create", "mark2", "solve2", "ties1"} {
+		if err := os.MkdirAll(filepath.Join(dir, "made", made), 0o777); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }

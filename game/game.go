@@ -87,7 +87,7 @@ type Tiered interface {
 	// Slots is the number of slots of all ranges of a tier: a bound on its
 	// positions, and the measure of the work to be done.
 	Slots(tier int) float64
-	// Ranges is the number of ranges of a tier that have slots.
+	// Ranges is a bound on the ranges of a tier in which positions lie.
 	Ranges(tier int) float64
 	// Tables is about how many bytes the tables behind Low and Within take, once
 	// all of them are made.

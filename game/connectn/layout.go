@@ -1,6 +1,7 @@
 package connectn
 
 import (
+	"math"
 	"math/bits"
 	"sync"
 
@@ -264,7 +265,7 @@ func (l *layout) Slots(tier int) float64 {
 }
 
 // Ranges is in how many ways the columns of the range can hold pieces such that
-// the low columns take the rest.
+// the low columns take the rest; but no more than there are ways to play to the tier.
 func (l *layout) Ranges(tier int) float64 {
 	columns, x, n := l.rules.width-l.columns, (tier+1)/2, 0.0
 	for all := max(0, tier-l.columns*l.rules.height); all <= min(tier, columns*l.rules.height); all++ {
@@ -274,7 +275,7 @@ func (l *layout) Ranges(tier int) float64 {
 		}
 		n += l.rules.ways(columns, all) * colours
 	}
-	return n
+	return min(n, math.Pow(float64(l.rules.width), float64(tier)))
 }
 
 // Tables is a slot for each number of the low bits and, for each low part that

@@ -1,9 +1,12 @@
 package connectn
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
-// What a game says of its size is what its ranges and its lists come to; of the
-// lists, that of a color too many is never made.
+// What a game says of its size is what its ranges, or the ways to play there, and its
+// lists come to; of the lists, that of a color too many is never made.
 func TestSize(t *testing.T) {
 	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}} {
 		r, err := New(board[0], board[1], board[2])
@@ -20,8 +23,9 @@ func TestSize(t *testing.T) {
 					spaces[&low[0]] = cap(low)
 				}
 			}
-			if got := r.Ranges(tier); got != float64(n) {
-				t.Errorf("%s: tier %d has %v ranges, want %d", r.Spec(), tier, got, n)
+			want := min(float64(n), math.Pow(float64(board[0]), float64(tier)))
+			if got := r.Ranges(tier); got != want {
+				t.Errorf("%s: tier %d has %v ranges, want %v", r.Spec(), tier, got, want)
 			}
 		}
 		for _, n := range spaces {

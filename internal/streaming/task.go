@@ -100,7 +100,7 @@ func pathOf(dir string) (string, error) {
 		return m[1] + m[2], nil
 	}
 	if _, err := hadoop.InHDFS(dir); err != nil {
-		return "", fmt.Errorf("expected a directory, found %q", dir)
+		return "", fmt.Errorf("expected a directory of hdfs: or file:, found %q", dir)
 	}
 	return dir, nil
 }

@@ -102,7 +102,7 @@ func Least(g game.Game, until int, final bool) int {
 		n := t.Ranges(tier)
 		all += n
 		most = max(most, n)
-		slots = max(slots, t.Slots(tier)/n)
+		slots = max(slots, min(t.Slots(tier)/n, float64(uint64(1)<<t.LowBits())))
 	}
 	entries := 4 * most // a job's input and output, and the table's
 	if final {

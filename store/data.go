@@ -252,12 +252,14 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	return nil
 }
 
-// Close gives the lock up.
+// Close gives the lock up, if it has not been given up.
 func (d *Data) Close() error {
 	if d.lock == nil {
 		return nil
 	}
-	return d.lock.Close()
+	lock := d.lock
+	d.lock = nil
+	return lock.Close()
 }
 
 // Dir is the path of a directory or file in the data directory.

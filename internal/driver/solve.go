@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -271,7 +273,17 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	return printResult(c, g, data, result)
+	// What is printed is printed at once, when nothing is left to do: who reads no
+	// more than the first line of it must not leave a lock behind.
+	if err := data.Close(); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := printResult(&text, c.Bool("json"), g, data, result); err != nil {
+		return err
+	}
+	_, err = c.App.Writer.Write(text.Bytes())
+	return err
 }
 
 // remembered are the flags that a run keeps to when it is resumed.
@@ -319,10 +331,9 @@ func goOnWith(c *cli.Context, fsys store.FS, path string) (lateKeep bool, err er
 	return lateKeep, nil
 }
 
-// printResult says what a run came to.
-func printResult(c *cli.Context, g game.Game, data *store.Data, r solve.Result) error {
-	out := c.App.Writer
-	if c.Bool("json") {
+// printResult says what a run came to, in words or as JSON.
+func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result) error {
+	if asJSON {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
 		if r.Before {
 			m["solved_before"] = true

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/games"
 	inprocess "github.com/treereduce/treereduce/internal/driver"
@@ -360,10 +359,14 @@ func TestDamage(t *testing.T) {
 
 // TestLongDamage is the same ten thousand times.
 func TestLongDamage(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("takes minutes: make test-long")
+	long(t)
+	n := 1000
+	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
+		if _, err := fmt.Sscan(many, &n); err != nil {
+			t.Fatal(err)
+		}
 	}
-	damage(t, 10_000)
+	damage(t, n)
 }
 
 func damage(t *testing.T, n int) {
@@ -380,7 +383,7 @@ func damage(t *testing.T, n int) {
 			draw = append(draw, s)
 		}
 	}
-	first := uint64(time.Now().UnixNano())
+	first := uint64(1)
 	if seed := os.Getenv("TREEREDUCE_SEED"); seed != "" {
 		if _, err := fmt.Sscan(seed, &first); err != nil {
 			t.Fatal(err)

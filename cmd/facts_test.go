@@ -11,13 +11,11 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestQuickCross4x4 solves the two games on a board of 4×4 and wants the value,
+// TestLongQuickCross4x4 solves the two games on a board of 4×4 and wants the value,
 // the numbers of positions and of messages, and the histogram by remoteness that
 // programs written apart have found.
-func TestQuickCross4x4(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+func TestLongQuickCross4x4(t *testing.T) {
+	long(t)
 	for _, test := range []struct {
 		connect         string
 		positions, draw uint64

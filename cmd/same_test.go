@@ -72,43 +72,48 @@ func result(t *testing.T, dir string) string {
 // both runners, into several parts, with and without combiner and
 // compression, begun with one runner and gone on with another in mid-loop.
 func TestSameBytes(t *testing.T) {
-	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, "2") })
-	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, "3") })
+	ways := []way{
+		inlineWay("2", "--keep=all"), inlineWay("3", "--keep=all --compress"),
+		pipeWay("2", "--combine", "--keep=all --compress"), pipeWay("3", "--combine=false", "--keep=all"),
+		{{"--runner=pipe", "--keep=all", "--reducers=2", "--until-tier=9"}, {"--runner=inline", "--resume", "--reducers=7"}},
+		{{"--runner=inline", "--reducers=7", "--until-tier=20"}, {"--runner=pipe", "--resume", "--reducers=2"}},
+		{{"--memory=64M"}},
+	}
+	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
 }
 
-// TestLongSameBytes has other numbers of parts.
+// TestLongSameBytes has all of that with all of that.
 func TestLongSameBytes(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
-	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, "1", "7") })
-	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, "1", "7") })
-}
-
-func sameBytes(t *testing.T, board []string, reducers ...string) {
-	dir := filepath.Join(t.TempDir(), "plain")
-	drive(t, board, dir)
-	want := result(t, dir)
-
-	type way [][]string // the flags of one run after the other
+	long(t)
 	var ways []way
-	for _, reducers := range reducers {
+	for _, reducers := range []string{"1", "2", "7"} {
 		for _, keep := range []string{"--keep=all", "--keep=all --compress", "--keep=final"} {
-			ways = append(ways, way{strings.Fields("--runner inline --reducers " + reducers + " " + keep)})
-		}
-	}
-	for _, reducers := range reducers {
-		for _, combine := range []string{"--combine", "--combine=false"} {
-			for _, keep := range []string{"--keep=all", "--keep=all --compress"} {
-				ways = append(ways, way{strings.Fields("--runner pipe --reducers " + reducers + " " + combine + " " + keep)})
+			ways = append(ways, inlineWay(reducers, keep))
+			for _, combine := range []string{"--combine", "--combine=false"} {
+				ways = append(ways, pipeWay(reducers, combine, keep))
 			}
 		}
 	}
-	ways = append(ways,
-		way{{"--runner=pipe", "--keep=all", "--reducers=2", "--until-tier=9"}, {"--runner=inline", "--resume", "--reducers=7"}},
-		way{{"--runner=inline", "--reducers=7", "--until-tier=20"}, {"--runner=pipe", "--resume", "--reducers=2"}},
-		way{{"--memory=64M"}},
-	)
+	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
+}
+
+// A way to solve is the flags of one run after the other.
+type way [][]string
+
+func inlineWay(reducers, keep string) way {
+	return way{strings.Fields("--runner inline --reducers " + reducers + " " + keep)}
+}
+
+func pipeWay(reducers, combine, keep string) way {
+	return way{strings.Fields("--runner pipe --reducers " + reducers + " " + combine + " " + keep)}
+}
+
+func sameBytes(t *testing.T, board []string, ways []way) {
+	dir := filepath.Join(t.TempDir(), "plain")
+	drive(t, board, dir)
+	want := result(t, dir)
 	for _, runs := range ways {
 		t.Run(strings.ReplaceAll(fmt.Sprint(runs), "--", ""), func(t *testing.T) {
 			t.Parallel()
@@ -158,22 +163,26 @@ func snapshot(t *testing.T, dir string) map[string]string {
 // resumes it, with either runner: the same bytes in the end, and nothing whose
 // _SUCCESS stood is made again.
 func TestKilled(t *testing.T) {
-	t.Run("connectn", func(t *testing.T) { killed(t, board) })
-	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic) })
+	ways := []string{"--keep=final --runner=inline", "--keep=all --compress --runner=both"}
+	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic, ways) })
 }
 
-func killed(t *testing.T, board []string) {
+// TestLongKilled has other ways to solve.
+func TestLongKilled(t *testing.T) {
+	long(t)
+	ways := []string{"--keep=all --runner=inline --reducers=7", "--keep=final --runner=pipe --reducers=2 --combine=false"}
+	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
+	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic, ways) })
+}
+
+func killed(t *testing.T, board, ways []string) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	began := time.Now()
 	drive(t, board, plain, "--keep=all")
 	took := time.Since(began)
 	want := result(t, plain)
-	for _, flags := range []string{
-		"--keep=final --runner=inline",
-		"--keep=all --runner=inline --reducers=7",
-		"--keep=final --runner=pipe --reducers=2 --combine=false",
-		"--keep=all --compress --runner=both",
-	} {
+	for _, flags := range ways {
 		t.Run(strings.ReplaceAll(flags, "--", ""), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, uint64(len(flags))))
 			dir := filepath.Join(t.TempDir(), "d")

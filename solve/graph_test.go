@@ -78,10 +78,19 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 // losses and ties, through the whole loop, in memory and from line to line, and wants
 // what brute force says. Of such a game a position may hear of a loss and of a win in
 // the same pass, and ties must wait for both.
-func TestGraphs(t *testing.T) {
+func TestGraphs(t *testing.T) { graphs(t, 60) }
+
+// TestLongGraphs has more of them.
+func TestLongGraphs(t *testing.T) {
+	longTest(t)
+	graphs(t, 200)
+}
+
+// graphs has so many games.
+func graphs(t *testing.T, n int) {
 	r := rand.New(rand.NewPCG(9, 15))
 	both, seen := 0, make(map[string]int)
-	for i := range 60 {
+	for i := range n {
 		graph := cyclictest.RandomGraph(r, 2+r.IntN(60))
 		worth := naive.SolveCyclic(0,
 			func(p uint64) string {

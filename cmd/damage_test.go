@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/treereduce/treereduce/games"
@@ -443,7 +444,8 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		}
 	} else {
 		for range 1 + r.IntN(2)*r.IntN(3) {
-			if err := d.damage(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			// A place may be gone, or be no directory any more, by the damage before.
+			if err := d.damage(); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EISDIR) {
 				fail("%v", err)
 				return
 			}

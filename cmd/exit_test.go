@@ -179,6 +179,7 @@ func TestExitStatus(t *testing.T) {
 		{"mapper create" + three, "", 2},
 		{"reducer possible" + cross, "", 2},
 		{"mapper solve --turn Y" + three, "", 2},
+		{"mapper solve" + three, "", 2},
 		{"reducer mark --number 0 --states cross/mark1 --output out" + cross, "", 2},
 		{"reducer mark" + cross, "", 2},
 		{"reducer mark --states x:/y --output out" + cross, "", 1},
@@ -222,7 +223,8 @@ func TestExitStatus(t *testing.T) {
 			}
 			for _, game := range of {
 				if side == "reduce" && game == cross && each != step.Final {
-					game += " --number 2 --states cross/mark1 --output made/bad"
+					before := map[string]string{step.Create: "", step.Mark: "--number 2 --states cross/mark1", step.Solve: "--number 2 --states cross/solve1", step.Ties: "--states cross/solve3"}
+					game += " --output made/bad " + before[each]
 				}
 				tests = append(tests, test{name + " " + each + game, "garbage\n", 1})
 			}

@@ -2,6 +2,7 @@ package streaming
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,6 +54,11 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 			return n, err
 		}
 	}
+	if states != "" {
+		if err := checkStates(fsys, states, name, c.Int("number"), g); err != nil {
+			return n, err
+		}
+	}
 	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
 	if err != nil {
 		return n, err
@@ -70,6 +76,25 @@ func checkNumber(c *cli.Context, name string) error {
 	}
 	if last := game.MaxRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
 		return command.Usagef("--number %d: expected %d at most: more than %d moves to the end are not provided for", n, last, game.MaxRemoteness)
+	}
+	return nil
+}
+
+// checkStates wants the states to be those after which a pass comes: those of another
+// pass have not heard all that was said before, and no message tells.
+func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) error {
+	x, err := rangeio.ReadIndex(fsys, dir, g)
+	if err != nil {
+		return err
+	}
+	last := x.Passes[len(x.Passes)-1]
+	next, n := last.Step, last.Number+1
+	names := step.CyclicNames()
+	if i := slices.Index(names, last.Step) + 1; i < len(names) && (last.Step == step.Create || last.Total() == 0) {
+		next, n = names[i], 1
+	}
+	if name != next || number != n {
+		return fmt.Errorf("--states %s: expected the states before %s %d, found those before %s %d", dir, name, number, next, n)
 	}
 	return nil
 }

@@ -29,16 +29,17 @@ type stream struct {
 	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
 	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error) // of a game with cycles
+	tells  bool                                                                                    // the map: of solve it must know whose turn it is
 }
 
 // Mapper is the command mapper, which is also called STEP_map.
 func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass}, args, stdin, stdout, stderr)
+	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass, true}, args, stdin, stdout, stderr)
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce.
 func Reducer(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass}, args, stdin, stdout, stderr)
+	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass, false}, args, stdin, stdout, stderr)
 }
 
 // streamCommand runs one side of the steps. Its name may say which.
@@ -135,6 +136,9 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 	}
 	switch g := rules.(type) {
 	case game.Tiered:
+		if work.tells && name == step.Solve && o.Turn == "" {
+			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
+		}
 		return work.lines(name, g, in, out, o)
 	case game.Cyclic:
 		return work.pass(c, name, g, o)

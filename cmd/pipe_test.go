@@ -50,6 +50,9 @@ func TestPipeFirstCause(t *testing.T) {
 		begin  = `^driver: data_(first|second)[0-9]+: `
 	)
 	text := []string{"--keep", "all"}
+	// A sort, and how it goes on where what it has sorted is more than 70 bytes.
+	some := `all=$(` + sort + ` "$@"; echo .); all=${all%.}; [ ${#all} -gt 70 ] || { printf %s "$all"; exit; }; `
+	const later = `; exec >&-; sleep 0.2; kill -9 $$` // what it has written is read by then
 	for _, test := range []struct {
 		name    string
 		program string
@@ -58,18 +61,21 @@ func TestPipeFirstCause(t *testing.T) {
 		want    string
 	}{
 		{"sort at its input", "sort", "head -c 100 >/dev/null; kill -9 $$", nil, begin + "sort" + killed},
-		{"sort within its output, at a line", "sort", sort + ` "$@" | head -3; kill -9 $$`, nil, begin + "sort" + killed},
-		{"sort within a line", "sort", sort + ` "$@" | head -c 70; kill -9 $$`, nil, begin + "sort" + killed},
-		{"sort, text", "sort", sort + ` "$@" | head -c 70; kill -9 $$`, text, begin + "sort" + killed},
+		{"sort within its output, at a line", "sort", some + `head -3 <<<"$all"; kill -9 $$`, nil, begin + "sort" + killed},
+		{"sort within a line", "sort", some + `printf %s "${all:0:70}"; kill -9 $$`, nil, begin + "sort" + killed},
+		{"sort after half a line", "sort", some + `printf %s "${all:0:70}"` + later, nil, begin + "sort" + killed},
+		{"sort, text", "sort", some + `printf %s "${all:0:70}"` + later, text, begin + "sort" + killed},
 		{"sort that finds no room", "sort", `cat >/dev/null; echo "sort: no room" >&2; exit 2`, nil, begin + `sort: sort: no room$`},
 		{"sort that does not read", "sort", `exit 0`, nil, begin + `sort (ended before its input|was given [0-9]+ lines, [a-z]+_reduce \(task [0-9]\) read 0)$`},
 		{"sort that loses a line", "sort", sort + ` "$@" | sed 2d`, nil, begin + `sort was given [0-9]+ lines, [a-z]+_reduce \(task [0-9]\) read [0-9]+$`},
 		{"mapper at its input", "possible_map", "head -c 3 >/dev/null; kill -9 $$", nil, begin + `possible_map \(task [0-9]+\)` + killed},
 		{"mapper within a line", "possible_map", "printf 00; kill -9 $$", nil, begin + `possible_map \(task [0-9]+\)` + killed},
+		{"mapper after half a line", "possible_map", "printf 00" + later, nil, begin + `possible_map \(task [0-9]+\)` + killed},
 		{"mapper that ends within a line", "possible_map", "cat >/dev/null; printf 00", nil, begin + `output of possible_map \(task [0-9]+\): it ends within the line "00"$`},
 		{"mapper by another signal", "possible_map", "kill -SEGV $$", nil, begin + `possible_map \(task [0-9]+\) was killed \(signal: segmentation fault( \(core dumped\))?\)$`},
 		{"reducer at its input", "solve_reduce", "head -c 3 >/dev/null; kill -9 $$", nil, begin + `solve_reduce \(task [0-9]+\)` + killed},
 		{"reducer within a line", "solve_reduce", "printf 00; kill -9 $$", nil, begin + `solve_reduce \(task [0-9]+\)` + killed},
+		{"reducer after half a line", "solve_reduce", "printf 00" + later, nil, begin + `solve_reduce \(task [0-9]+\)` + killed},
 		{"reducer within a line, text", "solve_reduce", "printf 00; kill -9 $$", text, begin + `solve_reduce \(task [0-9]+\)` + killed},
 		{"reducer that prints no records", "solve_reduce", "cat >/dev/null; echo x", nil, begin + `output of reducer [0-9] of data_second[0-9]+:1: expected a key of 3 hexadecimal digits, then nothing or a tab, found "x"$`},
 		{"a mapper that is not there", "possible_map", "", nil, begin + `.*/possible_map: .*no such file or directory \(make build puts it there\)$`},

@@ -129,6 +129,47 @@ func TestPartInTable(t *testing.T) {
 	}
 }
 
+// TestTableUnsealedFirst damages a table and stops the run that mends it: meanwhile
+// nobody takes the table for whole. Tiers that are not damaged stay.
+func TestTableUnsealedFirst(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	for _, test := range []struct {
+		name   string
+		damage func(dir string) error
+		stays  bool // the last tier
+	}{
+		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(5))) }, true},
+		{"the seal is empty", func(dir string) error { return os.Truncate(filepath.Join(dir, table.Dir, store.Success), 0) }, false},
+	} {
+		dir, _ := solved(t, g, nil)
+		last := func() os.FileInfo {
+			info, err := os.Stat(filepath.Join(dir, table.TierFile(9)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info
+		}
+		before := last()
+		if err := test.damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		o := options()
+		o.Runner = &forger{at: "data_first3", forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, io.ErrUnexpectedEOF }}
+		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if _, err := table.Open(store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
+			t.Errorf("%s: while it is made again: %v", test.name, err)
+		}
+		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if os.SameFile(before, last()) != test.stays {
+			t.Errorf("%s: the last tier stays: %v, want %v", test.name, !test.stays, test.stays)
+		}
+	}
+}
+
 // TestNoStart wants a table without the start to be an error, not a result.
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))

@@ -1,0 +1,79 @@
+package cmd_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestResultAtOnce has nobody read the result of a run for a while, and then its first
+// piece alone: all of it comes in one, when the lock is given up, so that it does not
+// matter when who reads it ends, as head -1 does.
+func TestResultAtOnce(t *testing.T) {
+	for _, line := range []string{
+		"driver solve connectn --data d",
+		"driver solve connectn --data d --until-tier 3",
+		"driver solve quickcross --width 2 --height 3 --connect 2 --data d",
+	} {
+		// A pipe whose reader gets what was written piece by piece, and that is full.
+		var ends [2]int
+		if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_DIRECT|syscall.O_NONBLOCK); err != nil {
+			t.Skip(err)
+		}
+		pieces := 0
+		for ; ; pieces++ {
+			if _, err := syscall.Write(ends[1], []byte{'x'}); errors.Is(err, syscall.EAGAIN) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, end := range ends {
+			if err := syscall.SetNonblock(end, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, w := os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe")
+		defer r.Close()
+
+		dir := t.TempDir()
+		cmd := command(dir, line)
+		var stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = w, &stderr
+		start(t, cmd)
+		w.Close()
+		status, said := -1, ""
+		for begun := time.Now(); status != 0 && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has the lock, or has had it
+				status, _, said = ran(command(dir, line+" --resume"))
+			}
+		}
+		if status != 0 {
+			t.Errorf("%s: while nobody reads its result, --resume: exit status %d, %s", line, status, said)
+		}
+		buf := make([]byte, 4096)
+		n := 0
+		for range pieces + 1 {
+			var err error
+			if n, err = r.Read(buf); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Close()
+		cmd.Wait()
+		if status := exitStatus(cmd); status != 0 || stderr.Len() > 0 {
+			t.Errorf("%s: exit status %d, %s", line, status, &stderr)
+		}
+		want := "final: d/final\n"
+		if strings.Contains(line, "--until-tier") {
+			want = "tier 3: 24 positions\n"
+		}
+		if !strings.HasSuffix(string(buf[:n]), want) {
+			t.Errorf("%s: its first piece is %q, want all to %q", line, buf[:n], want)
+		}
+	}
+}

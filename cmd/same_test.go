@@ -42,13 +42,13 @@ func drive(t *testing.T, board []string, dir string, flags ...string) {
 }
 
 // result is what must be the same whatever the way: the bytes of final, its
-// parts in a row, and those of every file of the table.
+// parts in a row, if it is there, and those of every file of the table.
 func result(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()
 	for _, pattern := range []string{"final/part-*", "table/*"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(names) == 0 {
+		if err != nil || len(names) == 0 && strings.HasPrefix(pattern, "table") {
 			t.Fatalf("%s: no %s: %v", dir, pattern, err)
 		}
 		for _, name := range names {

@@ -129,10 +129,10 @@ type passCheck struct {
 
 // add is lines.AddState for a record of a line.
 func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
-	switch open := rec.Kind == streamfmt.Open; {
+	switch {
 	case c.name == Mark:
-	case c.number == 1 && open: // all that play can reach comes
-	case open || game.WorthOf(rec.Value).Remoteness != c.number-1:
+	case c.number == 1 && rec.Kind == streamfmt.Open: // all that play can reach comes
+	case game.WorthOf(rec.Value).Remoteness != c.number-1: // of an open one it is 0
 		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
 	}
 	if c.line == nil {

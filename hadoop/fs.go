@@ -277,7 +277,8 @@ func (f *FS) MkdirAll(name string) error {
 	return f.do(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o777) })
 }
 
-// Create makes a file, or replaces one that is there.
+// Create makes a file, or replaces one that is there, even one that somebody has open
+// for writing: whoever died a moment ago holds its lease.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
 	w, err := f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		defaults, err := client.ServerDefaults()
@@ -288,7 +289,7 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 			return client.CreateFile(name, defaults.Replication, defaults.BlockSize, 0o644)
 		}
 		w, err := create()
-		if errors.Is(err, fs.ErrExist) {
+		if errors.Is(err, fs.ErrExist) || leased(err) {
 			if err := client.Remove(name); err != nil {
 				return nil, err
 			}
@@ -372,8 +373,7 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 		}
 		return w, err
 	})
-	var remote hdfs.Error
-	if errors.As(err, &remote) && slices.Contains(leaseExceptions, remote.Exception()) {
+	if leased(err) {
 		return nil, store.ErrLocked
 	}
 	if err != nil {
@@ -382,8 +382,15 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	return w, nil
 }
 
+// leased says whether an error is that another holds the lease of a file, or held it
+// a moment ago.
+func leased(err error) bool {
+	var remote hdfs.Error
+	return errors.As(err, &remote) && slices.Contains(leaseExceptions, remote.Exception())
+}
+
 // leaseExceptions are what the name node answers to one who wants to write what
-// another holds, or held a moment ago.
+// another has the lease of.
 var leaseExceptions = []string{
 	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException",
 	"org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",

@@ -34,6 +34,7 @@ func TestHadoop(t *testing.T) {
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
 	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
+	t.Run("lease of another", func(t *testing.T) { testLeaseOfAnother(t, c) })
 	t.Run("connection", func(t *testing.T) { testConnection(t, c) })
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
@@ -240,6 +241,25 @@ func write(t *testing.T, f *hadoop.FS, name, text string) {
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// testLeaseOfAnother makes a file that another has open: who died in the middle of
+// one would be in the way of who goes on, until his lease is recovered.
+func testLeaseOfAnother(t *testing.T, c *cluster.Cluster) {
+	dead, alive := dial(t, c), dial(t, c)
+	const name = "/lease-of-another"
+	w, err := dead.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	if _, err := io.WriteString(w, "half"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, alive, name, "whole")
+	if got, err := store.ReadFile(alive, name); err != nil || string(got) != "whole" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

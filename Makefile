@@ -70,15 +70,15 @@ cluster-status: build-cluster ## what of it runs, and where its pages are
 TEST_HADOOP := $(GO) test -tags hadoop -count=1 -p 1 -timeout 3h
 
 test-hadoop: build ## tests on real clusters of their own, but the long ones (half an hour; Java, Maven; make cluster-down first)
-	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/driver ./runner/streaming
+	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/minicluster/... ./cli/driver ./internal/runner/streaming
 
 test-hadoop-long: build ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
-	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./runner/streaming
+	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./internal/runner/streaming
 
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(block|games|lines|rangeio|step|store|task|internal/naive)$$' | CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
+	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(lines|rangeio|step|store|task|naive))$$' | CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
 
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)

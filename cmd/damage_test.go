@@ -19,13 +19,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/treereduce/treereduce/games"
-	inprocess "github.com/treereduce/treereduce/internal/driver"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/runner/inline"
+	inprocess "github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/store"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // A subject is a game whose runs are damaged, and what is true of it.
@@ -102,7 +102,7 @@ func (s *subject) prepare(t *testing.T) {
 		return dir
 	}
 	half := func(o solve.Options) {
-		g, err := games.Parse(s.spec)
+		g, err := all.Parse(s.spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,15 +13,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // wrongCounts is what verify says of a file whose own numbers are wrong.

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // Cyclic is a game whose moves may lead back to where play has been, so that it

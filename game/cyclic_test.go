@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -102,9 +102,9 @@ func TestPlainRanges(t *testing.T) {
 	for range 300 {
 		plain := randomGraph(r, 2+r.IntN(200))
 		g := game.PlainRanges(plain, 1+r.IntN(100))
-		cyclictest.Check(t, g)
+		gametest.Check(t, g)
 		want := plain.worth()
-		s := cyclictest.Solve(g)
+		s := gametest.Solve(g)
 		for p := range plain.Positions() {
 			result, remoteness, ok := s.Value(p)
 			got := naive.Worth{Result: result.String(), Remoteness: remoteness}
@@ -128,7 +128,7 @@ func TestTiesSettleAfterWins(t *testing.T) {
 		moves:    [][]game.Position{{1, 5}, {6, 2}, {3}, {4}, nil, {0}, nil},
 		finished: map[game.Position]game.Result{4: game.Loses, 6: game.Ties},
 	}
-	s := cyclictest.Solve(game.PlainRanges(plain, 3))
+	s := gametest.Solve(game.PlainRanges(plain, 3))
 	for p, want := range []string{"DRAW 0", "WIN 3", "LOSE 2", "WIN 1", "LOSE 0", "DRAW 0", "TIE 0"} {
 		result, remoteness, _ := s.Value(game.Position(p))
 		if got := fmt.Sprint(result, " ", remoteness); got != want {

@@ -6,7 +6,7 @@ package game
 import (
 	"fmt"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // A Position is a game's hash of a position: invertible, and the key under
@@ -37,6 +37,9 @@ type Game interface {
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.
 	Moves(dst []Move, p Position) []Move
+	// Values says how the values of the game are read, and which of several ties is
+	// played for.
+	Values() Values
 	// ToMove is the player whose turn it is at p. Where p does not tell, as both
 	// players have the same moves (an impartial game), it is First: whoever is
 	// to move counts as First.
@@ -46,6 +49,17 @@ type Game interface {
 	AppendText(dst []byte, p Position) []byte
 	Parse(text string) (Position, error)
 	Picture(p Position) string
+}
+
+// Acyclic is a game in which every move raises the tier, by one or by more: no
+// position comes twice, and a tier can be solved when those after it are. It is all
+// that a game must be that knows no faster way.
+type Acyclic interface {
+	Game
+	// Tiers is the number of the last tier; the start is tier 0.
+	Tiers() int
+	// Tier is the tier of a valid position.
+	Tier(p Position) int
 }
 
 // Tiered is a game in which every move leads from a tier to the next, so that
@@ -60,11 +74,7 @@ type Game interface {
 // The map and reduce steps then treat a block of positions at once: a move
 // across is a union of bitmaps, a move within a table look-up.
 type Tiered interface {
-	Game
-	// Tiers is the number of the last tier; the start is tier 0.
-	Tiers() int
-	// Tier is the tier of a valid position.
-	Tier(p Position) int
+	Acyclic
 	// TierToMove is the player whose turn it is in every position of a tier.
 	TierToMove(tier int) Player
 	// LowBits is how many bits of a key are its low part, at most 31.
@@ -97,17 +107,21 @@ type Tiered interface {
 	Border(tier int, f float64) uint64
 }
 
-// CheckLength wants a game to end within as many moves as a Value can tell: of a
+// CheckLength wants a game to end within as many moves as its values can tell: of a
 // longer one, the first positions would come out wrong. Of a Cyclic game the length
 // is not known before it is solved; step.Pass refuses to decide beyond it.
 func CheckLength(g Game) error {
-	if t, ok := g.(Tiered); ok && t.Tiers() > MaxRemoteness {
-		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), t.Tiers(), MaxRemoteness)
+	most := MaxRemoteness
+	if _, ok := g.(Tiered); ok {
+		most = MaxByteRemoteness
+	}
+	if a, ok := g.(Acyclic); ok && a.Tiers() > most {
+		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), a.Tiers(), most)
 	}
 	return nil
 }
 
-// UnknownKind is the error of whoever is given a game that is neither Tiered nor
+// UnknownKind is the error of whoever is given a game that is neither Acyclic nor
 // Cyclic.
 func UnknownKind(g Game) error {
 	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())

@@ -104,17 +104,21 @@ func (w Worth) String() string {
 	return fmt.Sprintf("%s in %d", w.Result, w.Remoteness)
 }
 
-// MaxRemoteness is the largest remoteness that a Value can hold.
-const MaxRemoteness = 63
+// The largest remoteness: that a Value can hold, and that fits with its outcome into
+// the byte that a block and the bit planes of a state have for a position.
+const (
+	MaxRemoteness     = 1<<14 - 1
+	MaxByteRemoteness = 1<<6 - 1
+)
 
-// A Value is the course's value byte: the outcome in the two low bits, the
-// remoteness (moves to the end under best play, 0 to 63) in the six high ones.
+// A Value is the outcome in the two low bits, the remoteness (moves to the end under
+// best play) in the others. Up to MaxByteRemoteness it is the course's value byte:
 //
 //	bit   7 6 5 4 3 2 | 1 0
 //	      remoteness  | outcome
 //
 // Zero is «not known».
-type Value uint8
+type Value uint16
 
 // NewValue makes a value; remoteness is at most MaxRemoteness.
 func NewValue(o Outcome, remoteness int) Value { return Value(remoteness<<2) | Value(o) }
@@ -146,14 +150,14 @@ func (v Value) String() string {
 // zero is «no move». The winner hastens, the loser delays, ties are drawn out.
 type Score = uint8
 
-// Where the scores of each outcome begin; each takes MaxRemoteness+1 of them.
+// Where the scores of each outcome begin; each takes MaxByteRemoteness+1 of them.
 const (
 	lossScore = 1
-	tieScore  = lossScore + MaxRemoteness + 1
-	winScore  = tieScore + MaxRemoteness + 1
+	tieScore  = lossScore + MaxByteRemoteness + 1
+	winScore  = tieScore + MaxByteRemoteness + 1
 )
 
-// Scores holds one player's order of values, as tables.
+// Scores holds one player's order of the values that fit into a byte, as tables.
 type Scores struct {
 	// OfChild is the score of a move to a position of value v, counted where
 	// the move is made: one move further from the end. Zero for no value.
@@ -168,13 +172,13 @@ func ScoresFor(p Player) *Scores {
 	for i := range s.OfChild {
 		v := Value(i)
 		r := v.Remoteness() + 1
-		if !v.Valid() || r > MaxRemoteness {
+		if !v.Valid() || r > MaxByteRemoteness {
 			continue
 		}
 		var score Score
 		switch v.Outcome() {
 		case WinFor(p):
-			score = Score(winScore + MaxRemoteness - r)
+			score = Score(winScore + MaxByteRemoteness - r)
 		case Tie:
 			score = Score(tieScore + r)
 		default:
@@ -184,4 +188,56 @@ func ScoresFor(p Player) *Scores {
 		s.Value[score] = NewValue(v.Outcome(), r)
 	}
 	return s
+}
+
+// Values says how a game reads its values.
+type Values struct {
+	// OfMover says that an outcome is that of the player to move (see Result), as
+	// where both have the same moves; otherwise it is a player's.
+	OfMover bool
+	// TiesSoon says which of several ties the mover takes: the nearest, otherwise
+	// the farthest.
+	TiesSoon bool
+	// Players are the names of the players: X and O.
+	Players [2]string
+}
+
+// Text is a value in words: "X wins in 3", "tie in 9", or "WIN in 3", "DRAW".
+func (vs Values) Text(v Value) string {
+	if vs.OfMover {
+		if Result(v.Outcome()) == Draws {
+			return Draws.String()
+		}
+		return fmt.Sprintf("%s in %d", Result(v.Outcome()), v.Remoteness())
+	}
+	switch v.Outcome() {
+	case Undecided:
+		return "undecided"
+	case Tie:
+		return fmt.Sprintf("tie in %d", v.Remoteness())
+	}
+	return fmt.Sprintf("%s wins in %d", vs.Players[FirstWins-v.Outcome()], v.Remoteness())
+}
+
+// Better reports whether player p would rather move to a position of value v than to
+// one of value w, of a game whose outcomes are players': a win before a tie before a
+// loss; the winner hastens, the loser delays.
+func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
+
+// rank orders values for a player; 0 is no value.
+func (vs Values) rank(p Player, v Value) int {
+	const each = MaxRemoteness + 1
+	switch r := v.Remoteness(); v.Outcome() {
+	case Undecided:
+		return 0
+	case WinFor(p):
+		return 4*each - r
+	case Tie:
+		if vs.TiesSoon {
+			return 3*each - r
+		}
+		return 2*each + r
+	default:
+		return each + r
+	}
 }

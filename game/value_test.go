@@ -22,7 +22,7 @@ func TestValue(t *testing.T) {
 		{game.SecondWins, 2, 9, "O wins in 2"},
 		{game.Tie, 9, 39, "tie in 9"},
 		{game.FirstWins, 41, 166, "X wins in 41"},
-		{game.Tie, game.MaxRemoteness, 255, "tie in 63"},
+		{game.Tie, game.MaxByteRemoteness, 255, "tie in 63"},
 	} {
 		v := game.NewValue(tt.outcome, tt.remoteness)
 		if v != tt.value {
@@ -95,7 +95,7 @@ func TestScoresInverse(t *testing.T) {
 		used := map[game.Score]bool{}
 		for i, score := range s.OfChild {
 			v := game.Value(i)
-			if !v.Valid() || v.Remoteness() == game.MaxRemoteness {
+			if !v.Valid() || v.Remoteness() == game.MaxByteRemoteness {
 				if score != 0 {
 					t.Errorf("player %d: %v (%d) has the score %d, want none", p, v, v, score)
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/store"
 )
 
 // closeWait bounds how long Close waits for the name node to have heard of the

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/hadoop/cluster"
-	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/store"
 )
 
 // TestFailOver has two name nodes, of which the other becomes the active one
@@ -26,9 +26,9 @@ import (
 func TestFailOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	c := clustertest.Up(ctx, t, cluster.Config{
+	c := clustertest.Up(ctx, t, minicluster.Config{
 		HA:      true,
-		Daemons: []cluster.Daemon{cluster.NameNode, cluster.NameNode2, cluster.DataNode},
+		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.NameNode2, minicluster.DataNode},
 	})
 	// The configuration says what the name of the file system stands for.
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
@@ -37,7 +37,7 @@ func TestFailOver(t *testing.T) {
 }
 
 // failOver fails over, and says how long that took.
-func failOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func failOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	t.Helper()
 	before, err := c.Active(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func failOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 
 // testFilesFailOver fails over, there and back, with a lock held, a file half
 // written and one half read. For a time no name node is active at all.
-func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -102,7 +102,7 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	// The calls wait while both are on standby.
 	active, err := c.Active(ctx)
 	ok(err)
-	id := map[cluster.Daemon]string{cluster.NameNode: "nn1", cluster.NameNode2: "nn2"}[active]
+	id := map[minicluster.Daemon]string{minicluster.NameNode: "nn1", minicluster.NameNode2: "nn2"}[active]
 	if out, err := c.Command(ctx, "haadmin", "-transitionToStandby", id).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -137,7 +137,7 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 
 // testSolveFailOver fails over twice while a driver solves, and wants the bytes
 // of a run on one machine.
-func testSolveFailOver(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	driver := func(args string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
 		cmd.Env = c.Env()

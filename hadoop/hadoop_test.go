@@ -21,16 +21,16 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/hadoop/cluster"
-	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/store"
 )
 
 // TestHadoop needs a real cluster, and starts one for all that follows.
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	c := clustertest.Up(ctx, t, cluster.Config{})
+	c := clustertest.Up(ctx, t, minicluster.Config{})
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
 	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
@@ -44,7 +44,7 @@ func TestHadoop(t *testing.T) {
 	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
 }
 
-func dial(t *testing.T, c *cluster.Cluster) *hadoop.FS {
+func dial(t *testing.T, c *minicluster.Cluster) *hadoop.FS {
 	t.Helper()
 	f, path, err := hadoop.Dial(c.DefaultFS() + "/some/path")
 	if err != nil || path != "/some/path" {
@@ -56,7 +56,7 @@ func dial(t *testing.T, c *cluster.Cluster) *hadoop.FS {
 
 // testFiles takes files through their life: made, replaced, listed, renamed,
 // read at several places, removed; and asks for one that is not there.
-func testFiles(t *testing.T, c *cluster.Cluster) {
+func testFiles(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	ok := func(err error) {
 		t.Helper()
@@ -115,7 +115,7 @@ func testFiles(t *testing.T, c *cluster.Cluster) {
 
 // testBlocks reads a file of several blocks of HDFS at, before and behind their
 // borders, in any order and from several goroutines at once.
-func testBlocks(t *testing.T, c *cluster.Cluster) {
+func testBlocks(t *testing.T, c *minicluster.Cluster) {
 	const block = 128 << 20 // HDFS's own, unless it is told otherwise
 	const size = 2*block + 12345
 	f := dial(t, c)
@@ -196,7 +196,7 @@ func testBlocks(t *testing.T, c *cluster.Cluster) {
 
 // testReplicating closes files until a client that does not wait is told that
 // one is still being replicated, and wants ours to close as many.
-func testReplicating(t *testing.T, c *cluster.Cluster) {
+func testReplicating(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/replicating"); err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func write(t *testing.T, f *hadoop.FS, name, text string) {
 
 // testLeaseOfAnother makes a file that another has open: who died in the middle of
 // one would be in the way of who goes on, until his lease is recovered.
-func testLeaseOfAnother(t *testing.T, c *cluster.Cluster) {
+func testLeaseOfAnother(t *testing.T, c *minicluster.Cluster) {
 	dead, alive := dial(t, c), dial(t, c)
 	const name = "/lease-of-another"
 	w, err := dead.Create(name)
@@ -265,7 +265,7 @@ func testLeaseOfAnother(t *testing.T, c *cluster.Cluster) {
 
 // testConnection breaks the connections that are kept, as a name node does that
 // is started anew, and wants files to be had all the same.
-func testConnection(t *testing.T, c *cluster.Cluster) {
+func testConnection(t *testing.T, c *minicluster.Cluster) {
 	between, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func testConnection(t *testing.T, c *cluster.Cluster) {
 }
 
 // testPermission wants whoever may do nothing to be told so, in one line.
-func testPermission(t *testing.T, c *cluster.Cluster) {
+func testPermission(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/permission"); err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func testPermission(t *testing.T, c *cluster.Cluster) {
 }
 
 // run runs Hadoop's own command.
-func run(t *testing.T, c *cluster.Cluster, args ...string) {
+func run(t *testing.T, c *minicluster.Cluster, args ...string) {
 	t.Helper()
 	if out, err := c.Command(t.Context(), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, out)
@@ -352,7 +352,7 @@ func run(t *testing.T, c *cluster.Cluster, args ...string) {
 
 // testQuota wants a directory that is full to be named so at once, in one line,
 // and what was written to it not to count.
-func testQuota(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	data, err := store.Create(f, "/quota", "a game", store.Fresh, nil)
 	if err != nil {
@@ -386,7 +386,7 @@ func testQuota(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 
 // testQuotaSolve has a directory become full while a game is solved in it, and
 // wants the driver to say so, and to go on once there is room.
-func testQuotaSolve(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testQuotaSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	const dir = "/quotasolve"
 	t.Cleanup(func() { dial(t, c).RemoveAll(dir) })
 	driver := func(args ...string) (string, error) {
@@ -424,7 +424,7 @@ func testQuotaSolve(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 }
 
 // testLock wants a lock to be one's own until it is given up.
-func testLock(t *testing.T, c *cluster.Cluster) {
+func testLock(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/lock"); err != nil {
 		t.Fatal(err)
@@ -448,7 +448,7 @@ func testLock(t *testing.T, c *cluster.Cluster) {
 
 // testSolve solves with some tiers on the cluster and some here, and wants the
 // bytes of a run on one machine.
-func testSolve(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	bin := filepath.Join("..", "bin") // make test-hadoop builds it
 	driver := func(args ...string) string {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/internal/minicluster"
 )
 
 // readmeLines are what differs from run to run in what the README's commands
@@ -28,7 +28,7 @@ var readmeLines = []struct {
 
 // testReadme runs the README's jobs by hand as they stand there, and compares
 // what they print.
-func testReadme(ctx context.Context, t *testing.T, c *cluster.Cluster) {
+func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatal(err)

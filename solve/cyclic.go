@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // cyclicRun is one run of the loop over a game with cycles. Work is measured in

@@ -12,16 +12,16 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/cyclictest"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 func quickCross(t *testing.T, w, h, connect int) game.Cyclic {
@@ -223,7 +223,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 
 // Ties come after wins and losses, through the whole loop.
 func TestTies(t *testing.T) {
-	graph := cyclictest.TieGame()
+	graph := gametest.TieGame()
 	want := finalOf(graph.Size, naive.SolveCyclic(0,
 		func(p uint64) string {
 			if result, ok := graph.End[p]; ok {

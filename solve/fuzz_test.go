@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/store"
 )
 
 // FuzzReadJournal wants one line that names the file, or a journal that is the same

@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/step"
 	"github.com/treereduce/treereduce/streamfmt"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // streams runs passes as the commands do, from line to line, for a game that the
@@ -91,7 +91,7 @@ func graphs(t *testing.T, n int) {
 	r := rand.New(rand.NewPCG(9, 15))
 	both, seen := 0, make(map[string]int)
 	for i := range n {
-		graph := cyclictest.RandomGraph(r, 2+r.IntN(60))
+		graph := gametest.RandomGraph(r, 2+r.IntN(60))
 		worth := naive.SolveCyclic(0,
 			func(p uint64) string {
 				if result, ok := graph.End[p]; ok {

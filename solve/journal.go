@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/store"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/store"
 )
 
 // A longGame is a game of so many tiers.
@@ -56,7 +56,7 @@ func TestTooManyTiers(t *testing.T) {
 
 // chain is a game with a single line of play, of so many moves.
 func chain(moves uint64) game.Cyclic {
-	g := cyclictest.Graph{
+	g := gametest.Graph{
 		Next: make(map[game.Position][]game.Position),
 		End:  map[game.Position]game.Result{moves: game.Loses},
 		Size: moves + 1,

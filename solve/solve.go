@@ -31,12 +31,12 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // FinalDir is the name of the course's text within a data directory.

@@ -14,11 +14,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // solved solves a board inline into a new directory.

@@ -8,10 +8,10 @@ import (
 	"path"
 	"syscall"
 
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // What an earlier run has left is read whole before anything is made of it: it may

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/runner"
-	"github.com/treereduce/treereduce/runner/inline"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
 	"github.com/treereduce/treereduce/table"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // A forger writes something else in the place of a job's parts.

@@ -10,7 +10,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 const (

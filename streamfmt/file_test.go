@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // fileSlots is how many slots all blocks of these tests have.

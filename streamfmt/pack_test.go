@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // numbers returns 0, 1, … n-1: the low parts of a block in which all occur.

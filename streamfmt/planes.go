@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // rangeMagic is what a range file begins with.

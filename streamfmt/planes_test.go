@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // randomState fills a state; density is the share of positions that are reached.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -52,7 +52,7 @@ func OpenCyclic(fsys store.FS, data string) (*Cyclic, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	parsed, err := games.Parse(seal.Game)
+	parsed, err := all.Parse(seal.Game)
 	if err != nil {
 		return nil, fmt.Errorf("table: %s: %w", filepath.Join(data, Dir), err)
 	}
@@ -187,7 +187,7 @@ func (t *Cyclic) Choices(p game.Position) ([]CyclicChoice, error) {
 // rank orders the positions that a move may lead to: lost ones, the nearest
 // first; ties, the nearest first; draws; won ones, the farthest first.
 func rank(w game.Worth) int {
-	const each = game.MaxRemoteness + 1
+	const each = game.MaxByteRemoteness + 1
 	switch w.Result {
 	case game.Loses:
 		return w.Remoteness

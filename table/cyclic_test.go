@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/cyclictest"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -73,7 +73,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (di
 
 // valuesOf are the values that a game has.
 func valuesOf(g game.Cyclic) map[game.Position]byte {
-	s := cyclictest.Solve(g)
+	s := gametest.Solve(g)
 	values := make(map[game.Position]byte)
 	for p := range g.Positions() {
 		if result, remoteness, ok := s.Value(p); ok {
@@ -91,7 +91,7 @@ func TestVerifyCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]game.Cyclic{
-		"ties":       game.PlainRanges(cyclictest.TieGame(), 4),
+		"ties":       game.PlainRanges(gametest.TieGame(), 4),
 		"quickcross": quick,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 
 // Look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
-	g := game.PlainRanges(cyclictest.TieGame(), 4)
+	g := game.PlainRanges(gametest.TieGame(), 4)
 	dir := cyclicTable(t, g, valuesOf(g))
 	tab, err := OpenCyclicOf(store.Local{}, dir, g)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/step"
+	"github.com/treereduce/treereduce/internal/step"
 )
 
 // CyclicStats counts the positions of a solved game with cycles.

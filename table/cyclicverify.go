@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -251,7 +251,7 @@ func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
 		return err
 	}
 	for _, name := range []string{step.Solve, step.Ties} {
-		for number := 1; number <= min(v.most+1, game.MaxRemoteness); number++ {
+		for number := 1; number <= min(v.most+1, game.MaxByteRemoteness); number++ {
 			if err := v.hear(ctx, name, number, from, to, heard); err != nil {
 				return err
 			}

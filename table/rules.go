@@ -10,12 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/rangeio"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // Rules is a check of a table by the plain moves of the rules (game.Game.Moves and
@@ -574,7 +574,7 @@ func (c *rulesPosition) check(p game.Position, value byte) (reason string, err e
 	case want < 0:
 		return "one of its moves leads to a position without a value", nil
 	case want > math.MaxUint8:
-		return fmt.Sprintf("it is more than %d moves from its end, found %s", game.MaxRemoteness, c.g.words(value)), nil
+		return fmt.Sprintf("it is more than %d moves from its end, found %s", game.MaxByteRemoteness, c.g.words(value)), nil
 	case int(value) != want:
 		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.words(byte(want)), c.g.words(value)), nil
 	}

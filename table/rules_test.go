@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/cyclictest"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/internal/store"
 )
 
 // A right table of a game with cycles passes the check by the rules; each position
@@ -23,9 +23,9 @@ func TestRulesCyclic(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	games := []game.Cyclic{game.PlainRanges(cyclictest.TieGame(), 4), quick}
+	games := []game.Cyclic{game.PlainRanges(gametest.TieGame(), 4), quick}
 	for range 20 {
-		games = append(games, game.PlainRanges(cyclictest.RandomGraph(r, 2+r.IntN(40)), 7))
+		games = append(games, game.PlainRanges(gametest.RandomGraph(r, 2+r.IntN(40)), 7))
 	}
 	for _, g := range games {
 		right := valuesOf(g)
@@ -74,7 +74,7 @@ func TestRulesCyclic(t *testing.T) {
 
 // A position that nothing leads to is found, though all that is said of it is right.
 func TestRulesUnled(t *testing.T) {
-	graph := cyclictest.TieGame() // 6 leads to a tie, but nothing to 6
+	graph := gametest.TieGame() // 6 leads to a tie, but nothing to 6
 	g := game.PlainRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -43,7 +43,7 @@ func TestTierStats(t *testing.T) {
 	counts[game.NewValue(game.FirstWins, 0)] = 5
 	counts[game.NewValue(game.Tie, 0)] = 7
 	counts[game.NewValue(game.SecondWins, 3)] = 11
-	counts[game.NewValue(game.FirstWins, game.MaxRemoteness)] = 13
+	counts[game.NewValue(game.FirstWins, game.MaxByteRemoteness)] = 13
 	got, err := newTierStats(4, counts)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestTierStats(t *testing.T) {
 
 // TestTableStats counts a table in which each tier holds one position.
 func TestTableStats(t *testing.T) {
-	g, err := games.Tiered("connectn width=1 height=2 connect=2")
+	g, err := all.Tiered("connectn width=1 height=2 connect=2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,12 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // Dir is the name of the table's directory within a data directory.
@@ -68,7 +68,7 @@ func (t *Table) open(fsys store.FS, data string) error {
 	if err != nil {
 		return err
 	}
-	if t.g, err = games.Tiered(seal.Game); err != nil {
+	if t.g, err = all.Tiered(seal.Game); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
 	}
 	if tiers := t.g.Tiers() + 1; len(seal.Files) != tiers {

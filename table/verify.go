@@ -9,12 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/step"
-	"github.com/treereduce/treereduce/store"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
-	"github.com/treereduce/treereduce/tierio"
 )
 
 // A Fault is the first thing that is wrong with a table.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/internal/minicluster"
 )
 
 // The exit codes.
@@ -88,22 +88,22 @@ func app(stdout, stderr io.Writer) *cli.App {
 }
 
 func up(c *cli.Context) error {
-	cl, err := cluster.Up(c.Context, cluster.Config{
+	cl, err := minicluster.Up(c.Context, minicluster.Config{
 		Dir: c.String("dir"), FreePorts: c.Bool("free-ports"), Log: c.App.ErrWriter,
 	})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.Writer, "file system: %s\njobs:        %s\nhistory:     %s\nuse it:      . %s\n",
-		cl.DefaultFS(), cl.Web(cluster.ResourceManager), cl.Web(cluster.JobHistoryServer),
+		cl.DefaultFS(), cl.Web(minicluster.ResourceManager), cl.Web(minicluster.JobHistoryServer),
 		filepath.Join(c.String("dir"), "env.sh"))
 	return nil
 }
 
 // down does nothing where no cluster is, so that it can be called at any time.
 func down(c *cli.Context) error {
-	cl, err := cluster.Open(c.String("dir"))
-	if errors.Is(err, cluster.ErrNone) {
+	cl, err := minicluster.Open(c.String("dir"))
+	if errors.Is(err, minicluster.ErrNone) {
 		return nil
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func down(c *cli.Context) error {
 }
 
 func status(c *cli.Context) error {
-	cl, err := cluster.Open(c.String("dir"))
+	cl, err := minicluster.Open(c.String("dir"))
 	if err != nil {
 		return err
 	}

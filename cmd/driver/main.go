@@ -16,7 +16,7 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/driver"
+	"github.com/treereduce/treereduce/cli/driver"
 )
 
 func main() {

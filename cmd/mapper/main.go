@@ -19,9 +19,9 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/streaming"
+	"github.com/treereduce/treereduce/cli/stream"
 )
 
 func main() {
-	os.Exit(streaming.Mapper(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(stream.Mapper(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

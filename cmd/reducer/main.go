@@ -21,9 +21,9 @@ package main
 import (
 	"os"
 
-	"github.com/treereduce/treereduce/internal/streaming"
+	"github.com/treereduce/treereduce/cli/stream"
 )
 
 func main() {
-	os.Exit(streaming.Reducer(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(stream.Reducer(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -353,3 +353,6 @@ func (r *Rules) Picture(p game.Position) string {
 	b.WriteByte('\n')
 	return b.String()
 }
+
+// Values are those of the players; ties are drawn out.
+func (r *Rules) Values() game.Values { return game.Values{Players: [2]string{"X", "O"}} }

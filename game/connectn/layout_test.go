@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 var _ game.Tiered = (*Rules)(nil)

@@ -28,8 +28,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // maxSquares is what a block.Counter can count the moves of: two for each square.
@@ -250,3 +250,6 @@ func (r *Rules) Picture(p game.Position) string {
 	}
 	return b.String()
 }
+
+// Values are those of the player to move; of ties the nearest is played for.
+func (r *Rules) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }

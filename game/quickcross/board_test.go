@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 

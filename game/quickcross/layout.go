@@ -1,8 +1,8 @@
 package quickcross
 
 import (
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // maxLow is how many squares the low part of a hash decides: bitmaps of

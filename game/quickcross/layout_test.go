@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/treereduce/treereduce/block"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/cyclictest"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -48,20 +48,20 @@ func TestSetsAgainstMoves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cyclictest.Check(t, r)
+			gametest.Check(t, r)
 			if squares <= 6 {
-				cyclictest.Check(t, game.PlainRanges(plain{r, r}, r.RangeSize()))
+				gametest.Check(t, game.PlainRanges(plain{r, r}, r.RangeSize()))
 			}
 		}
 		r := mustNew(t, b[0], b[1], b[2])
 		for _, size := range []int{1, 7, 100, 1000} { // the last range is shorter
 			if size < int(r.Positions()) && int(r.Positions()) < 1000*size {
-				cyclictest.Check(t, game.PlainRanges(plain{r, r}, size))
+				gametest.Check(t, game.PlainRanges(plain{r, r}, size))
 			}
 		}
 	}
 	if !testing.Short() {
-		cyclictest.Check(t, mustNew(t, 4, 3, 3))
+		gametest.Check(t, mustNew(t, 4, 3, 3))
 	}
 }
 
@@ -145,11 +145,11 @@ func TestMoversAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := cyclictest.Solve(r).Values
+	want := gametest.Solve(r).Values
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if got := cyclictest.Solve(r).Values; !reflect.DeepEqual(got, want) {
+			if got := gametest.Solve(r).Values; !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
@@ -186,7 +186,7 @@ func TestSolveAgainstOracle(t *testing.T) {
 			all = append(all, game.PlainRanges(plain{r, r}, 1000))
 		}
 		for _, g := range all {
-			s := cyclictest.Solve(g)
+			s := gametest.Solve(g)
 			for p := range g.Positions() {
 				result, remoteness, ok := s.Value(p)
 				if w, reached := want[p]; ok != reached || ok && w != worth(result, remoteness) {
@@ -229,7 +229,7 @@ func reference(t *testing.T, least, most int) {
 			continue
 		}
 		r := mustNew(t, tt.width, tt.height, tt.connect)
-		s := cyclictest.Solve(r)
+		s := gametest.Solve(r)
 		checkStart := func(who string, got naive.Worth) {
 			if got != tt.start {
 				t.Errorf("%s: %s has %v for the start, want %v", r.Spec(), who, got, tt.start)
@@ -299,7 +299,7 @@ func reference(t *testing.T, least, most int) {
 
 // checkReachable compares what was reached with the rule that says so without
 // playing, on every stride-th hash.
-func checkReachable(t *testing.T, r *Rules, s *cyclictest.Solution, q naive.QuickCross, stride uint64) {
+func checkReachable(t *testing.T, r *Rules, s *gametest.Solution, q naive.QuickCross, stride uint64) {
 	t.Helper()
 	for p := uint64(0); p < r.Positions(); p += stride {
 		if _, _, ok := s.Value(p); ok != q.Reachable(p) {
@@ -310,7 +310,7 @@ func checkReachable(t *testing.T, r *Rules, s *cyclictest.Solution, q naive.Quic
 
 func TestSinglePositions(t *testing.T) {
 	small, large := mustNew(t, 3, 3, 3), mustNew(t, 4, 3, 3)
-	solved := map[*Rules]*cyclictest.Solution{small: cyclictest.Solve(small), large: cyclictest.Solve(large)}
+	solved := map[*Rules]*gametest.Solution{small: gametest.Solve(small), large: gametest.Solve(large)}
 	check := func(r *Rules, text, want string) {
 		t.Helper()
 		p, err := r.Parse(text)
@@ -351,7 +351,7 @@ func BenchmarkSolve(b *testing.B) {
 		r := mustNew(b, board[0], board[1], board[2])
 		b.Run(fmt.Sprintf("%d×%d connect %d", board[0], board[1], board[2]), func(b *testing.B) {
 			for b.Loop() {
-				cyclictest.Solve(r)
+				gametest.Solve(r)
 			}
 		})
 	}

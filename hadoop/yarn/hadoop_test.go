@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/hadoop/cluster"
-	"github.com/treereduce/treereduce/hadoop/cluster/clustertest"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 )
 
 // A realCluster is a client of one, with its command and the streaming jar.
@@ -27,7 +27,7 @@ type realCluster struct {
 
 // TestHadoop runs jobs on a real cluster: one fails, one is killed.
 func TestHadoop(t *testing.T) {
-	up := clustertest.Up(t.Context(), t, cluster.Config{})
+	up := clustertest.Up(t.Context(), t, minicluster.Config{})
 	conf, err := Load(up.ConfDir())
 	if err != nil {
 		t.Fatal(err)

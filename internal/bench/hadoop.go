@@ -15,15 +15,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/step"
 )
 
 // clusterBench is one run of all measurements on a cluster.
 type clusterBench struct {
 	*bencher
-	c     *cluster.Cluster
+	c     *minicluster.Cluster
 	plain time.Duration // of a job that does next to nothing, with Hadoop's defaults
 }
 
@@ -35,7 +35,7 @@ func RunHadoop(ctx context.Context, out, progress io.Writer, o Options) (err err
 		return err
 	}
 	defer os.RemoveAll(dir)
-	c, err := cluster.Up(ctx, cluster.Config{Dir: filepath.Join(dir, "cluster"), FreePorts: true, Log: progress})
+	c, err := minicluster.Up(ctx, minicluster.Config{Dir: filepath.Join(dir, "cluster"), FreePorts: true, Log: progress})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/hadoop/cluster"
+	"github.com/treereduce/treereduce/internal/minicluster"
 )
 
 // A driver of three runs on the cluster and three on its own, which tells of tier 23
@@ -44,7 +44,7 @@ func TestTax(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	b := &clusterBench{bencher: &bencher{Options{Bin: bin, Runs: 3, Board: "--width 6 --height 5 --connect 4", Above: 300}, &out, t.TempDir()}, c: new(cluster.Cluster)}
+	b := &clusterBench{bencher: &bencher{Options{Bin: bin, Runs: 3, Board: "--width 6 --height 5 --connect 4", Above: 300}, &out, t.TempDir()}, c: new(minicluster.Cluster)}
 	if err := b.tax(t.Context()); err != nil {
 		t.Fatal(err)
 	}

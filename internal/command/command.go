@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/games"
+	"github.com/treereduce/treereduce/game/all"
 )
 
 // The exit codes of all commands.
@@ -156,7 +156,7 @@ func TieredOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
 
 // KindOf finds a kind of game by name.
 func KindOf(name string) (game.Kind, error) {
-	for _, k := range games.All() {
+	for _, k := range all.Kinds() {
 		if k.Name == name {
 			return k, nil
 		}

@@ -15,7 +15,7 @@ import (
 // longGame has a tier more than a value can tell moves.
 type longGame struct{ game.Tiered }
 
-func (longGame) Tiers() int { return game.MaxRemoteness + 1 }
+func (longGame) Tiers() int { return game.MaxByteRemoteness + 1 }
 
 // A game that can last too long is refused where a command makes it.
 func TestTooLong(t *testing.T) {

@@ -1,0 +1,96 @@
+// Package driver is the command line of driver: it reads flags, calls the
+// packages that do the work, and prints.
+package driver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+// defaultData is the data directory where none is named.
+const defaultData = "all_data"
+
+// Main is the command driver.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	commands := []*cli.Command{solveCommand(), statusCommand(), lookupCommand(), statsCommand(), verifyCommand(), rangesCommand()}
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return command.Run(&cli.App{
+		Name:     "driver",
+		Usage:    "solve games exactly, and look at the result",
+		Commands: commands,
+		Action:   command.Unknown("command", names),
+	}, args, stdin, stdout, stderr)
+}
+
+// ofGame gives a command a sub-command for each game, each with the game's
+// parameters and the command's flags.
+func ofGame(c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
+	var names []string
+	for _, kind := range all.Kinds() {
+		names = append(names, kind.Name)
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name:   kind.Name,
+			Usage:  kind.Usage,
+			Flags:  append(command.GameFlags(kind, false), c.Flags...),
+			Action: func(c *cli.Context) error { return action(c, kind) },
+		})
+	}
+	c.Flags, c.Action = nil, command.Unknown("game", names)
+	return c
+}
+
+// interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
+// process at once.
+func interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// openData returns the file system of the data directory of a command line that
+// looks at what is there. A name without hdfs:// is first looked for on this
+// machine, then in the default file system of a cluster.
+func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
+	name := c.String("data")
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
+		if name, err = hadoop.InDefault(name); err != nil {
+			return nil, "", nil, misnamed("data", err)
+		}
+	}
+	return open("data", name)
+}
+
+// open returns the file system of the name that a flag gives, and the path there.
+func open(flag, name string) (fsys store.FS, path string, done func(), err error) {
+	fsys, path, done, err = hadoop.Open(name)
+	return fsys, path, done, misnamed(flag, err)
+}
+
+// misnamed makes an error of usage of one that a flag's name has earned.
+func misnamed(flag string, err error) error {
+	if e := new(hadoop.NameError); errors.As(err, &e) {
+		return command.Usagef("--%s %w", flag, err)
+	}
+	return err
+}
+
+// dataFlag names the data directory.
+func dataFlag() cli.Flag {
+	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)", Value: defaultData}
+}

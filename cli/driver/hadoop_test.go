@@ -1,0 +1,601 @@
+//go:build hadoop
+
+package driver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/colinmarc/hdfs/v2"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+const (
+	// beforeLimit is how long the driver may take to refuse what cannot go well,
+	// duringLimit what it may take when something goes wrong on the way.
+	beforeLimit = 30 * time.Second
+	duringLimit = 2 * time.Minute
+	// silentLimit is more than driver status waits before it calls a run dead.
+	silentLimit = 65 * time.Second
+)
+
+// A site is a cluster, and the driver that works on it.
+type site struct {
+	*minicluster.Cluster
+	fs  *hadoop.FS
+	bin string
+}
+
+// TestDiagnosis does what users do wrong, and breaks what may break, on a real
+// cluster that it starts: each time the driver must say what it was in one line.
+func TestDiagnosis(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	s := up(ctx, t)
+	t.Run("before", func(t *testing.T) { testBefore(ctx, t, s) })
+	if n := s.applications(t); n != 0 {
+		t.Errorf("%d applications were submitted by drivers that refused to begin", n)
+	}
+	t.Run("safe mode", func(t *testing.T) { testSafeMode(ctx, t, s) })
+	t.Run("status", func(t *testing.T) { testStatus(ctx, t, s, "/killed") })
+	killed := time.Now()
+	t.Run("damaged line", func(t *testing.T) { testDamagedLine(ctx, t, s) })
+	t.Run("contradiction", func(t *testing.T) { testContradiction(ctx, t, s) })
+	t.Run("damaged block", func(t *testing.T) { testDamagedBlock(ctx, t, s) })
+	t.Run("quota of text", func(t *testing.T) { testQuotaText(ctx, t, s) })
+	t.Run("quota of blocks", func(t *testing.T) { testQuotaBlocks(ctx, t, s) })
+	t.Run("killed", func(t *testing.T) { testKilled(ctx, t, s, "/killed", killed) })
+	// No cluster is left after these.
+	t.Run("resource manager", func(t *testing.T) { testResourceManager(ctx, t, s) })
+	t.Run("name node", func(t *testing.T) { testNameNode(ctx, t, s) })
+}
+
+// up brings up a cluster that goes down with the test.
+func up(ctx context.Context, t *testing.T) *site {
+	t.Helper()
+	c := clustertest.Up(ctx, t, minicluster.Config{})
+	// A driver looks beside itself for a hadoop command: here is none.
+	bin := t.TempDir()
+	for _, name := range []string{"driver", "mapper", "reducer"} {
+		program, err := os.ReadFile(filepath.Join("..", "..", "bin", name)) // make test-hadoop builds it
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(bin, name), program, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _, err := hadoop.Dial(c.DefaultFS() + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &site{c, f, bin}
+}
+
+// driver is the driver as a process, with more in its environment.
+func (s *site) driver(ctx context.Context, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "driver"), args...)
+	cmd.Env = append(s.Env(), env...)
+	return cmd
+}
+
+// solve is the command line of a solve in a directory of HDFS, with every job on
+// the cluster.
+func (s *site) solve(dir string, more ...string) []string {
+	return append([]string{"solve", "connectn", "--width", "4", "--height", "4", "--connect", "3",
+		"--data", s.DefaultFS() + dir, "--runner", "hadoop", "--cluster-above", "0"}, more...)
+}
+
+// solveHere is the same with every job in the driver.
+func (s *site) solveHere(dir string, more ...string) []string {
+	return append(s.solve(dir, more...), "--cluster-above", "1000000")
+}
+
+// runs wants the driver to do its work, and returns what it said.
+func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := s.driver(ctx, nil, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("driver %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// fails wants the driver to fail within a time, with one line on stderr that has
+// some words in it. It returns the line.
+func (s *site) fails(ctx context.Context, t *testing.T, limit time.Duration, words, env, args []string) string {
+	t.Helper()
+	return s.failed(t, s.driver(ctx, env, args...), (*exec.Cmd).Run, limit, words)
+}
+
+// failed is what fails wants of a driver that finish brings to its end.
+func (s *site) failed(t *testing.T, driver *exec.Cmd, finish func(*exec.Cmd) error, limit time.Duration, words []string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	driver.Stderr = &stderr
+	begun := time.Now()
+	err := finish(driver)
+	took := time.Since(begun)
+	said := stderr.String()
+	t.Logf("%.1f s: %s", took.Seconds(), strings.TrimSuffix(said, "\n"))
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("%v, want exit status 1", err)
+	}
+	if took > limit {
+		t.Errorf("it took %v, %v at most were allowed", took, limit)
+	}
+	if strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "driver: ") {
+		t.Errorf("said %q, want one line", said)
+	}
+	for _, w := range words {
+		if !strings.Contains(said, w) {
+			t.Errorf("expected %q in %q", w, said)
+		}
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(said, "driver: "), "\n")
+}
+
+// exists reports whether a file is in HDFS.
+func (s *site) exists(t *testing.T, name string) bool {
+	t.Helper()
+	_, err := s.fs.Stat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// read reads a file in HDFS.
+func (s *site) read(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := s.fs.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// write writes a file in HDFS.
+func (s *site) write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	f, err := s.fs.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// make makes a directory in HDFS with a mode.
+func (s *site) make(t *testing.T, name string, mode os.FileMode) {
+	t.Helper()
+	client, err := hdfs.New(s.NameNode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := errors.Join(client.MkdirAll(name, mode), client.Chmod(name, mode)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dfsadmin runs hdfs dfsadmin.
+func (s *site) dfsadmin(ctx context.Context, t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := s.Command(ctx, append([]string{"dfsadmin"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("dfsadmin %v: %v\n%s", args, err, out)
+	}
+}
+
+// applications is how many applications the resource manager knows.
+func (s *site) applications(t *testing.T) int {
+	t.Helper()
+	answer, err := http.Get(s.Web(minicluster.ResourceManager) + "/ws/v1/cluster/apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var known struct {
+		Apps struct{ App []json.RawMessage }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&known); err != nil {
+		t.Fatal(err)
+	}
+	return len(known.Apps.App)
+}
+
+// script writes a shell script.
+func script(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// slow makes a directory of programs of which the mapper waits before it works.
+func (s *site) slow(t *testing.T, wait time.Duration) string {
+	t.Helper()
+	dir := t.TempDir()
+	const step = "name=${0##*/}\nexec '%s/%s' ${name%%_*}\n"
+	script(t, dir, "mapper", fmt.Sprintf("sleep %.0f\n"+step, wait.Seconds(), s.bin, "mapper"))
+	script(t, dir, "reducer", fmt.Sprintf(step, s.bin, "reducer"))
+	return dir
+}
+
+// hadoopWith is the hadoop command with another Java.
+func (s *site) hadoopWith(t *testing.T, java string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.Dir(), "bin", "hadoop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := regexp.MustCompile(`exec '[^']*/bin/java'`)
+	if !own.Match(text) {
+		t.Fatal("the script hadoop does not begin Java as it did")
+	}
+	return script(t, t.TempDir(), "hadoop", own.ReplaceAllString(string(text), "exec '"+java+"'"))
+}
+
+// newestJava is a Java of this machine that is too new for Hadoop; "" if there is
+// none.
+func newestJava(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`version "(\d+)`)
+	for _, java := range found {
+		out, err := exec.Command(java, "-version").CombinedOutput()
+		if m := version.FindSubmatch(out); err == nil && m != nil {
+			if n, err := strconv.Atoi(string(m[1])); err == nil && n >= 24 {
+				return java
+			}
+		}
+	}
+	return ""
+}
+
+// oldJava is what a Java 8 says to a Hadoop that was compiled for Java 11.
+const oldJava = `echo 'Error: A JNI error has occurred, please check your installation and try again' >&2
+echo 'Exception in thread "main" java.lang.UnsupportedClassVersionError: org/apache/hadoop/fs/FsShell has been compiled by a more recent version of the Java Runtime (class file version 55.0), this version of the Java Runtime only recognizes class file versions up to 52.0' >&2
+echo '	at java.lang.ClassLoader.defineClass1(Native Method)' >&2
+exit 1
+`
+
+// testBefore wants all that can be known to fail to be refused before anything
+// is begun.
+func testBefore(ctx context.Context, t *testing.T, s *site) {
+	s.make(t, "/owned", 0o755)
+	s.make(t, "/owned/secret", 0o700)
+	s.make(t, "/owned/open", 0o755)
+	s.make(t, "/foreign", 0o755)
+	s.write(t, "/foreign/notes", []byte("somebody's\n"))
+	s.runs(ctx, t, s.solveHere("/begun", "--until-tier", "3")...)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := free.Addr().String()
+	free.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
+	web := strings.TrimPrefix(s.Web(minicluster.NameNode), "http://")
+	manager := s.Web(minicluster.ResourceManager)
+	kerberos := t.TempDir()
+	if err := os.WriteFile(filepath.Join(kerberos, "core-site.xml"), []byte(`<configuration>
+		<property><name>hadoop.security.authentication</name><value>kerberos</value></property>
+	</configuration>`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	other := []string{"HADOOP_USER_NAME=nobody"}
+	words := func(w ...string) []string { return w }
+	cases := []struct {
+		name  string
+		words []string
+		env   []string
+		args  []string
+	}{
+		{"nobody listens", words("name node "+nobody, "connection refused"), nil, s.solve("/x", "--data", "hdfs://"+nobody+"/x")},
+		{"who listens says nothing", words("name node "+silent.Addr().String(), "no answer within 20s"), nil, s.solve("/x", "--data", "hdfs://"+silent.Addr().String()+"/x")},
+		{"the port of its web pages", words("name node " + web), nil, s.solve("/x", "--data", "hdfs://"+web+"/x")},
+		{"queue", words("resource manager "+manager, "no queue nosuch (there are: default)"), nil, s.solve("/x", "--queue", "nosuch")},
+		{"may not make", words("/owned/x", "permission denied to nobody"), other, s.solve("/owned/x")},
+		{"may not write", words("/owned/open/_lock", "permission denied to nobody"), other, s.solve("/owned/open")},
+		{"may not read", words("/owned/secret", "permission denied to nobody"), other, s.solve("/owned/secret")},
+		{"begun", words("/begun", "holds a run of this game already", "--resume", "--overwrite"), nil, s.solve("/begun")},
+		{"foreign", words("/foreign", "not empty, and not treereduce's"), nil, s.solve("/foreign")},
+		{"no such jar", words("streaming jar", "/no/such.jar", "no such file"), nil, s.solve("/x", "--streaming-jar", "/no/such.jar")},
+		{"no jar", words("no streaming jar", "HADOOP_STREAMING_JAR", "--streaming-jar"), words("HADOOP_HOME=", "PATH="), s.solve("/x", "--hadoop", filepath.Join(s.Dir(), "bin", "hadoop"))},
+		{"no such hadoop", words("hadoop command /no/such", "no such file"), nil, s.solve("/x", "--hadoop", "/no/such")},
+		{"no hadoop", words("no hadoop command", "PATH", "HADOOP_HOME", "--hadoop"), words("HADOOP_HOME=", "PATH="), s.solve("/x")},
+		{"no Java", words("/no/such/java"), nil, s.solve("/x", "--hadoop", s.hadoopWith(t, "/no/such/java"))},
+		{"old Java", words("UnsupportedClassVersionError", "wants another Java", "JAVA_HOME"), nil,
+			s.solve("/x", "--hadoop", s.hadoopWith(t, script(t, t.TempDir(), "java", oldJava)))},
+		{"no binaries", words("mapper", "make build", "--cluster-bin"), nil, s.solve("/x", "--cluster-bin", t.TempDir())},
+		{"no name for Hadoop", words("data directory /x,y", "','"), nil, s.solve("/x,y")},
+		{"Kerberos", words("Kerberos"), words("HADOOP_CONF_DIR=" + kerberos), s.solve("/x")},
+	}
+	if java := newestJava(t); java != "" {
+		cases = append(cases, cases[0])
+		last := &cases[len(cases)-1]
+		last.name, last.words = "new Java", words("java.lang.UnsupportedOperationException", "wants another Java", "JAVA_HOME")
+		last.args = s.solve("/x", "--hadoop", s.hadoopWith(t, java))
+	}
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s.fails(ctx, t, beforeLimit, test.words, test.env, test.args)
+			if s.exists(t, "/x") || s.exists(t, "/owned/x") {
+				t.Error("a data directory was made")
+			}
+		})
+	}
+}
+
+// testSafeMode has a name node that takes no files yet, as after its start.
+func testSafeMode(ctx context.Context, t *testing.T, s *site) {
+	s.dfsadmin(ctx, t, "-safemode", "enter")
+	defer s.dfsadmin(ctx, t, "-safemode", "leave")
+	s.fails(ctx, t, beforeLimit, []string{"safe mode"}, nil, s.solve("/x"))
+}
+
+// testStatus looks at a run from another process while a job is at work, and then
+// kills the driver.
+func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
+	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	running := regexp.MustCompile(`: running\n\d+\.\d% done; at data_first1: possible, tier 1 of 16, map \d+%, reduce \d+%, http://\S+/proxy/application_\d+_\d+/`)
+	if said := s.until(ctx, t, dir, running); said != "" {
+		t.Logf("while it runs: %s", said)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("a driver that was killed ended well")
+	}
+	if said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir); strings.Contains(said, "killed") {
+		t.Errorf("a moment later: %s", said)
+	}
+}
+
+// until asks for the status of a directory until it has a form.
+func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp.Regexp) string {
+	t.Helper()
+	said := []byte(nil)
+	for begun := time.Now(); time.Since(begun) < duringLimit; time.Sleep(200 * time.Millisecond) {
+		said, _ = s.driver(ctx, nil, "status", "--data", s.DefaultFS()+dir).CombinedOutput()
+		if m := form.Find(said); m != nil {
+			return string(m)
+		}
+	}
+	t.Errorf("after %v the status is %s, want %s", duringLimit, said, form)
+	return ""
+}
+
+// testKilled looks at the run that was killed once it has been silent for long.
+func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed time.Time) {
+	time.Sleep(silentLimit - time.Since(killed))
+	said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir)
+	t.Log(said)
+	if strings.Contains(said, " left\n") || !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
+		t.Errorf("status: %s", said)
+	}
+}
+
+// reseal makes the seal of a directory fit what is in it: the driver, which holds it to
+// its seal, is not to notice before a task does.
+func (s *site) reseal(t *testing.T, dir, name string) {
+	t.Helper()
+	files, err := tierio.SealAll(s.fs, dir+"/"+name)
+	if err == nil {
+		err = (&store.Seal{Game: "connectn width=4 height=4 connect=3", Job: name, Files: files}).Write(s.fs, dir+"/"+name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testDamagedLine damages a line that is not in the first split of its file, and
+// looks at what status says of the run that failed.
+func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
+	const dir, part = "/line", "/line/data_first4/part-00000"
+	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
+	lines := bytes.SplitAfter(s.read(t, part), []byte("\n"))
+	at := len(lines) - 4
+	bad := "x" + string(lines[at][1:])
+	lines[at] = []byte(bad)
+	s.write(t, part, bytes.Join(lines, nil))
+	s.reseal(t, dir, "data_first4")
+	line := s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: ",
+		fmt.Sprintf("%s%s:%d: expected a key of 5 hexadecimal digits", s.DefaultFS(), part, at+1), fmt.Sprintf("found %q", strings.TrimSpace(bad))},
+		nil, s.solve(dir, "--until-tier", "5", "--keep", "all", "--resume", "-D", "mapreduce.job.maps=4"))
+	if strings.Contains(line, ": map 0 ") {
+		t.Error("the damaged line is in the first split: the test shows nothing")
+	}
+	if s.exists(t, dir+"/data_first5") {
+		t.Error("data_first5 is there")
+	}
+	if said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir); !strings.Contains(said, ": failed\nerror: "+line+"\n") {
+		t.Errorf("status: %s", said)
+	}
+}
+
+// testContradiction has a solved position in two files, which only a reducer sees.
+func testContradiction(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/contradiction"
+	s.runs(ctx, t, s.solveHere(dir, "--keep", "all", "--final", "no")...)
+	for _, name := range []string{"jobs.json", "table", "data_second0", "data_second1", "data_second2", "data_second3", "data_second4", "data_second5"} {
+		if err := s.fs.RemoveAll(dir + "/" + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	child, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))
+	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
+	s.reseal(t, dir, "data_second6")
+	s.fails(ctx, t, duringLimit, []string{"data_second5: application_", "reduce 0 on ", ": solve_reduce: input of partition 0 of " + s.DefaultFS() + dir + "/_attempt-data_second5-",
+		": children come twice"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
+	if s.exists(t, dir+"/data_second5") {
+		t.Error("data_second5 is there")
+	}
+}
+
+// testDamagedBlock damages a block of a file, for a job whose tasks run in the
+// application master, and for one with tasks of their own.
+func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
+	const dir, part = "/block", "/block/data_first4/part-00000.blocks"
+	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
+	content := s.read(t, part)
+	f, err := streamfmt.OpenFile(bytes.NewReader(content), int64(len(content)), part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := blocks[len(blocks)-2]
+	var out bytes.Buffer
+	w, err := streamfmt.NewWriter(&out, f.Spec(), f.Tier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.Cursor(0)
+	for i, e := range blocks {
+		raw, err := c.Raw(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e == damaged {
+			raw = raw[:len(raw)/2]
+		}
+		p := streamfmt.Packed{Bytes: raw, Ranges: []uint64{e.Range}, Ends: []int{len(raw)}, Sums: []uint32{crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli))}}
+		if i == 0 {
+			p.Counts = f.Counts()
+		}
+		if err := w.Append(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, part, out.Bytes())
+	s.reseal(t, dir, "data_first4")
+	for _, uber := range []bool{true, false} {
+		s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: " + part + ": ", fmt.Sprintf("range %#x", damaged.Range)},
+			nil, s.solve(dir, "--until-tier", "5", "--keep", "all", "--compress", "--resume", "-D", fmt.Sprintf("mapreduce.job.ubertask.enable=%v", uber)))
+	}
+	if s.exists(t, dir+"/data_first5") {
+		t.Error("data_first5 is there")
+	}
+}
+
+// testQuotaText has a reducer's output, which Hadoop writes, hit a quota: while a
+// block is written, all of it counts.
+func testQuotaText(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/quotatext"
+	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
+	s.dfsadmin(ctx, t, "-setSpaceQuota", "400m", dir)
+	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", ": DSQuotaExceededException: ", "quota of " + dir, "400 MB"},
+		nil, s.solve(dir, "--resume", "--keep", "all", "-D", "dfs.blocksize=1g"))
+	s.recovers(ctx, t, dir, "--keep", "all")
+}
+
+// testQuotaBlocks has a reducer itself hit a quota, which is set when the job is
+// submitted.
+func testQuotaBlocks(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/quotablocks"
+	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4")...)
+	own := filepath.Join(s.Dir(), "bin", "hadoop")
+	late := script(t, t.TempDir(), "hadoop", fmt.Sprintf("if [ \"$1\" = jar ]; then '%s' dfsadmin -setSpaceQuota 1m %s || exit 1; fi\nexec '%s' \"$@\"\n", own, dir, own))
+	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", ": possible_reduce: ", "quota of " + dir},
+		nil, s.solve(dir, "--resume", "--hadoop", late))
+	s.recovers(ctx, t, dir)
+}
+
+// recovers clears a quota, and wants the run to go on to a right end.
+func (s *site) recovers(ctx context.Context, t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	if s.exists(t, dir+"/data_first5") {
+		t.Error("data_first5 is there")
+	}
+	s.dfsadmin(ctx, t, "-clrSpaceQuota", dir)
+	if out := s.runs(ctx, t, s.solveHere(dir, append(flags, "--resume")...)...); !strings.Contains(out, "X wins in") {
+		t.Errorf("with room: %s", out)
+	}
+	s.runs(ctx, t, "verify", "--data", s.DefaultFS()+dir)
+}
+
+// testResourceManager kills the resource manager while a job runs, and asks again
+// when there is none.
+func testResourceManager(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/lost"
+	manager := s.Web(minicluster.ResourceManager)
+	s.failed(t, s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, duringLimit))...), func(cmd *exec.Cmd) error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		s.until(ctx, t, dir, regexp.MustCompile(`: running\n.*map 0%, reduce 0%, http://`))
+		if err := s.Kill(minicluster.ResourceManager); err != nil {
+			t.Error(err)
+		}
+		return cmd.Wait()
+	}, duringLimit, []string{"data_first1: ", "resource manager " + manager, "connection refused"})
+	if s.exists(t, dir+"/data_first1") {
+		t.Error("data_first1 is there")
+	}
+	s.fails(ctx, t, beforeLimit, []string{"resource manager " + manager, "connection refused"}, nil, s.solve("/x"))
+	if s.exists(t, "/x") {
+		t.Error("a data directory was made")
+	}
+}
+
+// testNameNode asks a name node that has been stopped.
+func testNameNode(ctx context.Context, t *testing.T, s *site) {
+	if err := s.Stop(ctx, minicluster.NameNode); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{s.solve("/x"), {"status", "--data", s.DefaultFS() + "/line"}} {
+		s.fails(ctx, t, beforeLimit, []string{"name node " + s.NameNode(), "connection refused"}, nil, args)
+	}
+}

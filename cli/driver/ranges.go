@@ -1,0 +1,55 @@
+package driver
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+func rangesCommand() *cli.Command {
+	return ofGame(&cli.Command{
+		Name:  "ranges",
+		Usage: "write the file of ranges that a job by hand needs to have several reducers",
+		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
+			"-D mapreduce.totalorderpartitioner.path=FILE -D mapreduce.totalorderpartitioner.naturalorder=false\n" +
+			"-partitioner org.apache.hadoop.mapred.lib.TotalOrderPartitioner",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
+			&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
+			&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
+		},
+	}, ranges)
+}
+
+// ranges is driver ranges.
+func ranges(c *cli.Context, kind game.Kind) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	for _, name := range []string{"tier", "reducers"} {
+		if !c.IsSet(name) {
+			return command.Usagef("--%s is missing", name)
+		}
+	}
+	g, err := command.TieredOf(c, kind)
+	if err != nil {
+		return err
+	}
+	data, err := hadoop.Ranges(g, c.Int("tier"), c.Int("reducers"))
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	if c.String("out") == "-" {
+		_, err := c.App.Writer.Write(data)
+		return err
+	}
+	fsys, path, done, err := open("out", c.String("out"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	return store.WriteFile(fsys, path, data)
+}

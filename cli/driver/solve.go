@@ -1,0 +1,379 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/runner/pipe"
+	"github.com/treereduce/treereduce/internal/runner/streaming"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
+)
+
+// defaultMemory is --memory where it is not given.
+const defaultMemory = "2G"
+
+// clusterAbove is --cluster-above where it is not given: what this process does,
+// at 20 ns a record, in the 10 s that a job needs to start (docs/hadoop.md).
+const clusterAbove = 500_000_000
+
+func solveCommand() *cli.Command {
+	return ofGame(&cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+}
+
+func solveFlags() []cli.Flag {
+	return []cli.Flag{
+		dataFlag(),
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: "inline"},
+		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
+		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
+		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
+		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
+		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
+		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the text of all positions, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
+		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves; of a game with cycles, passes forward", Value: -1, DefaultText: "to the end"},
+		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
+		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
+		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
+		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "queue", Usage: "hadoop: the `QUEUE` of the jobs"},
+		&cli.StringSliceFlag{Name: "files", Usage: "hadoop: a further `FILE` for the tasks; may be repeated"},
+		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH, HADOOP_HOME or beside driver)"},
+		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or the usual places)"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux (default: where make build puts them)"},
+		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
+	}
+}
+
+// parseSize reads a number of bytes: "1000", "256M", "4G".
+func parseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "KMGkmg")
+	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
+	s, ok := shift[strings.ToUpper(text[len(digits):])]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
+		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
+	}
+	return n << s, nil
+}
+
+// minMemory is the least that --memory may be for any game.
+const minMemory = 64 << 20
+
+// maxReducers is how many parts have names that sort by their number.
+const maxReducers = 100_000
+
+// solveOptions turns the flags into options.
+func solveOptions(c *cli.Context, p *progress, g game.Game, fsys store.FS) (o solve.Options, err error) {
+	o = solve.Options{
+		Reducers:  c.Int("reducers"),
+		Combine:   c.Bool("combine"),
+		Codec:     tierio.Blocks,
+		Final:     solve.Final(c.String("final")),
+		UntilTier: c.Int("until-tier"),
+		Report:    p.report,
+	}
+	memory, err := parseSize(c.String("memory"))
+	if err != nil {
+		return o, command.Usagef("--memory: %v", err)
+	}
+	if memory < minMemory {
+		return o, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+	}
+	switch c.String("keep") {
+	case "final":
+	case "all":
+		o.KeepAll = true
+		if !c.Bool("compress") {
+			o.Codec = tierio.Text
+		}
+	default:
+		return o, command.Usagef("--keep %q: expected final or all", c.String("keep"))
+	}
+	switch o.Final {
+	case solve.FinalYes, solve.FinalNo, solve.FinalAuto:
+	default:
+		return o, command.Usagef("--final %q: expected yes, no or auto", o.Final)
+	}
+	if c.IsSet("until-tier") && o.UntilTier < 0 {
+		return o, command.Usagef("--until-tier %d: expected 0 or more", o.UntilTier)
+	}
+	if c.IsSet("reducers") && o.Reducers < 1 {
+		return o, command.Usagef("--reducers %d: expected 1 or more", o.Reducers)
+	}
+	if o.Reducers > maxReducers {
+		return o, command.Usagef("--reducers %d: expected %d at most", o.Reducers, maxReducers)
+	}
+	if n := c.Int64("cluster-above"); n < 0 {
+		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
+	}
+	o.Runner, err = runnerOf(c, g, fsys, int(memory), &o)
+	return o, err
+}
+
+// limitMemory has the collector stay within a limit, if memory is not less than
+// the least that is needed.
+func limitMemory(c *cli.Context, what string, memory, least, limit int) error {
+	if memory < least {
+		return command.Usagef("--memory %s: %s needs at least %dM", c.String("memory"), what, (least-1)>>20+1)
+	}
+	debug.SetMemoryLimit(int64(limit))
+	return nil
+}
+
+// runnerOf makes the runner that is asked for, and sets the number of reducers
+// where it is 0.
+func runnerOf(c *cli.Context, g game.Game, fsys store.FS, memory int, o *solve.Options) (runner.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	bin := filepath.Dir(self)
+	if o.Reducers == 0 {
+		o.Reducers = 1
+		if c.String("runner") == "pipe" {
+			o.Reducers = pipe.Reducers(g, memory)
+		}
+	}
+	what, limit := g.Spec(), memory
+	least := inline.Least(g, o.UntilTier, o.Final == solve.FinalYes)
+	inProcess := &inline.Runner{Memory: memory}
+	var r runner.Runner
+	switch name := c.String("runner"); name {
+	case "inline":
+		r = inProcess
+	case "pipe":
+		r = &pipe.Runner{Bin: bin, Memory: memory}
+		what = fmt.Sprintf("%s with %d reducers", what, o.Reducers)
+		least, limit = pipe.Least(g, o.Reducers), pipe.Divide(g, memory, o.Reducers).Driver
+	case "hadoop":
+		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin, inProcess); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, command.Usagef("--runner %q: expected inline, pipe or hadoop", name)
+	}
+	return r, limitMemory(c, what, memory, least, limit)
+}
+
+// dataOf is the name of the data directory, where the runner can work in it: the
+// reducers of pipe write on this machine.
+func dataOf(c *cli.Context) (name string, err error) {
+	name = c.String("data")
+	if c.String("runner") == "hadoop" {
+		name, err = hadoop.InDefault(name)
+	}
+	if err != nil {
+		return "", misnamed("data", err)
+	}
+	if there, err := hadoop.InHDFS(name); err != nil {
+		return "", misnamed("data", err)
+	} else if there && c.String("runner") == "pipe" {
+		return "", command.Usagef("--runner pipe writes on this machine alone: of --data %s take --runner hadoop or inline", name)
+	}
+	return name, nil
+}
+
+// solveGame is driver solve.
+func solveGame(c *cli.Context, kind game.Kind) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	p := newProgress(c)
+	mode := store.Fresh
+	switch {
+	case c.Bool("resume") && c.Bool("overwrite"):
+		return command.Usagef("--resume and --overwrite exclude each other")
+	case c.Bool("resume"):
+		mode = store.Resume
+	case c.Bool("overwrite"):
+		mode = store.Overwrite
+	}
+	name, err := dataOf(c)
+	if err != nil {
+		return err
+	}
+	fsys, path, done, err := open("data", name) // with --runner hadoop a *hadoop.FS
+	if err != nil {
+		return err
+	}
+	defer done()
+	lateKeep := false
+	if mode == store.Resume {
+		if lateKeep, err = goOnWith(c, fsys, path); err != nil {
+			return err
+		}
+	}
+	o, err := solveOptions(c, p, g, fsys)
+	if err != nil {
+		return err
+	}
+	o.LateKeep, o.Remember = lateKeep, options(c)
+	o.Warn = func(text string) {
+		p.end()
+		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", text)
+	}
+	// From here on the lock is given up by whoever ends early: in HDFS it would
+	// outlive its holder by a minute.
+	ctx, stop := interruptible(c.Context)
+	defer stop()
+	var keep func(string) (bool, error)
+	if r, ok := o.Runner.(*streaming.Runner); ok {
+		keep = func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) }
+		err := r.Preflight(ctx, g, o.Codec, path)
+		if ctx.Err() != nil {
+			return command.ErrInterrupted
+		}
+		if err != nil {
+			return err
+		}
+	}
+	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
+	if err != nil && ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	if errors.Is(err, store.ErrBegun) {
+		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+	}
+	if dfs, ok := fsys.(*hadoop.FS); ok && errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, dfs.User())
+	}
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	result, err := solve.Run(ctx, data, g, o)
+	p.end()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	// What is printed is printed at once, when nothing is left to do: who reads no
+	// more than the first line of it must not leave a lock behind.
+	if err := data.Close(); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := printResult(&text, c.Bool("json"), g, data, result); err != nil {
+		return err
+	}
+	_, err = c.App.Writer.Write(text.Bytes())
+	return err
+}
+
+// remembered are the flags that a run keeps to when it is resumed.
+var remembered = []string{"keep", "compress", "final", "reducers"}
+
+// options are the flags of a run that it keeps to.
+func options(c *cli.Context) map[string]string {
+	o := make(map[string]string)
+	for _, name := range remembered {
+		if name != "reducers" || c.IsSet(name) { // how many there are by default depends on the runner
+			o[name] = fmt.Sprint(c.Value(name))
+		}
+	}
+	return o
+}
+
+// goOnWith sets the flags that are not given to those of the run that is resumed.
+// lateKeep says that more is to be kept than it was asked for, or in another form.
+func goOnWith(c *cli.Context, fsys store.FS, path string) (lateKeep bool, err error) {
+	m, err := store.ReadManifest(fsys, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // store.Create says so
+	}
+	if err != nil {
+		return false, err
+	}
+	given := make(map[string]bool)
+	for _, name := range remembered {
+		given[name] = c.IsSet(name)
+	}
+	for _, name := range remembered {
+		value, ok := m.Options[name]
+		if !ok {
+			continue
+		}
+		switch {
+		case !given[name]:
+			if err := c.Set(name, value); err != nil {
+				return false, fmt.Errorf("data directory %s: option %s: %w", path, name, err)
+			}
+		case (name == "keep" || name == "compress") && fmt.Sprint(c.Value(name)) != value:
+			lateKeep = true
+		}
+	}
+	return lateKeep, nil
+}
+
+// printResult says what a run came to, in words or as JSON.
+func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result) error {
+	if asJSON {
+		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
+		if r.Before {
+			m["solved_before"] = true
+		}
+		if r.Solved {
+			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
+			if r.Final {
+				m["final"] = data.Dir(solve.FinalDir)
+			}
+		} else {
+			m["tiers"] = r.Tiers[:reached(r)]
+		}
+		return json.NewEncoder(out).Encode(m)
+	}
+	if !r.Solved {
+		for tier, n := range r.Tiers[:reached(r)] {
+			fmt.Fprintf(out, "tier %d: %d positions\n", tier, n)
+		}
+		return nil
+	}
+	fmt.Fprintf(out, "%s: %s\n", g.Spec(), r.Value)
+	if r.Before {
+		fmt.Fprintf(out, "%d positions, solved by an earlier run\n", r.Positions)
+	} else {
+		fmt.Fprintf(out, "%d positions in %.2f s\n", r.Positions, r.Wall.Seconds())
+	}
+	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
+	if r.Final {
+		fmt.Fprintf(out, "final: %s\n", data.Dir(solve.FinalDir))
+	} else {
+		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
+	}
+	return nil
+}
+
+// reached is the number of tiers that are known after --until-tier.
+func reached(r solve.Result) int {
+	n := 0
+	for n < len(r.Tiers) && r.Tiers[n] >= 0 {
+		n++
+	}
+	return n
+}

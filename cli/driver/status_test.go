@@ -1,0 +1,81 @@
+package driver
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+)
+
+// inHDFS is a file system whose locks nobody can be asked about.
+type inHDFS struct{ store.Local }
+
+// TestStatusInHDFS wants the age of the journal to tell whether a driver lives whose
+// lock cannot be asked: no time is left to a dead one.
+func TestStatusInHDFS(t *testing.T) {
+	dir := t.TempDir()
+	for age, want := range map[time.Duration][]string{
+		0:           {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17s left\n"},
+		silent / 2:  {"g: running\n", "; 17s left\n"},
+		2 * silent:  {"g: died in data_first3; --resume goes on\n", "nothing was heard of it for 2m0s: it was killed, or its machine was\n", "tier 3 of 9\n"},
+		time.Minute: {"g: died in data_first3; --resume goes on\n", "tier 3 of 9\n"},
+	} {
+		j := solve.Journal{Game: "g", State: solve.Running, Updated: time.Now().Add(-age),
+			Now: &solve.Event{Job: "data_first3", Step: "possible", Tier: 3, Tiers: 9, Left: 17}}
+		text, err := store.MarshalSummed(j)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := readReport(inHDFS{}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		r.print(&said)
+		for _, line := range want {
+			if !strings.Contains(said.String(), line) {
+				t.Errorf("after %v: no %q in %q", age, line, said.String())
+			}
+		}
+	}
+}
+
+// FuzzStatus wants no journal, whatever is in it, to be more than an error of a line.
+func FuzzStatus(f *testing.F) {
+	f.Add([]byte(`{"game":"g","state":"running","begun":"2026-11-22T07:43:53Z","now":{"job":"data_first17","left":1e300},"jobs":[{"job":"mark1","seconds":0.1}]}`))
+	f.Add([]byte(`{"game":"g","state":"stopped","error":"data_first17: interrupt signal received"}`))
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`null`))
+	f.Add([]byte{})
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil {
+			text = summed
+		}
+		if err := os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := readReport(store.Local{}, dir)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		var said strings.Builder
+		if err := r.print(&said); err != nil || !strings.Contains(said.String(), ": "+r.Status) || r.Status == "" {
+			t.Errorf("%q, %v", said.String(), err)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+// mapPass is the map of a pass over a game with cycles.
+func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+	if err := checkNumber(c, name); err != nil {
+		return n, err
+	}
+	return step.MapPass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, o)
+}
+
+// reducePass is the reduce of a pass. The states of its ranges are files: what is
+// shuffled is messages.
+func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+	if err := checkNumber(c, name); err != nil {
+		return n, err
+	}
+	if name == step.Final {
+		return step.ReducePass(name, 1, g, c.App.Reader, c.App.Writer, nil, o)
+	}
+	if name != step.Create && c.String("states") == "" {
+		return n, command.Usagef("--states is missing: the directory of the pass before")
+	}
+	if c.String("output") == "" {
+		return n, command.Usagef("--output is missing: the directory for the new states")
+	}
+	fsys, output, done, err := filesAt(c.String("output"))
+	if err != nil {
+		return n, fmt.Errorf("--output %s: %w", c.String("output"), err)
+	}
+	defer done()
+	states := c.String("states")
+	if states != "" {
+		if states, err = pathOf(states); err != nil {
+			return n, fmt.Errorf("--states: %w", err)
+		}
+	}
+	// On this machine the directory is there; one that was removed with the attempt of
+	// a driver that died is not to come back.
+	if _, local := fsys.(store.Local); !local {
+		if err := fsys.MkdirAll(output); err != nil {
+			return n, err
+		}
+	}
+	if states != "" {
+		if err := checkStates(fsys, states, name, c.Int("number"), g); err != nil {
+			return n, err
+		}
+	}
+	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
+	if err != nil {
+		return n, err
+	}
+	n, err = step.ReducePass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, keeper, o)
+	return n, keeper.Finish(err)
+}
+
+// checkNumber wants a pass to have a number, and one that can be the remoteness of
+// what it decides; the last one decides nothing.
+func checkNumber(c *cli.Context, name string) error {
+	n := c.Int("number")
+	if n < 1 {
+		return command.Usagef("--number %d: expected 1 or more", n)
+	}
+	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
+		return command.Usagef("--number %d: expected %d at most: more than %d moves to the end are not provided for", n, last, game.MaxByteRemoteness)
+	}
+	return nil
+}
+
+// checkStates wants the states to be those after which a pass comes: those of another
+// pass have not heard all that was said before, and no message tells.
+func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) error {
+	x, err := rangeio.ReadIndex(fsys, dir, g)
+	if err != nil {
+		return err
+	}
+	last := x.Passes[len(x.Passes)-1]
+	next, n := last.Step, last.Number+1
+	names := step.CyclicNames()
+	if i := slices.Index(names, last.Step) + 1; i < len(names) && (last.Step == step.Create || last.Total() == 0) {
+		next, n = names[i], 1
+	}
+	if name != next || number != n {
+		return fmt.Errorf("--states %s: expected the states before %s %d, found those before %s %d", dir, name, number, next, n)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/task"
+)
+
+// taskOf is the job or the pass whose task this process is, as the driver put it into
+// the job's configuration; done ends the connection to its files.
+func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done func(), err error) {
+	reducers, err := property("reducers")
+	if err == nil && reducers == 0 {
+		err = errors.New("property treereduce.reducers: expected 1 or more")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	fsys, done, err := taskFS()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	switch g := rules.(type) {
+	case game.Tiered:
+		tier, err := property("tier")
+		return &task.Job{Step: name, Game: g, FS: fsys, Tier: tier, Reducers: reducers,
+			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, done, err
+	case game.Cyclic:
+		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
+			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c, name)
+	}
+	return nil, done, game.UnknownKind(rules)
+}
+
+// property is a number that the driver put into the job's configuration.
+func property(name string) (int, error) {
+	text := os.Getenv(command.Environment(name)[0])
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("property treereduce.%s: expected a number, found %q", name, text)
+	}
+	return n, nil
+}
+
+// taskFS is where the files of this task are: in the HDFS of its job, or on this
+// machine, if it is none of a cluster's; done ends the connection.
+func taskFS() (fsys store.FS, done func(), err error) {
+	nodes := os.Getenv(command.Environment("name-nodes")[0])
+	if nodes == "" {
+		return store.Local{}, func() {}, nil
+	}
+	dfs, err := hadoop.DialTask(nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	return dfs, func() { dfs.Close() }, nil
+}
+
+// filesAt is where the files of this task are that lie in a directory which Hadoop
+// names, or a person: as taskFS, but in the HDFS that it names where no driver told of
+// one. path is that of the directory there.
+func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
+	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
+		return hadoop.Open(dir)
+	}
+	if fsys, done, err = taskFS(); err != nil {
+		return nil, "", nil, err
+	}
+	if path, err = pathOf(dir); err != nil {
+		done()
+	}
+	return fsys, path, done, err
+}
+
+// named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
+
+// pathOf is the path of a directory that Hadoop names, or a person, in HDFS or on
+// this machine.
+func pathOf(dir string) (string, error) {
+	if m := named.FindStringSubmatch(dir); m != nil {
+		return m[1] + m[2], nil
+	}
+	if _, err := hadoop.InHDFS(dir); err != nil {
+		return "", fmt.Errorf("expected a directory of hdfs: or file:, found %q", dir)
+	}
+	return dir, nil
+}
+
+// reduceBlocks writes the part of this task into the directory that Hadoop
+// gives to this attempt, and takes over if it succeeds.
+func reduceBlocks(t task.Task, in io.Reader, _ io.Writer) (n step.Counters, err error) {
+	dir, err := pathOf(os.Getenv("mapreduce_task_output_dir"))
+	if err != nil {
+		return n, fmt.Errorf("mapreduce.task.output.dir: %w", err)
+	}
+	partition, err := strconv.Atoi(os.Getenv("mapreduce_task_partition"))
+	if err != nil {
+		return n, fmt.Errorf("mapreduce.task.partition: expected a number, found %q", os.Getenv("mapreduce_task_partition"))
+	}
+	return t.Reduce(partition, in, dir)
+}

@@ -1,0 +1,107 @@
+package all_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/all"
+)
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct{ spec, want string }{
+		{"connectn width=4 height=5 connect=3", "connectn width=4 height=5 connect=3"},
+		{"  connectn   width=4\theight=5 connect=3\n", "connectn width=4 height=5 connect=3"},
+		{"connectn width=04 height=+5 connect=3", "connectn width=4 height=5 connect=3"},
+	} {
+		g, err := all.Parse(tt.spec)
+		if err != nil || g.Spec() != tt.want {
+			t.Errorf("Parse(%q) = %v, %v, want %q", tt.spec, g, err, tt.want)
+		}
+		tiered, err := all.Tiered(tt.spec)
+		if err != nil || tiered.Spec() != tt.want {
+			t.Errorf("Tiered(%q) = %v, %v, want %q", tt.spec, tiered, err, tt.want)
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, tt := range []struct{ spec, want string }{
+		{"", `game "" is not one that this program knows`},
+		{"chess", `game "chess" is not one that this program knows`},
+		{"chess width=4 height=5 connect=3", `game "chess width=4 height=5 connect=3" is not one that this program knows`},
+		{"connectn width=x height=5 connect=3", `game "connectn width=x height=5 connect=3": expected width=NUMBER, found "width=x"`},
+		{"connectn height=5 width=4 connect=3", `game "connectn height=5 width=4 connect=3": expected width=NUMBER, found "height=5"`},
+		{"connectn width=4 height=5 3", `game "connectn width=4 height=5 3": expected connect=NUMBER, found "3"`},
+		{"connectn width=4 height= connect=3", `game "connectn width=4 height= connect=3": expected height=NUMBER, found "height="`},
+		{"connectn width=99999999999999999999 height=5 connect=3", `game "connectn width=99999999999999999999 height=5 connect=3": expected width=NUMBER, found "width=99999999999999999999"`},
+		{"connectn width=0 height=5 connect=3", `connectn: width, height and connect must be at least 1, found 0, 5 and 3`},
+		{"connectn width=4 height=5 connect=6", `connectn: connect 6 is longer than both sides of a board of 4×5`},
+	} {
+		if g, err := all.Parse(tt.spec); g != nil || err == nil || err.Error() != tt.want {
+			t.Errorf("Parse(%q) = %v, error\n%v, want\n%s", tt.spec, g, err, tt.want)
+		}
+		if g, err := all.Tiered(tt.spec); g != nil || err == nil || err.Error() != tt.want {
+			t.Errorf("Tiered(%q) = %v, error\n%v, want\n%s", tt.spec, g, err, tt.want)
+		}
+	}
+}
+
+// A game with cycles is known, but has no tiers.
+func TestParseCyclic(t *testing.T) {
+	const spec = "quickcross width=4 height=3 connect=3"
+	g, err := all.Parse(spec)
+	if err != nil || g.Spec() != spec {
+		t.Errorf("Parse(%q) = %v, %v", spec, g, err)
+	}
+	if g, err := all.Tiered(spec); g != nil || err == nil || !strings.Contains(err.Error(), "not solved by tiers") {
+		t.Errorf("Tiered(%q) = %v, %v", spec, g, err)
+	}
+}
+
+// A game that is known, with parameters missing or too many, is an error.
+func TestParseWrongNumberOfParameters(t *testing.T) {
+	for _, spec := range []string{"connectn", "connectn width=4 height=5", "connectn width=4 height=5 connect=3 depth=2"} {
+		if g, err := all.Parse(spec); g != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("game %q", spec)) {
+			t.Errorf("Parse(%q) = %v, %v", spec, g, err)
+		}
+	}
+}
+
+// Every kind has a name of its own and works with its defaults; its spec makes
+// the same game again.
+func TestAll(t *testing.T) {
+	names := map[string]bool{}
+	for _, kind := range all.Kinds() {
+		if kind.Name == "" || kind.Usage == "" || names[kind.Name] {
+			t.Errorf("kind %+v lacks a name of its own or its usage", kind)
+		}
+		names[kind.Name] = true
+		args := make([]int, len(kind.Params))
+		spec := kind.Name
+		for i, p := range kind.Params {
+			if p.Name == "" || p.Usage == "" {
+				t.Errorf("%s: parameter %+v lacks its name or usage", kind.Name, p)
+			}
+			args[i] = p.Default
+			spec += fmt.Sprintf(" %s=%d", p.Name, p.Default)
+		}
+		g, err := kind.New(args)
+		if err != nil {
+			t.Errorf("%s with its defaults: %v", kind.Name, err)
+			continue
+		}
+		if g.Spec() != spec {
+			t.Errorf("%s: Spec() = %q, want %q", kind.Name, g.Spec(), spec)
+		}
+		if again, err := all.Parse(g.Spec()); err != nil || again.Spec() != spec {
+			t.Errorf("Parse(%q) = %v, %v", spec, again, err)
+		}
+		if err := g.Check(g.Start()); err != nil {
+			t.Errorf("%s: the start: %v", spec, err)
+		}
+	}
+	if !names["connectn"] {
+		t.Error("connectn is missing")
+	}
+}

@@ -1,0 +1,153 @@
+package gametest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// Check checks that the set methods of a small game say what its moves say, on
+// sets of every density in every range. All hashes must be positions.
+func Check(t *testing.T, g game.Cyclic) {
+	t.Helper()
+	n := int(g.Positions())
+	children, parents := make([][]game.Position, n), make([][]game.Position, n)
+	finished, balance := make([]bool, n), make([]int, n)
+	for p := range uint64(n) {
+		finished[p] = g.Primitive(p) != 0
+		moves := g.Moves(nil, p)
+		if finished[p] != (len(moves) == 0) || len(moves) > block.MaxCount {
+			t.Fatalf("%d is finished: %v, but has %d moves", p, finished[p], len(moves))
+		}
+		for _, m := range moves {
+			children[p] = append(children[p], m.To)
+			parents[m.To] = append(parents[m.To], p)
+		}
+	}
+	size := uint64(g.RangeSize())
+	if ranges := (n + int(size) - 1) / int(size); game.Ranges(g) != uint64(ranges) {
+		t.Fatalf("%d ranges, want %d", game.Ranges(g), ranges)
+	}
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	mover := g.NewMover() // one, whose memory every call finds as the last one left it
+	for rng := range game.Ranges(g) {
+		slots := game.RangeLen(g, rng)
+		for _, density := range []float64{0, 0.01, 0.5, 1, 2 / float64(slots)} {
+			all, open := make(block.Set, block.Words(slots)), make(block.Set, block.Words(slots))
+			var wantChildren, wantParents []game.Position
+			for slot := range slots {
+				if r.Float64() >= density {
+					continue
+				}
+				p := rng*size + uint64(slot)
+				all.Add(slot)
+				wantParents = append(wantParents, parents[p]...)
+				if !finished[p] {
+					open.Add(slot)
+					wantChildren = append(wantChildren, children[p]...)
+				}
+			}
+			at := fmt.Sprintf("%s, ranges of %d: range %d, %d positions", g.Spec(), size, rng, all.Count())
+			before := [2][]uint32{all.Append(nil), open.Append(nil)}
+
+			compare(t, at+": Children", g, balance, wantChildren, func(uint64) bool { return false }, func(say func(uint64, block.Set)) { mover.Children(rng, open, say) })
+			compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] }, func(say func(uint64, block.Set)) { mover.Parents(rng, all, say) })
+			checkFinished(t, at, g, mover, rng, all)
+			checkCount(t, at, mover, rng, open, func(slot int) int { return len(children[rng*size+uint64(slot)]) })
+
+			if !slices.Equal(all.Append(nil), before[0]) || !slices.Equal(open.Append(nil), before[1]) {
+				t.Fatalf("%s: a set that was passed in has changed", at)
+			}
+		}
+	}
+}
+
+// compare wants what is said to be the positions wanted, each as often; those
+// that drop names may be said or not. balance is zero for all positions, before
+// and after.
+func compare(t *testing.T, at string, g game.Cyclic, balance []int, want []game.Position, drop func(uint64) bool, call func(say func(uint64, block.Set))) {
+	t.Helper()
+	for _, p := range want {
+		balance[p]++
+	}
+	var last uint64
+	var slots []uint32
+	seen := map[uint64]bool{}
+	call(func(rng uint64, set block.Set) {
+		if seen[rng] && rng != last {
+			t.Fatalf("%s: the calls for range %d do not follow one another", at, rng)
+		}
+		seen[rng], last = true, rng
+		if rng >= game.Ranges(g) || len(set) != block.Words(game.RangeLen(g, rng)) {
+			t.Fatalf("%s: a set of %d words for range %d", at, len(set), rng)
+		}
+		if set.Empty() {
+			t.Fatalf("%s: an empty set is said", at)
+		}
+		slots = set.Append(slots[:0])
+		for _, slot := range slots {
+			if int(slot) >= game.RangeLen(g, rng) {
+				t.Fatalf("%s: slot %d of range %d, which is past its end", at, slot, rng)
+			}
+			p := rng*uint64(g.RangeSize()) + uint64(slot)
+			if drop(p) {
+				continue
+			}
+			if balance[p]--; balance[p] < 0 {
+				t.Fatalf("%s: %d is said once too often", at, p)
+			}
+		}
+	})
+	for _, p := range want {
+		if balance[p] != 0 {
+			t.Fatalf("%s: %d is not said, or not often enough", at, p)
+		}
+	}
+}
+
+func checkFinished(t *testing.T, at string, g game.Cyclic, mover game.Mover, rng uint64, of block.Set) {
+	t.Helper()
+	said := map[game.Result][]uint32{}
+	mover.Finished(rng, of, func(result game.Result, set block.Set) {
+		if said[result] != nil || set.Empty() || len(set) != len(of) {
+			t.Fatalf("%s: Finished says %v twice, or none, or %d words", at, result, len(set))
+		}
+		said[result] = set.Append(nil)
+	})
+	want := map[game.Result][]uint32{}
+	for _, slot := range of.Append(nil) {
+		p := rng*uint64(g.RangeSize()) + uint64(slot)
+		if v := g.Primitive(p); v != 0 {
+			result := v.Outcome().For(g.ToMove(p))
+			want[result] = append(want[result], slot)
+		}
+	}
+	for result := range game.Ties + 1 {
+		if !slices.Equal(said[result], want[result]) {
+			t.Fatalf("%s: Finished says %v of %d, want %d", at, result, len(said[result]), len(want[result]))
+		}
+	}
+}
+
+func checkCount(t *testing.T, at string, mover game.Mover, rng uint64, of block.Set, moves func(slot int) int) {
+	t.Helper()
+	var c block.Counter
+	c.Reset(len(of) * 64)
+	for slot := range len(of) * 64 {
+		c.Put(slot, slot%2) // it adds
+	}
+	mover.CountMoves(rng, of, &c)
+	for slot := range len(of) * 64 {
+		want := slot % 2
+		if of.Has(slot) {
+			want += moves(slot)
+		}
+		if c.Get(slot) != want {
+			t.Fatalf("%s: CountMoves makes %d the count of slot %d, want %d", at, c.Get(slot), slot, want)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+// Package gametest solves cyclic games in memory, by the set methods of their
+// rules, and checks these methods against the moves. It is for tests.
+package gametest
+
+import (
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// A Solution is the value of every position of a game that can be reached.
+type Solution struct {
+	// New is the number of positions that each pass forward reached first.
+	New []int
+	// Moves is the number of moves of all positions that are not finished.
+	Moves int
+	// Values is the number of positions by result and remoteness; of a draw the
+	// remoteness is 0.
+	Values [game.Ties + 1][]int
+
+	g      game.Cyclic
+	mover  game.Mover
+	ranges []positions
+}
+
+// positions is what is known of the positions of a range: nine bits for each,
+// and what a pass has heard.
+type positions struct {
+	reached block.Set
+	open    block.Set     // reached, and without a result so far: a draw in the end
+	result  [2]block.Set  // the two bits of a game.Result
+	number  block.Counter // of an open position, its moves that are undecided; else its remoteness
+
+	fresh [game.Ties + 1]block.Set // got this result in the last pass; forward, Draws are those newly open
+	heard block.Set                // children; then those with a child of a result
+	any   bool                     // something was heard
+	count bool                     // number was taken from
+	bits  block.Set                // scratch
+}
+
+// Solve solves a game.
+func Solve(g game.Cyclic) *Solution {
+	s := &Solution{g: g, mover: g.NewMover(), ranges: make([]positions, game.Ranges(g))}
+	for rng := range s.ranges {
+		n := game.RangeLen(g, uint64(rng))
+		r := &s.ranges[rng]
+		r.number.Reset(n)
+		sets := []*block.Set{&r.reached, &r.open, &r.result[0], &r.result[1], &r.heard, &r.bits}
+		for result := range r.fresh {
+			sets = append(sets, &r.fresh[result])
+		}
+		for _, set := range sets {
+			*set = make(block.Set, block.Words(n))
+		}
+	}
+	s.mark()
+	s.solve()
+	return s
+}
+
+// mark reaches every position, breadth first.
+func (s *Solution) mark() {
+	hear := func(rng uint64, to block.Set) {
+		s.ranges[rng].heard.Union(to)
+		s.ranges[rng].any = true
+	}
+	var r *positions // whose Finished is asked
+	finish := func(result game.Result, set block.Set) {
+		without(r.fresh[game.Draws], set)
+		r.fresh[result].Union(set)
+		s.decide(r, result, 0, set)
+	}
+	start := s.g.Start()
+	size := uint64(s.g.RangeSize())
+	r = &s.ranges[start/size]
+	r.heard.Add(int(start % size))
+	r.any = true
+	for {
+		found := 0
+		for rng := range s.ranges {
+			r = &s.ranges[rng]
+			if !r.any {
+				clear(r.fresh[game.Draws])
+				continue
+			}
+			without(r.heard, r.reached)
+			copy(r.fresh[game.Draws], r.heard)
+			clear(r.heard)
+			r.any = false
+			found += r.fresh[game.Draws].Count()
+			r.reached.Union(r.fresh[game.Draws])
+			copy(r.bits, r.fresh[game.Draws])
+			s.mover.Finished(uint64(rng), r.bits, finish)
+			s.mover.CountMoves(uint64(rng), r.fresh[game.Draws], &r.number)
+			r.open.Union(r.fresh[game.Draws])
+		}
+		if found == 0 {
+			break
+		}
+		s.New = append(s.New, found)
+		for rng := range s.ranges {
+			if r := &s.ranges[rng]; !r.fresh[game.Draws].Empty() {
+				s.mover.Children(uint64(rng), r.fresh[game.Draws], hear)
+			}
+		}
+	}
+	for rng := range s.ranges {
+		for p, plane := range s.ranges[rng].number {
+			s.Moves += plane.Count() << p
+		}
+	}
+}
+
+// solve goes back from the finished positions: with losses and wins until there
+// are no more, then with ties.
+func (s *Solution) solve() {
+	hear := func(rng uint64, from block.Set) {
+		s.ranges[rng].heard.Union(from)
+		s.ranges[rng].any = true
+	}
+	take := func(rng uint64, from block.Set) {
+		r := &s.ranges[rng]
+		if !r.number.Sub(from, r.open) {
+			panic("gametest: a position has more children that win than moves")
+		}
+		r.count = true
+	}
+	for remoteness, more := 1, true; more; remoteness++ {
+		s.send(game.Loses, hear)
+		s.send(game.Wins, take)
+		more = s.settle(game.Wins, remoteness)
+	}
+	for remoteness, more := 1, true; more; remoteness++ {
+		s.send(game.Ties, hear)
+		more = s.settle(game.Ties, remoteness)
+	}
+	draws := 0
+	for rng := range s.ranges {
+		draws += s.ranges[rng].open.Count()
+	}
+	if draws > 0 {
+		s.Values[game.Draws] = []int{draws}
+	}
+}
+
+// send tells the parents of the positions that got a result in the last pass.
+func (s *Solution) send(result game.Result, say func(uint64, block.Set)) {
+	for rng := range s.ranges {
+		if fresh := s.ranges[rng].fresh[result]; !fresh.Empty() {
+			s.mover.Parents(uint64(rng), fresh, say)
+			clear(fresh)
+		}
+	}
+}
+
+// settle gives a result to the open positions that have heard of a child, and a
+// loss to those that have nothing but children that win.
+func (s *Solution) settle(result game.Result, remoteness int) (more bool) {
+	for rng := range s.ranges {
+		r := &s.ranges[rng]
+		if r.any {
+			fresh := r.fresh[result]
+			for i, w := range r.heard {
+				fresh[i] = w & r.open[i]
+			}
+			clear(r.heard)
+			r.any = false
+			s.decide(r, result, remoteness, fresh)
+			more = more || !fresh.Empty()
+		}
+		if r.count {
+			fresh := r.fresh[game.Loses]
+			r.number.Zero(fresh, r.open)
+			r.count = false
+			s.decide(r, game.Loses, remoteness, fresh)
+			more = more || !fresh.Empty()
+		}
+	}
+	return more
+}
+
+// decide notes a result.
+func (s *Solution) decide(r *positions, result game.Result, remoteness int, of block.Set) {
+	n := of.Count()
+	if n == 0 {
+		return
+	}
+	if remoteness > block.MaxCount {
+		panic("gametest: the game is too long")
+	}
+	for len(s.Values[result]) <= remoteness {
+		s.Values[result] = append(s.Values[result], 0)
+	}
+	s.Values[result][remoteness] += n
+	without(r.open, of)
+	for bit := range r.result {
+		if result>>bit&1 != 0 {
+			r.result[bit].Union(of)
+		}
+	}
+	r.number.PutAll(remoteness, of)
+}
+
+// without takes t from s.
+func without(s, t block.Set) {
+	for i, w := range t {
+		s[i] &^= w
+	}
+}
+
+// Value returns the result and the remoteness of a position, and whether it can
+// be reached.
+func (s *Solution) Value(p game.Position) (result game.Result, remoteness int, ok bool) {
+	size := uint64(s.g.RangeSize())
+	r, slot := &s.ranges[p/size], int(p%size)
+	if !r.reached.Has(slot) {
+		return 0, 0, false
+	}
+	if r.open.Has(slot) {
+		return game.Draws, 0, true
+	}
+	for bit := range r.result {
+		if r.result[bit].Has(slot) {
+			result |= 1 << bit
+		}
+	}
+	return result, r.number.Get(slot), true
+}

@@ -1,0 +1,145 @@
+// Package lines turns records into blocks and blocks into records: what the
+// text form of streamfmt says of single positions, package block holds by the
+// thousand. It needs a game to know tiers and slots; it knows nothing of steps,
+// files or jobs.
+package lines
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// What is expected instead of a wrong record.
+const (
+	WantSorted  = "keys in ascending order (LC_ALL=C sort)"
+	WantOutcome = "a value with an outcome in its two low bits"
+)
+
+// A Gatherer reads records and gathers those that follow one another in one
+// tier and range into a block.
+type Gatherer struct {
+	g      game.Tiered
+	r      *streamfmt.Reader
+	next   streamfmt.Record
+	err    error
+	begun  bool
+	sorted bool
+}
+
+// NewGatherer reads lines from r, called source in errors. If sorted, a key
+// below the one before it is an error, and so is one of another tier.
+func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gatherer {
+	return &Gatherer{g: g, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+}
+
+// Next resets b to the tier and range of the next record and calls add for it
+// and those after it. io.EOF says that no record is left. What add returns if
+// not "" is what was expected instead of this record. After any other error b is
+// not whole: whoever judges it would blame the records before the wrong one.
+func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string) error {
+	if !t.begun {
+		t.begun = true
+		t.next, t.err = t.r.Next()
+	}
+	if t.err == nil {
+		t.err = t.check()
+	}
+	if t.err != nil {
+		return t.err
+	}
+	low := t.g.LowBits()
+	rng := t.next.Key >> low
+	tier := t.g.Tier(t.next.Key)
+	b.Reset(tier, rng, low, t.g.Low(tier, rng))
+	slot, hint := 0, 0
+	for t.next.Key>>low == rng {
+		var ok bool
+		if slot, ok = b.Slot(uint32(t.next.Key-rng<<low), hint); !ok {
+			break // of another tier, or no position: the next call will see
+		}
+		hint = slot
+		if want := add(b, slot, t.next); want != "" {
+			t.err = t.r.Errorf(want)
+			return t.err
+		}
+		last := t.next.Key
+		if t.next, t.err = t.r.Next(); t.err == io.EOF {
+			return nil
+		}
+		if t.err == nil && t.sorted && t.next.Key < last {
+			t.err = t.r.Errorf(WantSorted)
+		}
+		if t.err != nil {
+			return t.err
+		}
+	}
+	if t.sorted {
+		t.err = t.checkTier(tier)
+	}
+	return t.err
+}
+
+// checkTier wants the next record to be of a position of a tier.
+func (t *Gatherer) checkTier(tier int) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	if found := t.g.Tier(t.next.Key); found != tier {
+		return t.r.Errorf(fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", tier, found))
+	}
+	return nil
+}
+
+// check wants the next record to be of a position.
+func (t *Gatherer) check() error {
+	if err := t.g.Check(t.next.Key); err != nil {
+		return t.r.Errorf(fmt.Sprintf("a position (%v)", err))
+	}
+	return nil
+}
+
+// AddRecord adds a record that is not a message to b: what Next's add is for
+// plain lists of positions. A key may come twice if its value is the same.
+func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
+	switch rec.Kind {
+	case streamfmt.Open:
+		if !b.Done.Has(slot) {
+			b.Open.Add(slot)
+		}
+	case streamfmt.Done:
+		if v := game.Value(rec.Value); !v.Valid() {
+			return WantOutcome
+		}
+		if b.Done.Has(slot) && b.Val[slot] != rec.Value {
+			return fmt.Sprintf("the value %d that another line gave this key", b.Val[slot])
+		}
+		b.Open.Remove(slot)
+		b.Done.Add(slot)
+		b.Val[slot] = rec.Value
+	default:
+		return "a position, no message"
+	}
+	return ""
+}
+
+// Append appends the records of b in the order of their keys; those with a
+// value are of the given kind.
+func Append(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
+	for i := range b.Open {
+		open, has := b.Open[i], b.Open[i]|b.Done[i]
+		for base := i << 6; has != 0; has &= has - 1 {
+			slot := base + bits.TrailingZeros64(has)
+			rec := streamfmt.Record{Key: b.Key(slot)}
+			if open&(has&-has) == 0 {
+				rec.Kind, rec.Value = done, b.Val[slot]
+			}
+			dst = streamfmt.AppendRecord(dst, rec, width)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,417 @@
+// Package minicluster starts and stops a real Hadoop on this machine: NameNode,
+// DataNode, ResourceManager, NodeManager and JobHistoryServer, five processes
+// that listen on loopback and outlive the program that started them. It is for
+// trying and testing streaming jobs without a cluster of one's own.
+//
+// Everything is in one folder, laid out like a Hadoop installation as far as
+// jobs and tutorials look:
+//
+//	bin/                     hadoop, hdfs, yarn, mapred; hadoop-streaming.jar
+//	conf/                    the configuration
+//	share/hadoop/tools/lib/  the streaming jar, where a distribution has it
+//	env.sh                   to be sourced: PATH, HADOOP_HOME, HADOOP_CONF_DIR
+//	logs/                    a file for each daemon; userlogs/ of the tasks
+//	hdfs/, local/, tmp/      what is stored, and what jobs work with
+//	run/                     pid files and the lock
+//	cluster.json             ports and Java
+//
+// Two things listen on all addresses, for Hadoop has no setting for them: the
+// NodeManager's shuffle, and the application master of a job while it runs.
+//
+// The jars come by Maven, once, into a cache folder. The package is for Linux:
+// it tells its own processes from others by what /proc says of them. It knows
+// nothing of games, of jobs or of this module's other packages.
+package minicluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// Version is the version of Hadoop.
+const Version = "3.4.2"
+
+// DefaultTimeout is how long Up waits for the daemons. They need some 12 s on
+// two idle cores.
+const DefaultTimeout = 120 * time.Second
+
+// A Config says which cluster Up brings up, and how.
+type Config struct {
+	// Dir is the cluster's folder. It is made if need be; one that is neither
+	// empty nor a cluster's is refused.
+	Dir string
+	// FreePorts takes free ports rather than Hadoop's standard ones, so that
+	// clusters can be beside each other. The ports stay those of the folder.
+	FreePorts bool
+	// HA gives the file system two name nodes, of which one is active (see
+	// FailOver). It is decided when the folder is first brought up.
+	HA bool
+	// Daemons are those to be brought up, all if nil.
+	Daemons []Daemon
+	// Cache is the folder of the jars; if empty, treereduce/hadoop-VERSION in
+	// the user's cache folder.
+	Cache string
+	// Timeout is how long to wait for the daemons, DefaultTimeout if zero.
+	Timeout time.Duration
+	// Log gets a line for each thing that takes its time; nil for none.
+	Log io.Writer
+}
+
+// A Cluster is a cluster's folder and what runs from it.
+type Cluster struct {
+	dir   string
+	state state
+}
+
+// A state is what cluster.json holds.
+type state struct {
+	Version   string         `json:"version"`
+	Jars      string         `json:"jars"`
+	JavaHome  string         `json:"java_home"`
+	FreePorts bool           `json:"free_ports"`
+	HA        bool           `json:"ha,omitempty"`
+	Ports     map[string]int `json:"ports"`
+}
+
+// ErrNone is returned by Open when there is no cluster in the folder.
+var ErrNone = errors.New("no cluster here")
+
+// Up brings up the cluster of a folder and returns when it can take jobs. What
+// runs already is left alone, what has died is started again. If Up fails, it
+// stops what it has started, and the error names the daemon that failed, and
+// ends with the last lines of its log.
+func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
+	progress := config.Log
+	if progress == nil {
+		progress = io.Discard
+	}
+	timeout := config.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	dir, err := plainPath(config.Dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := claim(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+
+	c, err := Open(dir)
+	if errors.Is(err, ErrNone) {
+		c, err = &Cluster{dir: dir}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.settle(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.prepare(ctx, config, progress); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errSlow)
+	defer cancel()
+	if err := c.format(ctx, progress); err != nil {
+		return nil, err
+	}
+	which := config.Daemons
+	if which == nil {
+		which = c.daemons()
+	}
+	var started []Daemon
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.stop(context.WithoutCancel(ctx), started))
+		}
+	}()
+	for _, d := range which {
+		if c.pid(d) != 0 {
+			continue
+		}
+		fmt.Fprintf(progress, "starting %s\n", d)
+		if err := c.start(d); err != nil {
+			return nil, err
+		}
+		started = append(started, d)
+	}
+	if err := c.activate(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.waitReady(ctx, which); err != nil {
+		return nil, err
+	}
+	if err := c.makeFolders(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Open returns the cluster of a folder, whether it runs or not.
+func Open(dir string) (*Cluster, error) {
+	dir, err := plainPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{dir: dir}
+	b, err := os.ReadFile(c.stateFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cluster: %s: %w", dir, ErrNone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	if err := json.Unmarshal(b, &c.state); err != nil {
+		return nil, fmt.Errorf("cluster: %s: %w", c.stateFile(), err)
+	}
+	for name := range c.defaultPorts() {
+		if c.state.Ports[name] == 0 {
+			return nil, fmt.Errorf("cluster: %s: no port %s", c.stateFile(), name)
+		}
+	}
+	return c, nil
+}
+
+// Down stops all daemons, and what is left of the tasks that they started. It
+// asks first and kills after 30 s; data and logs stay. It is no error if
+// nothing runs.
+func (c *Cluster) Down(ctx context.Context) error {
+	unlock, err := lock(ctx, c.path("run", "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return c.stop(ctx, c.daemons())
+}
+
+// Start starts one daemon, if it does not run, and waits until it is ready.
+func (c *Cluster) Start(ctx context.Context, d Daemon) error {
+	unlock, err := lock(ctx, c.path("run", "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if c.pid(d) == 0 {
+		if err := c.start(d); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, DefaultTimeout, errSlow)
+	defer cancel()
+	return c.waitReady(ctx, []Daemon{d})
+}
+
+// Stop stops one daemon as Down does. The tasks of a NodeManager end with it.
+func (c *Cluster) Stop(ctx context.Context, d Daemon) error {
+	unlock, err := lock(ctx, c.path("run", "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return c.stop(ctx, []Daemon{d})
+}
+
+// A Status is what is to be said of one daemon.
+type Status struct {
+	Daemon Daemon
+	PID    int    // 0 if it does not run
+	Web    string // its web address
+}
+
+// Status returns the status of every daemon.
+func (c *Cluster) Status() []Status {
+	var all []Status
+	for _, d := range c.daemons() {
+		all = append(all, Status{Daemon: d, PID: c.pid(d), Web: c.Web(d)})
+	}
+	return all
+}
+
+// Dir is the cluster's folder, absolute. It serves as HADOOP_HOME.
+func (c *Cluster) Dir() string { return c.dir }
+
+// ConfDir is the folder of the configuration, HADOOP_CONF_DIR.
+func (c *Cluster) ConfDir() string { return c.path("conf") }
+
+// NameNode is the address of the (first) name node, host:port.
+func (c *Cluster) NameNode() string { return c.address(portNameNode) }
+
+// DefaultFS is the address of the file system: hdfs://host:port, or with two name
+// nodes the name that stands for both.
+func (c *Cluster) DefaultFS() string {
+	if c.state.HA {
+		return "hdfs://" + nameService
+	}
+	return "hdfs://" + c.NameNode()
+}
+
+// Web is the web address of a daemon, http://host:port.
+func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(d.spec().web) }
+
+// Log is the file that a daemon logs to.
+func (c *Cluster) Log(d Daemon) string { return c.path("logs", d.lower()+".log") }
+
+// StreamingJar is the jar of Hadoop Streaming.
+func (c *Cluster) StreamingJar() string { return c.path("bin", "hadoop-streaming.jar") }
+
+// Command is the command hadoop with these arguments, in the cluster's
+// environment.
+func (c *Cluster) Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.path("bin", "hadoop"), args...)
+	cmd.Env = c.Env()
+	return cmd
+}
+
+// Env is this process's environment, with what makes it the cluster's.
+func (c *Cluster) Env() []string {
+	return append(cleanEnv(os.Environ()),
+		"HADOOP_HOME="+c.dir,
+		"HADOOP_CONF_DIR="+c.ConfDir(),
+		"JAVA_HOME="+c.state.JavaHome,
+		"PATH="+c.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// path is a path in the cluster's folder.
+func (c *Cluster) path(elem ...string) string {
+	return filepath.Join(append([]string{c.dir}, elem...)...)
+}
+
+func (c *Cluster) stateFile() string { return c.path("cluster.json") }
+
+// address is the address with the port of this name.
+func (c *Cluster) address(port string) string {
+	return fmt.Sprintf("%s:%d", host, c.state.Ports[port])
+}
+
+// running says whether any daemon runs.
+func (c *Cluster) running() bool {
+	for _, d := range c.daemons() {
+		if c.pid(d) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare makes all that the daemons need before they are started.
+func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer) error {
+	java, err := needJava(ctx, progress)
+	if err != nil {
+		return err
+	}
+	jars, err := needJars(ctx, config.Cache, java, progress)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.formatted()); err == nil && c.state.HA != config.HA {
+		return fmt.Errorf("cluster: the file system in %s was made for %d name node(s), and stays so", c.dir, len(c.nameNodes()))
+	}
+	// What runs goes on with the configuration that it was started with.
+	if !c.running() {
+		c.state.HA = config.HA
+		ports, err := c.choosePorts(config.FreePorts)
+		if err != nil {
+			return err
+		}
+		c.state = state{Version: Version, Jars: jars, JavaHome: java, FreePorts: config.FreePorts, HA: config.HA, Ports: ports}
+	} else if err := c.checkPorts(); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(c.state, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if err := writeFile(c.stateFile(), append(b, '\n'), 0o644); err != nil {
+		return err
+	}
+	return c.writeFiles()
+}
+
+// format makes the file system's folders, once. The marker is written last, so
+// that a formatting that was interrupted is done again.
+func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
+	if _, err := os.Stat(c.formatted()); err == nil {
+		return nil
+	}
+	fmt.Fprintln(progress, "formatting the file system")
+	if err := os.RemoveAll(c.path("hdfs")); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.MkdirAll(c.path("hdfs"), 0o755); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	args := append(c.javaArgs(NameNode), "-format", "-force", "-nonInteractive")
+	cmd := exec.CommandContext(ctx, c.java(), args...)
+	cmd.Env = c.daemonEnv()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cluster: NameNode -format: %w\n%s", err, lastLines(out, logLines))
+	}
+	if c.state.HA {
+		if err := os.CopyFS(c.path("hdfs", "name2"), os.DirFS(c.path("hdfs", "name"))); err != nil {
+			return fmt.Errorf("cluster: %w", err)
+		}
+	}
+	return writeFile(c.formatted(), nil, 0o644)
+}
+
+// formatted is the file that says that there is a file system.
+func (c *Cluster) formatted() string { return c.path("hdfs", "formatted") }
+
+// plainFolder are the paths that survive class paths, lists with commas, URIs
+// and shell scripts as they are.
+var plainFolder = regexp.MustCompile(`^[\p{L}\p{N}/._+@=~-]+$`)
+
+// plainPath makes a path absolute, and refuses one that Hadoop would trip over.
+func plainPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("cluster: %w", err)
+	}
+	if !plainFolder.MatchString(abs) {
+		return "", fmt.Errorf("cluster: folder %q: Hadoop needs a path of letters, digits and /._+@=~- only", abs)
+	}
+	return abs, nil
+}
+
+// claim makes a cluster's folder, or takes one that is a cluster's already,
+// and locks it.
+func claim(ctx context.Context, dir string) (unlock func(), err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	// The lock is the first that is made.
+	path := filepath.Join(dir, "run", "lock")
+	if _, err := os.Stat(path); err != nil && len(entries) > 0 {
+		return nil, fmt.Errorf("cluster: folder %s is neither empty nor a cluster's", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	return lock(ctx, path)
+}
+
+// lastLines are the last lines of a text.
+func lastLines(b []byte, n int) []byte {
+	b = bytes.TrimRight(b, "\n")
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] == '\n' {
+			if n--; n == 0 {
+				return b[i+1:]
+			}
+		}
+	}
+	return b
+}

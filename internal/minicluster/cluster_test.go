@@ -1,0 +1,424 @@
+package minicluster
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// testCluster is a cluster of which nothing runs.
+func testCluster(t *testing.T) *Cluster { return clusterOf(t, false) }
+
+// clusterOf is a cluster of one name node or two, of which nothing runs.
+func clusterOf(t *testing.T, ha bool) *Cluster {
+	t.Helper()
+	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha}}
+	ports, err := c.choosePorts(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.state.FreePorts, c.state.Ports = true, ports
+	if err := c.writeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestConfiguration reads the files back.
+func TestConfiguration(t *testing.T) {
+	for _, test := range []struct {
+		ha        bool
+		defaultFS string
+		nameDir   string
+	}{
+		{false, "hdfs://localhost:", "dfs.namenode.name.dir"},
+		{true, "hdfs://treereduce", "dfs.namenode.name.dir.treereduce.nn1"},
+	} {
+		c := clusterOf(t, test.ha)
+		if !strings.HasPrefix(c.DefaultFS(), test.defaultFS) {
+			t.Errorf("the file system is %s", c.DefaultFS())
+		}
+		testConfiguration(t, c, test.nameDir)
+	}
+}
+
+// testConfiguration wants every port of the cluster to be on loopback and in
+// exactly one setting.
+func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
+	t.Helper()
+	values := make(map[string]string)
+	for _, name := range []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml", "capacity-scheduler.xml"} {
+		b, err := os.ReadFile(filepath.Join(c.ConfDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var conf configuration
+		if err := xml.Unmarshal(b, &conf); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, p := range conf.Properties {
+			if _, twice := values[p.Name]; twice {
+				t.Errorf("%s is set twice", p.Name)
+			}
+			values[p.Name] = p.Value
+		}
+	}
+	for name, port := range c.state.Ports {
+		found := 0
+		for property, value := range values {
+			switch {
+			case value == fmt.Sprintf("localhost:%d", port):
+				found++
+			case property == "mapreduce.shuffle.port" && value == fmt.Sprint(port):
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("port %s is in %d settings, want 1", name, found)
+		}
+	}
+	for name, want := range map[string]string{
+		"fs.defaultFS":                        c.DefaultFS(),
+		nameDir:                               "file://" + c.Dir() + "/hdfs/name",
+		"yarn.nodemanager.local-dirs":         c.Dir() + "/local",
+		"mapreduce.application.classpath":     c.Dir() + "/conf,/jars/*",
+		"yarn.nodemanager.aux-services":       "mapreduce_shuffle",
+		"yarn.scheduler.capacity.root.queues": "default",
+	} {
+		if values[name] != want {
+			t.Errorf("%s is %q, want %q", name, values[name], want)
+		}
+	}
+}
+
+// TestScripts runs the stand-in with a java that prints its arguments.
+func TestScripts(t *testing.T) {
+	c := testCluster(t)
+	home := t.TempDir()
+	writeProgram(t, filepath.Join(home, "bin", "java"), `for a; do case $a in -*) ;; *) printf '%s ' "$a" ;; esac; done`)
+	c.state.JavaHome = home
+	if err := c.writeFiles(); err != nil {
+		t.Fatal(err)
+	}
+	classPath := c.Dir() + "/conf:/jars/*"
+	for _, test := range []struct{ command, want string }{
+		{"hadoop fs -ls 'a b'", classPath + " org.apache.hadoop.fs.FsShell a b "},
+		{"hadoop jar x.jar y", classPath + " org.apache.hadoop.util.RunJar x.jar y "},
+		{"hdfs dfs -ls /", classPath + " org.apache.hadoop.fs.FsShell / "},
+		{"yarn application -list", classPath + " org.apache.hadoop.yarn.client.cli.ApplicationCLI application "},
+		{"mapred streaming", classPath + " org.apache.hadoop.util.RunJar " + c.StreamingJar() + " "},
+		{"hadoop some.Class x", classPath + " some.Class x "},
+		{"hadoop classpath", classPath + "\n"},
+	} {
+		cmd := exec.Command("sh", "-c", ". "+c.path("env.sh")+" && "+test.command)
+		out, err := cmd.CombinedOutput()
+		if err != nil || string(out) != test.want {
+			t.Errorf("%s: %q, %v, want %q", test.command, out, err, test.want)
+		}
+	}
+	for _, args := range [][]string{{}, {"nonsense"}} {
+		err := c.Command(context.Background(), args...).Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("hadoop %v: %v, want exit 1", args, err)
+		}
+	}
+}
+
+// fakeDaemon starts a process that looks like a daemon of the cluster.
+func fakeDaemon(t *testing.T, c *Cluster, d Daemon) *exec.Cmd {
+	t.Helper()
+	args := append([]string{"-c", "while :; do sleep 0.1; done", "sh", c.mark()}, c.program(d)...)
+	return background(t, nil, "sh", args...)
+}
+
+// background starts a process that ends with the test at the latest.
+func background(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+func (c *Cluster) testPID(t *testing.T, d Daemon, content string) int {
+	t.Helper()
+	if err := os.WriteFile(c.pidFile(d), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return c.pid(d)
+}
+
+// TestPID has pid files that are right, stale, another's and broken.
+func TestPID(t *testing.T) {
+	c := testCluster(t)
+	if pid := c.pid(NameNode); pid != 0 {
+		t.Errorf("no file: %d", pid)
+	}
+	daemon := fakeDaemon(t, c, NameNode)
+	pid := daemon.Process.Pid
+	// The mark is there once the process has become what it is to be.
+	for !c.isDaemon(pid, NameNode) {
+		time.Sleep(endPoll)
+	}
+	if got := c.testPID(t, NameNode, fmt.Sprintln(pid)); got != pid {
+		t.Errorf("its own: %d, want %d", got, pid)
+	}
+	if got := c.testPID(t, DataNode, fmt.Sprintln(pid)); got != 0 {
+		t.Errorf("another daemon's: %d", got)
+	}
+	two := &Cluster{dir: c.dir, state: state{HA: true}}
+	first := fakeDaemon(t, two, NameNode)
+	for !two.isDaemon(first.Process.Pid, NameNode) {
+		time.Sleep(endPoll)
+	}
+	if two.isDaemon(first.Process.Pid, NameNode2) {
+		t.Error("the first name node, taken for the second")
+	}
+	beside := &Cluster{dir: strings.TrimSuffix(c.dir, "1")}
+	if beside.dir == c.dir {
+		beside.dir += "1"
+	}
+	if beside.isDaemon(pid, NameNode) {
+		t.Errorf("of cluster %s, taken for one of %s", c.dir, beside.dir)
+	}
+	for _, content := range []string{"", "x", "-1", "0", fmt.Sprint(os.Getpid()), "4194305"} {
+		if got := c.testPID(t, NameNode, content); got != 0 {
+			t.Errorf("file %q: %d", content, got)
+		}
+	}
+	if got := c.testPID(t, NameNode, fmt.Sprintln(pid)); got != pid {
+		t.Fatalf("its own: %d, want %d", got, pid)
+	}
+	if err := daemon.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody has waited for it: it is a zombie.
+	for c.pid(NameNode) != 0 || begun(pid) != "" {
+		time.Sleep(endPoll)
+	}
+	if begun(os.Getpid()) == "" {
+		t.Error("this process has ended")
+	}
+}
+
+// TestStart wants a daemon to be known as soon as it has been started, and one that
+// ends at once not to be waited for.
+func TestStart(t *testing.T) {
+	c := testCluster(t)
+	c.state.JavaHome = t.TempDir()
+	for _, dir := range []string{filepath.Dir(c.java()), c.path("logs")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nkill -STOP $$\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if err := c.start(DataNode); err != nil {
+			t.Fatal(err)
+		}
+		if c.pid(DataNode) == 0 {
+			t.Fatal("it has been started, but is not known")
+		}
+		if err := c.Kill(DataNode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(c.java(), []byte("#!/bin/sh\nexit 1\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.start(DataNode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStop stops what listens to SIGTERM, kills what does not, and leaves the
+// rest of the machine alone.
+func TestStop(t *testing.T) {
+	c := testCluster(t)
+	polite := fakeDaemon(t, c, DataNode)
+	stubborn := background(t, nil, "sh", "-c", `trap "" TERM; while :; do sleep 0.1; done`, "sh", c.mark(), NameNode.spec().class)
+	stranger := background(t, nil, "sleep", "600")
+	task := background(t, []string{"LOCAL_DIRS=" + c.path("local") + "/usercache"}, "sleep", "600")
+	foreign := background(t, []string{"LOCAL_DIRS=/elsewhere" + c.path("local") + "/"}, "sleep", "600")
+	for !c.isDaemon(polite.Process.Pid, DataNode) || !c.isDaemon(stubborn.Process.Pid, NameNode) {
+		time.Sleep(endPoll)
+	}
+	c.testPID(t, DataNode, fmt.Sprint(polite.Process.Pid))
+	c.testPID(t, NameNode, fmt.Sprint(stubborn.Process.Pid))
+	c.testPID(t, NodeManager, fmt.Sprint(stranger.Process.Pid))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := c.stop(ctx, c.daemons()); err != nil {
+		t.Fatal(err)
+	}
+	for name, cmd := range map[string]*exec.Cmd{"DataNode": polite, "NameNode": stubborn, "task": task} {
+		if procFields(cmd.Process.Pid, "cmdline") != nil {
+			t.Errorf("%s still runs", name)
+		}
+	}
+	for name, cmd := range map[string]*exec.Cmd{"stranger": stranger, "other cluster's task": foreign} {
+		if err := cmd.Process.Signal(syscall.Signal(0)); err != nil || procFields(cmd.Process.Pid, "cmdline") == nil {
+			t.Errorf("%s does not run any more: %v", name, err)
+		}
+	}
+	for _, s := range c.Status() {
+		if s.PID != 0 {
+			t.Errorf("%s: pid %d", s.Daemon, s.PID)
+		}
+	}
+}
+
+func TestPorts(t *testing.T) {
+	c := testCluster(t)
+	if err := c.checkPorts(); err != nil {
+		t.Fatal(err)
+	}
+	if ports, err := c.choosePorts(true); err != nil || ports[portShuffle] != c.state.Ports[portShuffle] {
+		t.Errorf("ports that are free: %v, %v, want them again", ports, err)
+	}
+	l, err := net.Listen("tcp4", c.address(portHistoryWeb))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	err = c.checkPorts()
+	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process") {
+		t.Errorf("taken port: %v", err)
+	}
+	taken := c.state.Ports[portHistoryWeb]
+	ports, err := c.choosePorts(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, port := range ports {
+		if port == taken {
+			t.Errorf("%s: port %d is taken", name, port)
+		}
+	}
+}
+
+func TestClaim(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	dir := filepath.Join(t.TempDir(), "a", "cluster")
+	unlock, err := claim(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := claim(ctx, dir); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("claim of what is claimed: %v", err)
+	}
+	unlock()
+	unlock, err = claim(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := Open(dir); !errors.Is(err, ErrNone) {
+		t.Errorf("Open of what never came up: %v", err)
+	}
+	foreign := t.TempDir()
+	if err := os.Mkdir(filepath.Join(foreign, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Up(context.Background(), Config{Dir: foreign}); err == nil || !strings.Contains(err.Error(), "neither empty nor a cluster's") {
+		t.Errorf("Up in a foreign folder: %v", err)
+	}
+	for _, path := range []string{"/a b", "/a:b", "/a,b", "/a'b", "/a$b", "/a%20b", "/a*"} {
+		if _, err := plainPath(path); err == nil {
+			t.Errorf("%q is taken for a plain path", path)
+		}
+	}
+}
+
+// writeProgram writes a shell script.
+func writeProgram(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindJava(t *testing.T) {
+	dir := t.TempDir()
+	java := func(version string) string {
+		path := filepath.Join(dir, "java-"+version)
+		writeProgram(t, path, fmt.Sprintf("printf '  java.home = /home/%s\\n  java.specification.version = %s\\n' >&2", version, version))
+		return path
+	}
+	for _, test := range []struct {
+		candidates []string
+		home, why  string
+	}{
+		{[]string{java("17"), java("21")}, "/home/17", ""},
+		{[]string{java("1.8"), java("25"), java("11")}, "/home/11", ""},
+		{[]string{java("1.8"), java("25")}, "", "java-1.8 is Java 8"},
+		{[]string{filepath.Join(dir, "none")}, "", "no such file"},
+		{nil, "", "no java in"},
+	} {
+		home, why := findJava(context.Background(), test.candidates)
+		if home != test.home || test.home == "" && !strings.Contains(why.Error(), test.why) {
+			t.Errorf("%v: %q, %v, want %q %q", test.candidates, home, why, test.home, test.why)
+		}
+	}
+}
+
+// TestJars has a mvn that fails at first: what it has left is not taken for
+// the jars.
+func TestJars(t *testing.T) {
+	dir := t.TempDir()
+	calls := filepath.Join(dir, "calls")
+	writeProgram(t, filepath.Join(dir, "mvn"), `
+for a; do case $a in -DoutputDirectory=*) out=${a#*=} ;; esac; done
+echo x >>`+calls+`
+echo jar >"$out"/hadoop-common-3.4.2.jar
+[ "$(wc -l <`+calls+`)" -gt 1 ] || { echo 'no network'; exit 1; }
+echo jar >"$out"/hadoop-streaming-3.4.2.jar`)
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	cache := filepath.Join(dir, "cache", "hadoop")
+	_, err := needJars(context.Background(), cache, "/java", io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "no network") {
+		t.Fatalf("mvn failed: %v", err)
+	}
+	if _, err := os.Stat(cache); err == nil {
+		t.Fatal("half a download has its name")
+	}
+	for range 2 {
+		if _, err := needJars(context.Background(), cache, "/java", io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(calls); err != nil || len(b) != 2*len("x\n") {
+		t.Errorf("mvn was called %d times (%v), want 2", len(b)/2, err)
+	}
+}
+
+func TestLastLines(t *testing.T) {
+	for in, want := range map[string]string{"": "", "a\n": "a", "a\nb": "a\nb", "a\nb\nc\n\n": "b\nc"} {
+		if got := string(lastLines([]byte(in), 2)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package minicluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockPoll is how often a lock that somebody holds is tried again.
+const lockPoll = 200 * time.Millisecond
+
+// lock takes the lock of a file, and waits for it as long as the context
+// lasts. The lock is the kernel's and dies with its holder.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			f.Close()
+			return nil, fmt.Errorf("cluster: lock %s: %w", path, err)
+		}
+		if err := sleep(ctx, lockPoll); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("cluster: lock %s, which another process holds: %w", path, err)
+		}
+	}
+}
+
+// sleep waits for a time, or for the context's end.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, content []byte, mode os.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: write %s: %w", path, err)
+	}
+	return nil
+}
+
+// symlink makes a symbolic link, in place of what is there.
+func symlink(target, path string) error {
+	if old, err := os.Readlink(path); err == nil && old == target {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	return nil
+}

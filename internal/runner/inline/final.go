@@ -1,0 +1,137 @@
+package inline
+
+import (
+	"context"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
+)
+
+// A final is what the workers of the final job share.
+type final struct {
+	job   *runner.Job
+	tiers []*tierio.Tier
+	most  map[uint64]int // lines, by range
+	plan  plan
+}
+
+// runFinal merges the tiers of a solved game into one list by key: for each
+// range, the blocks of all tiers are laid over one another.
+func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	f := &final{job: job, most: make(map[uint64]int)}
+	defer func() {
+		for _, t := range f.tiers {
+			t.Close()
+		}
+	}()
+	n := needs{shared: job.Game.Tables(), windows: len(job.Input)}
+	largest := 0
+	for i, dir := range job.Input {
+		t, err := tierio.Open(job.FS, dir, job.Game, i+1)
+		if err != nil {
+			return runner.Stats{}, err
+		}
+		f.tiers = append(f.tiers, t)
+		n.shared += t.Len() * entryMemory
+		for j := range t.Len() {
+			rng := t.Range(j)
+			slots := len(job.Game.Low(t.Number(), rng))
+			f.most[rng] += min(slots, t.MostRecords(j))
+			largest = max(largest, slots)
+		}
+	}
+	ranges := slices.Sorted(maps.Keys(f.most))
+	lines := make([]int, len(ranges))
+	for i, rng := range ranges {
+		lines[i] = f.most[rng]
+	}
+	n.shared += len(ranges) * (64 + taskMemory)
+	n.record = blockMemory(largest)
+	n.worker = f.lows() + f.lows()/8 + blockMemory(largest)
+	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t255\n")
+	heaviest := slices.Max(append(lines, 0))
+	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
+	f.plan = r.plan(n)
+	ts := f.cut(tasks(job, ranges, lines, f.plan.slots))
+	return run(ctx, job, f.plan, ts, f.newWorker)
+}
+
+// lows is the number of low parts, be they of positions or not.
+func (f *final) lows() int { return 1 << f.job.Game.LowBits() }
+
+// cut cuts the tasks that are one range with too many lines for a chunk.
+func (f *final) cut(ts []task) (all []task) {
+	for _, t := range ts {
+		t.to = f.lows()
+		if most := 2 * f.plan.slots; len(t.ranges) == 1 && f.most[t.ranges[0]] > most {
+			for ; t.from+most < f.lows(); t.from += most {
+				t.to = t.from + most
+				all = append(all, t)
+			}
+			t.to = f.lows()
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// newWorker returns a function that makes the lines of a task.
+func (f *final) newWorker() func(task, *tierio.Chunk) error {
+	g := f.job.Game
+	cursors := make([]*tierio.Cursor, len(f.tiers))
+	for i, t := range f.tiers {
+		cursors[i] = t.Cursor(f.plan.window)
+	}
+	var b block.Block
+	seen := make(block.Set, block.Words(f.lows()))
+	values := make([]byte, f.lows()) // by low part, where seen
+	load := func(rng uint64) error {
+		clear(seen)
+		for _, c := range cursors {
+			ok, err := c.Load(&b, rng)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			for i, w := range b.Done {
+				for base := i << 6; w != 0; w &= w - 1 {
+					slot := base + bits.TrailingZeros64(w)
+					low := b.Low[slot]
+					seen.Add(int(low))
+					values[low] = b.Val[slot]
+				}
+			}
+		}
+		return nil
+	}
+	loaded := ^uint64(0)
+	return func(t task, out *tierio.Chunk) error {
+		for _, rng := range t.ranges {
+			if rng != loaded { // by the task with the piece before
+				if err := load(rng); err != nil {
+					return err
+				}
+				loaded = rng
+			}
+			piece := seen[t.from>>6 : block.Words(t.to)]
+			out.AddText(piece.Count(), func(dst []byte) []byte {
+				for i, w := range piece {
+					for base := t.from + i<<6; w != 0; w &= w - 1 {
+						low := base + bits.TrailingZeros64(w)
+						dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
+					}
+				}
+				return dst
+			})
+		}
+		return nil
+	}
+}

@@ -1,0 +1,296 @@
+// Package inline runs jobs in this process, on all cores and out of core: a
+// tier is read a few ranges at a time and written as it comes, so memory does
+// not grow with it. The shuffle is a look at the right place: a range pulls
+// what it hears from the blocks that speak to it, which in sorted files is a
+// few cursors that move forward. In a pass over a game with cycles, where what will
+// speak to a range is not known, it is merged in memory as it is said, and in files
+// where that is too much. The package knows nothing of the loop of jobs.
+package inline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Runner is the inline runner.
+type Runner struct {
+	// Memory is how many bytes the process is to stay within, see Least; 0: 2 GiB.
+	// In a pass over a game with cycles a quarter of it is for what ranges have
+	// heard; what is more goes through files.
+	Memory int
+
+	heard []*block.Heard // kept from pass to pass
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+// A task is neighbouring ranges of the output, all of one part.
+type task struct {
+	ranges []uint64
+	part   int
+
+	from, to int // final's: of one range alone, these low parts
+}
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Step == step.Final {
+		return r.runFinal(ctx, job)
+	}
+	w := &work{job: job, step: step.New(job.Step, job.Game)}
+	defer w.close()
+	if err := w.open(); err != nil {
+		return runner.Stats{}, err
+	}
+	slots := make([]int, len(w.ranges))
+	for i, rng := range w.ranges {
+		slots[i] = len(job.Game.Low(job.Tier, rng))
+	}
+	w.plan = r.plan(w.needs(slots))
+	return run(ctx, job, w.plan, tasks(job, w.ranges, slots, w.plan.slots), w.newWorker)
+}
+
+// work is what the workers of a job share.
+type work struct {
+	job     *runner.Job
+	step    step.Step
+	input   *tierio.Tier
+	parents *tierio.Tier // solve's
+	ranges  []uint64     // of the output
+	plan    plan
+}
+
+func (w *work) open() (err error) {
+	job := w.job
+	if job.Step == step.Init {
+		w.ranges = []uint64{job.Game.Start() >> job.Game.LowBits()}
+		return nil
+	}
+	from := step.InputTier(job.Step, job.Tier)
+	if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, from); err != nil {
+		return err
+	}
+	switch job.Step {
+	case step.Possible:
+		for i := range w.input.Len() {
+			w.ranges = w.step.Outputs(w.ranges, from, w.input.Range(i))
+		}
+		slices.Sort(w.ranges)
+		w.ranges = slices.Compact(w.ranges)
+	case step.Solve:
+		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
+			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
+		}
+		if w.parents, err = tierio.Open(job.FS, job.Parents, job.Game, job.Tier); err != nil {
+			return err
+		}
+		for i := range w.parents.Len() {
+			w.ranges = append(w.ranges, w.parents.Range(i))
+		}
+	}
+	return nil
+}
+
+func (w *work) close() {
+	for _, t := range []*tierio.Tier{w.input, w.parents} {
+		if t != nil {
+			t.Close()
+		}
+	}
+}
+
+// needs are those of the job, whose ranges have so many slots.
+func (w *work) needs(slots []int) needs {
+	g := w.job.Game
+	n := needs{shared: g.Tables(), windows: 1}
+	largest, all := 0, 0
+	for _, s := range slots {
+		largest = max(largest, s)
+		all += s
+	}
+	n.shared += len(slots)*16 + all/frugalities[0].slots*taskMemory
+	near := 0
+	if w.input != nil {
+		for i := range w.input.Len() {
+			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
+		}
+		near = min(tierio.MostNear, w.input.Len())
+		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
+		n.windows += int(g.KeyBits() - g.LowBits())
+	}
+	if w.parents != nil {
+		n.shared += w.parents.Len() * entryMemory
+	}
+	n.record = blockMemory(largest)
+	n.worker = (near+2)*blockMemory(largest) + openMemory(largest)
+	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
+	return n
+}
+
+// newWorker returns a function that makes the output of a task.
+func (w *work) newWorker() func(task, *tierio.Chunk) error {
+	job := w.job
+	if job.Step == step.Init {
+		return func(_ task, out *tierio.Chunk) error {
+			out.Add(step.Start(job.Game))
+			return nil
+		}
+	}
+	g := job.Game
+	input := w.input.Cursor(w.plan.window)
+	var parents *tierio.Cursor
+	if w.parents != nil {
+		parents = w.parents.Cursor(w.plan.window)
+	}
+	var into block.Block
+	var sources []uint64
+	return func(t task, out *tierio.Chunk) error {
+		for _, rng := range t.ranges {
+			if parents != nil {
+				if _, err := parents.Load(&into, rng); err != nil {
+					return err
+				}
+			} else if low := g.Low(job.Tier, rng); low != nil {
+				into.Reset(job.Tier, rng, g.LowBits(), low)
+			} else {
+				continue
+			}
+			sources = w.step.Inputs(sources[:0], job.Tier, rng)
+			for _, source := range sources {
+				from, err := input.Block(rng, source)
+				if err != nil {
+					return err
+				}
+				if from != nil {
+					w.step.Map(from, &into)
+				}
+			}
+			if err := w.step.Reduce(&into); err != nil {
+				return err
+			}
+			out.Add(&into)
+		}
+		return nil
+	}
+}
+
+// tasks cuts ranges into tasks, at the borders of parts and where they weigh
+// enough: so many slots, of which each range has some.
+func tasks(job *runner.Job, ranges []uint64, slots []int, enough int) []task {
+	var ts []task
+	part, next, sum, from := 0, job.Border(1), 0, 0
+	cut := func(to int) {
+		if to > from {
+			ts = append(ts, task{ranges: ranges[from:to], part: part})
+		}
+		from, sum = to, 0
+	}
+	for i, rng := range ranges {
+		for part+1 < job.Reducers && rng >= next {
+			cut(i)
+			part++
+			next = job.Border(part + 1)
+		}
+		if sum > enough || slots[i] > 2*enough {
+			cut(i)
+		}
+		sum += slots[i] + 64
+	}
+	cut(len(ranges))
+	return ts
+}
+
+// run has workers do the tasks, and writes their output in order.
+func run(ctx context.Context, job *runner.Job, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
+	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
+	err = inOrder(ctx, len(ts), plan,
+		func() *tierio.Chunk { return tierio.NewChunk(job.Game, job.Codec) },
+		func() func(int, *tierio.Chunk) error {
+			work := newWorker()
+			return func(i int, out *tierio.Chunk) error {
+				out.Reset()
+				return work(ts[i], out)
+			}
+		},
+		func(i int, chunk *tierio.Chunk) error {
+			part, err := p.upTo(ts[i].part)
+			if err != nil {
+				return err
+			}
+			if err := part.Append(chunk); err != nil {
+				return err
+			}
+			stats.Records += chunk.Records()
+			if job.Step == step.Possible {
+				stats.Finished += chunk.Done()
+			}
+			job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
+			return nil
+		})
+	return stats, p.finish(job.Reducers, err)
+}
+
+// inOrder has the workers of a plan do n tasks, and one goroutine, the caller's,
+// write their output in order.
+func inOrder[C any](ctx context.Context, n int, plan plan, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer func() {
+		cancel(err)
+		all.Wait()
+	}()
+	workers := max(1, min(plan.workers, n))
+	free := make(chan C, workers*plan.ahead)
+	for range cap(free) {
+		free <- newChunk()
+	}
+	done := make([]chan C, n)
+	for i := range done {
+		done[i] = make(chan C, 1)
+	}
+	var next atomic.Int64
+	for range workers {
+		all.Go(func() {
+			work := newWorker()
+			for {
+				var out C
+				select {
+				case out = <-free:
+				case <-ctx.Done():
+					return
+				}
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := work(i, out); err != nil {
+					cancel(err)
+					return
+				}
+				done[i] <- out
+			}
+		})
+	}
+	for i := range n {
+		var chunk C
+		select {
+		case chunk = <-done[i]:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if err := write(i, chunk); err != nil {
+			return err
+		}
+		free <- chunk
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package inline
+
+import (
+	"io"
+	"path"
+
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/tierio"
+)
+
+// parts are the parts of a job or a pass, of which one is open after the other.
+type parts[P interface{ Finish(error) error }] struct {
+	create func(number int) (P, error)
+	begun  int
+	last   P // of those begun
+	open   bool
+}
+
+// upTo ends the part that is open and begins those up to a number, which stays open.
+func (p *parts[P]) upTo(number int) (P, error) {
+	for p.begun <= number {
+		if err := p.end(nil); err != nil {
+			return p.last, err
+		}
+		part, err := p.create(p.begun)
+		if err != nil {
+			return p.last, err
+		}
+		p.last, p.open = part, true
+		p.begun++
+	}
+	return p.last, nil
+}
+
+// finish ends the last part of so many. An error of whoever writes them is that of the
+// part that is open, and returned.
+func (p *parts[P]) finish(number int, err error) error {
+	if err == nil {
+		_, err = p.upTo(number - 1)
+	}
+	return p.end(err)
+}
+
+func (p *parts[P]) end(err error) error {
+	if !p.open {
+		return err
+	}
+	p.open = false
+	return p.last.Finish(err)
+}
+
+// A tierPart is a part of a job over a tier.
+type tierPart struct {
+	*tierio.Writer
+	file io.WriteCloser
+}
+
+func newTierPart(job *runner.Job, number int) (*tierPart, error) {
+	file, err := job.FS.Create(path.Join(job.Output, tierio.PartName(number, job.Codec)))
+	if err != nil {
+		return nil, err
+	}
+	return &tierPart{tierio.NewWriter(file, job.Game, job.Tier, job.Codec), file}, nil
+}
+
+// Finish is tierio.Writer's, of its file.
+func (p *tierPart) Finish(err error) error { return p.Writer.Finish(err, p.file) }
+
+// A textPart is a part of lines.
+type textPart struct{ io.WriteCloser }
+
+// Finish closes the part. It returns err, or its own error if err is nil.
+func (p textPart) Finish(err error) error {
+	if closed := p.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

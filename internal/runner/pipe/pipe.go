@@ -1,0 +1,447 @@
+// Package pipe runs jobs as Hadoop Streaming would, on this machine: the real
+// mapper and reducer binaries as processes, their parameters in the
+// environment, the real sort between them.
+//
+//	split 0 → step_map ┐              ┌ sort → step_reduce → part-00000
+//	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
+//	…                  ┘    key       └ …
+//
+// Each map reads one split: a part of text as it lies on disk, or a share of a
+// block file, unpacked into lines. In a pass over a game with cycles each reducer
+// also reads and writes the states of its ranges, files of the data directory. The
+// package knows nothing of the loop of jobs.
+package pipe
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Runner is the pipe runner.
+type Runner struct {
+	Bin    string // the directory of possible_map, possible_reduce, …
+	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+const (
+	defaultMemory = 1 << 30
+	copySize      = 256 << 10
+)
+
+// A split is what one map reads.
+type split struct {
+	source string // file, for messages
+	write  func(io.Writer) error
+}
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	splits, done, err := splits(job)
+	if err != nil {
+		return stats, err
+	}
+	defer done()
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
+	for i := 1; i < job.Reducers; i++ {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
+	}
+	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
+		if job.Codec == tierio.Text {
+			return copyText(out, f)
+		}
+		w := tierio.NewWriter(f, job.Game, job.Tier, job.Codec)
+		return w.Finish(w.AppendLines(out, source), f)
+	}
+	p.create = func(i int) (io.WriteCloser, error) {
+		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
+	}
+	err = p.run(splits)
+	stats.Records = p.reduced[step.RecordsOut]
+	if job.Step == step.Possible {
+		stats.Finished = p.reduced[step.RecordsDone]
+	}
+	return stats, err
+}
+
+// copyText copies the output of a reducer into its part as it is.
+func copyText(out io.Reader, f io.WriteCloser) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
+	return errors.Join(err, f.Close())
+}
+
+// run runs all maps, and the reduces behind them.
+func (p *pipeline) run(splits []split) error {
+	if err := p.startReduces(); err != nil {
+		p.cancel(err)
+	} else {
+		p.runMaps(splits)
+	}
+	p.finishReduces()
+	return context.Cause(p.ctx)
+}
+
+// splits cuts the input of a job into splits; done closes what they read.
+func splits(job *runner.Job) (ss []split, done func(), err error) {
+	var tiers []*tierio.Tier
+	done = func() {
+		for _, t := range tiers {
+			t.Close()
+		}
+	}
+	add := func(dir string, tier int) error {
+		if job.Step == step.Init {
+			ss = append(ss, fileSplit(job.FS, dir))
+			return nil
+		}
+		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			if tierio.IsText(part) {
+				ss = append(ss, fileSplit(job.FS, part))
+				continue
+			}
+			t, err := tierio.OpenParts(job.FS, []string{part}, job.Game, tier)
+			if err != nil {
+				return err
+			}
+			tiers = append(tiers, t)
+			shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
+			for i := range shares {
+				ss = append(ss, split{part, func(w io.Writer) error {
+					return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
+				}})
+			}
+		}
+		return nil
+	}
+	for i, dir := range job.Input {
+		tier := step.InputTier(job.Step, job.Tier)
+		if job.Step == step.Final {
+			tier = i + 1
+		}
+		if err = add(dir, tier); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	if job.Step == step.Solve {
+		if err = add(job.Parents, job.Tier); err != nil {
+			done()
+			return nil, nil, err
+		}
+	}
+	return ss, done, nil
+}
+
+// fileSplit reads a file as it is, and at its end holds it to its seal.
+func fileSplit(fsys store.FS, name string) split {
+	return split{name, func(w io.Writer) error {
+		var seals tierio.Seals
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return err
+		}
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.CopyBuffer(struct{ io.Writer }{w}, seal.Reader(f, name), make([]byte, copySize))
+		return err
+	}}
+}
+
+// A pipeline is one job at work.
+type pipeline struct {
+	*Runner
+	*runner.Work
+	budget     Budget
+	properties []step.Property
+	keyWidth   int
+	borders    [][]byte // the keys at which the parts but the first begin
+	create     func(part int) (io.WriteCloser, error)
+	write      func(out io.Reader, part io.WriteCloser, source string) error // and closes it
+
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	reduces []*reduce
+
+	mu              sync.Mutex       // of what follows
+	mapped, reduced map[string]int64 // counters, of all tasks
+}
+
+// count adds the counters of a task.
+func (p *pipeline) count(all *map[string]int64, task map[string]int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *all == nil {
+		*all = make(map[string]int64)
+	}
+	for name, n := range task {
+		(*all)[name] += n
+	}
+}
+
+// A reduce is a sort, a reducer behind it, and a part behind that.
+type reduce struct {
+	mu     sync.Mutex // of stdin
+	stdin  io.WriteCloser
+	lines  int64 // that the sort was given
+	read   int64 // that the reducer read
+	broken bool  // the sort did not take all of its input
+	wait   sync.WaitGroup
+}
+
+// fail ends the job for a reason; the first one counts.
+func (p *pipeline) fail(err error) { p.cancel(err) }
+
+// environment is what Hadoop Streaming would put there for a task: the job's
+// configuration, dots as underscores.
+func (p *pipeline) environment(kind string, task int) []string {
+	// The caller's own parameters are not the job's.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
+	})
+	env = append(env,
+		"LC_ALL=C",
+		"mapreduce_job_name="+p.Name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", p.Reducers),
+		fmt.Sprintf("mapreduce_task_partition=%d", task),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
+		fmt.Sprintf("treereduce_combine=%v", p.Combine),
+		fmt.Sprintf("treereduce_memory=%d", p.budget.Hold),
+	)
+	for _, property := range p.properties {
+		env = append(env, "treereduce_"+property.Name+"="+property.Value)
+	}
+	return env
+}
+
+// task is a mapper or a reducer.
+func (p *pipeline) task(kind string, number int, env ...string) *child {
+	step := p.Step + "_" + kind
+	c := p.command(fmt.Sprintf("%s (task %d)", step, number), filepath.Join(p.Bin, step))
+	limit := p.budget.Mapper
+	if kind == "reduce" {
+		limit = p.budget.Reducer
+	}
+	c.Env = append(p.environment(kind[:1], number), append(env,
+		fmt.Sprintf("GOMEMLIMIT=%d", limit),
+		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one is at work, one collects
+	return c
+}
+
+// startReduces starts a sort and a reducer for each part.
+func (p *pipeline) startReduces() error {
+	for i := range p.Reducers {
+		if err := p.startReduce(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pipeline) startReduce(i int) error {
+	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
+		"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
+	sort.Env = append(os.Environ(), "LC_ALL=C")
+	reducer := p.task("reduce", i, "mapreduce_task_output_dir="+p.Output)
+	r, w, err := openPipes(3)
+	if err != nil {
+		return err
+	}
+	out := r[2]
+	if err := p.start(sort, r[0], w[1]); err != nil {
+		for _, f := range []*os.File{w[0], r[1], w[2], out} {
+			f.Close()
+		}
+		return err
+	}
+	red := &reduce{stdin: w[0]}
+	p.reduces = append(p.reduces, red)
+	started := p.start(reducer, r[1], w[2])
+	red.wait.Go(func() {
+		if started != nil {
+			p.fail(started)
+		} else if err := p.writePart(i, out); err != nil {
+			p.fail(p.cause(err, sort, reducer))
+		}
+		out.Close()
+		<-reducer.ended
+		if reducer.err != nil {
+			p.fail(p.cause(reducer.err, sort))
+		}
+		p.count(&p.reduced, reducer.said.counters)
+		<-sort.ended
+		if sort.err != nil {
+			p.fail(sort.err)
+		}
+		red.read = reducer.said.counters[step.RecordsIn]
+	})
+	return nil
+}
+
+// writePart writes what a reducer prints.
+func (p *pipeline) writePart(i int, out io.Reader) error {
+	f, err := p.create(i)
+	if err != nil {
+		return err
+	}
+	return p.write(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
+}
+
+// finishReduces ends the input of the sorts and waits for all parts.
+func (p *pipeline) finishReduces() {
+	for _, red := range p.reduces {
+		red.stdin.Close()
+	}
+	for i, red := range p.reduces {
+		red.wait.Wait()
+		if red.broken {
+			p.fail(errors.New("sort ended before its input"))
+		}
+		if red.read != red.lines {
+			p.fail(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+		}
+	}
+}
+
+// runMaps runs a map for each split, as many at a time as the budget has.
+func (p *pipeline) runMaps(ss []split) {
+	var next atomic.Int64
+	var mu sync.Mutex // of finished, and of reports
+	finished := 0
+	var all sync.WaitGroup
+	for range min(p.budget.Mappers, len(ss)) {
+		all.Go(func() {
+			for p.ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(ss) {
+					return
+				}
+				if err := p.runMap(i, ss[i]); err != nil {
+					p.fail(err)
+				}
+				mu.Lock()
+				finished++
+				p.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (p *pipeline) runMap(i int, s split) error {
+	c := p.task("map", i, "mapreduce_map_input_file="+s.source)
+	r, w, err := openPipes(2)
+	if err != nil {
+		return err
+	}
+	stdin, stdout := w[0], r[1]
+	defer stdout.Close()
+	if err := p.start(c, r[0], w[1]); err != nil {
+		stdin.Close()
+		return err
+	}
+	feeding := make(chan error, 1)
+	go func() {
+		err := s.write(stdin)
+		if closed := stdin.Close(); err == nil {
+			err = closed
+		}
+		feeding <- err
+	}()
+	shuffled := p.shuffle(stdout)
+	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
+	<-c.ended
+	fed := <-feeding
+	unread := errors.Is(fed, syscall.EPIPE)
+	switch {
+	case fed != nil && !unread:
+		return fed
+	case c.failed() || c.err != nil && shuffled == nil:
+		return c.err
+	case shuffled != nil:
+		return fmt.Errorf("output of %s: %w", c.name, shuffled)
+	case unread:
+		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
+	}
+	p.count(&p.mapped, c.said.counters)
+	return nil
+}
+
+// shuffle hands each line of a map to the sort of its range of keys.
+func (p *pipeline) shuffle(out io.Reader) error {
+	parts, lines := make([][]byte, p.Reducers), make([]int64, p.Reducers)
+	flush := func(i int) error {
+		red := p.reduces[i]
+		red.mu.Lock()
+		defer red.mu.Unlock()
+		_, err := red.stdin.Write(parts[i])
+		red.lines += lines[i]
+		parts[i], lines[i] = parts[i][:0], 0
+		if errors.Is(err, syscall.EPIPE) {
+			red.broken = true // the sort has ended; its own message says why
+			return nil
+		}
+		return err
+	}
+	enough := min(copySize/4, 4*copySize/p.Reducers) // of a part; of all no more than 1 MB
+	r := bufio.NewReaderSize(out, copySize)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			break
+		}
+		if err == io.EOF {
+			return fmt.Errorf("it ends within the line %q", line)
+		}
+		if err != nil {
+			return err
+		}
+		part := 0
+		for part < len(p.borders) && bytes.Compare(line[:min(p.keyWidth, len(line)-1)], p.borders[part]) >= 0 {
+			part++
+		}
+		parts[part] = append(parts[part], line...)
+		lines[part]++
+		if len(parts[part]) >= enough {
+			if err := flush(part); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range parts {
+		if err := flush(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package streaming
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/task"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A plan is how a job or a pass is put to the cluster. Its files, the shares of the
+// maps and the ranges of the reducers, lie in a directory beside the attempt's.
+type plan struct {
+	*Runner
+	work       *runner.Work
+	dir        string
+	reads      int64           // records
+	properties []step.Property // of the tasks
+	borders    []uint64        // the ranges at which the reducers begin
+
+	// What follows is of blocks.
+
+	input []task.Share
+	lines int // of them for each map
+
+	// What follows is of text.
+
+	inputs []string                   // the directories that the map reads
+	key    func(border uint64) []byte // the first of a range
+}
+
+// tasks is how many tasks so many records are worth.
+func (p *plan) tasks(records int64) int {
+	return int(min(int64(max(p.Parallel, 1)), 1+records/taskRecords))
+}
+
+// reducers is how many reducers there are, or are asked for.
+func (p *plan) reducers() int {
+	if p.Reducers > 0 {
+		return p.Reducers
+	}
+	return p.tasks(p.reads)
+}
+
+// ofJob plans a job: it counts what the maps read, and cuts it into their shares.
+func (p *plan) ofJob(job *runner.Job) (err error) {
+	p.properties = step.Properties(job.Game, job.Step, job.Tier)
+	if job.Codec == tierio.Text {
+		width := streamfmt.KeyWidth(job.Game.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<job.Game.LowBits(), width) }
+		p.inputs = job.Input
+		if job.Step == step.Solve {
+			p.inputs = append([]string{job.Parents}, job.Input...)
+		}
+		p.reads, err = textRecords(job, p.inputs)
+	} else {
+		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
+			step.Property{Name: "parents", Value: job.Parents})
+		p.lines = 1
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, step.InputTier(job.Step, job.Tier), p.tasks)
+	}
+	if err != nil {
+		return err
+	}
+	p.borders = step.Borders(job.Game, job.Tier, p.reducers())
+	return nil
+}
+
+// ofPass plans a pass.
+func (p *plan) ofPass(pass *runner.Pass) (err error) {
+	g := pass.Game
+	p.properties = step.PassProperties(g, pass.Number, pass.States)
+	if p.reads, err = passRecords(pass); err != nil {
+		return err
+	}
+	p.borders = step.CyclicBorders(g, p.reducers())
+	switch {
+	case pass.Codec == tierio.Text:
+		width := streamfmt.KeyWidth(g.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border*uint64(g.RangeSize()), width) }
+		p.inputs = pass.Input
+	case pass.Step == step.Create:
+		p.lines = 1
+		p.input = task.BlankShares(pass.Input[0], g, p.tasks(p.reads))
+	default:
+		p.input, p.lines, err = task.PassShares(pass.FS, pass.Input, g, p.tasks(p.reads))
+	}
+	return err
+}
+
+// passRecords is how many positions a pass reads, by the index; in create, which
+// reads none, how many ranges it makes.
+func passRecords(pass *runner.Pass) (n int64, err error) {
+	if pass.Step == step.Create {
+		return int64(game.Ranges(pass.Game)), nil
+	}
+	index, err := rangeio.ReadIndex(pass.FS, pass.States, pass.Game)
+	if err != nil {
+		return 0, err
+	}
+	for _, found := range index.Passes {
+		if slices.Contains(pass.Input, path.Join(path.Dir(pass.States), found.Pass)) {
+			n += found.Total()
+		}
+	}
+	return n, nil
+}
+
+// textRecords is about how many records lie in directories as text: their bytes, by
+// the least that a line takes.
+func textRecords(job *runner.Job, dirs []string) (int64, error) {
+	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
+	var bytes int64
+	for _, dir := range dirs {
+		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		if err != nil {
+			return 0, err
+		}
+		for _, part := range parts {
+			info, err := job.FS.Stat(part)
+			if err != nil {
+				return 0, err
+			}
+			bytes += info.Size()
+		}
+	}
+	return bytes / line, nil
+}
+
+// arguments is the command line of hadoop. Generic options come before all others.
+func (p *plan) arguments() ([]string, error) {
+	w := p.work
+	blocks := w.Codec == tierio.Blocks
+	args := []string{"jar", p.Jar}
+	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
+	define("mapreduce.job.name", "treereduce "+w.Name)
+	define("mapreduce.job.tags", p.tag(w.Output))
+	if p.Queue != "" {
+		define("mapreduce.job.queuename", p.Queue)
+	}
+	define("mapreduce.job.reduces", len(p.borders))
+	define("stream.jobconf.truncate.limit", 20000)
+	define("mapreduce.client.completion.pollinterval", poll)
+	define("mapreduce.client.progressmonitor.pollinterval", poll)
+	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
+	define("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", closeDelay)
+	define("dfs.client.block.write.locateFollowingBlock.retries", closeRetries)
+	for _, property := range p.properties {
+		define("treereduce."+property.Name, property.Value)
+	}
+	define("treereduce.combine", w.Combine)
+	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
+	if blocks {
+		maps := len(p.input) / p.lines
+		if len(p.borders) == 1 && maps <= uberMaps && p.reads <= taskRecords {
+			define("mapreduce.job.ubertask.enable", true)
+			define("mapreduce.job.ubertask.maxmaps", uberMaps)
+		}
+		define("mapreduce.job.maps", maps)
+		define("mapreduce.input.lineinputformat.linespermap", p.lines)
+		define("stream.map.input.ignoreKey", true)
+		define("stream.map.output", "rawbytes")
+		define("stream.reduce.input", "rawbytes")
+		define("treereduce.reducers", len(p.borders))
+	}
+	if len(p.borders) > 1 {
+		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
+		define("mapreduce.totalorderpartitioner.naturalorder", false)
+	}
+	for _, d := range p.Define {
+		args = append(args, "-D", d)
+	}
+	mapper, reducer := w.Step+"_map", w.Step+"_reduce"
+	files, err := p.files(mapper, reducer)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, "-files", files, "-mapper", mapper, "-reducer", reducer)
+	if len(p.borders) > 1 {
+		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
+	}
+	if blocks {
+		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
+			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
+	} else {
+		for _, dir := range p.inputs {
+			args = append(args, "-input", p.FS.Name()+dir)
+		}
+	}
+	return append(args, "-output", p.FS.Name()+w.Output), p.write(blocks)
+}
+
+// The files of a plan.
+const (
+	sharesFile = "shares"
+	rangesFile = "ranges"
+)
+
+// write writes the files of the plan.
+func (p *plan) write(blocks bool) error {
+	if err := p.work.FS.MkdirAll(p.dir); err != nil {
+		return err
+	}
+	if blocks {
+		var text []byte
+		for _, s := range p.input {
+			text = append(append(text, s.String()...), '\n')
+		}
+		if err := p.writeFile(sharesFile, text); err != nil {
+			return err
+		}
+	}
+	if len(p.borders) == 1 {
+		return nil
+	}
+	class := hadoop.TextClass
+	var keys [][]byte
+	for _, border := range p.borders[1:] {
+		if blocks {
+			keys = append(keys, streamfmt.AppendPairKey(nil, border))
+		} else {
+			keys = append(keys, p.key(border))
+		}
+	}
+	if blocks {
+		class = hadoop.BytesClass
+	}
+	return p.writeFile(rangesFile, hadoop.SequenceFile(class, keys))
+}
+
+func (p *plan) writeFile(name string, text []byte) error {
+	return store.WriteFile(p.work.FS, path.Join(p.dir, name), text)
+}
+
+// files puts the binaries into HDFS, unless they are there from an earlier job
+// or run, and returns the value of -files, which gives them the names of the
+// steps.
+func (p *plan) files(mapper, reducer string) (string, error) {
+	var files []string
+	for _, f := range []struct{ binary, name string }{{"mapper", mapper}, {"reducer", reducer}} {
+		at, err := p.upload(f.binary, path.Dir(p.work.Output))
+		if err != nil {
+			return "", err
+		}
+		files = append(files, p.FS.Name()+at+"#"+f.name)
+	}
+	return strings.Join(append(files, p.Files...), ","), nil
+}
+
+// tag is the tag by which the application is found that writes an attempt.
+func (r *Runner) tag(attempt string) string {
+	return fmt.Sprintf("treereduce-%.12x", sha256.Sum256([]byte(strings.Join(r.FS.NameNodes(), ",")+attempt)))
+}
+
+// binariesDir is where binaries lie in a data directory.
+const binariesDir = "_bin"
+
+// upload puts a binary into a data directory, under the name of what it
+// contains.
+func (r *Runner) upload(binary, data string) (string, error) {
+	if at, ok := r.binaries[binary]; ok {
+		return at, nil
+	}
+	content, err := os.ReadFile(path.Join(r.Bin, binary))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w (make build puts it there)", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
+	_, err = r.FS.Stat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = r.put(at, content)
+	}
+	if err != nil {
+		return "", err
+	}
+	if r.binaries == nil {
+		r.binaries = make(map[string]string)
+	}
+	r.binaries[binary] = at
+	return at, nil
+}
+
+// put writes a file whole or not at all.
+func (r *Runner) put(name string, content []byte) error {
+	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := store.WriteFile(r.FS, name+".new", content); err != nil {
+		return err
+	}
+	return r.FS.Rename(name+".new", name)
+}

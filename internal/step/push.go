@@ -1,0 +1,152 @@
+package step
+
+import (
+	"container/heap"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// DefaultMemory is what a mapper may hold back: a reducer's share of the small
+// containers of a cluster, and more than any tier of 5×5 needs.
+const DefaultMemory = 128 << 20
+
+// A Pusher runs the map of a step over blocks, pushes what they say to the
+// ranges they speak to, and combines it. It holds those ranges back until no
+// block can speak to them any more, as far as the input ascends, and so emits
+// the piece of each range once, and in order.
+type Pusher struct {
+	g      game.Tiered
+	step   Step
+	emit   func(*block.Block) error
+	expect func(home uint64, b *block.Block) error
+	memory int
+
+	held   pending // a heap by tier and range
+	byKey  map[[2]uint64]*heldBlock
+	bytes  int
+	free   []*heldBlock
+	last   [2]uint64 // tier and range of the block pushed last
+	ranges []uint64
+}
+
+// NewPusher returns a pusher that emits pieces (see Step.Say), which are not to
+// be kept. memory bounds what is held back, in bytes; 0 means DefaultMemory.
+func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *Pusher {
+	if memory == 0 {
+		memory = DefaultMemory
+	}
+	expect := func(_ uint64, b *block.Block) error {
+		s.Expect(b)
+		return nil
+	}
+	return &Pusher{g: g, step: s, emit: emit, expect: expect, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
+}
+
+// ExpectBy has a function ready the empty blocks that are spoken to, rather than
+// Step.Expect: it opens the positions that exist. home is the range that speaks.
+func (p *Pusher) ExpectBy(expect func(home uint64, b *block.Block) error) { p.expect = expect }
+
+// A heldBlock waits until the blocks up to range until have spoken.
+type heldBlock struct {
+	block.Block
+	until uint64
+	bytes int
+}
+
+type pending []*heldBlock
+
+func (h pending) Len() int { return len(h) }
+func (h pending) Less(i, j int) bool {
+	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
+}
+func (h pending) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *pending) Push(x any)   { *h = append(*h, x.(*heldBlock)) }
+func (h *pending) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// Push adds what b says to the ranges it speaks to.
+func (p *Pusher) Push(b *block.Block) error {
+	at := [2]uint64{uint64(b.Tier), b.Range}
+	if at[0] != p.last[0] || at[1] < p.last[1] {
+		if err := p.Flush(); err != nil { // a new run begins
+			return err
+		}
+	}
+	p.last = at
+	for len(p.held) > 0 && p.held[0].until < b.Range {
+		if err := p.flushFirst(); err != nil {
+			return err
+		}
+	}
+	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
+	for _, rng := range p.ranges {
+		into, err := p.hold(b.Range, p.step.OutputTier(b.Tier), rng)
+		if err != nil {
+			return err
+		}
+		if into != nil {
+			p.step.Map(b, into)
+		}
+	}
+	if p.bytes > p.memory {
+		return p.Flush()
+	}
+	return nil
+}
+
+// hold returns the block of a range that home speaks to, nil if no position of
+// the tier can lie there.
+func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
+	at := [2]uint64{uint64(tier), rng}
+	if h := p.byKey[at]; h != nil {
+		return &h.Block, nil
+	}
+	low := p.g.Low(tier, rng)
+	if low == nil {
+		return nil, nil
+	}
+	h := new(heldBlock)
+	if n := len(p.free); n > 0 {
+		h, p.free = p.free[n-1], p.free[:n-1]
+	}
+	h.Reset(tier, rng, p.g.LowBits(), low)
+	if err := p.expect(home, &h.Block); err != nil {
+		return nil, err
+	}
+	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
+	heap.Push(&p.held, h)
+	p.byKey[at] = h
+	// Two bits and a value for each slot; and what is open is listed when it hears.
+	h.bytes = len(low)*5/4 + 4*h.Open.Count()
+	p.bytes += h.bytes
+	return &h.Block, nil
+}
+
+// flushFirst emits the first range that is held.
+func (p *Pusher) flushFirst() error {
+	h := heap.Pop(&p.held).(*heldBlock)
+	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
+	p.bytes -= h.bytes
+	p.step.Say(&h.Block)
+	p.free = append(p.free, h)
+	if h.Empty() {
+		return nil
+	}
+	return p.emit(&h.Block)
+}
+
+// Flush emits all that is held.
+func (p *Pusher) Flush() error {
+	for len(p.held) > 0 {
+		if err := p.flushFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

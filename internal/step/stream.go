@@ -1,0 +1,414 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Options are what a stream of a step needs to know beside the game.
+type Options struct {
+	Source string // what the input is called in errors
+	// Turn is who makes the move of this job, from the parents' tier to the
+	// children's: "X", "O" or "" for not said. Solve's map must know, to tell
+	// children from parents; the others check it.
+	Turn string
+	// LastRound, if not nil, is checked: whether the children fill the board.
+	LastRound *bool
+	// Combine merges what the blocks of a stream say before it is printed.
+	Combine bool
+	// Memory bounds what is held back in order to merge it, in bytes; 0 means
+	// DefaultMemory.
+	Memory int
+}
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 64 << 10
+
+// The names of the counters of a stream, in the order of Counters.
+const (
+	RecordsIn   = "records in"
+	RecordsOut  = "records out"
+	RecordsDone = "records with a value"
+)
+
+// MessagesSaid is the name of the counter of the moves that the map of a pass told
+// of.
+const MessagesSaid = "messages"
+
+// NewRecords is the name of the counter of new positions of a result.
+func NewRecords(result game.Result) string { return "new " + result.String() }
+
+// The names of further counters that a task tells.
+const (
+	Tasks = "tasks"
+	Wall  = "milliseconds"
+	CPU   = "CPU milliseconds"
+)
+
+// CounterGroup is the group of the counters of a side, map or reduce.
+func CounterGroup(side string) string { return "treereduce " + side }
+
+// SplitMark stands between a file and the byte at which a split of it begins, in
+// what the input of a mapper is called; the line that an error names is counted
+// from there.
+const SplitMark = " from byte "
+
+// Counters are what a stream counted.
+type Counters struct {
+	In   int64 // records read
+	Out  int64 // records written
+	Done int64 // of these, positions with a value
+
+	// What follows is of a game with cycles.
+
+	Messages int64      // moves that the map told of
+	New      game.Tally // positions that are new
+}
+
+// AddNew counts positions that are new, and are written.
+func (n *Counters) AddNew(fresh game.Tally) {
+	n.New.Add(fresh)
+	n.Out += fresh.Total()
+	n.Done += fresh.Decided()
+}
+
+// Map runs the map of a step from in to out, line by line.
+func Map(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
+	var err error
+	switch name {
+	case Init:
+		err = mapInit(g, in, w, o)
+	case Final:
+		err = mapFinal(g, in, w, o)
+	case Possible, Solve:
+		err = mapBlocks(name, g, in, w, o)
+	default:
+		err = fmt.Errorf("unknown step %q", name)
+	}
+	return w.counters, firstOf(err, w.flush())
+}
+
+// Reduce runs the reduce of a step from in, sorted by key, to out.
+func Reduce(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
+	var err error
+	switch name {
+	case Final:
+		err = reduceFinal(g, in, w, o)
+	case Init, Possible, Solve:
+		err = reduceBlocks(name, g, in, w, o)
+	default:
+		err = fmt.Errorf("unknown step %q", name)
+	}
+	return w.counters, firstOf(err, w.flush())
+}
+
+// firstOf is the first error that is not nil.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A writer gathers output and counts. After a write that failed it keeps the
+// error and drops what follows.
+type writer struct {
+	out      io.Writer
+	width    int
+	buf      []byte
+	counters Counters
+	err      error
+}
+
+func (w *writer) block(b *block.Block, done streamfmt.Kind) {
+	n := b.Done.Count()
+	w.counters.Out += int64(b.Open.Count() + n)
+	if done == streamfmt.Done {
+		w.counters.Done += int64(n)
+	}
+	w.buf = lines.Append(w.buf, b, w.width, done)
+	w.spill()
+}
+
+func (w *writer) spill() {
+	if len(w.buf) >= flushSize {
+		w.flush()
+	}
+}
+
+func (w *writer) flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		if _, err := w.out.Write(w.buf); err != nil {
+			w.err = fmt.Errorf("output: %w", err)
+		}
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+// countLines counts the lines of in as records that are read.
+func countLines(in io.Reader, w *writer, o Options) error {
+	r := streamfmt.NewLineReader(in, o.Source)
+	for {
+		_, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.counters.In++
+	}
+}
+
+// mapInit prints the position before the first move if there is a line at all.
+func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	if err := countLines(in, w, o); err != nil {
+		return err
+	}
+	if w.counters.In > 0 {
+		w.block(Start(g), streamfmt.Done)
+	}
+	return nil
+}
+
+// eachRecord calls do for every record of in, which must be of a position, until
+// it returns what it expected instead.
+func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamfmt.Record) (want string)) error {
+	r := streamfmt.NewReader(in, o.Source, w.width)
+	for w.err == nil {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.counters.In++
+		want := ""
+		if err := g.Check(rec.Key); err != nil {
+			want = fmt.Sprintf("a position (%v)", err)
+		} else if rec.Kind == streamfmt.Message {
+			want = "a position, no message"
+		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
+			want = lines.WantOutcome
+		} else {
+			want = do(rec)
+		}
+		if want != "" {
+			return r.Errorf(want)
+		}
+		w.spill()
+	}
+	return nil
+}
+
+// mapFinal lets all pass but the position before the first move.
+func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
+		if rec.Key != g.Start() {
+			w.line(rec)
+		}
+		return ""
+	})
+}
+
+// reduceFinal prints each position once. It may come without a value too, as it was
+// before it was solved.
+func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+	var last streamfmt.Record // with its value, if one came
+	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
+		first := w.counters.In == 1
+		switch same := !first && rec.Key == last.Key; {
+		case !first && rec.Key < last.Key:
+			return lines.WantSorted
+		case same && (rec == last || rec.Kind == streamfmt.Open):
+			return ""
+		case same && last.Kind == streamfmt.Done:
+			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
+		case !same && !first && last.Kind == streamfmt.Open:
+			return fmt.Sprintf("a value for position %s, which has none in the lines before this one", keyText(g, last.Key))
+		}
+		last = rec
+		if rec.Kind == streamfmt.Done {
+			w.counters.Out++
+			w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+		}
+		return ""
+	})
+	if err == nil && w.err == nil && w.counters.In > 0 && last.Kind == streamfmt.Open {
+		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.counters.In, keyText(g, last.Key))
+	}
+	return err
+}
+
+// checkTier holds the turn and the round that were given against the tier of a
+// position and that of the children of its job; it says what it expected instead.
+func checkTier(g game.Tiered, o Options, tier, children int) string {
+	want := ""
+	switch last := children == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, children-1):
+		want = o.Turn + " moves"
+	case o.LastRound != nil && *o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	default:
+		return ""
+	}
+	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
+}
+
+// A Property is a parameter of a stream, by the name that it has in the job
+// configuration after "treereduce.".
+type Property struct{ Name, Value string }
+
+// Properties are those that the streams of a step need that writes a tier.
+func Properties(g game.Tiered, name string, tier int) []Property {
+	ps := gameProperties(g)
+	children := tier
+	switch name {
+	case Init, Final:
+		return ps
+	case Solve:
+		children++
+	}
+	return append(ps,
+		Property{"turn", Turn(g, children-1)},
+		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
+}
+
+// gameProperties are the name of a game and its parameters.
+func gameProperties(g game.Game) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	return ps
+}
+
+// Turn names the player who moves from a tier.
+func Turn(g game.Tiered, tier int) string {
+	return g.TierToMove(tier).String()
+}
+
+// mapBlocks reads blocks and pushes what they say to the ranges they speak to.
+// It holds those ranges back until no block can speak to them any more, as far
+// as the input is sorted, and so prints each position once, in sorted runs.
+func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+	if name == Solve && o.Turn == "" {
+		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+	}
+	step, emit, memory := New(name, g), func(b *block.Block) { w.block(b, streamfmt.Done) }, o.Memory
+	if name == Solve {
+		t := newTeller(g)
+		step, emit = t, func(b *block.Block) { t.write(w, b) }
+		if memory == 0 {
+			memory = DefaultMemory
+		}
+		memory = max(1, memory/9*5) // a slot takes 5/4 bytes, and one more for its count
+	}
+	p := NewPusher(step, g, memory, func(b *block.Block) error {
+		emit(b)
+		return w.err
+	})
+	gatherer := lines.NewGatherer(g, in, o.Source, false)
+	b := new(block.Block)
+	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
+	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+		w.counters.In++
+		return check.add(b, slot, rec, w.counters.In)
+	}
+	for w.err == nil {
+		err := gatherer.Next(b, add)
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = check.values(b)
+		}
+		if err != nil {
+			return err
+		}
+		if name == Solve && Turn(g, b.Tier) == o.Turn {
+			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
+			continue
+		}
+		if err := p.Push(b); err != nil {
+			return err
+		}
+		if !o.Combine {
+			if err := p.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return p.Flush()
+}
+
+// keyText is a key as it stands in a line.
+func keyText(g game.Game, key uint64) string {
+	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
+}
+
+// reduceBlocks gathers the sorted records of a range into a block and reduces
+// it.
+func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
+		return lines.AddRecord(b, slot, rec)
+	}
+	reduce := func(*block.Block) error { return nil }
+	switch name {
+	case Possible:
+		reduce = New(name, g).Reduce
+	case Solve:
+		h := &hearer{solve: newSolve(g)}
+		hear = h.hear
+		reduce = func(b *block.Block) error {
+			if err := h.check(b, o.Source); err != nil {
+				return err
+			}
+			return h.Reduce(b)
+		}
+	}
+	children := 0 // above the tier that is read
+	if name == Solve {
+		children = 1
+	}
+	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+		if w.counters.In++; w.counters.In == 1 && name != Init {
+			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
+				return want
+			}
+		}
+		return hear(b, slot, rec, w.counters.In)
+	}
+	gatherer := lines.NewGatherer(g, in, o.Source, true)
+	b := new(block.Block)
+	for w.err == nil {
+		err := gatherer.Next(b, add)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := reduce(b); err != nil {
+			return err
+		}
+		w.block(b, streamfmt.Done)
+	}
+	return nil
+}

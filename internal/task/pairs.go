@@ -1,0 +1,109 @@
+package task
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Task is a Job or a Pass, of which a process runs one map or one reduce.
+type Task interface {
+	// Map reads shares, a line each, and writes pairs.
+	Map(in io.Reader, out io.Writer) (step.Counters, error)
+	// Reduce reads the sorted pairs of one of the reducers and writes its files
+	// into a directory, which it makes.
+	Reduce(partition int, in io.Reader, dir string) (step.Counters, error)
+}
+
+var (
+	_ Task = (*Job)(nil)
+	_ Task = (*Pass)(nil)
+)
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 256 << 10
+
+// A pairWriter gathers pairs.
+type pairWriter struct {
+	out io.Writer
+	buf []byte
+}
+
+func (w *pairWriter) add(rng uint64, packed []byte) error {
+	w.buf = streamfmt.AppendPair(w.buf, rng, packed)
+	if len(w.buf) < flushSize {
+		return nil
+	}
+	return w.flush()
+}
+
+func (w *pairWriter) flush() error {
+	_, err := w.out.Write(w.buf)
+	w.buf = w.buf[:0]
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+// eachShare calls do for each line of a mapper's input.
+func eachShare(in io.Reader, do func(Share) error) error {
+	lines := streamfmt.NewLineReader(in, "stdin")
+	for {
+		line, err := lines.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s, ok := parseShare(string(line))
+		if !ok {
+			return lines.Errorf("a share: part, first range and range after the last", line)
+		}
+		if err := do(s); err != nil {
+			return err
+		}
+	}
+}
+
+// pairs are what a reducer reads: those of its ranges, sorted.
+type pairs struct {
+	from, to uint64 // its ranges
+	reader   *streamfmt.PairReader
+	rng      uint64 // of the pair that is next
+	packed   []byte
+	ended    bool // no pair is left
+}
+
+// readPairs begins to read the pairs of a reducer, of as many as have borders.
+func readPairs(in io.Reader, borders []uint64, partition int) (*pairs, error) {
+	if partition < 0 || partition >= len(borders) {
+		return nil, fmt.Errorf("partition %d: expected one of %d", partition, len(borders))
+	}
+	p := &pairs{reader: streamfmt.NewPairReader(in, "stdin"), from: borders[partition], to: end(borders, partition, allRanges)}
+	return p, p.next()
+}
+
+// next reads a pair.
+func (p *pairs) next() error {
+	last := p.rng
+	var err error
+	p.rng, p.packed, err = p.reader.Next()
+	if err == io.EOF {
+		p.ended = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.rng < last || p.rng < p.from || p.rng >= p.to {
+		return fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, p.from), p.to, p.rng)
+	}
+	return nil
+}
+
+// at reports whether the next pair is of a range.
+func (p *pairs) at(rng uint64) bool { return !p.ended && p.rng == rng }

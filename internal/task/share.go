@@ -1,0 +1,120 @@
+package task
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+)
+
+// A Share is what one mapper reads: the blocks of a part whose ranges are at
+// least From and below To.
+type Share struct {
+	Part     string // the path of a block file
+	From, To uint64
+}
+
+// allRanges is more than any range.
+const allRanges = ^uint64(0)
+
+// end is where the ranges of one end that begin at its border: at the border of the
+// next; those of the last one at last.
+func end(borders []uint64, one int, last uint64) uint64 {
+	if one+1 < len(borders) {
+		return borders[one+1]
+	}
+	return last
+}
+
+// String is the share as a line of a job's input, without its end.
+func (s Share) String() string { return fmt.Sprintf("%s\t%x\t%x", s.Part, s.From, s.To) }
+
+// parseShare is the inverse of String.
+func parseShare(line string) (s Share, ok bool) {
+	f := strings.Split(line, "\t")
+	if len(f) != 3 || f[0] == "" {
+		return s, false
+	}
+	from, err := strconv.ParseUint(f[1], 16, 64)
+	if err != nil {
+		return s, false
+	}
+	to, err := strconv.ParseUint(f[2], 16, 64)
+	if err != nil {
+		return s, false
+	}
+	return Share{f[0], from, to}, true
+}
+
+// PassShares cuts what the map of a pass reads, directories of positions that were
+// new, into shares for so many mappers, each of about as many bytes. A mapper has the
+// same ranges of all parts, so that what they say to one range is merged; lines is
+// how many shares that makes for each.
+func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
+	fresh, err := rangeio.Open(fsys, dirs, g)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer fresh.Close()
+	parts, borders := fresh.Files(), fresh.Split(mappers)
+	for i, from := range borders {
+		for _, part := range parts {
+			ss = append(ss, Share{part, from, end(borders, i, allRanges)})
+		}
+	}
+	return ss, len(parts), nil
+}
+
+// BlankShares cuts the ranges of a game, which create makes, into shares for so many
+// mappers; seed is the file that create reads.
+func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
+	borders := step.CyclicBorders(g, mappers)
+	for i, from := range borders {
+		ss = append(ss, Share{seed, from, end(borders, i, game.Ranges(g))})
+	}
+	return ss
+}
+
+// Shares cuts a directory of a tier into shares of as many bytes, about as many
+// as tasks says for its records, or one for each part if these are more.
+func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
+	parts, err := tierio.Parts(fsys, dir, g.Spec())
+	if err != nil {
+		return nil, 0, err
+	}
+	tiers := make([]*tierio.Tier, len(parts))
+	defer func() {
+		for _, t := range tiers {
+			if t != nil {
+				t.Close()
+			}
+		}
+	}()
+	for i, part := range parts {
+		if tiers[i], err = tierio.OpenParts(fsys, []string{part}, g, tier); err != nil {
+			return nil, 0, err
+		}
+		counts := tiers[i].Counts()
+		records += int64(counts.Total())
+	}
+	perPart := max(1, (tasks(records)+len(parts)-1)/max(1, len(parts)))
+	for i, t := range tiers {
+		if t.Len() == 0 {
+			continue
+		}
+		from := uint64(0)
+		for k := 1; k < perPart; k++ {
+			if to := t.Range(t.Split(float64(k) / float64(perPart))); to > from {
+				ss = append(ss, Share{parts[i], from, to})
+				from = to
+			}
+		}
+		ss = append(ss, Share{parts[i], from, allRanges})
+	}
+	return ss, records, nil
+}

@@ -1,0 +1,258 @@
+// Package task is the two sides of a cluster's job on packed blocks. A mapper
+// reads its share of a tier from block files, and sends what the blocks say as
+// pairs, a range and a block; a reducer hears the pairs of neighbouring ranges,
+// reads the positions that exist where they lie, and writes a part.
+//
+//	share   part-00000.blocks  from  to        a line of the job's input
+//	 Map      blocks of the share  →  step.Pusher
+//	pair    range, packed block                through Hadoop's shuffle, a record
+//	 Reduce   pieces of a range  →  step.Hear, step.Reduce
+//	part    part-00001.blocks                  in the attempt's own directory
+//
+// A pass over a game with cycles goes the same way:
+//
+//	share   part-00000.blocks  from  to        positions that were new
+//	 Map      step.Pass.Map  →  step.Holder
+//	pair    range, packed planes               what the range heard: block.Heard
+//	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
+//	part    part-00001.blocks, _ranges-00001.blocks
+//
+// It knows nothing of Hadoop: files are those of a store.FS.
+package task
+
+import (
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// readAhead is how many bytes of a file are read at a time.
+const readAhead = 1 << 20
+
+// A Job is what the tasks of a job know of it.
+type Job struct {
+	Step     string // step.Possible or step.Solve
+	Game     game.Tiered
+	FS       store.FS
+	Tier     int    // of what the reducers write
+	Reducers int    // that were asked for; there are as many as step.Borders has
+	Parents  string // the directory of the positions that exist in Tier; solve's
+	Memory   int    // see step.NewPusher
+}
+
+// check wants a step that has tasks, and a tier that it can write.
+func (j *Job) check() error {
+	if j.Step != step.Possible && j.Step != step.Solve {
+		return fmt.Errorf("step %s: expected %s or %s", j.Step, step.Possible, step.Solve)
+	}
+	last := j.Game.Tiers()
+	if input := step.InputTier(j.Step, j.Tier); j.Tier < 0 || j.Tier > last || input < 0 || input > last {
+		return fmt.Errorf("step %s: no tier %d can be written of a game with tiers 0 to %d", j.Step, j.Tier, last)
+	}
+	return nil
+}
+
+// Map is Task's.
+func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
+	if err := j.check(); err != nil {
+		return n, err
+	}
+	w := &pairWriter{out: out}
+	var packed []byte
+	var encoder streamfmt.Encoder
+	var counts [256]uint64
+	emit := func(b *block.Block) error {
+		n.Out += int64(b.Count())
+		packed = encoder.AppendBlock(packed[:0], b, &counts)
+		return w.add(b.Range, packed)
+	}
+	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
+	if j.Step == step.Solve {
+		parents, err := tierio.Open(j.FS, j.Parents, j.Game, j.Tier)
+		if err != nil {
+			return n, err
+		}
+		defer parents.Close()
+		p.ExpectBy(expectOpen(parents))
+	}
+	if err := eachShare(in, func(s Share) error { return j.mapShare(s, p, &n) }); err != nil {
+		return n, err
+	}
+	if err := p.Flush(); err != nil {
+		return n, err
+	}
+	return n, w.flush()
+}
+
+// expectOpen opens the positions of a tier that wait for a value: a child that
+// knows them need not speak to all the parents that it could have.
+func expectOpen(parents *tierio.Tier) func(home uint64, b *block.Block) error {
+	c := parents.Cursor(readAhead)
+	return func(home uint64, b *block.Block) error {
+		exist, err := c.Block(home, b.Range)
+		if exist != nil {
+			b.Open.Union(exist.Open)
+		}
+		return err
+	}
+}
+
+// mapShare pushes the blocks of a share.
+func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
+	t, err := tierio.OpenParts(j.FS, []string{s.Part}, j.Game, step.InputTier(j.Step, j.Tier))
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	c := t.Cursor(readAhead)
+	b := new(block.Block)
+	for i := range t.Len() {
+		rng := t.Range(i)
+		if rng < s.From || rng >= s.To {
+			continue
+		}
+		if _, err := c.Load(b, rng); err != nil {
+			return err
+		}
+		if j.Step == step.Solve && !b.Open.Empty() {
+			return fmt.Errorf("%s: expected children with a value, found %d without in range %#x", s.Part, b.Open.Count(), rng)
+		}
+		n.In += int64(b.Count())
+		if err := p.Push(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reduce is Task's.
+func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	if err := j.check(); err != nil {
+		return n, err
+	}
+	came, err := readPairs(in, step.Borders(j.Game, j.Tier, j.Reducers), partition)
+	if err != nil {
+		return n, err
+	}
+	if err := j.FS.MkdirAll(dir); err != nil {
+		return n, err
+	}
+	file, err := j.FS.Create(path.Join(dir, tierio.PartName(partition, tierio.Blocks)))
+	if err != nil {
+		return n, err
+	}
+	r := &reduce{Job: j, pairs: came, step: step.New(j.Step, j.Game), n: &n,
+		out: tierio.NewWriter(file, j.Game, j.Tier, tierio.Blocks), chunk: tierio.NewChunk(j.Game, tierio.Blocks)}
+	return n, r.out.Finish(r.run(), file)
+}
+
+// A reduce is a reducer at work.
+type reduce struct {
+	*Job
+	*pairs
+	step    step.Step
+	n       *step.Counters
+	out     *tierio.Writer
+	chunk   *tierio.Chunk
+	piece   block.Block
+	decoder streamfmt.Decoder
+}
+
+func (r *reduce) run() error {
+	do := r.allThatCame
+	if r.Step == step.Solve {
+		do = r.allThatExist
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return r.out.Append(r.chunk)
+}
+
+// allThatCame reduces every range of which a pair comes.
+func (r *reduce) allThatCame() error {
+	b := new(block.Block)
+	for !r.ended {
+		low := r.Game.Low(r.Tier, r.rng)
+		if low == nil {
+			return fmt.Errorf("range %#x can hold no position of tier %d", r.rng, r.Tier)
+		}
+		b.Reset(r.Tier, r.rng, r.Game.LowBits(), low)
+		if err := r.write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allThatExist reduces every range with parents; to others nothing was said
+// that matters.
+func (r *reduce) allThatExist() error {
+	parents, err := tierio.Open(r.FS, r.Parents, r.Game, r.Tier)
+	if err != nil {
+		return err
+	}
+	defer parents.Close()
+	c := parents.Cursor(readAhead)
+	b := new(block.Block)
+	for i := range parents.Len() {
+		rng := parents.Range(i)
+		if rng < r.from || rng >= r.to {
+			continue
+		}
+		for !r.ended && r.rng < rng {
+			if err := r.next(); err != nil {
+				return err
+			}
+		}
+		if _, err := c.Load(b, rng); err != nil {
+			return err
+		}
+		if err := r.write(b); err != nil {
+			return err
+		}
+	}
+	for !r.ended {
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write adds to b all that came for its range, reduces and writes it.
+func (r *reduce) write(b *block.Block) error {
+	for r.at(b.Range) {
+		r.piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+		if err := r.decoder.Decode(r.packed, &r.piece); err != nil {
+			return fmt.Errorf("range %#x: %w", b.Range, err)
+		}
+		r.n.In += int64(r.piece.Count())
+		if err := r.step.Hear(&r.piece, b); err != nil {
+			return fmt.Errorf("range %#x: %w", b.Range, err)
+		}
+		if err := r.next(); err != nil {
+			return err
+		}
+	}
+	if err := r.step.Reduce(b); err != nil {
+		return fmt.Errorf("range %#x: %w", b.Range, err)
+	}
+	done := b.Done.Count()
+	r.n.Out += int64(b.Open.Count() + done)
+	r.n.Done += int64(done)
+	r.chunk.Add(b)
+	if r.chunk.Size() < flushSize {
+		return nil
+	}
+	err := r.out.Append(r.chunk)
+	r.chunk.Reset()
+	return err
+}

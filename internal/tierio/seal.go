@@ -1,0 +1,201 @@
+package tierio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Seals finds the seals of files. It keeps that of the last directory.
+type Seals struct {
+	dir  string
+	seal *store.Seal
+}
+
+// Of is what the seal of its directory says of a file; nil, if the directory has none:
+// somebody else made it, or it is not whole yet.
+func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
+	if dir := path.Dir(name); dir != s.dir {
+		seal, err := store.ReadSeal(fsys, dir)
+		if err != nil && !errors.Is(err, store.ErrHalf) {
+			return nil, err
+		}
+		s.dir, s.seal = dir, seal
+	}
+	if s.seal == nil {
+		return nil, nil
+	}
+	f := s.seal.File(path.Base(name))
+	if f == nil {
+		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
+	}
+	return f, nil
+}
+
+// OpenPacked opens a block file or a range file, and holds its ends to its seal.
+func OpenPacked(in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (*streamfmt.File, error)) (*streamfmt.File, error) {
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(in, info.Size(), name)
+	if err != nil {
+		return nil, err
+	}
+	return f, seal.Hold(name, info.Size(), f.Sum())
+}
+
+// A SumFS is a file system that sums up the parts of text that are written through
+// it, so that they need not be read again to be sealed. It is safe for concurrent use.
+type SumFS struct {
+	store.FS
+
+	mu    sync.Mutex
+	seals map[string]store.SealedFile // by path
+}
+
+// Create makes a file, or replaces one that is there.
+func (f *SumFS) Create(name string) (io.WriteCloser, error) {
+	out, err := f.FS.Create(name)
+	if base := path.Base(name); err == nil && IsText(name) && strings.HasPrefix(base, store.PartPrefix) {
+		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
+	}
+	return out, err
+}
+
+// summed is a text that is being written.
+type summed struct {
+	io.WriteCloser
+	fs   *SumFS
+	path string
+	seal store.SealedFile
+}
+
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.WriteCloser.Write(b)
+	s.seal.Add(b[:n])
+	return n, err
+}
+
+func (s *summed) Close() error {
+	err := s.WriteCloser.Close()
+	if err == nil {
+		s.fs.mu.Lock()
+		defer s.fs.mu.Unlock()
+		if s.fs.seals == nil {
+			s.fs.seals = make(map[string]store.SealedFile)
+		}
+		s.fs.seals[s.path] = s.seal
+	}
+	return err
+}
+
+// written is the seal of a text that was written, as long as the file is now.
+func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error) {
+	f.mu.Lock()
+	seal, ok = f.seals[name]
+	f.mu.Unlock()
+	if !ok {
+		return seal, false, nil
+	}
+	info, err := f.Stat(name)
+	return seal, err == nil && info.Size() == seal.Length, err
+}
+
+// Seal is the seal of a file as it is: text is read whole, unless it was written
+// through the file system that is a SumFS; of blocks the ends are read.
+func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
+	if sums, isSum := fsys.(*SumFS); isSum {
+		if s, ok, err := sums.written(name); ok || err != nil {
+			return s, err
+		}
+	}
+	in, err := fsys.Open(name)
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	if IsText(name) {
+		s, err = store.SealText(in, path.Base(name))
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return s, err
+	}
+	f, err := OpenPacked(in, name, nil, streamfmt.OpenAny)
+	if err != nil {
+		return s, err
+	}
+	info, err := in.Stat()
+	counts := f.Counts()
+	return store.SealedFile{Name: path.Base(name), Length: info.Size(), Records: counts.Total(), Sum: f.Sum()}, err
+}
+
+// SealAll is the seals of all files of a directory, its old seal aside.
+func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
+	entries, err := fsys.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() || e.Name() == store.Success {
+			continue
+		}
+		f, err := Seal(fsys, path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, err
+}
+
+// CheckFile reads a file whole, and holds it to its seal, if it has one.
+func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
+	in, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if IsText(name) {
+		_, err := io.Copy(io.Discard, seal.Reader(in, name))
+		return err
+	}
+	f, err := OpenPacked(in, name, seal, streamfmt.OpenAny)
+	if err != nil {
+		return err
+	}
+	return f.Check()
+}
+
+// Check reads a directory of a game whole, and holds it to its seal, which it must
+// have.
+func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, error) {
+	seal, _, err := store.OpenDir(fsys, dir, game)
+	if err != nil {
+		return nil, err
+	}
+	if seal == nil {
+		return nil, &store.DamageError{Name: dir, Reason: "its " + store.Success + " is empty: somebody else made it"}
+	}
+	for i := range seal.Files {
+		f := &seal.Files[i]
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := CheckFile(fsys, path.Join(dir, f.Name), f); err != nil {
+			return nil, err
+		}
+	}
+	return seal, nil
+}
+
+// Damaged is store.Damaged, or says the same of a block file.
+func Damaged(err error) bool {
+	var format *streamfmt.FormatError
+	return store.Damaged(err) || errors.As(err, &format)
+}

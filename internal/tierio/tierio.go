@@ -1,0 +1,319 @@
+// Package tierio reads and writes the records of one tier, whatever their form
+// on disk: the parts of a job's directory as text or as block files, or a file
+// of the table. To those above it a tier is blocks in ascending order of range.
+// It knows nothing of steps or runners.
+package tierio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Codec is the form of records on disk.
+type Codec string
+
+// The codecs.
+const (
+	Text   Codec = "text"   // lines, for people and other programs
+	Blocks Codec = "blocks" // block files, small and fast
+)
+
+// blocksSuffix marks the names of block files.
+const blocksSuffix = ".blocks"
+
+// PartName is the name of part i of a directory.
+func PartName(i int, c Codec) string {
+	name := fmt.Sprintf("part-%05d", i)
+	if c == Blocks {
+		name += blocksSuffix
+	}
+	return name
+}
+
+// IsText reports whether a part is text, by its name.
+func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) }
+
+// Parts lists the part files of a directory of a game, in order of name, held to
+// its seal: see store.OpenDir. A block file is its only part.
+func Parts(fsys store.FS, dir, game string) ([]string, error) {
+	if !IsText(dir) {
+		return []string{dir}, nil
+	}
+	_, names, err := store.OpenDir(fsys, dir, game)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, name := range names {
+		if strings.HasPrefix(name, store.PartPrefix) {
+			parts = append(parts, path.Join(dir, name))
+		}
+	}
+	return parts, nil
+}
+
+// A Tier is the records of one tier, open for reading.
+type Tier struct {
+	g       game.Tiered
+	tier    int
+	files   []*streamfmt.File
+	closers []io.Closer
+	entries []entry
+}
+
+type entry struct {
+	streamfmt.Entry
+	file int
+}
+
+// Open opens the parts of a whole directory as a tier of a game; their ranges
+// ascend from one to the next. Parts of text are read whole, into packed blocks
+// in memory.
+func Open(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
+	parts, err := Parts(fsys, dir, g.Spec())
+	if err != nil {
+		return nil, err
+	}
+	return OpenParts(fsys, parts, g, tier)
+}
+
+// OpenParts opens some parts of a directory, as Open does.
+func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
+	t := &Tier{g: g, tier: tier}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	var seals Seals
+	for i, name := range names {
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		f, err := t.openFile(fsys, name, seal)
+		if err != nil {
+			return nil, err
+		}
+		t.files = append(t.files, f)
+		entries, err := f.Entries()
+		if err != nil {
+			return nil, err
+		}
+		if n := len(t.entries); n > 0 && len(entries) > 0 && entries[0].Range <= t.entries[n-1].Range {
+			return nil, fmt.Errorf("%s: its ranges do not come after those of the part before", name)
+		}
+		t.entries = slices.Grow(t.entries, len(entries))
+		for _, e := range entries {
+			t.entries = append(t.entries, entry{e, i})
+		}
+	}
+	return t, nil
+}
+
+func (t *Tier) openFile(fsys store.FS, name string, seal *store.SealedFile) (*streamfmt.File, error) {
+	in, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	t.closers = append(t.closers, in)
+	if IsText(name) {
+		return pack(seal.Reader(in, name), name, t.g, t.tier)
+	}
+	f, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
+	if err != nil {
+		return nil, err
+	}
+	if f.Spec() != t.g.Spec() {
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", t.g.Spec(), f.Spec())}
+	}
+	if f.Tier() != t.tier {
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", f.Tier(), t.tier)}
+	}
+	return f, nil
+}
+
+// pack reads the lines of a part into a block file in memory.
+func pack(in io.Reader, name string, g game.Tiered, tier int) (*streamfmt.File, error) {
+	var packed bytes.Buffer
+	w := NewWriter(&packed, g, tier, Blocks)
+	if err := w.AppendLines(in, name); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return streamfmt.OpenFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
+}
+
+// Close closes the files.
+func (t *Tier) Close() error {
+	var errs []error
+	for _, c := range t.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Number is which tier of the game it is.
+func (t *Tier) Number() int { return t.tier }
+
+// Len is the number of ranges that hold a record.
+func (t *Tier) Len() int { return len(t.entries) }
+
+// Range is the i-th range that holds a record.
+func (t *Tier) Range(i int) uint64 { return t.entries[i].Range }
+
+// MostRecords is how many records the i-th of these ranges holds at most: a byte
+// of its block is of eight slots or fewer.
+func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
+
+// Counts is the number of records by value.
+func (t *Tier) Counts() streamfmt.Counts {
+	var c streamfmt.Counts
+	for _, f := range t.files {
+		n := f.Counts()
+		c.Add(&n)
+	}
+	return c
+}
+
+// Split returns the index of the range before which the fraction f (0 to 1) of
+// the tier's bytes lies.
+func (t *Tier) Split(f float64) int {
+	var all, below uint64
+	for _, e := range t.entries {
+		all += uint64(e.Length)
+	}
+	for i, e := range t.entries {
+		if float64(below) >= f*float64(all) {
+			return i
+		}
+		below += uint64(e.Length)
+	}
+	return max(0, len(t.entries)-1)
+}
+
+// nearBits is how many low bits of a range tell apart the ranges that a cursor
+// keeps: those of one column of seven bits, thus 128 blocks.
+const nearBits = 7
+
+// MostNear is how many blocks a cursor keeps at most.
+const MostNear = 1 << nearBits
+
+// A Cursor loads blocks of a tier, each of its streams forward. It is one
+// worker's: not safe for concurrent use.
+type Cursor struct {
+	t       *Tier
+	ahead   int
+	streams [65]*stream
+	near    [MostNear]*block.Block // by the low bits of their range
+	far     block.Block
+}
+
+// A stream is the blocks that lie one kind of move away.
+type stream struct {
+	at     int // index of the entry asked for last
+	file   int
+	cursor *streamfmt.Cursor // of that file, as ranges ascend from one to the next
+}
+
+// Cursor returns a cursor whose streams read ahead so many bytes.
+func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, ahead: ahead} }
+
+// Load resets b to a range of the tier and reads its records; ok is false if
+// there are none. Ranges ascend from call to call, as a rule.
+func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	return c.load(b, 0, rng)
+}
+
+// Block returns the records of a range for the sake of another, home; nil if
+// there are none. As homes ascend, so do the ranges that differ from them by one
+// kind of move, and the highest bit that differs tells the kinds apart. What
+// lies near is kept: it will be asked for again, when it is home itself. The
+// block is not to be written to, and holds until the next call.
+func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
+	kind := bits.Len64(home ^ rng)
+	b := &c.far
+	if kind <= nearBits {
+		slot := &c.near[rng&(1<<nearBits-1)]
+		if *slot == nil {
+			*slot = &block.Block{Range: ^rng}
+		}
+		if b = *slot; b.Range == rng {
+			return b, nil
+		}
+	}
+	ok, err := c.load(b, kind, rng)
+	if !ok || err != nil {
+		b.Range = ^rng // whatever it held, it does not hold this range
+		return nil, err
+	}
+	return b, nil
+}
+
+// load reads a block with the stream of a kind.
+func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
+	s := c.streams[kind]
+	if s == nil {
+		s = new(stream)
+		c.streams[kind] = s
+	}
+	entries := c.t.entries
+	if s.at > 0 && entries[s.at-1].Range >= rng {
+		s.at = 0
+	}
+	step := 1
+	for s.at+step < len(entries) && entries[s.at+step].Range < rng {
+		s.at += step
+		step *= 2
+	}
+	rest := entries[s.at:min(s.at+step+1, len(entries))]
+	s.at += sort.Search(len(rest), func(i int) bool { return rest[i].Range >= rng })
+	if s.at == len(entries) || entries[s.at].Range != rng {
+		return false, nil
+	}
+	e := entries[s.at]
+	low := c.t.g.Low(c.t.tier, rng)
+	f := c.t.files[e.file]
+	if low == nil {
+		return false, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
+	}
+	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
+	if s.cursor == nil || s.file != e.file {
+		s.file, s.cursor = e.file, f.Cursor(c.ahead)
+	}
+	return true, s.cursor.Read(e.Entry, b)
+}
+
+// WriteLines writes the records of the i-th to the one before the j-th range to
+// w, as lines.
+func (t *Tier) WriteLines(w io.Writer, i, j int) error {
+	c := t.Cursor(64 << 10)
+	b := new(block.Block)
+	width := streamfmt.KeyWidth(t.g.KeyBits())
+	var buf []byte
+	for ; i < j; i++ {
+		if _, err := c.Load(b, t.Range(i)); err != nil {
+			return err
+		}
+		buf = lines.Append(buf[:0], b, width, streamfmt.Done)
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}

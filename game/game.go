@@ -32,7 +32,9 @@ type Game interface {
 	// Check says what is wrong with p, nil if it obeys the rules of how
 	// pieces lie. It does not say whether play can reach p.
 	Check(p Position) error
-	// Primitive is the value of a finished position, 0 while play goes on.
+	// Primitive is the value of a finished position, 0 while play goes on. Its
+	// outcome is a player's, whatever Values says: WinFor(ToMove(p)), if who is to
+	// move there has won.
 	Primitive(p Position) Value
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.

@@ -238,53 +238,60 @@ func (r *run) files(prefix string) map[string]string {
 // TestRandom solves random games in all ways, and wants the values of a plain search,
 // and the same bytes in the parts.
 func TestRandom(t *testing.T) {
-	rounds := 25
-	if testing.Short() {
-		rounds = 5
+	for seed := range uint64(3) {
+		testRandom(t, seed, 150)
 	}
-	for seed := range uint64(rounds) {
-		rnd := rand.New(rand.NewPCG(seed, 11))
-		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(400))
-		if seed == 0 {
-			g = gametest.RandomAcyclic(rnd, 6000) // cells that are full
+}
+
+func TestLongRandom(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("TREEREDUCE_LONG is not set")
+	}
+	for seed := range uint64(50) {
+		testRandom(t, 100+seed, 1000)
+	}
+	testRandom(t, 99, 50000) // cells that are full
+}
+
+func testRandom(t *testing.T, seed uint64, most int) {
+	rnd := rand.New(rand.NewPCG(seed, 11))
+	g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(most))
+	want := g.Solve()
+	moves := 0
+	for p := range want {
+		var to []game.Position
+		for _, m := range g.Moves(nil, p) {
+			to = append(to, m.To)
 		}
-		want := g.Solve()
-		moves := 0
-		for p := range want {
-			var to []game.Position
-			for _, m := range g.Moves(nil, p) {
-				to = append(to, m.To)
-			}
-			slices.Sort(to)
-			moves += len(slices.Compact(to))
+		slices.Sort(to)
+		moves += len(slices.Compact(to))
+	}
+	first := make(map[string]map[string]string)
+	for _, r := range []run{
+		{codec: tierio.Blocks, share: 1 << 20, box: 1 << 20},
+		{codec: tierio.Blocks, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50)},
+		{codec: tierio.Blocks, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50), parts: 3},
+		{codec: tierio.Text, share: 1 << 20, box: 1 << 20},
+		{codec: tierio.Text, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50)},
+		{codec: tierio.Text, share: 1 + rnd.IntN(500), box: 1 + rnd.IntN(50), parts: 2},
+	} {
+		what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
+		r.t, r.g, r.dir = t, g, t.TempDir()
+		got := r.all()
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
 		}
-		first := make(map[string]map[string]string)
-		for _, r := range []run{
-			{codec: tierio.Blocks, share: 1 << 20, box: 1 << 20},
-			{codec: tierio.Blocks, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50)},
-			{codec: tierio.Blocks, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50), parts: 3},
-			{codec: tierio.Text, share: 1 << 20, box: 1 << 20},
-			{codec: tierio.Text, share: 1 + rnd.IntN(50), box: 1 + rnd.IntN(50)},
-			{codec: tierio.Text, share: 1 + rnd.IntN(500), box: 1 + rnd.IntN(50), parts: 2},
-		} {
-			what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
-			r.t, r.g, r.dir = t, g, t.TempDir()
-			got := r.all()
-			if !maps.Equal(got, want) {
-				t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
-			}
-			if r.told.Positions != int64(len(want)) || r.told.Told != int64(moves) {
-				t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
-			}
-			if r.parts > 1 {
-				continue
-			}
-			parts := r.files("part-")
-			if before := first[string(r.codec)]; before == nil {
-				first[string(r.codec)] = parts
-			} else if !maps.Equal(parts, before) {
-				t.Errorf("%s: other bytes in the parts", what)
-			}
+		if r.told.Positions != int64(len(want)) || r.told.Told != int64(moves) {
+			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
+		}
+		if r.parts > 1 {
+			continue
+		}
+		parts := r.files("part-")
+		if before := first[string(r.codec)]; before == nil {
+			first[string(r.codec)] = parts
+		} else if !maps.Equal(parts, before) {
+			t.Errorf("%s: other bytes in the parts", what)
 		}
 	}
 }

@@ -45,10 +45,10 @@ type Game interface {
 	// to move counts as First.
 	ToMove(p Position) Player
 	// AppendText appends p as one line of text, Parse is its inverse, Picture
-	// is p as a person sees it, lines ended by \n.
+	// is p as a person sees it.
 	AppendText(dst []byte, p Position) []byte
 	Parse(text string) (Position, error)
-	Picture(p Position) string
+	Picture(p Position) Picture
 }
 
 // Acyclic is a game in which every move raises the tier, by one or by more: no

@@ -9,11 +9,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
 // Kinds returns every kind of game.
-func Kinds() []game.Kind { return []game.Kind{connectn.Kind, quickcross.Kind} }
+func Kinds() []game.Kind { return []game.Kind{connectn.Kind, quickcross.Kind, mnk.Kind} }
 
 // Parse makes the game that a spec names, as game.Game.Spec gives it:
 // "connectn width=4 height=5 connect=3".

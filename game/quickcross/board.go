@@ -25,8 +25,6 @@ package quickcross
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -178,7 +176,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 			was := r.digit(p, i)
 			for piece := 1; piece <= 2; piece++ {
 				if piece != was {
-					name := string(rune('a'+x)) + strconv.Itoa(y+1) + pieces[piece:piece+1]
+					name := r.grid().Square(x, y) + pieces[piece:piece+1]
 					dst = append(dst, game.Move{Name: name, To: p - uint64(was)*r.weights[i] + uint64(piece)*r.weights[i]})
 				}
 			}
@@ -189,66 +187,28 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 
 // AppendText appends the rows from the top with / between them: "-|./-|./..-".
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
-	for i := range r.squares {
-		if i > 0 && i%r.width == 0 {
-			dst = append(dst, '/')
-		}
-		dst = append(dst, pieces[p%3])
-		p /= 3
-	}
-	return dst
+	return r.grid().AppendText(dst, r.on(p))
 }
 
-// Parse reads AppendText's text; an empty square may also be ' ' or '_', and
-// single quotes may stand around it.
-func (r *Rules) Parse(text string) (game.Position, error) {
-	board := text
-	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
-		board = board[1 : len(board)-1]
-	}
-	rows := strings.Split(board, "/")
-	if len(rows) != r.height {
-		return 0, fmt.Errorf("board %q has %d rows, expected %d with / between them", text, len(rows), r.height)
-	}
-	var p game.Position
-	for y, row := range rows {
-		if len(row) != r.width {
-			return 0, fmt.Errorf("board %q has %d squares in row %d, expected %d", text, len(row), y+1, r.width)
-		}
-		for x := range len(row) {
-			weight := r.weights[y*r.width+x]
-			switch row[x] {
-			case '.', ' ', '_':
-			case '-':
-				p += weight
-			case '|':
-				p += 2 * weight
-			default:
-				return 0, fmt.Errorf("board %q has %q on square %c%d, expected -, | or a blank ('.', ' ', '_')", text, row[x], 'a'+x, y+1)
-			}
-		}
+// Parse reads AppendText's text, see game.Grid.
+func (r *Rules) Parse(text string) (p game.Position, err error) {
+	err = r.grid().Parse(text, func(x, y, piece int) { p += uint64(piece) * r.weights[y*r.width+x] })
+	if err != nil {
+		return 0, err
 	}
 	return p, nil
 }
 
-// Picture draws the board with the letters of its columns above and the numbers
-// of its rows on the left.
-func (r *Rules) Picture(p game.Position) string {
-	var b strings.Builder
-	margin := len(strconv.Itoa(r.height))
-	fmt.Fprintf(&b, "%*s ", margin, "")
-	for x := range r.width {
-		fmt.Fprintf(&b, " %c", 'a'+x)
-	}
-	b.WriteByte('\n')
-	for y := range r.height {
-		fmt.Fprintf(&b, "%*d ", margin, y+1)
-		for x := range r.width {
-			fmt.Fprintf(&b, " %c", pieces[r.digit(p, y*r.width+x)])
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+// Picture draws the board as it stands.
+func (r *Rules) Picture(p game.Position) game.Picture { return r.grid().Picture(r.on(p)) }
+
+func (r *Rules) grid() game.Grid {
+	return game.Grid{Width: r.width, Height: r.height, Pieces: pieces}
+}
+
+// on is what lies where.
+func (r *Rules) on(p game.Position) func(x, y int) int {
+	return func(x, y int) int { return r.digit(p, y*r.width+x) }
 }
 
 // Values are those of the player to move; of ties the nearest is played for.

@@ -1,7 +1,8 @@
 // Package stream is the command lines of mapper and reducer: a step as a
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
-// file, but where a job of the driver says that its records are blocks, and for the
-// states that a reducer of a game with cycles keeps.
+// file, but where a job of the driver says that its records are blocks, for the states
+// that a reducer of a game with cycles keeps, and for what the reducer of a game of
+// which only the rules are known tells other tiers.
 package stream
 
 import (
@@ -20,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/task"
 )
@@ -28,18 +30,19 @@ import (
 type stream struct {
 	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
-	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error) // of a game with cycles
-	tells  bool                                                                                    // the map: of solve it must know whose turn it is
+	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error)       // of a game with cycles
+	lists  func(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (step.Counters, error) // of one of rules only
+	tells  bool                                                                                          // the map: of solve it must know whose turn it is
 }
 
 // Mapper is the command mapper, which is also called STEP_map.
 func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass, true}, args, stdin, stdout, stderr)
+	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass, mapLists, true}, args, stdin, stdout, stderr)
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce.
 func Reducer(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass, false}, args, stdin, stdout, stderr)
+	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass, reduceLists, false}, args, stdin, stdout, stderr)
 }
 
 // streamCommand runs one side of the steps. Its name may say which.
@@ -87,13 +90,14 @@ func streamFlags() []cli.Flag {
 		}
 	}
 	return append(flags,
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (a game of rules only needs it)", EnvVars: command.Environment("tier")},
 		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
 		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties what is decided has it as remoteness)", Value: 1, EnvVars: command.Environment("number")},
 		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce of a game with cycles: the `DIRECTORY` for the new states", EnvVars: []string{"mapreduce_task_output_dir"}},
-		&cli.IntFlag{Name: "part", Usage: "reduce of a game with cycles: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
+		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what other tiers are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	)
 }
@@ -140,6 +144,8 @@ func runStream(c *cli.Context, name string, work stream) (n step.Counters, err e
 			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
 		}
 		return work.lines(name, g, in, out, o)
+	case game.Acyclic:
+		return work.lists(c, name, g, lists.StepOptions{Source: o.Source, Combine: o.Combine})
 	case game.Cyclic:
 		return work.pass(c, name, g, o)
 	}

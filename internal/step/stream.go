@@ -273,18 +273,23 @@ func checkTier(g game.Tiered, o Options, tier, children int) string {
 // configuration after "treereduce.".
 type Property struct{ Name, Value string }
 
-// Properties are those that the streams of a step need that writes a tier.
-func Properties(g game.Tiered, name string, tier int) []Property {
+// Properties are those that the streams of a step need that writes a tier. Whose turn it
+// is there only a game with blocks can tell; of any other it is the tier that they need.
+func Properties(g game.Acyclic, name string, tier int) []Property {
 	ps := gameProperties(g)
-	children := tier
-	switch name {
-	case Init, Final:
+	if name == Init || name == Final {
 		return ps
-	case Solve:
+	}
+	blocks, ok := g.(game.Tiered)
+	if !ok {
+		return append(ps, Property{"tier", strconv.Itoa(tier)})
+	}
+	children := tier
+	if name == Solve {
 		children++
 	}
 	return append(ps,
-		Property{"turn", Turn(g, children-1)},
+		Property{"turn", Turn(blocks, children-1)},
 		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
 }
 

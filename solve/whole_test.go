@@ -43,9 +43,10 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		w := tierio.NewWriter(file, job.Game, job.Tier, job.Codec)
-		chunk := tierio.NewChunk(job.Game, job.Codec)
-		chunk.Add(step.Start(job.Game))
+		g, _ := job.Blocks()
+		w := tierio.NewWriter(file, g, job.Tier, job.Codec)
+		chunk := tierio.NewChunk(g, job.Codec)
+		chunk.Add(step.Start(g))
 		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk), file)
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)

@@ -29,6 +29,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -59,21 +60,29 @@ type split struct {
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	splits, done, err := splits(job)
+	g, ok := job.Blocks()
+	if !ok {
+		return stats, game.UnknownKind(job.Game)
+	}
+	borders, err := job.Borders()
+	if err != nil {
+		return stats, err
+	}
+	splits, done, err := splits(job, g)
 	if err != nil {
 		return stats, err
 	}
 	defer done()
 	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
-		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
-	for i := 1; i < job.Reducers; i++ {
-		p.borders = append(p.borders, streamfmt.AppendKey(nil, job.Border(i)<<job.Game.LowBits(), p.keyWidth))
+		properties: step.Properties(g, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
+	for _, border := range borders {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
 		if job.Codec == tierio.Text {
 			return copyText(out, f)
 		}
-		w := tierio.NewWriter(f, job.Game, job.Tier, job.Codec)
+		w := tierio.NewWriter(f, g, job.Tier, job.Codec)
 		return w.Finish(w.AppendLines(out, source), f)
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
@@ -105,7 +114,7 @@ func (p *pipeline) run(splits []split) error {
 }
 
 // splits cuts the input of a job into splits; done closes what they read.
-func splits(job *runner.Job) (ss []split, done func(), err error) {
+func splits(job *runner.Job, g game.Tiered) (ss []split, done func(), err error) {
 	var tiers []*tierio.Tier
 	done = func() {
 		for _, t := range tiers {
@@ -126,7 +135,7 @@ func splits(job *runner.Job) (ss []split, done func(), err error) {
 				ss = append(ss, fileSplit(job.FS, part))
 				continue
 			}
-			t, err := tierio.OpenParts(job.FS, []string{part}, job.Game, tier)
+			t, err := tierio.OpenParts(job.FS, []string{part}, g, tier)
 			if err != nil {
 				return err
 			}
@@ -141,11 +150,7 @@ func splits(job *runner.Job) (ss []split, done func(), err error) {
 		return nil
 	}
 	for i, dir := range job.Input {
-		tier := step.InputTier(job.Step, job.Tier)
-		if job.Step == step.Final {
-			tier = i + 1
-		}
-		if err = add(dir, tier); err != nil {
+		if err = add(dir, job.InputTier(i)); err != nil {
 			done()
 			return nil, nil, err
 		}

@@ -58,10 +58,14 @@ func (p *plan) reducers() int {
 
 // ofJob plans a job: it counts what the maps read, and cuts it into their shares.
 func (p *plan) ofJob(job *runner.Job) (err error) {
-	p.properties = step.Properties(job.Game, job.Step, job.Tier)
+	g, ok := job.Blocks()
+	if !ok {
+		return game.UnknownKind(job.Game)
+	}
+	p.properties = step.Properties(g, job.Step, job.Tier)
 	if job.Codec == tierio.Text {
-		width := streamfmt.KeyWidth(job.Game.KeyBits())
-		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<job.Game.LowBits(), width) }
+		width := streamfmt.KeyWidth(g.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<g.LowBits(), width) }
 		p.inputs = job.Input
 		if job.Step == step.Solve {
 			p.inputs = append([]string{job.Parents}, job.Input...)
@@ -71,12 +75,12 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
 		p.lines = 1
-		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
 	}
-	p.borders = step.Borders(job.Game, job.Tier, p.reducers())
+	p.borders = step.Borders(g, job.Tier, p.reducers())
 	return nil
 }
 

@@ -131,7 +131,11 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // nothing came of the job's counters.
 func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	if job.Codec == tierio.Blocks || stats.Records == 0 {
-		t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
+		g, ok := job.Blocks()
+		if !ok {
+			return stats, game.UnknownKind(job.Game)
+		}
+		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err
 		}

@@ -126,20 +126,3 @@ func CheckLength(g Game) error {
 func UnknownKind(g Game) error {
 	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
 }
-
-// A Param is a parameter of a game: a flag of the driver, a property of a job.
-type Param struct {
-	Name    string // in lower case, as the flag is written
-	Usage   string // a few words for --help
-	Default int
-}
-
-// A Kind is a game without its parameters: what is registered.
-type Kind struct {
-	Name   string // the first word of a Spec
-	Usage  string // a few words for --help
-	Params []Param
-	// New makes the rules; args are in the order of Params. An error says
-	// which parameter is wrong and what is allowed.
-	New func(args []int) (Game, error)
-}

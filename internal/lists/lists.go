@@ -187,7 +187,9 @@ type Outbox struct{}
 
 // NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to be
 // kept.
-func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*Chunk) error) *Outbox { return nil }
+func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*Chunk) error) *Outbox {
+	return nil
+}
 
 // Tell adds a row for a tier.
 func (o *Outbox) Tell(tier int, row Row) error { return errNotYet }

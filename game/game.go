@@ -121,6 +121,18 @@ func CheckLength(g Game) error {
 	return nil
 }
 
+// A Lister is a game that leaves positions out of the text of all positions, final. A
+// game that is none has a line there for each.
+type Lister interface {
+	Listed(p Position) bool
+}
+
+// Listed reports whether a position of a game has a line in final.
+func Listed(g Game, p Position) bool {
+	l, ok := g.(Lister)
+	return !ok || l.Listed(p)
+}
+
 // UnknownKind is the error of whoever is given a game that is neither Acyclic nor
 // Cyclic.
 func UnknownKind(g Game) error {

@@ -215,10 +215,10 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 	return nil
 }
 
-// mapFinal lets all pass but the position before the first move.
+// mapFinal lets all pass but the positions that the game does not list.
 func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		if rec.Key != g.Start() {
+		if game.Listed(g, rec.Key) {
 			w.line(rec)
 		}
 		return ""
@@ -243,8 +243,10 @@ func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 		}
 		last = rec
 		if rec.Kind == streamfmt.Done {
-			w.counters.Out++
-			w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+			before := len(w.buf)
+			if w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value)); len(w.buf) > before {
+				w.counters.Out++
+			}
 		}
 		return ""
 	})

@@ -122,14 +122,18 @@ func (f *final) newWorker() func(task, *tierio.Chunk) error {
 				loaded = rng
 			}
 			piece := seen[t.from>>6 : block.Words(t.to)]
-			out.AddText(piece.Count(), func(dst []byte) []byte {
+			out.AddText(func(dst []byte) ([]byte, int) {
+				n := 0
 				for i, w := range piece {
 					for base := t.from + i<<6; w != 0; w &= w - 1 {
 						low := base + bits.TrailingZeros64(w)
-						dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
+						before := len(dst)
+						if dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low])); len(dst) > before {
+							n++
+						}
 					}
 				}
-				return dst
+				return dst, n
 			})
 		}
 		return nil

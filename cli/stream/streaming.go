@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
@@ -136,7 +137,7 @@ func stepFlags() []cli.Flag {
 		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
 		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what other tiers are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
-		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
+		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge, and of a game of rules only a reducer in order to sort", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
 }
 
@@ -179,7 +180,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step
 		}
 		return work.lines(name, g, in, out, o)
 	case game.Acyclic:
-		return work.lists(c, name, g, lists.StepOptions{Source: o.Source, Combine: o.Combine})
+		return work.lists(c, name, g, lists.StepOptions{Source: o.Source, Combine: o.Combine, Rows: max(1, o.Memory/lists.RowMemory)})
 	case game.Cyclic:
 		return work.pass(c, name, g, o)
 	}
@@ -212,10 +213,13 @@ func lineOptions(c *cli.Context) (step.Options, error) {
 func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
 // source is what the input of this process is called in errors. A mapper knows
-// where its split of a file begins, not which line of the file that is; a
-// reducer knows which part of its directory it writes.
+// where its split of a file begins, not which line of the file that is, and of several
+// files which is the first; a reducer knows which part of its directory it writes.
 func source() string {
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
+		if os.Getenv("mapred_input_format_class") == hadoop.TogetherFormat {
+			return file + " and files after it"
+		}
 		if start := os.Getenv("mapreduce_map_input_start"); start != "" && start != "0" {
 			return file + step.SplitMark + start
 		}
@@ -243,8 +247,10 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
 			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
 		}
-		if n.Messages > 0 {
-			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.MessagesSaid, n.Messages)
+		for name, value := range map[string]int64{step.MessagesSaid: n.Messages, step.Positions: n.Positions} {
+			if value > 0 {
+				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
+			}
 		}
 		for result, value := range n.New {
 			if value > 0 {

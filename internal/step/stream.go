@@ -39,9 +39,13 @@ const (
 	RecordsDone = "records with a value"
 )
 
-// MessagesSaid is the name of the counter of the moves that the map of a pass told
-// of.
-const MessagesSaid = "messages"
+// The names of the counters that tell of more than records: of moves that the map of a
+// pass told of, or the reduce of a step on lists; and of positions, where they have
+// several records each.
+const (
+	MessagesSaid = "messages"
+	Positions    = "positions"
+)
 
 // NewRecords is the name of the counter of new positions of a result.
 func NewRecords(result game.Result) string { return "new " + result.String() }
@@ -67,10 +71,10 @@ type Counters struct {
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
 
-	// What follows is of a game with cycles.
+	Messages  int64 // moves that were told of, in a game with cycles or of rules only
+	Positions int64 // that the records written are of, where one may have several; 0: as many
 
-	Messages int64      // moves that the map told of
-	New      game.Tally // positions that are new
+	New game.Tally // positions that are new, in a game with cycles
 }
 
 // AddNew counts positions that are new, and are written.

@@ -413,6 +413,9 @@ func (r *cyclicRun) table() error {
 	if err != nil {
 		return err
 	}
+	if err := r.data.Last(); err != nil {
+		return err
+	}
 	return r.data.Commit(attempt, table.Dir, files)
 }
 

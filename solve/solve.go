@@ -65,7 +65,10 @@ type Options struct {
 	KeepAll   bool         // keep the directories of the tiers
 	Codec     tierio.Codec // of those directories
 	Final     Final
-	UntilTier int         // stop after so many rounds of PossibleMoves; -1: do not
+	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
+	// SyncAfter is how long a job must have run for its directory, and all that is made
+	// after it, to be synced for a power cut; 0: a second. The table always is.
+	SyncAfter time.Duration
 	Report    func(Event) // called from one goroutine at a time; may be nil
 
 	// LateKeep says that KeepAll, or the form, was not asked for when the run began:
@@ -435,6 +438,13 @@ func (r *run) sealTable() error {
 			}
 		}
 	}
+	// Its tiers may have been made before anything was worth to be synced.
+	if err := r.data.Last(); err != nil {
+		return err
+	}
+	if err := r.tiers.Sync(r.data.FS, r.data.Dir(table.Dir)); err != nil {
+		return err
+	}
 	if err := r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
 		return err
 	}
@@ -472,6 +482,9 @@ func (r *run) table(tier int, from string) error {
 	}
 	if r.tables == "" {
 		if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
+			return err
+		}
+		if err := r.data.FS.Sync(r.data.Path); err != nil {
 			return err
 		}
 		if r.tables, err = r.data.Attempt(table.Dir); err != nil {

@@ -71,10 +71,13 @@ type Counters struct {
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
 
-	Messages  int64 // moves that were told of, in a game with cycles or of rules only
-	Positions int64 // that the records written are of, where one may have several; 0: as many
-
-	New game.Tally // positions that are new, in a game with cycles
+	// Positions is how many positions a part has of a game of rules only, in which a
+	// record is a position with one of its parents.
+	Positions int64
+	// Messages is the moves that the map of a pass told of, or that the reduce of a
+	// game of rules only did.
+	Messages int64
+	New      game.Tally // positions that are new, of a game with cycles
 }
 
 // AddNew counts positions that are new, and are written.

@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/lists"
@@ -106,18 +105,9 @@ func (j *Job) told(kind lists.Kind) (r Rows, err error) {
 	r.Name, r.Kind = fmt.Sprintf("what tier %d is told", j.Tier), kind
 	var packed []*lists.Dir
 	for _, d := range j.Told {
-		text := true
-		for _, name := range d.Outboxes() {
-			told, err := path.Match(lists.ToldGlob(j.Tier), name)
-			if err != nil {
-				return r, err
-			}
-			if told {
-				r.Text = append(r.Text, path.Join(d.Path(), name))
-			}
-			text = text && tierio.IsText(name)
-		}
-		if !text {
+		if text, all := d.TextTo(j.Tier); all {
+			r.Text = append(r.Text, text...)
+		} else {
 			packed = append(packed, d)
 		}
 	}

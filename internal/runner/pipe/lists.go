@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"strconv"
 
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -31,6 +32,7 @@ func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error)
 	if job.Step == step.Solve {
 		kind = lists.Values
 	}
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != tierio.Text)})
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
 		if job.Codec == tierio.Text {
 			return copyText(out, f)

@@ -32,7 +32,9 @@ type Game interface {
 	// Check says what is wrong with p, nil if it obeys the rules of how
 	// pieces lie. It does not say whether play can reach p.
 	Check(p Position) error
-	// Primitive is the value of a finished position, 0 while play goes on.
+	// Primitive is the value of a finished position, 0 while play goes on. Its
+	// outcome is a player's, whatever Values says: WinFor(ToMove(p)), if who is to
+	// move there has won.
 	Primitive(p Position) Value
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.
@@ -60,6 +62,12 @@ type Acyclic interface {
 	Tiers() int
 	// Tier is the tier of a valid position.
 	Tier(p Position) int
+}
+
+// TierUnit is an Acyclic game that can say what its tiers are the numbers of.
+type TierUnit interface {
+	// TierUnit is a few words for people: "pieces on the board".
+	TierUnit() string
 }
 
 // Tiered is a game in which every move leads from a tier to the next, so that

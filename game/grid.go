@@ -18,6 +18,32 @@ type Grid struct {
 // Square is the name of the square in column x and row y, both from 0.
 func (g Grid) Square(x, y int) string { return string(rune('a'+x)) + strconv.Itoa(y+1) }
 
+// Lines are the lines of n squares, along a row, a column or a diagonal, as the places
+// x, y of their squares; of one square there is one line for each.
+func (g Grid) Lines(n int) [][][2]int {
+	directions := [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}}
+	if n == 1 {
+		directions = directions[:1]
+	}
+	var lines [][][2]int
+	for y := range g.Height {
+		for x := range g.Width {
+			for _, d := range directions {
+				endX, endY := x+(n-1)*d[0], y+(n-1)*d[1]
+				if endX < 0 || endX >= g.Width || endY >= g.Height {
+					continue
+				}
+				line := make([][2]int, n)
+				for i := range line {
+					line[i] = [2]int{x + i*d[0], y + i*d[1]}
+				}
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
 // AppendText appends the rows with / between them: "X.O/.X./...".
 func (g Grid) AppendText(dst []byte, at func(x, y int) int) []byte {
 	for y := range g.Height {

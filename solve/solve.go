@@ -280,7 +280,7 @@ func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
 		return err
 	}
 	for tier := range r.tabled {
-		name := table.TierFile(tier)
+		name := table.TierFile(r.g, tier)
 		if filepath.Base(name) != f.Name {
 			continue
 		}
@@ -375,7 +375,7 @@ func (r *run) count(ctx context.Context, until int) error {
 			r.result.Tiers[tier] = int64(seal.Records())
 			continue
 		}
-		f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(tier)))
+		f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
 		if err != nil {
 			return err
 		}
@@ -419,7 +419,7 @@ func (r *run) solveTier(ctx context.Context, tier int) error {
 		case err != nil:
 			return err
 		case !whole:
-			job.Input = []string{r.data.Dir(table.TierFile(tier + 1))}
+			job.Input = []string{r.data.Dir(table.TierFile(r.g, tier+1))}
 		}
 	}
 	return r.job(ctx, &job, r.g.Slots(tier))
@@ -456,7 +456,7 @@ func (r *run) sealTable() error {
 func (r *run) tableAndRemove(tier int) error {
 	if !r.tabled[tier] {
 		if err := r.table(tier, r.values(tier)); err != nil {
-			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
+			return fmt.Errorf("%s: %w", table.TierFile(r.g, tier), err)
 		}
 	}
 	if r.KeepAll || tier == r.last {
@@ -491,7 +491,7 @@ func (r *run) table(tier int, from string) error {
 			return err
 		}
 	}
-	name := filepath.Join(r.tables, filepath.Base(table.TierFile(tier)))
+	name := filepath.Join(r.tables, filepath.Base(table.TierFile(r.g, tier)))
 	out, err := r.data.FS.Create(name)
 	if err != nil {
 		return err
@@ -500,10 +500,10 @@ func (r *run) table(tier int, from string) error {
 	if err := w.Finish(w.AppendTier(in), out); err != nil {
 		return err
 	}
-	if err := r.data.CommitFile(name, table.TierFile(tier)); err != nil {
+	if err := r.data.CommitFile(name, table.TierFile(r.g, tier)); err != nil {
 		return err
 	}
-	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(tier)))
+	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
 	if err != nil {
 		return err
 	}
@@ -514,18 +514,17 @@ func (r *run) table(tier int, from string) error {
 
 // final counts the table and writes the course's text, if it is wanted.
 func (r *run) final(ctx context.Context) error {
-	t, err := table.Open(r.data.FS, r.data.Path)
+	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
 	job := runner.Job{Work: runner.Work{Name: FinalDir, Step: step.Final}, Tier: r.last}
-	for tier := range r.last + 1 {
-		counts := t.Counts(tier)
-		r.result.Positions += counts.Total()
-		if tier > 0 {
-			job.Input = append(job.Input, r.data.Dir(table.TierFile(tier)))
-		}
+	for tier := 1; tier <= r.last; tier++ {
+		job.Input = append(job.Input, r.data.Dir(table.TierFile(r.g, tier)))
+	}
+	if r.result.Positions, err = t.Positions(); err != nil {
+		return err
 	}
 	r.result.Solved, r.result.Before = true, r.sealed
 	value, ok, err := t.Lookup(r.g.Start())
@@ -535,7 +534,7 @@ func (r *run) final(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result.Value = value.String()
+	r.result.Value = r.g.Values().Text(value)
 	if wanted, err := r.wantsFinal(ctx); err != nil || !wanted {
 		return err
 	}

@@ -58,18 +58,14 @@ func New(width, height, connect int) (game.Acyclic, error) {
 	for x := range width {
 		for y := range height {
 			r.names = append(r.names, r.grid.Square(x, y))
-			for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
-				endX, endY := x+(connect-1)*d[0], y+(connect-1)*d[1]
-				if endX >= width || endY < 0 || endY >= height {
-					continue
-				}
-				var line uint64
-				for i := range connect {
-					line |= 1 << r.square(x+i*d[0], y+i*d[1])
-				}
-				r.lines = append(r.lines, line)
-			}
 		}
+	}
+	for _, places := range r.grid.Lines(connect) {
+		var line uint64
+		for _, at := range places {
+			line |= 1 << r.square(at[0], at[1])
+		}
+		r.lines = append(r.lines, line)
 	}
 	return r, nil
 }

@@ -70,35 +70,15 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 	for i := range r.squares {
 		r.weights[i+1] = 3 * r.weights[i]
 	}
-	r.lines = newLines(width, height, connect)
+	for _, places := range r.grid().Lines(connect) {
+		line := make([]int, connect)
+		for i, at := range places {
+			line[i] = at[1]*width + at[0]
+		}
+		r.lines = append(r.lines, line)
+	}
 	r.layout.init(r, min(low, r.squares))
 	return r, nil
-}
-
-// newLines lists the lines of a board: from every square in four directions, but
-// in one only if they are all the same.
-func newLines(width, height, connect int) [][]int {
-	directions := [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}}
-	if connect == 1 {
-		directions = directions[:1]
-	}
-	var lines [][]int
-	for y := range height {
-		for x := range width {
-			for _, d := range directions {
-				endX, endY := x+(connect-1)*d[0], y+(connect-1)*d[1]
-				if endX < 0 || endX >= width || endY >= height {
-					continue
-				}
-				line := make([]int, connect)
-				for i := range line {
-					line[i] = (y+i*d[1])*width + x + i*d[0]
-				}
-				lines = append(lines, line)
-			}
-		}
-	}
-	return lines
 }
 
 // Kind registers Quick Cross.

@@ -254,7 +254,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds, tells = []Kind{Parents, Messages}, Messages
 	}
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells)
+	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
 	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
 	do := f.possible(box)
 	if name == step.Solve {

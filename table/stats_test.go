@@ -74,7 +74,7 @@ func TestTableStats(t *testing.T) {
 	}
 	p := g.Start()
 	for tier := range 3 {
-		writeTier(t, g, filepath.Join(dir, TierFile(tier)), p, game.NewValue(game.Tie, 2-tier))
+		writeTier(t, g, filepath.Join(dir, TierFile(g, tier)), p, game.NewValue(game.Tie, 2-tier))
 		for _, m := range g.Moves(nil, p) {
 			p = m.To
 		}

@@ -26,14 +26,13 @@ import (
 // Dir is the name of the table's directory within a data directory.
 const Dir = "table"
 
-const (
-	tierPrefix = "tier-"
-	tierSuffix = ".blocks"
-)
-
 // TierFile is the path of a tier's file within a data directory.
-func TierFile(tier int) string {
-	return filepath.Join(Dir, fmt.Sprintf("%s%02d%s", tierPrefix, tier, tierSuffix))
+func TierFile(g game.Game, tier int) string {
+	suffix := "lists"
+	if _, ok := g.(game.Tiered); ok {
+		suffix = "blocks"
+	}
+	return filepath.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
 }
 
 // A Table is a solved game, open for reading. Its methods are safe for
@@ -63,6 +62,9 @@ func Open(fsys store.FS, data string) (*Table, error) {
 	return t, nil
 }
 
+// OpenOf is Open where the game is known.
+func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) { return Open(fsys, data) }
+
 func (t *Table) open(fsys store.FS, data string) error {
 	seal, err := openSeal(fsys, data)
 	if err != nil {
@@ -75,7 +77,7 @@ func (t *Table) open(fsys store.FS, data string) error {
 		return fmt.Errorf("%s: %d files, but %q has %d tiers", filepath.Join(data, Dir), len(seal.Files), seal.Game, tiers)
 	}
 	for tier := range t.g.Tiers() + 1 {
-		name := filepath.Join(data, TierFile(tier))
+		name := filepath.Join(data, TierFile(t.g, tier))
 		f, err := openTier(fsys, name, seal.File(filepath.Base(name)))
 		if err != nil {
 			return err

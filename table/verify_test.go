@@ -47,7 +47,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	tier, rng := g.Tier(p), p>>g.LowBits()
-	name := filepath.Join(dir, table.TierFile(tier))
+	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := tierio.Open(store.Local{}, name, g, tier)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestVerifyFiles(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir, _ := solved(t)
-			file := filepath.Join(dir, table.TierFile(9))
+			file := filepath.Join(dir, table.TierFile(g, 9))
 			test.damage(t, file)
 			_, _, err := table.Verify(context.Background(), store.Local{}, dir)
 			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "not whole" && !strings.Contains(err.Error(), file) {

@@ -430,11 +430,11 @@ func (f *ListFile) Page(tier int) (p ListPage, ok bool) {
 	return f.pages[i], true
 }
 
-// AddCounts adds the numbers of rows by value of a list of Values, as its writer
-// counted them.
-func (f *ListFile) AddCounts(to map[uint16]uint64) {
+// EachCount calls do for each value of a list of Values, ascending, with the number of
+// its rows, as its writer counted them.
+func (f *ListFile) EachCount(do func(value uint16, n uint64)) {
 	for s := f.count; len(s) > 0; s = s[rowCountSize:] {
-		to[binary.LittleEndian.Uint16(s)] += binary.LittleEndian.Uint64(s[2:])
+		do(binary.LittleEndian.Uint16(s), binary.LittleEndian.Uint64(s[2:]))
 	}
 }
 

@@ -67,10 +67,13 @@ type Counters struct {
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
 
-	// What follows is of a game with cycles.
-
-	Messages int64      // moves that the map told of
-	New      game.Tally // positions that are new
+	// Positions is how many positions a part has of a game of rules only, in which a
+	// record is a position with one of its parents.
+	Positions int64
+	// Messages is the moves that the map of a pass told of, or that the reduce of a
+	// game of rules only did.
+	Messages int64
+	New      game.Tally // positions that are new, of a game with cycles
 }
 
 // AddNew counts positions that are new, and are written.

@@ -62,7 +62,7 @@ func solveWords(spec string) []string {
 // tell runs a command of driver in this process.
 func tell(words ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	status = inprocess.Main(append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
+	status = inprocess.Run(all.Kinds(), append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

@@ -69,7 +69,7 @@ func reseal(t *testing.T, dir, spec string) {
 // counts what the file says that it holds.
 func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
 	t.Helper()
-	name := filepath.Join(dir, table.TierFile(tier))
+	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := tierio.OpenParts(store.Local{}, []string{name}, g, tier)
 	if err != nil {
 		t.Fatal(err)
@@ -552,7 +552,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		start(t, cmd)
-		waitOpen(t, cmd.Process.Pid, table.TierFile(20))
+		waitOpen(t, cmd.Process.Pid, "tier-20.blocks")
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}

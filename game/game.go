@@ -32,7 +32,9 @@ type Game interface {
 	// Check says what is wrong with p, nil if it obeys the rules of how
 	// pieces lie. It does not say whether play can reach p.
 	Check(p Position) error
-	// Primitive is the value of a finished position, 0 while play goes on.
+	// Primitive is the value of a finished position, 0 while play goes on. Its
+	// outcome is a player's, whatever Values says: WinFor(ToMove(p)), if who is to
+	// move there has won.
 	Primitive(p Position) Value
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.
@@ -45,10 +47,10 @@ type Game interface {
 	// to move counts as First.
 	ToMove(p Position) Player
 	// AppendText appends p as one line of text, Parse is its inverse, Picture
-	// is p as a person sees it, lines ended by \n.
+	// is p as a person sees it.
 	AppendText(dst []byte, p Position) []byte
 	Parse(text string) (Position, error)
-	Picture(p Position) string
+	Picture(p Position) Picture
 }
 
 // Acyclic is a game in which every move raises the tier, by one or by more: no
@@ -137,21 +139,4 @@ func Listed(g Game, p Position) bool {
 // Cyclic.
 func UnknownKind(g Game) error {
 	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
-}
-
-// A Param is a parameter of a game: a flag of the driver, a property of a job.
-type Param struct {
-	Name    string // in lower case, as the flag is written
-	Usage   string // a few words for --help
-	Default int
-}
-
-// A Kind is a game without its parameters: what is registered.
-type Kind struct {
-	Name   string // the first word of a Spec
-	Usage  string // a few words for --help
-	Params []Param
-	// New makes the rules; args are in the order of Params. An error says
-	// which parameter is wrong and what is allowed.
-	New func(args []int) (Game, error)
 }

@@ -88,23 +88,6 @@ func Dial(name string) (f *FS, path string, err error) {
 	return f, "/" + path, nil
 }
 
-// Open returns the file system of a name and the path within it: in HDFS, if the name
-// begins with Scheme, or on this machine. done ends the connection.
-func Open(name string) (fsys store.FS, path string, done func(), err error) {
-	there, err := InHDFS(name)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	if !there {
-		return store.Local{}, name, func() {}, nil
-	}
-	f, path, err := Dial(name)
-	if err != nil {
-		return nil, "", nil, err
-	}
-	return f, path, func() { f.Close() }, nil
-}
-
 // answers wants the name node to answer, which a connection does not show: it may
 // hang, or be something else that listens there.
 func (f *FS) answers() error {

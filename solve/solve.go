@@ -145,18 +145,33 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	return l.result, l.journal.end(state, err)
 }
 
+// Check says why a game cannot be solved, whatever the machine; nil if it can.
+func Check(g game.Game) error {
+	if err := game.CheckLength(g); err != nil {
+		return err
+	}
+	switch g := g.(type) {
+	case game.Tiered:
+	case game.Cyclic:
+		if n := game.Ranges(g); n > maxRanges {
+			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
+		}
+	case game.Acyclic:
+	default:
+		return game.UnknownKind(g)
+	}
+	return nil
+}
+
 // solve chooses the loop: the one place in which the kinds of games part.
 func (l *loop) solve(ctx context.Context, g game.Game) error {
-	if err := game.CheckLength(g); err != nil {
+	if err := Check(g); err != nil {
 		return err
 	}
 	switch g := g.(type) {
 	case game.Tiered:
 		return runBlocks(ctx, l, g)
 	case game.Cyclic:
-		if n := game.Ranges(g); n > maxRanges {
-			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
-		}
 		return newCyclicRun(l, g).run(ctx)
 	case game.Acyclic:
 		return runLists(ctx, l, g)

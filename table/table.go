@@ -63,7 +63,7 @@ func Open(fsys store.FS, data string) (*Table, error) {
 }
 
 // OpenOf is Open where the game is known.
-func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) { return Open(fsys, data) }
+func OpenOf(fsys store.FS, data string, _ game.Game) (*Table, error) { return Open(fsys, data) }
 
 func (t *Table) open(fsys store.FS, data string) error {
 	seal, err := openSeal(fsys, data)

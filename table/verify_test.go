@@ -176,7 +176,7 @@ func TestVerifyFiles(t *testing.T) {
 		{"not whole", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "not whole"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir, _ := solved(t)
+			dir, g := solved(t)
 			file := filepath.Join(dir, table.TierFile(g, 9))
 			test.damage(t, file)
 			_, _, err := table.Verify(context.Background(), store.Local{}, dir)

@@ -14,18 +14,30 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
 // defaultData is the data directory where none is named.
 const defaultData = "all_data"
 
-// Main is the command driver.
-func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	commands := []*cli.Command{solveCommand(), statusCommand(), lookupCommand(), statsCommand(), verifyCommand(), rangesCommand()}
+// Main is the command driver for a program that knows these games: it does what the
+// command line of the process says, and ends the process. A module that has games of
+// its own calls it with them.
+func Main(games ...game.Kind) {
+	os.Exit(Run(games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Run is driver with this command line, of which the first word is its own name, and
+// these streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped
+// by Ctrl-C.
+func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
+		return command.Exit(args, err, stderr)
+	}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(), statsCommand(), verifyCommand(), rangesCommand(games)}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)
@@ -40,10 +52,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ofGame gives a command a sub-command for each game, each with the game's
 // parameters and the command's flags.
-func ofGame(c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
-	var names []string
-	for _, kind := range all.Kinds() {
-		names = append(names, kind.Name)
+func ofGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
+	for _, kind := range games {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name:   kind.Name,
 			Usage:  kind.Usage,
@@ -51,7 +61,7 @@ func ofGame(c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Com
 			Action: func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
-	c.Flags, c.Action = nil, command.Unknown("game", names)
+	c.Flags, c.Action = nil, command.Unknown("game", games.Names())
 	return c
 }
 
@@ -76,10 +86,14 @@ func openData(c *cli.Context) (fsys store.FS, path string, done func(), err erro
 	return open("data", name)
 }
 
-// open returns the file system of the name that a flag gives, and the path there.
+// open returns the file system of the name that a flag gives, and the path there; done
+// ends the connection.
 func open(flag, name string) (fsys store.FS, path string, done func(), err error) {
-	fsys, path, done, err = hadoop.Open(name)
-	return fsys, path, done, misnamed(flag, err)
+	place, err := filesys.Open(name)
+	if err != nil {
+		return nil, "", nil, misnamed(flag, err)
+	}
+	return place.FS, place.Path, func() { place.Close() }, nil
 }
 
 // misnamed makes an error of usage of one that a flag's name has earned.

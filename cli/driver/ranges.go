@@ -9,19 +9,41 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
-func rangesCommand() *cli.Command {
-	return ofGame(&cli.Command{
+// rangesCommand is of the games with ranges: those of a pass over a game with cycles
+// are the driver's to cut, as no job by hand makes the index that the next pass needs.
+func rangesCommand(games game.Kinds) *cli.Command {
+	return ofGame(withRanges(games), &cli.Command{
 		Name:  "ranges",
 		Usage: "write the file of ranges that a job by hand needs to have several reducers",
 		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
 			"-D mapreduce.totalorderpartitioner.path=FILE -D mapreduce.totalorderpartitioner.naturalorder=false\n" +
 			"-partitioner org.apache.hadoop.mapred.lib.TotalOrderPartitioner",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
-			&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
-			&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
-		},
+		Flags: rangesFlags(),
 	}, ranges)
+}
+
+func rangesFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "tier", Usage: "the tier of the positions that the job writes"},
+		&cli.IntFlag{Name: "reducers", Usage: "how many parts the job writes"},
+		&cli.StringFlag{Name: "out", Usage: "the `FILE`, on this machine or in HDFS (hdfs://host:port/path); - is stdout", Value: "-"},
+	}
+}
+
+// withRanges are the games whose tiers have ranges. What a kind makes, a game of it
+// tells, which its defaults make.
+func withRanges(games game.Kinds) (tiered game.Kinds) {
+	for _, kind := range games {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		g, err := kind.New(args)
+		if _, ok := g.(game.Tiered); ok && err == nil {
+			tiered = append(tiered, kind)
+		}
+	}
+	return tiered
 }
 
 // ranges is driver ranges.
@@ -34,11 +56,15 @@ func ranges(c *cli.Context, kind game.Kind) error {
 			return command.Usagef("--%s is missing", name)
 		}
 	}
-	g, err := command.TieredOf(c, kind)
+	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
 	}
-	data, err := hadoop.Ranges(g, c.Int("tier"), c.Int("reducers"))
+	tiered, ok := g.(game.Tiered)
+	if !ok {
+		return command.Usagef("%s: its tiers have no ranges", g.Spec())
+	}
+	data, err := hadoop.Ranges(tiered, c.Int("tier"), c.Int("reducers"))
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

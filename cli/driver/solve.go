@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -17,12 +15,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/internal/runner/pipe"
-	"github.com/treereduce/treereduce/internal/runner/streaming"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
@@ -36,14 +30,14 @@ const defaultMemory = "2G"
 // at 20 ns a record, in the 10 s that a job needs to start (docs/hadoop.md).
 const clusterAbove = 500_000_000
 
-func solveCommand() *cli.Command {
-	return ofGame(&cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+func solveCommand(games game.Kinds) *cli.Command {
+	return ofGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
 }
 
 func solveFlags() []cli.Flag {
 	return []cli.Flag{
 		dataFlag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: "inline"},
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -79,25 +73,30 @@ func parseSize(text string) (int64, error) {
 // minMemory is the least that --memory may be for any game.
 const minMemory = 64 << 20
 
+// memoryOf is --memory in bytes.
+func memoryOf(c *cli.Context) (int, error) {
+	memory, err := parseSize(c.String("memory"))
+	if err != nil {
+		return 0, command.Usagef("--memory: %v", err)
+	}
+	if memory < minMemory {
+		return 0, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+	}
+	return int(memory), nil
+}
+
 // maxReducers is how many parts have names that sort by their number.
 const maxReducers = 100_000
 
-// solveOptions turns the flags into options.
-func solveOptions(c *cli.Context, p *progress, g game.Game, fsys store.FS) (o solve.Options, err error) {
+// solveOptions turns the flags into options, all but the runner.
+func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
 		Codec:     tierio.Blocks,
 		Final:     solve.Final(c.String("final")),
 		UntilTier: c.Int("until-tier"),
-		Report:    p.report,
-	}
-	memory, err := parseSize(c.String("memory"))
-	if err != nil {
-		return o, command.Usagef("--memory: %v", err)
-	}
-	if memory < minMemory {
-		return o, command.Usagef("--memory %s: at least %dM are needed", c.String("memory"), minMemory>>20)
+		Remember:  options(c),
 	}
 	switch c.String("keep") {
 	case "final":
@@ -126,71 +125,20 @@ func solveOptions(c *cli.Context, p *progress, g game.Game, fsys store.FS) (o so
 	if n := c.Int64("cluster-above"); n < 0 {
 		return o, command.Usagef("--cluster-above %d: expected 0 or more", n)
 	}
-	o.Runner, err = runnerOf(c, g, fsys, int(memory), &o)
-	return o, err
+	return o, nil
 }
 
-// limitMemory has the collector stay within a limit, if memory is not less than
-// the least that is needed.
-func limitMemory(c *cli.Context, what string, memory, least, limit int) error {
-	if memory < least {
-		return command.Usagef("--memory %s: %s needs at least %dM", c.String("memory"), what, (least-1)>>20+1)
+// modeOf is what becomes of a run that the data directory holds.
+func modeOf(c *cli.Context) (store.Mode, error) {
+	switch {
+	case c.Bool("resume") && c.Bool("overwrite"):
+		return 0, command.Usagef("--resume and --overwrite exclude each other")
+	case c.Bool("resume"):
+		return store.Resume, nil
+	case c.Bool("overwrite"):
+		return store.Overwrite, nil
 	}
-	debug.SetMemoryLimit(int64(limit))
-	return nil
-}
-
-// runnerOf makes the runner that is asked for, and sets the number of reducers
-// where it is 0.
-func runnerOf(c *cli.Context, g game.Game, fsys store.FS, memory int, o *solve.Options) (runner.Runner, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	bin := filepath.Dir(self)
-	if o.Reducers == 0 {
-		o.Reducers = 1
-		if c.String("runner") == "pipe" {
-			o.Reducers = pipe.Reducers(g, memory)
-		}
-	}
-	what, limit := g.Spec(), memory
-	least := inline.Least(g, o.UntilTier, o.Final == solve.FinalYes)
-	inProcess := &inline.Runner{Memory: memory}
-	var r runner.Runner
-	switch name := c.String("runner"); name {
-	case "inline":
-		r = inProcess
-	case "pipe":
-		r = &pipe.Runner{Bin: bin, Memory: memory}
-		what = fmt.Sprintf("%s with %d reducers", what, o.Reducers)
-		least, limit = pipe.Least(g, o.Reducers), pipe.Divide(g, memory, o.Reducers).Driver
-	case "hadoop":
-		if r, err = clusterRunner(c, fsys.(*hadoop.FS), bin, inProcess); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, command.Usagef("--runner %q: expected inline, pipe or hadoop", name)
-	}
-	return r, limitMemory(c, what, memory, least, limit)
-}
-
-// dataOf is the name of the data directory, where the runner can work in it: the
-// reducers of pipe write on this machine.
-func dataOf(c *cli.Context) (name string, err error) {
-	name = c.String("data")
-	if c.String("runner") == "hadoop" {
-		name, err = hadoop.InDefault(name)
-	}
-	if err != nil {
-		return "", misnamed("data", err)
-	}
-	if there, err := hadoop.InHDFS(name); err != nil {
-		return "", misnamed("data", err)
-	} else if there && c.String("runner") == "pipe" {
-		return "", command.Usagef("--runner pipe writes on this machine alone: of --data %s take --runner hadoop or inline", name)
-	}
-	return name, nil
+	return store.Fresh, nil
 }
 
 // solveGame is driver solve.
@@ -202,36 +150,56 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(c)
-	mode := store.Fresh
-	switch {
-	case c.Bool("resume") && c.Bool("overwrite"):
-		return command.Usagef("--resume and --overwrite exclude each other")
-	case c.Bool("resume"):
-		mode = store.Resume
-	case c.Bool("overwrite"):
-		mode = store.Overwrite
-	}
-	name, err := dataOf(c)
+	mode, err := modeOf(c)
 	if err != nil {
 		return err
 	}
-	fsys, path, done, err := open("data", name) // with --runner hadoop a *hadoop.FS
+	if err := solve.Check(g); err != nil {
+		return command.Usagef("%w", err)
+	}
+	chosen, err := choiceOf(c.String("runner"))
 	if err != nil {
 		return err
 	}
-	defer done()
+	name, err := chosen.dataDir(c.String("data"))
+	if err != nil {
+		return misnamed("data", err)
+	}
+	place, err := filesys.Open(name)
+	if err != nil {
+		return misnamed("data", err)
+	}
+	defer place.Close()
 	lateKeep := false
 	if mode == store.Resume {
-		if lateKeep, err = goOnWith(c, fsys, path); err != nil {
+		if lateKeep, err = goOnWith(c, place); err != nil {
 			return err
 		}
 	}
-	o, err := solveOptions(c, p, g, fsys)
+	o, err := solveOptions(c)
 	if err != nil {
 		return err
 	}
-	o.LateKeep, o.Remember = lateKeep, options(c)
+	o.LateKeep = lateKeep
+	memory, err := memoryOf(c)
+	if err != nil {
+		return err
+	}
+	if o.Reducers == 0 {
+		o.Reducers = chosen.reducers(g, memory)
+	}
+	own, err := chosen.ownMemory(c, g, memory, &o)
+	if err != nil {
+		return err
+	}
+	r, err := chosen.readyRunnerOf(c, place, memory)
+	if err != nil {
+		return err
+	}
+	o.Runner = r
+	debug.SetMemoryLimit(int64(own)) // the collector's
+	p := newProgress(c)
+	o.Report = p.report
 	o.Warn = func(text string) {
 		p.end()
 		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", text)
@@ -240,27 +208,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	// outlive its holder by a minute.
 	ctx, stop := interruptible(c.Context)
 	defer stop()
-	var keep func(string) (bool, error)
-	if r, ok := o.Runner.(*streaming.Runner); ok {
-		keep = func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) }
-		err := r.Preflight(ctx, g, o.Codec, path)
-		if ctx.Err() != nil {
-			return command.ErrInterrupted
-		}
-		if err != nil {
-			return err
-		}
-	}
-	data, err := store.Create(fsys, path, g.Spec(), mode, keep)
-	if err != nil && ctx.Err() != nil {
-		return command.ErrInterrupted
-	}
-	if errors.Is(err, store.ErrBegun) {
-		return fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
-	}
-	if dfs, ok := fsys.(*hadoop.FS); ok && errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, dfs.User())
-	}
+	data, err := begin(ctx, place, g, mode, o.Codec, r)
 	if err != nil {
 		return err
 	}
@@ -286,6 +234,27 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	return err
 }
 
+// begin asks whether a run can be, and makes or takes its data directory.
+func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mode, codec tierio.Codec, r readyRunner) (*store.Data, error) {
+	err := r.Preflight(ctx, g, codec, place.Path)
+	if ctx.Err() != nil {
+		return nil, command.ErrInterrupted
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := store.Create(place.FS, place.Path, g.Spec(), mode, func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, command.ErrInterrupted
+	case errors.Is(err, store.ErrBegun):
+		return nil, fmt.Errorf("%w: --resume goes on with it, --overwrite begins anew", err)
+	case place.HDFS != nil && errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%w to %s (HADOOP_USER_NAME names another user)", err, place.HDFS.User())
+	}
+	return data, err
+}
+
 // remembered are the flags that a run keeps to when it is resumed.
 var remembered = []string{"keep", "compress", "final", "reducers"}
 
@@ -302,8 +271,8 @@ func options(c *cli.Context) map[string]string {
 
 // goOnWith sets the flags that are not given to those of the run that is resumed.
 // lateKeep says that more is to be kept than it was asked for, or in another form.
-func goOnWith(c *cli.Context, fsys store.FS, path string) (lateKeep bool, err error) {
-	m, err := store.ReadManifest(fsys, path)
+func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
+	m, err := store.ReadManifest(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // store.Create says so
 	}
@@ -322,7 +291,7 @@ func goOnWith(c *cli.Context, fsys store.FS, path string) (lateKeep bool, err er
 		switch {
 		case !given[name]:
 			if err := c.Set(name, value); err != nil {
-				return false, fmt.Errorf("data directory %s: option %s: %w", path, name, err)
+				return false, fmt.Errorf("data directory %s: option %s: %w", place.Path, name, err)
 			}
 		case (name == "keep" || name == "compress") && fmt.Sprint(c.Value(name)) != value:
 			lateKeep = true

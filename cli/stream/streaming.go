@@ -18,7 +18,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/task"
@@ -32,32 +31,51 @@ type stream struct {
 	tells  bool                                                                                    // the map: of solve it must know whose turn it is
 }
 
-// Mapper is the command mapper, which is also called STEP_map.
-func Mapper(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("map", stream{step.Map, task.Task.Map, mapPass, true}, args, stdin, stdout, stderr)
+// Mapper is the command mapper, which is also called STEP_map, for a program that
+// knows these games, of which the first is the one that nobody names. It does what the
+// command line of the process says, and ends the process.
+func Mapper(games ...game.Kind) {
+	os.Exit(run("map", stream{step.Map, task.Task.Map, mapPass, true}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Reducer is the command reducer, which is also called STEP_reduce.
-func Reducer(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return streamCommand("reduce", stream{step.Reduce, reduceBlocks, reducePass, false}, args, stdin, stdout, stderr)
+// Reducer is the command reducer, which is also called STEP_reduce, as Mapper is
+// mapper.
+func Reducer(games ...game.Kind) {
+	os.Exit(run("reduce", stream{step.Reduce, reduceBlocks, reducePass, false}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// streamCommand runs one side of the steps. Its name may say which.
-func streamCommand(side string, work stream, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// run runs a command line of one side of the steps and returns its exit code. The name
+// of the command may say which step.
+func run(side string, work stream, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := stepFlags()
+	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
+		return command.Exit(args, err, stderr)
+	}
 	app := &cli.App{
 		Name:      filepath.Base(args[0]),
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", side),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
+	if name, ok := strings.CutSuffix(app.Name, "_"+side); ok {
+		args = slices.Concat([]string{args[0], name}, args[1:])
+	}
+	of := gameFlag(games)
+	gameName := gameNamed(args[min(2, len(args)):], of, flags)
+	kind, known := games.Named(gameName)
 	for _, name := range step.AllNames() {
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
 			Usage: fmt.Sprintf("the %s of this step", side),
-			Flags: streamFlags(),
+			Flags: slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
+			// What its flags are is not known of a game that is not.
+			SkipFlagParsing: !known,
 			Action: func(c *cli.Context) error {
+				if !known {
+					return command.Usagef("unknown game %q", gameName)
+				}
 				begun := time.Now()
-				n, err := runStream(c, name, work)
+				n, err := runStream(c, name, kind, work)
 				if err != nil {
 					return err
 				}
@@ -65,28 +83,48 @@ func streamCommand(side string, work stream, args []string, stdin io.Reader, std
 			},
 		})
 	}
-	if name, ok := strings.CutSuffix(app.Name, "_"+side); ok {
-		args = slices.Concat([]string{args[0], name}, args[1:])
-	}
 	return command.Run(app, args, stdin, stdout, stderr)
 }
 
-// streamFlags are the parameters of a step: those of every game, and those of
-// a job.
-func streamFlags() []cli.Flag {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "game", Usage: "name of the game", Value: all.Kinds()[0].Name, EnvVars: command.Environment("game")},
+// gameNamed is the game that the words of a command line name after the step, or its
+// environment, or the one that nobody need name. What flags there are besides depends
+// on it, so that it must be known before they are read: those of other games may be
+// called the same and mean something else.
+func gameNamed(words []string, of *cli.StringFlag, flags []cli.Flag) string {
+	name := of.Value
+	if text, ok := os.LookupEnv(of.EnvVars[0]); ok {
+		name = text
 	}
-	seen := make(map[string]bool)
-	for _, kind := range all.Kinds() {
-		for _, f := range command.GameFlags(kind, true) {
-			if name := f.Names()[0]; !seen[name] {
-				seen[name] = true
-				flags = append(flags, f)
-			}
+	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' && words[0] != "--" {
+		flag, value, given := strings.Cut(strings.TrimPrefix(words[0][1:], "-"), "=")
+		words = words[1:]
+		if !given && !standsAlone(flag, flags) && len(words) > 0 {
+			value, words = words[0], words[1:]
+		}
+		if flag == of.Name {
+			name = value
 		}
 	}
-	return append(flags,
+	return name
+}
+
+// standsAlone reports whether a flag takes no word after it.
+func standsAlone(name string, flags []cli.Flag) bool {
+	return slices.ContainsFunc(append(flags, cli.HelpFlag), func(f cli.Flag) bool {
+		_, alone := f.(*cli.BoolFlag)
+		return alone && slices.Contains(f.Names(), name)
+	})
+}
+
+// gameFlag names the game of a step.
+func gameFlag(games game.Kinds) *cli.StringFlag {
+	return &cli.StringFlag{Name: "game", Usage: "name of the game, whose parameters are flags too: " + strings.Join(games.Names(), ", "),
+		Value: games[0].Name, EnvVars: command.Environment("game")}
+}
+
+// stepFlags are the parameters of a step, but for its game and those of the game.
+func stepFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
 		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
@@ -95,16 +133,12 @@ func streamFlags() []cli.Flag {
 		&cli.StringFlag{Name: "output", Usage: "reduce of a game with cycles: the `DIRECTORY` for the new states", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce of a game with cycles: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
-	)
+	}
 }
 
 // runStream runs one side of a step with the parameters of a command line.
-func runStream(c *cli.Context, name string, work stream) (n step.Counters, err error) {
+func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step.Counters, err error) {
 	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
-		return n, err
-	}
-	kind, err := command.KindOf(c.String("game"))
-	if err != nil {
 		return n, err
 	}
 	if err := checkParameters(c, kind); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
@@ -79,7 +80,11 @@ func taskFS() (fsys store.FS, done func(), err error) {
 // one. path is that of the directory there.
 func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
 	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
-		return hadoop.Open(dir)
+		place, err := filesys.Open(dir)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return place.FS, place.Path, func() { place.Close() }, nil
 	}
 	if fsys, done, err = taskFS(); err != nil {
 		return nil, "", nil, err

@@ -14,11 +14,8 @@
 package main
 
 import (
-	"os"
-
 	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/game/all"
 )
 
-func main() {
-	os.Exit(driver.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { driver.Main(all.Kinds()...) }

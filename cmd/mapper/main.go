@@ -17,11 +17,8 @@
 package main
 
 import (
-	"os"
-
 	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game/all"
 )
 
-func main() {
-	os.Exit(stream.Mapper(os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { stream.Mapper(all.Kinds()...) }

@@ -19,11 +19,8 @@
 package main
 
 import (
-	"os"
-
 	"github.com/treereduce/treereduce/cli/stream"
+	"github.com/treereduce/treereduce/game/all"
 )
 
-func main() {
-	os.Exit(stream.Reducer(os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { stream.Reducer(all.Kinds()...) }

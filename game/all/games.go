@@ -1,41 +1,32 @@
-// Package all lists the games that treereduce knows. A new game is a package
-// of its own and one line here.
+// Package all lists the games that treereduce comes with. A new game is a package
+// of its own and one line here. Programs are given a list like this one: a module
+// elsewhere gives its own, with games of ours in it or without.
 package all
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/dodgem"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
 // Kinds returns every kind of game.
-func Kinds() []game.Kind { return []game.Kind{connectn.Kind, quickcross.Kind} }
-
-// Parse makes the game that a spec names, as game.Game.Spec gives it:
-// "connectn width=4 height=5 connect=3".
-func Parse(spec string) (game.Game, error) {
-	words := strings.Fields(spec)
-	for _, kind := range Kinds() {
-		if len(words) != len(kind.Params)+1 || words[0] != kind.Name {
-			continue
-		}
-		args := make([]int, len(kind.Params))
-		for i, p := range kind.Params {
-			value, ok := strings.CutPrefix(words[i+1], p.Name+"=")
-			n, err := strconv.Atoi(value)
-			if !ok || err != nil {
-				return nil, fmt.Errorf("game %q: expected %s=NUMBER, found %q", spec, p.Name, words[i+1])
-			}
-			args[i] = n
-		}
-		return kind.New(args)
+func Kinds() game.Kinds {
+	return game.Kinds{
+		connectn.Kind,
+		quickcross.Kind,
+		mnk.Kind,
+		mancala.Kind,
+		dodgem.Kind,
 	}
-	return nil, fmt.Errorf("game %q is not one that this program knows", spec)
 }
+
+// Parse is Kinds().Parse.
+func Parse(spec string) (game.Game, error) { return Kinds().Parse(spec) }
 
 // Tiered makes the game of a spec, which must be solved a tier at a time.
 func Tiered(spec string) (game.Tiered, error) {

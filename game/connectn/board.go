@@ -31,7 +31,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -341,22 +340,25 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 	return p, nil
 }
 
-// Picture draws the board as it stands, with the numbers of its columns below.
-func (r *Rules) Picture(p game.Position) string {
-	text := strings.ReplaceAll(string(r.AppendText(nil, p)), " ", ".")
-	var b strings.Builder
-	cell := len(strconv.Itoa(r.width-1)) + 1
-	for row := r.height - 1; row >= 0; row-- {
-		for c := range r.width {
-			fmt.Fprintf(&b, "%*c", cell, text[c*r.height+row])
-		}
-		b.WriteByte('\n')
-	}
+// Picture is the board as it stands, with the numbers of its columns below.
+func (r *Rules) Picture(p game.Position) game.Picture {
+	text := r.AppendText(nil, p)
+	pic := game.Picture{Rows: make([][]game.Square, r.height)}
 	for c := range r.width {
-		fmt.Fprintf(&b, "%*d", cell, c)
+		pic.Below = append(pic.Below, strconv.Itoa(c))
+		for row := range r.height {
+			s := game.Square{Text: "."}
+			switch piece := text[c*r.height+row]; piece {
+			case 'X':
+				s = game.Square{Text: "X", Owner: game.OfFirst}
+			case 'O':
+				s = game.Square{Text: "O", Owner: game.OfSecond}
+			}
+			y := r.height - 1 - row
+			pic.Rows[y] = append(pic.Rows[y], s)
+		}
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return pic
 }
 
 // Values are those of the players; ties are drawn out.

@@ -316,12 +316,12 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := g.Picture(p), " O . .\n X X .\n 0 1 2\n"; got != want {
+	if got, want := g.Picture(p).String(), " O . .\n X X .\n 0 1 2\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 	wide := mustNew(t, 11, 1, 2)
 	want := "  .  .  .  .  .  .  .  .  .  .  .\n  0  1  2  3  4  5  6  7  8  9 10\n"
-	if got := wide.Picture(0); got != want {
+	if got := wide.Picture(0).String(); got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 }

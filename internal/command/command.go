@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
 )
 
 // The exit codes of all commands.
@@ -51,7 +51,6 @@ func (o *output) Write(b []byte) (n int, _ error) {
 // Run runs an application and turns its error into one line and an exit code. An
 // output that could not be written is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	name := filepath.Base(args[0])
 	app.HideVersion, app.DisableSliceFlagSeparator = true, true
 	out := &output{to: stdout}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
@@ -61,9 +60,16 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	app.CommandNotFound = func(_ *cli.Context, topic string) { noHelp = Usagef("no help on %q", topic) }
 	prepare(app.Commands)
 	err := app.Run(args)
-	if err = cmp.Or(err, noHelp, out.err); err == nil {
+	return Exit(args, cmp.Or(err, noHelp, out.err), stderr)
+}
+
+// Exit tells the error of a command line, if it is one, and returns the exit code that
+// it deserves.
+func Exit(args []string, err error, stderr io.Writer) int {
+	if err == nil {
 		return ExitDone
 	}
+	name := filepath.Base(args[0])
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	var usage usageError
 	switch {
@@ -110,14 +116,46 @@ func Environment(name string) []string {
 	return []string{"treereduce_" + strings.ReplaceAll(name, "-", "_")}
 }
 
+// CheckGames wants the list of games of a program to be in order, and no parameter of
+// a game to have a name that is taken: that of another flag, or of a property of jobs.
+func CheckGames(games game.Kinds, flags []cli.Flag, properties ...string) error {
+	if err := games.Check(); err != nil {
+		return err
+	}
+	taken := append([]string{"game"}, properties...)
+	for _, f := range append(flags, cli.HelpFlag) {
+		taken = append(taken, f.Names()...)
+	}
+	for _, k := range games {
+		for _, p := range k.Params {
+			if slices.Contains(taken, p.Name) {
+				return fmt.Errorf("game %s, parameter %s: the name is taken by a flag that all games have", k.Name, p.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // GameFlags are the parameters of a kind of game as flags; fromJob says that
 // they may come from a job's configuration, and have no default.
 func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	var flags []cli.Flag
 	for _, p := range kind.Params {
-		f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default}
+		env, text := []string(nil), ""
 		if fromJob {
-			f.EnvVars, f.Value, f.DefaultText = Environment(p.Name), 0, "none, it must be given"
+			env, text = Environment(p.Name), "none, it must be given"
+		}
+		if p.Words == nil {
+			f := &cli.IntFlag{Name: p.Name, Usage: p.Usage, Value: p.Default, EnvVars: env, DefaultText: text}
+			if fromJob {
+				f.Value = 0
+			}
+			flags = append(flags, f)
+			continue
+		}
+		f := &cli.StringFlag{Name: p.Name, Usage: p.Usage + ": " + strings.Join(p.Words, ", "), EnvVars: env, DefaultText: text}
+		if !fromJob {
+			f.Value = p.Text(p.Default)
 		}
 		flags = append(flags, f)
 	}
@@ -128,7 +166,11 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	var args []int
 	for _, p := range kind.Params {
-		args = append(args, c.Int(p.Name))
+		n, err := p.Value(fmt.Sprint(c.Value(p.Name)))
+		if err != nil {
+			return nil, Usagef("--%s: %w", p.Name, err)
+		}
+		args = append(args, n)
 	}
 	g, err := kind.New(args)
 	if err == nil {
@@ -138,28 +180,4 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		return nil, usageError{err}
 	}
 	return g, nil
-}
-
-// TieredOf makes the game that the flags of a kind describe, for what is done to
-// games with tiers alone.
-func TieredOf(c *cli.Context, kind game.Kind) (game.Tiered, error) {
-	g, err := GameOf(c, kind)
-	if err != nil {
-		return nil, err
-	}
-	t, ok := g.(game.Tiered)
-	if !ok {
-		return nil, Usagef("%s has no tiers", kind.Name)
-	}
-	return t, nil
-}
-
-// KindOf finds a kind of game by name.
-func KindOf(name string) (game.Kind, error) {
-	for _, k := range all.Kinds() {
-		if k.Name == name {
-			return k, nil
-		}
-	}
-	return game.Kind{}, Usagef("unknown game %q", name)
 }

@@ -1,0 +1,164 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Param is a parameter of a game: a flag of the driver, a property of a job, a word
+// NAME=VALUE of a Spec. It is a whole number, or one of some words: then its value is
+// which one, from 0.
+type Param struct {
+	Name    string   // small letters and digits
+	Usage   string   // a few words for --help
+	Default int      // a number, or which word
+	Words   []string // what it may be; none: any whole number
+}
+
+// Value is the value that a text means.
+func (p Param) Value(text string) (int, error) {
+	if p.Words == nil {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			err = fmt.Errorf("expected a whole number, found %q", text)
+		}
+		return n, err
+	}
+	if i := slices.Index(p.Words, text); i >= 0 {
+		return i, nil
+	}
+	return 0, fmt.Errorf("expected %s, found %q", strings.Join(p.Words, " or "), text)
+}
+
+// Text is a value as it is written; Value is its inverse.
+func (p Param) Text(value int) string {
+	if p.Words == nil {
+		return strconv.Itoa(value)
+	}
+	return p.Words[value]
+}
+
+// form is how the parameter stands in a spec.
+func (p Param) form() string {
+	if p.Words == nil {
+		return p.Name + "=NUMBER"
+	}
+	return p.Name + "=" + strings.Join(p.Words, "|")
+}
+
+// A Kind is a game without its parameters: what a program is given to know a game.
+type Kind struct {
+	Name   string // the first word of a Spec: small letters and digits
+	Usage  string // a few words for --help
+	Params []Param
+	// New makes the rules; args are the values of Params, in their order. An error says
+	// which parameter is wrong and what is allowed.
+	New func(args []int) (Game, error)
+}
+
+// Kinds are the games that a program knows.
+type Kinds []Kind
+
+// Names are the names of the games.
+func (ks Kinds) Names() []string {
+	var names []string
+	for _, k := range ks {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// Named is the kind of that name; ok is false if there is none.
+func (ks Kinds) Named(name string) (k Kind, ok bool) {
+	i := slices.IndexFunc(ks, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return k, false
+	}
+	return ks[i], true
+}
+
+// Parse makes the game that a spec names, as Game.Spec gives it: "connectn width=4
+// height=5 connect=3". The parameters stand in the order of the kind's.
+func (ks Kinds) Parse(spec string) (Game, error) {
+	words := strings.Fields(spec)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("game %q is not one that this program knows", spec)
+	}
+	kind, ok := ks.Named(words[0])
+	if !ok {
+		return nil, fmt.Errorf("game %q is not one that this program knows", spec)
+	}
+	words = words[1:]
+	if len(words) != len(kind.Params) {
+		form := kind.Name
+		for _, p := range kind.Params {
+			form += " " + p.form()
+		}
+		return nil, fmt.Errorf("game %q: expected %s", spec, form)
+	}
+	args := make([]int, len(kind.Params))
+	for i, p := range kind.Params {
+		text, ok := strings.CutPrefix(words[i], p.Name+"=")
+		var err error
+		if args[i], err = p.Value(text); !ok || err != nil {
+			return nil, fmt.Errorf("game %q: expected %s, found %q", spec, p.form(), words[i])
+		}
+	}
+	return kind.New(args)
+}
+
+// word is what the name of a game, of a parameter, or a word that it may be, looks
+// like: a flag, a part of a spec, and a name in the environment at once.
+var word = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+
+// Check says what is wrong with the kinds themselves, which whoever wrote them has to
+// put right: two games or two parameters of one name, a name that can be none, a
+// default that is not among the words.
+func (ks Kinds) Check() error {
+	if len(ks) == 0 {
+		return errors.New("no games are given")
+	}
+	for i, k := range ks {
+		switch {
+		case !word.MatchString(k.Name):
+			return fmt.Errorf("game %q: its name must be small letters and digits", k.Name)
+		case slices.Contains(ks[:i].Names(), k.Name):
+			return fmt.Errorf("game %s is given twice", k.Name)
+		case k.New == nil:
+			return fmt.Errorf("game %s: it has no New", k.Name)
+		}
+		for j, p := range k.Params {
+			err := p.check()
+			if slices.ContainsFunc(k.Params[:j], func(q Param) bool { return q.Name == p.Name }) {
+				err = errors.New("it is given twice")
+			}
+			if err != nil {
+				return fmt.Errorf("game %s, parameter %q: %w", k.Name, p.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// check says what is wrong with a parameter.
+func (p Param) check() error {
+	if !word.MatchString(p.Name) {
+		return errors.New("its name must be small letters and digits")
+	}
+	if p.Words == nil {
+		return nil
+	}
+	for i, w := range p.Words {
+		if !word.MatchString(w) || slices.Contains(p.Words[:i], w) {
+			return fmt.Errorf("word %q: expected small letters and digits, each word once", w)
+		}
+	}
+	if p.Default < 0 || p.Default >= len(p.Words) {
+		return fmt.Errorf("its default is word %d of %d, counted from 0", p.Default, len(p.Words))
+	}
+	return nil
+}

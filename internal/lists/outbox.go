@@ -188,6 +188,7 @@ type OutboxWriter struct {
 	part   int
 	g      game.Acyclic
 	kind   Kind
+	codec  tierio.Codec
 
 	mu     sync.Mutex
 	files  []io.Closer
@@ -199,8 +200,8 @@ type OutboxWriter struct {
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
 // name of a file when it has something for it; of text these are as many as there are
 // tiers to tell to.
-func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind) *OutboxWriter {
-	return &OutboxWriter{create: create, part: i, g: g, kind: kind, texts: make(map[int]io.Writer)}
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c tierio.Codec) *OutboxWriter {
+	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
 }
 
 // Append writes a chunk.
@@ -214,11 +215,11 @@ func (w *OutboxWriter) Append(c *Chunk) error {
 }
 
 func (w *OutboxWriter) append(c *Chunk) (err error) {
-	if c.codec == tierio.Text {
+	if w.codec == tierio.Text {
 		return w.appendText(c)
 	}
 	if w.packed == nil {
-		out, err := w.open(OutboxName(w.part, 0, c.codec))
+		out, err := w.open(OutboxName(w.part, 0, w.codec))
 		if err != nil {
 			return err
 		}
@@ -234,7 +235,7 @@ func (w *OutboxWriter) appendText(c *Chunk) (err error) {
 	for _, p := range c.pieces {
 		out, ok := w.texts[p.tier]
 		if !ok {
-			if out, err = w.open(OutboxName(w.part, p.tier, c.codec)); err != nil {
+			if out, err = w.open(OutboxName(w.part, p.tier, w.codec)); err != nil {
 				return err
 			}
 			w.texts[p.tier] = out

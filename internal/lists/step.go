@@ -246,7 +246,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds, tells = []Kind{Parents, Messages}, Messages
 	}
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells)
+	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, tierio.Text)
 	box := NewOutbox(f.g, tells, tierio.Text, f.o.Rows, writer.Append)
 	do := f.possible(box)
 	if name == step.Solve {

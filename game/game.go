@@ -64,6 +64,12 @@ type Acyclic interface {
 	Tier(p Position) int
 }
 
+// TierUnit is an Acyclic game that can say what its tiers are the numbers of.
+type TierUnit interface {
+	// TierUnit is a few words for people: "pieces on the board".
+	TierUnit() string
+}
+
 // Tiered is a game in which every move leads from a tier to the next, so that
 // it is solved a tier at a time, and whose keys split into a range and a low
 // part such that a move changes only one of the two:

@@ -58,7 +58,10 @@ type Options struct {
 	KeepAll   bool         // keep the directories of the tiers
 	Codec     tierio.Codec // of those directories
 	Final     Final
-	UntilTier int         // stop after so many rounds of PossibleMoves; -1: do not
+	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
+	// SyncAfter is how long a job must have run for its directory, and all that is made
+	// after it, to be synced for a power cut; 0: a second. The table always is.
+	SyncAfter time.Duration
 	Report    func(Event) // called from one goroutine at a time; may be nil
 
 	// LateKeep says that KeepAll, or the form, was not asked for when the run began:

@@ -266,6 +266,13 @@ func (r *run) sealTable() error {
 			}
 		}
 	}
+	// Its tiers may have been made before anything was worth to be synced.
+	if err := r.data.Last(); err != nil {
+		return err
+	}
+	if err := r.tiers.Sync(r.data.FS, r.data.Dir(table.Dir)); err != nil {
+		return err
+	}
 	if err := r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
 		return err
 	}
@@ -289,6 +296,9 @@ func (r *run) tableAndLetGo(tier int) error {
 func (r *run) table(tier int) (err error) {
 	if r.tables == "" {
 		if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
+			return err
+		}
+		if err := r.data.FS.Sync(r.data.Path); err != nil {
 			return err
 		}
 		if r.tables, err = r.data.Attempt(table.Dir); err != nil {

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/store"
@@ -122,6 +124,10 @@ func (l *loop) warn(format string, args ...any) {
 	}
 }
 
+// syncAfter is Options.SyncAfter where it is 0: what a job so short has made costs less
+// to make again than to wait for the disk.
+const syncAfter = time.Second
+
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
 func (l *loop) commit(w *runner.Work, records int64) error {
@@ -132,6 +138,11 @@ func (l *loop) commit(w *runner.Work, records int64) error {
 	seal := &store.Seal{Game: l.data.Game, Job: w.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
 		return fmt.Errorf("%d records were made, but %d are in %s", records, n, w.Output)
+	}
+	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
+		if err := l.data.Last(); err != nil {
+			return err
+		}
 	}
 	if err := l.data.Commit(w.Output, w.Name, files); err != nil {
 		return err

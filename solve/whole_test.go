@@ -125,7 +125,7 @@ func TestPartInTable(t *testing.T) {
 	if len(said) != 1 || !strings.HasPrefix(said[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
 		t.Errorf("said %q", said)
 	}
-	if _, n, err := table.Verify(context.Background(), store.Local{}, dir); err != nil || n != 195472 {
+	if n, err := verify(dir, g); err != nil || n != 195472 {
 		t.Errorf("verify: %d positions, %v", n, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if _, err := table.Open(store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
+		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
 			t.Errorf("%s: while it is made again: %v", test.name, err)
 		}
 		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {

@@ -209,6 +209,9 @@ func (r *Rules) Tier(p game.Position) int {
 	return tier
 }
 
+// TierUnit says it for people.
+func (r *Rules) TierUnit() string { return "pieces on the board" }
+
 // Tiers is width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }
 

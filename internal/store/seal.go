@@ -53,17 +53,39 @@ func (s *Seal) File(name string) *SealedFile {
 	return nil
 }
 
-// Write seals a directory.
+// Write seals a directory. Its files, the seal and the names of them all are synced, in
+// this order.
 func (s *Seal) Write(fsys FS, dir string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
 		return err
 	}
-	return WriteFile(fsys, path.Join(dir, Success), text)
+	if err := s.Sync(fsys, dir); err != nil {
+		return err
+	}
+	name := path.Join(dir, Success)
+	if err := WriteFile(fsys, name, text); err != nil {
+		return err
+	}
+	if err := fsys.Sync(name); err != nil {
+		return err
+	}
+	return fsys.Sync(dir)
+}
+
+// Sync syncs the files that the seal names, in a directory.
+func (s *Seal) Sync(fsys FS, dir string) error {
+	for _, f := range s.Files {
+		if err := fsys.Sync(path.Join(dir, f.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Replace writes the seal in place of one that a directory has under that name: the
-// one or the other is there.
+// one or the other is there. It is synced, and the names are; its files have been, when
+// they were written, or by Sync.
 func (s *Seal) Replace(fsys FS, dir, name string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
@@ -73,7 +95,13 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	if err := WriteFile(fsys, temporary, text); err != nil {
 		return err
 	}
-	return fsys.Rename(temporary, path.Join(dir, name))
+	if err := fsys.Sync(temporary); err != nil {
+		return err
+	}
+	if err := fsys.Rename(temporary, path.Join(dir, name)); err != nil {
+		return err
+	}
+	return fsys.Sync(dir)
 }
 
 // LetGo removes those files of a sealed directory that nobody needs any more. The seal

@@ -54,7 +54,7 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 	w.plan = r.planLists(sources)
 	w.shares = cutShares(w.plan.share, borders, sources)
 	for i := range job.Reducers {
-		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind))
+		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
 	}
 	p := parts[*listPart]{create: func(n int) (*listPart, error) { return newListPart(job, n) }}
 	err = inOrder(ctx, len(w.shares), w.plan.plan, func() *rowChunk { return new(rowChunk) }, w.newWorker,

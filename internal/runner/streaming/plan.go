@@ -145,10 +145,13 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	return bytes / line, nil
 }
 
-// arguments is the command line of hadoop. Generic options come before all others.
-func (p *plan) arguments() ([]string, error) {
-	w := p.work
-	blocks := w.Codec == tierio.Blocks
+// blocks reports whether the records of the job are blocks, rather than lines.
+func (p *plan) blocks() bool { return p.work.Codec == tierio.Blocks }
+
+// arguments is the command line of hadoop; files is what files has returned. Generic
+// options come before all others.
+func (p *plan) arguments(files string) []string {
+	w, blocks := p.work, p.blocks()
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -188,12 +191,7 @@ func (p *plan) arguments() ([]string, error) {
 	for _, d := range p.Define {
 		args = append(args, "-D", d)
 	}
-	mapper, reducer := w.Step+"_map", w.Step+"_reduce"
-	files, err := p.files(mapper, reducer)
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, "-files", files, "-mapper", mapper, "-reducer", reducer)
+	args = append(args, "-files", files, "-mapper", p.mapper(), "-reducer", p.reducer())
 	if len(p.borders) > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
@@ -205,8 +203,12 @@ func (p *plan) arguments() ([]string, error) {
 			args = append(args, "-input", p.FS.Name()+dir)
 		}
 	}
-	return append(args, "-output", p.FS.Name()+w.Output), p.write(blocks)
+	return append(args, "-output", p.FS.Name()+w.Output)
 }
+
+// mapper and reducer are the names of the programs in the directory of a task.
+func (p *plan) mapper() string  { return p.work.Step + "_map" }
+func (p *plan) reducer() string { return p.work.Step + "_reduce" }
 
 // The files of a plan.
 const (
@@ -215,7 +217,8 @@ const (
 )
 
 // write writes the files of the plan.
-func (p *plan) write(blocks bool) error {
+func (p *plan) write() error {
+	blocks := p.blocks()
 	if err := p.work.FS.MkdirAll(p.dir); err != nil {
 		return err
 	}
@@ -253,9 +256,9 @@ func (p *plan) writeFile(name string, text []byte) error {
 // files puts the binaries into HDFS, unless they are there from an earlier job
 // or run, and returns the value of -files, which gives them the names of the
 // steps.
-func (p *plan) files(mapper, reducer string) (string, error) {
+func (p *plan) files() (string, error) {
 	var files []string
-	for _, f := range []struct{ binary, name string }{{"mapper", mapper}, {"reducer", reducer}} {
+	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
 		at, err := p.upload(f.binary, path.Dir(p.work.Output))
 		if err != nil {
 			return "", err

@@ -108,7 +108,10 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 		if p.reads <= max(0, r.Above) {
 			return stats, false, nil
 		}
-		args, err := p.arguments()
+		files, err := p.files()
+		if err == nil {
+			err = p.write()
+		}
 		if err != nil {
 			return stats, true, err
 		}
@@ -116,7 +119,7 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 		if err := w.FS.RemoveAll(w.Output); err != nil {
 			return stats, true, err
 		}
-		if stats, err = r.submit(ctx, w, args); err != nil {
+		if stats, err = r.submit(ctx, w, p.arguments(files)); err != nil {
 			return stats, true, err
 		}
 	}

@@ -161,7 +161,9 @@ func (g *Acyclic) Parse(text string) (game.Position, error) {
 }
 
 // Picture is the number.
-func (g *Acyclic) Picture(p game.Position) string { return strconv.FormatUint(p, 10) + "\n" }
+func (g *Acyclic) Picture(p game.Position) game.Picture {
+	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
+}
 
 // Solve is the values of all positions that play can reach, by a search that knows
 // nothing of tiers.

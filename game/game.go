@@ -32,7 +32,9 @@ type Game interface {
 	// Check says what is wrong with p, nil if it obeys the rules of how
 	// pieces lie. It does not say whether play can reach p.
 	Check(p Position) error
-	// Primitive is the value of a finished position, 0 while play goes on.
+	// Primitive is the value of a finished position, 0 while play goes on. Its
+	// outcome is a player's, whatever Values says: WinFor(ToMove(p)), if who is to
+	// move there has won.
 	Primitive(p Position) Value
 	// Moves appends the moves of p in the order of their names; none when it
 	// is finished.
@@ -45,10 +47,10 @@ type Game interface {
 	// to move counts as First.
 	ToMove(p Position) Player
 	// AppendText appends p as one line of text, Parse is its inverse, Picture
-	// is p as a person sees it, lines ended by \n.
+	// is p as a person sees it.
 	AppendText(dst []byte, p Position) []byte
 	Parse(text string) (Position, error)
-	Picture(p Position) string
+	Picture(p Position) Picture
 }
 
 // Acyclic is a game in which every move raises the tier, by one or by more: no
@@ -60,6 +62,12 @@ type Acyclic interface {
 	Tiers() int
 	// Tier is the tier of a valid position.
 	Tier(p Position) int
+}
+
+// TierUnit is an Acyclic game that can say what its tiers are the numbers of.
+type TierUnit interface {
+	// TierUnit is a few words for people: "pieces on the board".
+	TierUnit() string
 }
 
 // Tiered is a game in which every move leads from a tier to the next, so that
@@ -119,6 +127,18 @@ func CheckLength(g Game) error {
 		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), a.Tiers(), most)
 	}
 	return nil
+}
+
+// A Lister is a game that leaves positions out of the text of all positions, final. A
+// game that is none has a line there for each.
+type Lister interface {
+	Listed(p Position) bool
+}
+
+// Listed reports whether a position of a game has a line in final.
+func Listed(g Game, p Position) bool {
+	l, ok := g.(Lister)
+	return !ok || l.Listed(p)
 }
 
 // UnknownKind is the error of whoever is given a game that is neither Acyclic nor

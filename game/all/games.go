@@ -8,11 +8,22 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/dodgem"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
 // Kinds returns every kind of game.
-func Kinds() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind} }
+func Kinds() game.Kinds {
+	return game.Kinds{
+		connectn.Kind,
+		quickcross.Kind,
+		mnk.Kind,
+		mancala.Kind,
+		dodgem.Kind,
+	}
+}
 
 // Parse is Kinds().Parse.
 func Parse(spec string) (game.Game, error) { return Kinds().Parse(spec) }

@@ -31,7 +31,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -151,6 +150,11 @@ func (r *Rules) KeyBits() uint { return uint(r.width) * r.bits }
 // Start is the empty board, 0.
 func (r *Rules) Start() game.Position { return 0 }
 
+// Listed leaves the empty board out of final, as the course does.
+func (r *Rules) Listed(p game.Position) bool { return p != 0 }
+
+var _ game.Lister = (*Rules)(nil)
+
 // column returns column c of p plus 1: the marker of its height above the bits
 // of its pieces.
 func (r *Rules) column(p game.Position, c int) uint64 {
@@ -204,6 +208,9 @@ func (r *Rules) Tier(p game.Position) int {
 	}
 	return tier
 }
+
+// TierUnit says it for people.
+func (r *Rules) TierUnit() string { return "pieces on the board" }
 
 // Tiers is width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }
@@ -336,22 +343,25 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 	return p, nil
 }
 
-// Picture draws the board as it stands, with the numbers of its columns below.
-func (r *Rules) Picture(p game.Position) string {
-	text := strings.ReplaceAll(string(r.AppendText(nil, p)), " ", ".")
-	var b strings.Builder
-	cell := len(strconv.Itoa(r.width-1)) + 1
-	for row := r.height - 1; row >= 0; row-- {
-		for c := range r.width {
-			fmt.Fprintf(&b, "%*c", cell, text[c*r.height+row])
-		}
-		b.WriteByte('\n')
-	}
+// Picture is the board as it stands, with the numbers of its columns below.
+func (r *Rules) Picture(p game.Position) game.Picture {
+	text := r.AppendText(nil, p)
+	pic := game.Picture{Rows: make([][]game.Square, r.height)}
 	for c := range r.width {
-		fmt.Fprintf(&b, "%*d", cell, c)
+		pic.Below = append(pic.Below, strconv.Itoa(c))
+		for row := range r.height {
+			s := game.Square{Text: "."}
+			switch piece := text[c*r.height+row]; piece {
+			case 'X':
+				s = game.Square{Text: "X", Owner: game.OfFirst}
+			case 'O':
+				s = game.Square{Text: "O", Owner: game.OfSecond}
+			}
+			y := r.height - 1 - row
+			pic.Rows[y] = append(pic.Rows[y], s)
+		}
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return pic
 }
 
 // Values are those of the players; ties are drawn out.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 )
 
 // made keeps the rules, whose tables take time to make, from test to test.
@@ -72,18 +73,6 @@ func naiveLine(text string, width, height, connect int, piece byte) bool {
 		}
 	}
 	return false
-}
-
-// playout returns the positions of a random game, first to last.
-func playout(r *rand.Rand, g game.Game) []game.Position {
-	positions := []game.Position{g.Start()}
-	for {
-		moves := g.Moves(nil, positions[len(positions)-1])
-		if len(moves) == 0 {
-			return positions
-		}
-		positions = append(positions, moves[r.IntN(len(moves))].To)
-	}
 }
 
 // boards are of every shape: with ranges and without, with low columns and
@@ -264,7 +253,7 @@ func TestTextRoundTrip(t *testing.T) {
 	for _, b := range boards {
 		g := mustNew(t, b[0], b[1], b[2])
 		for range 5 {
-			for tier, p := range playout(r, g) {
+			for tier, p := range gametest.Walk(r, g, g.Tiers()) {
 				if err := g.Check(p); err != nil {
 					t.Fatalf("%s: %v", g.Spec(), err)
 				}
@@ -316,12 +305,12 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := g.Picture(p), " O . .\n X X .\n 0 1 2\n"; got != want {
+	if got, want := g.Picture(p).String(), " O . .\n X X .\n 0 1 2\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 	wide := mustNew(t, 11, 1, 2)
 	want := "  .  .  .  .  .  .  .  .  .  .  .\n  0  1  2  3  4  5  6  7  8  9 10\n"
-	if got := wide.Picture(0); got != want {
+	if got := wide.Picture(0).String(); got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 }
@@ -377,7 +366,7 @@ func TestPrimitiveAndMoves(t *testing.T) {
 	for _, b := range boards {
 		g := mustNew(t, b[0], b[1], b[2])
 		for range 4 {
-			positions := playout(r, g)
+			positions := gametest.Walk(r, g, g.Tiers())
 			for i, p := range positions {
 				checkPosition(t, g, p)
 				if finished := g.Primitive(p) != 0; finished != (i == len(positions)-1) {
@@ -453,8 +442,8 @@ func TestKnownGames(t *testing.T) {
 		{3, 4, 3, 2715, "tie in 12"},
 	} {
 		g := mustNew(t, tt.width, tt.height, tt.connect)
-		values := map[game.Position]game.Value{}
-		if got := solve(g, values, g.Start()); got.String() != tt.value {
+		values := gametest.Search(g)
+		if got := values[g.Start()]; got.String() != tt.value {
 			t.Errorf("%s: the value of the start is %v, want %s", g.Spec(), got, tt.value)
 		}
 		if len(values) != tt.positions {
@@ -463,30 +452,12 @@ func TestKnownGames(t *testing.T) {
 	}
 }
 
-// solve is plain search with a memory.
-func solve(g game.Game, values map[game.Position]game.Value, p game.Position) game.Value {
-	if v, ok := values[p]; ok {
-		return v
-	}
-	value := g.Primitive(p)
-	if value == 0 {
-		scores := game.ScoresFor(g.ToMove(p))
-		var best game.Score
-		for _, m := range g.Moves(nil, p) {
-			best = max(best, scores.OfChild[solve(g, values, m.To)])
-		}
-		value = scores.Value[best]
-	}
-	values[p] = value
-	return value
-}
-
 // The stones of both players are the pieces, each at the bit of its square.
 func TestStones(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, b := range boards {
 		g := mustNew(t, b[0], b[1], b[2])
-		for _, p := range playout(r, g) {
+		for _, p := range gametest.Walk(r, g, g.Tiers()) {
 			var want [2]uint64
 			for i, piece := range g.AppendText(nil, p) {
 				square := uint64(1) << ((b[0]-1-i/b[1])*(b[1]+1) + i%b[1])

@@ -10,135 +10,20 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
 )
 
 var _ game.Tiered = (*Rules)(nil)
 
-// sameList reports whether two lists are equal; most often they are one.
-func sameList(a, b []uint32) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
-}
-
-// The contract of game.Tiered, on positions of random games. It is written for
-// any game.
-func TestTieredContract(t *testing.T) {
-	for _, tt := range []struct{ width, height, connect, games int }{
-		{2, 2, 2, 20}, {3, 3, 3, 20}, {4, 3, 3, 20}, {5, 2, 3, 20}, {1, 8, 4, 20}, {8, 1, 3, 20},
-		{5, 5, 4, 5}, {7, 6, 4, 1}, {8, 7, 4, 10}, {3, 20, 4, 1}, {2, 31, 4, 10}, {1, 63, 4, 5},
-		{32, 1, 3, 1},
+// The contract of game.Tiered, on boards of every shape.
+func TestContract(t *testing.T) {
+	for _, b := range [][3]int{
+		{2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3},
+		{5, 5, 4}, {7, 6, 4}, {8, 7, 4}, {3, 20, 4}, {2, 31, 4}, {1, 63, 4},
+		{32, 1, 3},
 	} {
-		t.Run(fmt.Sprintf("%d×%d connect %d", tt.width, tt.height, tt.connect), func(t *testing.T) {
-			g := mustNew(t, tt.width, tt.height, tt.connect)
-			r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
-			for range tt.games {
-				positions := playout(r, g)
-				if n := len(positions) - 1; n > g.Tiers() {
-					t.Fatalf("%d moves, but %d tiers", n, g.Tiers())
-				}
-				for tier, p := range positions {
-					checkTiered(t, g, tier, p)
-				}
-			}
-		})
+		gametest.Contract(t, mustNew(t, b[0], b[1], b[2]))
 	}
-}
-
-// checkTiered checks what Tiered promises of a position of a tier.
-func checkTiered(t *testing.T, g game.Tiered, tier int, p game.Position) {
-	t.Helper()
-	at := fmt.Sprintf("tier %d, %#x (%q)", tier, p, g.AppendText(nil, p))
-	if g.Tier(p) != tier {
-		t.Fatalf("%s: Tier says %d", at, g.Tier(p))
-	}
-	if g.ToMove(p) != g.TierToMove(tier) {
-		t.Fatalf("%s: the player to move is not that of the tier", at)
-	}
-	rng, low := split(g, p)
-	lows := g.Low(tier, rng)
-	slot, ok := slices.BinarySearch(lows, low)
-	if !ok {
-		t.Fatalf("%s: its low part %#x is not in Low", at, low)
-	}
-
-	sources := g.Sources([]uint64{12345}, tier, rng)
-	for _, source := range checkAppended(t, at, "Sources", sources) {
-		if source == rng || !sameList(g.Low(tier-1, source), lows) {
-			t.Fatalf("%s: source %#x has other slots", at, source)
-		}
-		if !slices.Contains(g.Targets(nil, tier-1, source), rng) {
-			t.Fatalf("%s: source %#x does not have %#x as a target", at, source, rng)
-		}
-	}
-	targets := checkAppended(t, at, "Targets", g.Targets([]uint64{12345}, tier, rng))
-	for _, target := range targets {
-		if target == rng || !sameList(g.Low(tier+1, target), lows) {
-			t.Fatalf("%s: target %#x has other slots", at, target)
-		}
-		if !slices.Contains(g.Sources(nil, tier+1, target), rng) {
-			t.Fatalf("%s: target %#x does not have %#x as a source", at, target, rng)
-		}
-	}
-	if g.Primitive(p) != 0 {
-		return
-	}
-
-	var across []uint64 // ranges
-	var within []uint32 // slots
-	children := g.Low(tier+1, rng)
-	for _, m := range g.Moves(nil, p) {
-		to, toLow := split(g, m.To)
-		if to != rng {
-			if toLow != low {
-				t.Fatalf("%s: move %s changes range and low part", at, m.Name)
-			}
-			across = append(across, to)
-			continue
-		}
-		child, ok := slices.BinarySearch(children, toLow)
-		if !ok {
-			t.Fatalf("%s: move %s leads to the low part %#x, which is not in Low", at, m.Name, toLow)
-		}
-		within = append(within, uint32(child))
-	}
-	slices.Sort(across)
-	slices.Sort(targets)
-	if !slices.Equal(across, targets) {
-		t.Fatalf("%s: moves lead to the ranges %x, Targets are %x", at, across, targets)
-	}
-	var mapped []uint32
-	if table, kinds := g.Within(tier, rng); table != nil {
-		if len(table) != len(lows)*kinds {
-			t.Fatalf("%s: Within has %d children of %d slots, want %d of each", at, len(table), len(lows), kinds)
-		}
-		for _, c := range table[slot*kinds : (slot+1)*kinds] {
-			if c != uint32(len(children)) {
-				mapped = append(mapped, c)
-			}
-		}
-	}
-	slices.Sort(within)
-	slices.Sort(mapped)
-	if !slices.Equal(within, mapped) {
-		t.Fatalf("%s: moves lead to the slots %d, Within to %d", at, within, mapped)
-	}
-}
-
-// checkAppended wants a list that begins with 12345, and no range twice after it.
-func checkAppended(t *testing.T, at, name string, list []uint64) []uint64 {
-	t.Helper()
-	if len(list) == 0 || list[0] != 12345 {
-		t.Fatalf("%s: %s does not append", at, name)
-	}
-	list = list[1:]
-	if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) != len(list) {
-		t.Fatalf("%s: %s gives a range twice: %x", at, name, list)
-	}
-	return list
-}
-
-// split cuts a position into range and low part.
-func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
-	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
 }
 
 // On small boards the blocks of a tier hold each position that pieces can make,
@@ -165,7 +50,7 @@ func TestBlocksHoldEveryPosition(t *testing.T) {
 			}
 			for _, p := range want {
 				if g.Primitive(p) == 0 {
-					checkTiered(t, g, tier, p)
+					gametest.CheckTiered(t, g, p)
 				}
 			}
 			if g.Slots(tier) != float64(len(want)) {
@@ -280,8 +165,8 @@ func TestFinishAgainstPrimitive(t *testing.T) {
 		g := mustNew(t, tt.width, tt.height, tt.connect)
 		b := new(block.Block)
 		for range tt.games {
-			for tier, p := range playout(r, g) {
-				rng, _ := split(g, p)
+			for tier, p := range gametest.Walk(r, g, g.Tiers()) {
+				rng := p >> g.LowBits()
 				low := g.Low(tier, rng)
 				b.Reset(tier, rng, g.LowBits(), low)
 				// Large blocks have some slots open only.
@@ -389,12 +274,12 @@ func TestTablesConcurrently(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	positions := playout(rand.New(rand.NewPCG(9, 9)), one)
+	positions := gametest.Walk(rand.New(rand.NewPCG(9, 9)), one, one.Tiers())
 	results := make(chan string)
 	tables := func(g *Rules) string {
 		var s strings.Builder
 		for tier, p := range positions {
-			rng, _ := split(g, p)
+			rng := p >> g.LowBits()
 			sum := uint64(0)
 			table, _ := g.Within(tier, rng)
 			for i, c := range table {

@@ -101,7 +101,9 @@ func (g Graph) Parse(text string) (game.Position, error) {
 func (g Graph) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
 
 // Picture is the number.
-func (g Graph) Picture(p game.Position) string { return strconv.FormatUint(p, 10) + "\n" }
+func (g Graph) Picture(p game.Position) game.Picture {
+	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
+}
 
 // RandomGraph is a game of n positions, two at least, that may end in anything:
 // other than Quick Cross, whose player to move has always lost in the end, it has

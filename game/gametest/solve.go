@@ -1,5 +1,5 @@
-// Package gametest solves cyclic games in memory, by the set methods of their
-// rules, and checks these methods against the moves. It is for tests.
+// Package gametest is for tests of games: the contract that every game must keep, the
+// solution of small games in memory, and games that are made up. It knows no game.
 package gametest
 
 import (

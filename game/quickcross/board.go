@@ -25,8 +25,6 @@ package quickcross
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -72,35 +70,15 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 	for i := range r.squares {
 		r.weights[i+1] = 3 * r.weights[i]
 	}
-	r.lines = newLines(width, height, connect)
+	for _, places := range r.grid().Lines(connect) {
+		line := make([]int, connect)
+		for i, at := range places {
+			line[i] = at[1]*width + at[0]
+		}
+		r.lines = append(r.lines, line)
+	}
 	r.layout.init(r, min(low, r.squares))
 	return r, nil
-}
-
-// newLines lists the lines of a board: from every square in four directions, but
-// in one only if they are all the same.
-func newLines(width, height, connect int) [][]int {
-	directions := [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}}
-	if connect == 1 {
-		directions = directions[:1]
-	}
-	var lines [][]int
-	for y := range height {
-		for x := range width {
-			for _, d := range directions {
-				endX, endY := x+(connect-1)*d[0], y+(connect-1)*d[1]
-				if endX < 0 || endX >= width || endY >= height {
-					continue
-				}
-				line := make([]int, connect)
-				for i := range line {
-					line[i] = (y+i*d[1])*width + x + i*d[0]
-				}
-				lines = append(lines, line)
-			}
-		}
-	}
-	return lines
 }
 
 // Kind registers Quick Cross.
@@ -178,7 +156,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 			was := r.digit(p, i)
 			for piece := 1; piece <= 2; piece++ {
 				if piece != was {
-					name := string(rune('a'+x)) + strconv.Itoa(y+1) + pieces[piece:piece+1]
+					name := r.grid().Square(x, y) + pieces[piece:piece+1]
 					dst = append(dst, game.Move{Name: name, To: p - uint64(was)*r.weights[i] + uint64(piece)*r.weights[i]})
 				}
 			}
@@ -189,66 +167,28 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 
 // AppendText appends the rows from the top with / between them: "-|./-|./..-".
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
-	for i := range r.squares {
-		if i > 0 && i%r.width == 0 {
-			dst = append(dst, '/')
-		}
-		dst = append(dst, pieces[p%3])
-		p /= 3
-	}
-	return dst
+	return r.grid().AppendText(dst, r.on(p))
 }
 
-// Parse reads AppendText's text; an empty square may also be ' ' or '_', and
-// single quotes may stand around it.
-func (r *Rules) Parse(text string) (game.Position, error) {
-	board := text
-	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
-		board = board[1 : len(board)-1]
-	}
-	rows := strings.Split(board, "/")
-	if len(rows) != r.height {
-		return 0, fmt.Errorf("board %q has %d rows, expected %d with / between them", text, len(rows), r.height)
-	}
-	var p game.Position
-	for y, row := range rows {
-		if len(row) != r.width {
-			return 0, fmt.Errorf("board %q has %d squares in row %d, expected %d", text, len(row), y+1, r.width)
-		}
-		for x := range len(row) {
-			weight := r.weights[y*r.width+x]
-			switch row[x] {
-			case '.', ' ', '_':
-			case '-':
-				p += weight
-			case '|':
-				p += 2 * weight
-			default:
-				return 0, fmt.Errorf("board %q has %q on square %c%d, expected -, | or a blank ('.', ' ', '_')", text, row[x], 'a'+x, y+1)
-			}
-		}
+// Parse reads AppendText's text, see game.Grid.
+func (r *Rules) Parse(text string) (p game.Position, err error) {
+	err = r.grid().Parse(text, func(x, y, piece int) { p += uint64(piece) * r.weights[y*r.width+x] })
+	if err != nil {
+		return 0, err
 	}
 	return p, nil
 }
 
-// Picture draws the board with the letters of its columns above and the numbers
-// of its rows on the left.
-func (r *Rules) Picture(p game.Position) string {
-	var b strings.Builder
-	margin := len(strconv.Itoa(r.height))
-	fmt.Fprintf(&b, "%*s ", margin, "")
-	for x := range r.width {
-		fmt.Fprintf(&b, " %c", 'a'+x)
-	}
-	b.WriteByte('\n')
-	for y := range r.height {
-		fmt.Fprintf(&b, "%*d ", margin, y+1)
-		for x := range r.width {
-			fmt.Fprintf(&b, " %c", pieces[r.digit(p, y*r.width+x)])
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+// Picture draws the board as it stands.
+func (r *Rules) Picture(p game.Position) game.Picture { return r.grid().Picture(r.on(p)) }
+
+func (r *Rules) grid() game.Grid {
+	return game.Grid{Width: r.width, Height: r.height, Pieces: pieces}
+}
+
+// on is what lies where.
+func (r *Rules) on(p game.Position) func(x, y int) int {
+	return func(x, y int) int { return r.digit(p, y*r.width+x) }
 }
 
 // Values are those of the player to move; of ties the nearest is played for.

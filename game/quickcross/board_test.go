@@ -70,7 +70,7 @@ func TestEveryPosition(t *testing.T) {
 		}
 		texts[text] = true
 		row := func(y int) string { return " " + strings.Join(strings.Split(strings.Split(text, "/")[y], ""), " ") }
-		if got, want := r.Picture(p), "   a b c\n1 "+row(0)+"\n2 "+row(1)+"\n"; got != want {
+		if got, want := r.Picture(p).String(), "   a b c\n1 "+row(0)+"\n2 "+row(1)+"\n"; got != want {
 			t.Fatalf("the picture of %q is\n%swant\n%s", text, got, want)
 		}
 		lost := false
@@ -128,7 +128,7 @@ func TestLargestBoard(t *testing.T) {
 	if c.Get(0) != 62 {
 		t.Errorf("CountMoves counts %d moves of the start, want 62", c.Get(0))
 	}
-	for text, last := range map[string]string{r.Picture(0): "31  .", mustNew(t, 26, 1, 3).Picture(0): "1  . . ."} {
+	for text, last := range map[string]string{r.Picture(0).String(): "31  .", mustNew(t, 26, 1, 3).Picture(0).String(): "1  . . ."} {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if !strings.HasPrefix(lines[len(lines)-1], last) || len(lines[0]) != len(lines[1]) {
 			t.Errorf("picture\n%s", text)

@@ -1,9 +1,9 @@
-// Package naive solves Connect N in the plainest way there is. It is the
+// Package naive solves games in the plainest way there is. It is the
 // oracle of the tests of the other packages: a second method, written from
 // the rules of the game alone and slow on purpose, so that it is easy to see
 // that it is right. It must not import the other packages of this module.
 //
-// A board has w columns and h rows. X moves first, pieces drop into columns,
+// A board of Connect N has w columns and h rows. X moves first, pieces drop into columns,
 // and play stops when a player has connect pieces in a line (row, column or
 // diagonal) or when the board is full, which is a tie. connect is at least 1.
 //

@@ -29,6 +29,9 @@ const (
 	Success = "_SUCCESS"
 	// PartPrefix is what the names of files begin with that jobs read.
 	PartPrefix = "part-"
+	// OutboxPrefix is what the names of files begin with that jobs write for the jobs
+	// of other tiers.
+	OutboxPrefix = "to-"
 	// JournalFile says what the jobs of a run did; see package solve.
 	JournalFile = "jobs.json"
 )

@@ -39,8 +39,15 @@ type plan struct {
 
 	// What follows is of text.
 
-	inputs []string                   // the directories that the map reads
+	inputs []string                   // the directories that the map reads, or patterns of files in them
 	key    func(border uint64) []byte // the first of a range
+
+	// What follows is of lists.
+
+	small    bool  // only this process can read what they are in
+	bytes    int64 // of the files
+	together bool  // a map reads several files
+	maps     int   // about how many there are
 }
 
 // tasks is how many tasks so many records are worth.
@@ -58,10 +65,14 @@ func (p *plan) reducers() int {
 
 // ofJob plans a job: it counts what the maps read, and cuts it into their shares.
 func (p *plan) ofJob(job *runner.Job) (err error) {
-	p.properties = step.Properties(job.Game, job.Step, job.Tier)
+	g, ok := job.Blocks()
+	if !ok {
+		return p.ofLists(job)
+	}
+	p.properties = step.Properties(g, job.Step, job.Tier)
 	if job.Codec == tierio.Text {
-		width := streamfmt.KeyWidth(job.Game.KeyBits())
-		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<job.Game.LowBits(), width) }
+		width := streamfmt.KeyWidth(g.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<g.LowBits(), width) }
 		p.inputs = job.Input
 		if job.Step == step.Solve {
 			p.inputs = append([]string{job.Parents}, job.Input...)
@@ -71,12 +82,12 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
 		p.lines = 1
-		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
 	}
-	p.borders = step.Borders(job.Game, job.Tier, p.reducers())
+	p.borders = step.Borders(g, job.Tier, p.reducers())
 	return nil
 }
 
@@ -168,17 +179,20 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
-		maps := len(p.input) / p.lines
-		if len(p.borders) == 1 && maps <= uberMaps && p.reads <= taskRecords {
-			define("mapreduce.job.ubertask.enable", true)
-			define("mapreduce.job.ubertask.maxmaps", uberMaps)
-		}
-		define("mapreduce.job.maps", maps)
+		p.maps = len(p.input) / p.lines
+		define("mapreduce.job.maps", p.maps)
 		define("mapreduce.input.lineinputformat.linespermap", p.lines)
 		define("stream.map.input.ignoreKey", true)
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.reducers", len(p.borders))
+	}
+	if p.maps > 0 && p.maps <= uberMaps && len(p.borders) == 1 && p.reads <= taskRecords {
+		define("mapreduce.job.ubertask.enable", true)
+		define("mapreduce.job.ubertask.maxmaps", uberMaps)
+	}
+	if p.together {
+		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if len(p.borders) > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
@@ -195,6 +209,9 @@ func (p *plan) arguments(files string) []string {
 		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
 			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
 	} else {
+		if p.together {
+			args = append(args, "-inputformat", hadoop.TogetherFormat)
+		}
 		for _, dir := range p.inputs {
 			args = append(args, "-input", p.FS.Name()+dir)
 		}

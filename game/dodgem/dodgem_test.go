@@ -1,0 +1,156 @@
+package dodgem
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+func mustNew(t testing.TB, size int) game.Cyclic {
+	t.Helper()
+	g, err := New(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestContract(t *testing.T) {
+	for size := minSize; size <= maxSize; size++ {
+		gametest.Contract(t, mustNew(t, size))
+	}
+	gametest.Check(t, mustNew(t, 2))
+	gametest.Check(t, mustNew(t, 3))
+}
+
+// Every number is a position of its own, whose text says so.
+func TestEveryKey(t *testing.T) {
+	g := mustNew(t, 3)
+	texts := map[string]bool{}
+	for p := range g.Positions() {
+		text := string(g.AppendText(nil, p))
+		if again, err := g.Parse(text); again != p || err != nil || texts[text] {
+			t.Fatalf("%d is %q, which is %d, %v (another's: %v)", p, text, again, err, texts[text])
+		}
+		texts[text] = true
+	}
+	// So many boards have two cars of each, two and one, …, none.
+	if want := 2 * (36*21 + 36*7 + 36 + 9*28 + 9*8 + 9 + 36 + 9 + 1); len(texts) != want {
+		t.Errorf("%d positions, want %d", len(texts), want)
+	}
+}
+
+// Every move and every value is what the oracle has.
+func TestOracle(t *testing.T) { againstOracle(t, 2); againstOracle(t, 3) }
+
+func TestLongOracle(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+	againstOracle(t, 4)
+}
+
+func againstOracle(t *testing.T, size int) {
+	t.Helper()
+	g, d := mustNew(t, size), naive.Dodgem(size)
+	want := d.Solve()
+	s := gametest.Solve(g)
+	count := map[string]int{}
+	longest := 0
+	for p := range g.Positions() {
+		text := string(g.AppendText(nil, p))
+		result, remoteness, ok := s.Value(p)
+		w, reached := want[text]
+		if ok != reached || ok && w != (naive.Worth{Result: result.String(), Remoteness: remoteness}) {
+			t.Fatalf("%s: %q is %v in %d, reached: %v; want %v, %v", g.Spec(), text, result, remoteness, ok, w, reached)
+		}
+		if !ok {
+			continue
+		}
+		count[w.Result]++
+		if w.Remoteness == 0 {
+			count[w.Result+" at once"]++
+		}
+		longest = max(longest, remoteness)
+		if d.Finished(text) != "" {
+			continue
+		}
+		moves := d.Moves(text)
+		for _, m := range g.Moves(nil, p) {
+			if after := string(g.AppendText(nil, m.To)); after != moves[m.Name] {
+				t.Fatalf("%s: %q: move %s leads to %q, want %q", g.Spec(), text, m.Name, after, moves[m.Name])
+			}
+			delete(moves, m.Name)
+		}
+		if len(moves) > 0 {
+			t.Fatalf("%s: %q: the moves %v are missing", g.Spec(), text, moves)
+		}
+	}
+	t.Logf("%s: %d of %d positions, %v, at most %d moves; the start: %v", g.Spec(), len(want), g.Positions(), count, longest, want[string(g.AppendText(nil, g.Start()))])
+}
+
+func TestErrors(t *testing.T) {
+	g := mustNew(t, 3)
+	const turn = ": expected a board and, after a blank, who is to move, > or ^"
+	_, small := New(1)
+	_, large := New(6)
+	_, none := g.Parse("")
+	_, noTurn := g.Parse(">../>../.^^")
+	_, wrongTurn := g.Parse(">../>../.^^ x")
+	_, rows := g.Parse(">../>.. >")
+	_, piece := g.Parse(">../>../.^x >")
+	_, cars := g.Parse(">../>../^^^ >")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{small, "dodgem: size must be 2 to 5, found 1"},
+		{large, "dodgem: size must be 2 to 5, found 6"},
+		{none, `position ""` + turn},
+		{noTurn, `position ">../>../.^^"` + turn},
+		{wrongTurn, `position ">../>../.^^ x"` + turn},
+		{rows, `board ">../>.." has 2 rows, expected 3 with / between them`},
+		{piece, `board ">../>../.^x" has 'x' on square c3, expected >, ^ or a blank ('.', ' ', '_')`},
+		{cars, `position ">../>../^^^ >" has 3 cars ^, expected 2 at most`},
+		{g.Check(g.Positions()), fmt.Sprintf("%d is not a position of 3×3: the largest is %d", g.Positions(), g.Positions()-1)},
+	} {
+		if tt.err == nil || tt.err.Error() != tt.want {
+			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)
+		}
+	}
+	if g, err := Kind.New([]int{6}); g != nil || err == nil {
+		t.Errorf("Kind.New(6) = %v, %v", g, err)
+	}
+}
+
+// The example of the package comment.
+func TestPicture(t *testing.T) {
+	g := mustNew(t, 3)
+	if got, want := g.Picture(g.Start()).String(), "   a b c\n1  > . .\n2  > . .\n3  . ^ ^\n"; got != want {
+		t.Errorf("the picture is\n%swant\n%s", got, want)
+	}
+}
+
+// FuzzParse wants what is read to be a position, and to be written as it was read.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", ">../>../.^^ >", "   /   /    ^", "'>__/___/__^' ^", ">>>/>../... >", " >"} {
+		f.Add(text)
+	}
+	g := mustNew(f, 3)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := g.Parse(text)
+		if err != nil {
+			return
+		}
+		if err := g.Check(p); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
+			t.Errorf("%q: read as %d, written and read again as %d, %v", text, p, again, err)
+		}
+	})
+}

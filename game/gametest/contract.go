@@ -1,0 +1,282 @@
+package gametest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// How much Contract looks at: games, moves of each at most, keys and texts that are made
+// up.
+const (
+	walks      = 8
+	walkLength = 200
+	keys       = 500
+)
+
+// Contract checks what game.Game promises, and game.Acyclic, Tiered or Cyclic where g is
+// one, on the positions of random games, on keys and on texts that may be of none. It
+// asks nothing of a game's size. The sets of a Cyclic game are left to Check.
+func Contract(t *testing.T, g game.Game) {
+	t.Helper()
+	c := contract{t, g}
+	c.checkGame()
+	r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
+	for range walks {
+		for _, p := range Walk(r, g, walkLength) {
+			c.checkPosition(p)
+			c.checkText(r, p)
+		}
+	}
+	for i := range uint64(keys) {
+		c.checkKey(i)
+		c.checkKey(r.Uint64() >> (64 - g.KeyBits()))
+	}
+	c.checkConcurrent()
+}
+
+// Walk returns the positions of a random game from the start on, first to last, of so
+// many moves at most.
+func Walk(r *rand.Rand, g game.Game, most int) []game.Position {
+	positions := []game.Position{g.Start()}
+	for range most {
+		moves := g.Moves(nil, positions[len(positions)-1])
+		if len(moves) == 0 {
+			break
+		}
+		positions = append(positions, moves[r.IntN(len(moves))].To)
+	}
+	return positions
+}
+
+type contract struct {
+	*testing.T
+	g game.Game
+}
+
+func (c contract) failf(p game.Position, format string, args ...any) {
+	c.Helper()
+	c.Fatalf("%s: %d (%q): %s", c.g.Spec(), p, c.g.AppendText(nil, p), fmt.Sprintf(format, args...))
+}
+
+// checkGame checks what does not depend on a position.
+func (c contract) checkGame() {
+	c.Helper()
+	g := c.g
+	if spec := g.Spec(); spec == "" || strings.Join(strings.Fields(spec), " ") != spec {
+		c.Fatalf("the spec %q is not some words with a blank between them", spec)
+	}
+	if bits := g.KeyBits(); bits < 1 || bits > 64 {
+		c.Fatalf("%s: a key of %d bits", g.Spec(), bits)
+	} else if bits < 64 && (g.Check(1<<bits) == nil || g.Check(^game.Position(0)) == nil) {
+		c.Fatalf("%s: Check lets a key pass of more than %d bits", g.Spec(), bits)
+	}
+	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
+		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
+	}
+	if err := g.Check(g.Start()); err != nil {
+		c.Fatalf("%s: the start: %v", g.Spec(), err)
+	}
+	if g, ok := g.(game.Acyclic); ok && g.Tier(g.Start()) != 0 {
+		c.Fatalf("%s: the start is of tier %d, want 0", g.Spec(), g.Tier(g.Start()))
+	}
+	if err := game.CheckLength(g); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// checkKey checks a key that may be of no position.
+func (c contract) checkKey(p game.Position) {
+	c.Helper()
+	if c.g.Check(p) == nil {
+		c.checkPosition(p)
+	}
+}
+
+// checkPosition checks what is promised of any position that Check lets pass.
+func (c contract) checkPosition(p game.Position) {
+	c.Helper()
+	g := c.g
+	if err := g.Check(p); err != nil {
+		c.failf(p, "%v", err)
+	}
+	if bits := g.KeyBits(); bits < 64 && p>>bits != 0 {
+		c.failf(p, "it has more than %d bits", bits)
+	}
+	text := string(g.AppendText([]byte("before"), p))
+	text, ok := strings.CutPrefix(text, "before")
+	if !ok || text == "" || strings.ContainsAny(text, "\t\n\r'") {
+		c.failf(p, "the text must be appended, not empty, and without tabs, ends of lines and quotes")
+	}
+	if again, err := g.Parse(text); err != nil || again != p {
+		c.failf(p, "its text is read as %d, %v", again, err)
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(text, ",", " "), " ")
+	if slices.ContainsFunc(g.Moves(nil, g.Start()), func(m game.Move) bool { return m.Name == first }) {
+		c.failf(p, "the text begins with a move")
+	}
+	if player := g.ToMove(p); player > game.Second {
+		c.failf(p, "player %d is to move", player)
+	}
+	v := g.Primitive(p)
+	if v != 0 && (!v.Valid() || v.Remoteness() != 0) {
+		c.failf(p, "the value of a finished position is %d", v)
+	}
+	c.checkMoves(p, v != 0)
+	c.checkPicture(p, g.Picture(p))
+	switch g := g.(type) {
+	case game.Tiered:
+		CheckTiered(c.T, g, p)
+	case game.Acyclic:
+		if tier := g.Tier(p); tier < 0 || tier > g.Tiers() {
+			c.failf(p, "it is of tier %d, but the last is %d", tier, g.Tiers())
+		}
+	case game.Cyclic:
+		if p >= g.Positions() {
+			c.failf(p, "the last hash is %d", g.Positions()-1)
+		}
+	}
+}
+
+// checkMoves checks the moves of a position.
+func (c contract) checkMoves(p game.Position, finished bool) {
+	c.Helper()
+	g := c.g
+	moves := g.Moves([]game.Move{{Name: "before"}}, p)
+	if len(moves) == 0 || moves[0].Name != "before" {
+		c.failf(p, "Moves does not append")
+	}
+	moves = moves[1:]
+	if finished != (len(moves) == 0) {
+		c.failf(p, "finished is %v, but there are %d moves", finished, len(moves))
+	}
+	for i, m := range moves {
+		if m.Name == "" || strings.ContainsAny(m.Name, " ,\t\n") {
+			c.failf(p, "a move is called %q", m.Name)
+		}
+		if i > 0 && compareNames(moves[i-1].Name, m.Name) >= 0 {
+			c.failf(p, "moves %q and %q are not in the order of their names", moves[i-1].Name, m.Name)
+		}
+		if err := g.Check(m.To); err != nil {
+			c.failf(p, "move %s leads to no position: %v", m.Name, err)
+		}
+		switch g := g.(type) {
+		case game.Acyclic:
+			if from, to := g.Tier(p), g.Tier(m.To); to <= from {
+				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
+			}
+		case game.Cyclic:
+			if mover, next := g.ToMove(p), g.ToMove(m.To); mover == next && mover != game.First {
+				c.failf(p, "after move %s it is the same player's turn", m.Name)
+			}
+			if len(moves) > block.MaxCount {
+				c.failf(p, "it has %d moves, which are too many", len(moves))
+			}
+		}
+	}
+}
+
+// compareNames orders names of moves: numbers in them as numbers.
+func compareNames(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na == 0 || nb == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+			return c
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+
+// checkPicture wants rows that are equally long, and labels for all of them or none.
+func (c contract) checkPicture(p game.Position, pic game.Picture) {
+	c.Helper()
+	if len(pic.Rows) == 0 || len(pic.Rows[0]) == 0 {
+		c.failf(p, "the picture has no squares")
+	}
+	for _, row := range pic.Rows {
+		if len(row) != len(pic.Rows[0]) {
+			c.failf(p, "the picture has rows of %d and %d squares", len(pic.Rows[0]), len(row))
+		}
+		for _, s := range row {
+			if (s.Kind == game.Gap) != (s.Text == "") || s.Kind > game.Gap || s.Owner > game.OfSecond {
+				c.failf(p, "the picture has a square %+v", s)
+			}
+		}
+	}
+	for _, labels := range [][]string{pic.Above, pic.Below} {
+		if labels != nil && len(labels) != len(pic.Rows[0]) {
+			c.failf(p, "the picture has %d columns, and the labels %q", len(pic.Rows[0]), labels)
+		}
+	}
+	if pic.Left != nil && len(pic.Left) != len(pic.Rows) {
+		c.failf(p, "the picture has %d rows, and the labels %q", len(pic.Rows), pic.Left)
+	}
+}
+
+// checkText wants of a text that is a little wrong that what Parse makes of it is a
+// position, if anything.
+func (c contract) checkText(r *rand.Rand, p game.Position) {
+	c.Helper()
+	text := c.g.AppendText(nil, p)
+	for range 4 {
+		i, j := r.IntN(len(text)), r.IntN(len(text))
+		wrong := bytes.Clone(text)
+		switch r.IntN(4) {
+		case 0:
+			wrong[i], wrong[j] = wrong[j], wrong[i]
+		case 1:
+			wrong[i] = text[j]
+		case 2:
+			wrong = slices.Delete(wrong, i, i+1)
+		default:
+			wrong[i] = byte(r.IntN(128))
+		}
+		q, err := c.g.Parse(string(wrong))
+		if err != nil {
+			continue
+		}
+		if err := c.g.Check(q); err != nil {
+			c.failf(p, "of %q Parse makes %d, but %v", wrong, q, err)
+		}
+		c.checkKey(q)
+	}
+}
+
+// checkConcurrent plays the same games at once; with the race detector it says more.
+func (c contract) checkConcurrent() {
+	c.Helper()
+	var wg sync.WaitGroup
+	played := make([][]string, 2)
+	for i := range played {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(2, 3))
+			for _, p := range Walk(r, c.g, walkLength) {
+				played[i] = append(played[i], fmt.Sprintf("%s %v %v", c.g.AppendText(nil, p), c.g.ToMove(p), c.g.Primitive(p)))
+			}
+		})
+	}
+	wg.Wait()
+	if !slices.Equal(played[0], played[1]) {
+		c.Fatalf("%s: two that play the same game see different ones", c.g.Spec())
+	}
+}

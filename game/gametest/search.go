@@ -1,0 +1,35 @@
+package gametest
+
+import "github.com/treereduce/treereduce/game"
+
+// Search returns the value of every position that can be reached, of a game without
+// cycles that is small: by plain search with a memory.
+func Search(g game.Game) map[game.Position]game.Value {
+	s := search{g, g.Values(), make(map[game.Position]game.Value)}
+	s.value(g.Start())
+	return s.known
+}
+
+type search struct {
+	g      game.Game
+	values game.Values
+	known  map[game.Position]game.Value
+}
+
+func (s *search) value(p game.Position) game.Value {
+	if v, ok := s.known[p]; ok {
+		return v
+	}
+	best := s.g.Primitive(p)
+	if best == 0 {
+		mover := s.g.ToMove(p)
+		for _, m := range s.g.Moves(nil, p) {
+			if v := s.value(m.To); best == 0 || s.values.Better(mover, v, best) {
+				best = v
+			}
+		}
+		best = game.NewValue(best.Outcome(), best.Remoteness()+1)
+	}
+	s.known[p] = best
+	return best
+}

@@ -1,0 +1,115 @@
+package gametest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// CheckTiered checks what game.Tiered promises of a position: where it lies, and that
+// the ways across and within its range are its moves.
+func CheckTiered(t *testing.T, g game.Tiered, p game.Position) {
+	t.Helper()
+	tier := g.Tier(p)
+	at := fmt.Sprintf("tier %d, %#x (%q)", tier, p, g.AppendText(nil, p))
+	if tier < 0 || tier > g.Tiers() {
+		t.Fatalf("%s: the last tier is %d", at, g.Tiers())
+	}
+	if g.ToMove(p) != g.TierToMove(tier) {
+		t.Fatalf("%s: the player to move is not that of the tier", at)
+	}
+	rng, low := split(g, p)
+	lows := g.Low(tier, rng)
+	slot, ok := slices.BinarySearch(lows, low)
+	if !ok {
+		t.Fatalf("%s: its low part %#x is not in Low", at, low)
+	}
+	for _, source := range checkAppended(t, at, "Sources", g.Sources([]uint64{12345}, tier, rng)) {
+		if source == rng || !sameList(g.Low(tier-1, source), lows) {
+			t.Fatalf("%s: source %#x has other slots", at, source)
+		}
+		if !slices.Contains(g.Targets(nil, tier-1, source), rng) {
+			t.Fatalf("%s: source %#x does not have %#x as a target", at, source, rng)
+		}
+	}
+	targets := checkAppended(t, at, "Targets", g.Targets([]uint64{12345}, tier, rng))
+	for _, target := range targets {
+		if target == rng || !sameList(g.Low(tier+1, target), lows) {
+			t.Fatalf("%s: target %#x has other slots", at, target)
+		}
+		if !slices.Contains(g.Sources(nil, tier+1, target), rng) {
+			t.Fatalf("%s: target %#x does not have %#x as a source", at, target, rng)
+		}
+	}
+	if g.Primitive(p) != 0 {
+		return
+	}
+
+	var across []uint64 // ranges
+	var within []uint32 // slots
+	children := g.Low(tier+1, rng)
+	for _, m := range g.Moves(nil, p) {
+		to, toLow := split(g, m.To)
+		if next := g.Tier(m.To); next != tier+1 {
+			t.Fatalf("%s: move %s leads to tier %d", at, m.Name, next)
+		}
+		if to != rng {
+			if toLow != low {
+				t.Fatalf("%s: move %s changes range and low part", at, m.Name)
+			}
+			across = append(across, to)
+			continue
+		}
+		child, ok := slices.BinarySearch(children, toLow)
+		if !ok {
+			t.Fatalf("%s: move %s leads to the low part %#x, which is not in Low", at, m.Name, toLow)
+		}
+		within = append(within, uint32(child))
+	}
+	slices.Sort(across)
+	slices.Sort(targets)
+	if !slices.Equal(across, targets) {
+		t.Fatalf("%s: moves lead to the ranges %x, Targets are %x", at, across, targets)
+	}
+	var mapped []uint32
+	if table, kinds := g.Within(tier, rng); table != nil {
+		if len(table) != len(lows)*kinds {
+			t.Fatalf("%s: Within has %d children of %d slots, want %d of each", at, len(table), len(lows), kinds)
+		}
+		for _, c := range table[slot*kinds : (slot+1)*kinds] {
+			if c != uint32(len(children)) {
+				mapped = append(mapped, c)
+			}
+		}
+	}
+	slices.Sort(within)
+	slices.Sort(mapped)
+	if !slices.Equal(within, mapped) {
+		t.Fatalf("%s: moves lead to the slots %d, Within to %d", at, within, mapped)
+	}
+}
+
+// sameList reports whether two lists are equal; most often they are one.
+func sameList(a, b []uint32) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// checkAppended wants a list that begins with 12345, and no range twice after it.
+func checkAppended(t *testing.T, at, name string, list []uint64) []uint64 {
+	t.Helper()
+	if len(list) == 0 || list[0] != 12345 {
+		t.Fatalf("%s: %s does not append", at, name)
+	}
+	list = list[1:]
+	if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) != len(list) {
+		t.Fatalf("%s: %s gives a range twice: %x", at, name, list)
+	}
+	return list
+}
+
+// split cuts a position into range and low part.
+func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
+	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
+}

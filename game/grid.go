@@ -1,0 +1,106 @@
+package game
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Grid is a board of squares a1, b1 … in its first row at the top, a2, b2 … in the
+// next: what games on such a board have in common in their texts and pictures. What
+// lies on a square is a number, the place of its letter in Pieces.
+type Grid struct {
+	Width, Height int     // 26 columns at most
+	Pieces        string  // a byte each, the first that of an empty square, '.' by custom
+	Owners        []Owner // of each of Pieces; nil if nobody's
+}
+
+// Square is the name of the square in column x and row y, both from 0.
+func (g Grid) Square(x, y int) string { return string(rune('a'+x)) + strconv.Itoa(y+1) }
+
+// Lines are the lines of n squares, along a row, a column or a diagonal, as the places
+// x, y of their squares; of one square there is one line for each.
+func (g Grid) Lines(n int) [][][2]int {
+	directions := [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}}
+	if n == 1 {
+		directions = directions[:1]
+	}
+	var lines [][][2]int
+	for y := range g.Height {
+		for x := range g.Width {
+			for _, d := range directions {
+				endX, endY := x+(n-1)*d[0], y+(n-1)*d[1]
+				if endX < 0 || endX >= g.Width || endY >= g.Height {
+					continue
+				}
+				line := make([][2]int, n)
+				for i := range line {
+					line[i] = [2]int{x + i*d[0], y + i*d[1]}
+				}
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// AppendText appends the rows with / between them: "X.O/.X./...".
+func (g Grid) AppendText(dst []byte, at func(x, y int) int) []byte {
+	for y := range g.Height {
+		if y > 0 {
+			dst = append(dst, '/')
+		}
+		for x := range g.Width {
+			dst = append(dst, g.Pieces[at(x, y)])
+		}
+	}
+	return dst
+}
+
+// Parse reads AppendText's text; an empty square may also be ' ' or '_', and single
+// quotes may stand around it. It says what lies on each square that is not empty.
+func (g Grid) Parse(text string, put func(x, y, piece int)) error {
+	board := text
+	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
+		board = board[1 : len(board)-1]
+	}
+	rows := strings.Split(board, "/")
+	if len(rows) != g.Height {
+		return fmt.Errorf("board %q has %d rows, expected %d with / between them", text, len(rows), g.Height)
+	}
+	for y, row := range rows {
+		if len(row) != g.Width {
+			return fmt.Errorf("board %q has %d squares in row %d, expected %d", text, len(row), y+1, g.Width)
+		}
+		for x := range len(row) {
+			switch piece := strings.IndexByte(g.Pieces, row[x]); {
+			case piece > 0:
+				put(x, y, piece)
+			case piece < 0 && row[x] != ' ' && row[x] != '_':
+				return fmt.Errorf("board %q has %q on square %s, expected %s or a blank (%q, ' ', '_')",
+					text, row[x], g.Square(x, y), strings.Join(strings.Split(g.Pieces[1:], ""), ", "), g.Pieces[0])
+			}
+		}
+	}
+	return nil
+}
+
+// Picture has the letters of the columns above and the numbers of the rows on the left.
+func (g Grid) Picture(at func(x, y int) int) Picture {
+	pic := Picture{Rows: make([][]Square, g.Height)}
+	for x := range g.Width {
+		pic.Above = append(pic.Above, string(rune('a'+x)))
+	}
+	for y := range pic.Rows {
+		pic.Left = append(pic.Left, strconv.Itoa(y+1))
+		for x := range g.Width {
+			piece := at(x, y)
+			s := Square{Text: g.Pieces[piece : piece+1]}
+			if g.Owners != nil {
+				s.Owner = g.Owners[piece]
+			}
+			pic.Rows[y] = append(pic.Rows[y], s)
+		}
+	}
+	return pic
+}

@@ -1,0 +1,351 @@
+// Package mancala is the rules of Mancala as a course plays it: two rows of Pits pits,
+// each with a goal at its end, and Stones stones in every pit at the start.
+//
+//	  9 8 7 6      row 1: pits 6 to 9, goal 10      pits 4: board of 10 places
+//	10        4
+//	  0 1 2 3      row 0: pits 0 to 3, goal 4       row 0 moves first
+//
+// A move takes all stones of one of the mover's own pits and sows them one by one in
+// the places that follow, in the order of their numbers and round, but for the
+// opponent's goal. The pit that they came from is not left out. If the last stone ends
+// alone in a pit of the mover's row, and the pit across is not empty, both pits are
+// emptied into the mover's goal. Who has no stone in his pits passes, which is a move.
+// There is no other move for free, and no sweep: the game ends when all pits are empty.
+// The larger goal wins, equal goals are a tie; by how much does not count.
+//
+// # The tier
+//
+// Stones only go forward, and who goes round feeds a goal. So every move lowers
+//
+//	2·((Pits·(Pits-1)+1)·s + D) + p
+//
+// where s is the number of stones in pits, D the sum over them of the distance to the
+// goal of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
+// sown within the row lowers D. What goes on beyond the goal leaves one stone there for
+// at most two rows of others, of which those that end farther from a goal than they
+// were add at most Pits·(Pits-1) to D: less than the stone in the goal takes away. A
+// capture takes away more; and a p that becomes 1 is less than any of this. The tier is
+// the start's number less the position's.
+//
+// # The hash
+//
+// The counts of all places have a fixed sum, so a board is a way to divide the stones
+// among the places. All ways are numbered in ascending order of the counts, compared
+// one after the other: first the pits, from 0, then row 0's goal, row 1's. The key is
+// twice the number, plus the row that is to move. Of m places and r stones there are
+// ways(m, r) = (r+m-1 choose m-1), so this many of them begin with less than c stones:
+//
+//	ways(m-1, r) + … + ways(m-1, r-c+1) = ways(m, r) - ways(m, r-c)
+//
+// Boards with empty pits come first.
+package mancala
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// maxPits is how many pits of a row can have a stone each: of more, the keys would not
+// fit into 64 bits.
+const maxPits = 16
+
+// Kind registers Mancala.
+var Kind = game.Kind{
+	Name:  "mancala",
+	Usage: "Mancala: sow stones round the board, the larger goal wins",
+	Params: []game.Param{
+		{Name: "pits", Usage: "pits of a row", Default: 3},
+		{Name: "stones", Usage: "stones in each pit at the start", Default: 2},
+	},
+	New: func(args []int) (game.Game, error) { return New(args[0], args[1]) },
+}
+
+// rules is the game on a board of one size.
+type rules struct {
+	pits, stones int
+
+	all   int // stones of the board
+	start board
+	order [2*maxPits + 2]int      // place by place, as the key compares them
+	ways  [2*maxPits + 3][]uint64 // to divide r stones among m places: ways[m][r]
+	dist  [2*maxPits + 2]int      // of a place to its row's goal; 0 of a goal
+	names [2*maxPits + 2]string
+}
+
+// A board is the number of stones in each place.
+type board [2*maxPits + 2]uint16
+
+// New makes the rules. Keys must fit into 64 bits, and the number of the last tier must
+// be no larger than a remoteness can be.
+func New(pits, stones int) (game.Acyclic, error) {
+	switch {
+	case pits < 1 || stones < 1:
+		return nil, fmt.Errorf("mancala: pits and stones must be at least 1, found %d and %d", pits, stones)
+	case pits > maxPits:
+		return nil, fmt.Errorf("mancala: a row may have %d pits at most, found %d", maxPits, pits)
+	case !fits(pits, stones):
+		most := 1
+		for fits(pits, most+1) {
+			most++
+		}
+		return nil, fmt.Errorf("mancala: %d stones in each of %d pits are too many: %d at most", stones, pits, most)
+	}
+	r := &rules{pits: pits, stones: stones, all: 2 * pits * stones}
+	places := r.places()
+	for i := range pits {
+		r.order[i], r.order[pits+i] = i, pits+1+i
+		r.dist[i], r.dist[pits+1+i] = pits-i, pits-i
+		r.start[i], r.start[pits+1+i] = uint16(stones), uint16(stones)
+	}
+	r.order[2*pits], r.order[2*pits+1] = pits, 2*pits+1
+	for m := range places + 1 {
+		r.ways[m] = make([]uint64, r.all+1)
+		r.ways[m][0] = 1
+		for n := 1; m > 0 && n <= r.all; n++ {
+			r.ways[m][n] = r.ways[m][n-1] + r.ways[m-1][n]
+		}
+	}
+	for i := range places {
+		r.names[i] = strconv.Itoa(i)
+	}
+	return r, nil
+}
+
+// fits reports whether 2·ways(2·pits+2, all) keys take at most 64 bits, and the tiers
+// can be told.
+func fits(pits, stones int) bool {
+	if stones > game.MaxRemoteness {
+		return false
+	}
+	keys := 2.0
+	for i := range 2*pits + 1 {
+		keys *= float64(2*pits*stones+i+1) / float64(i+1)
+	}
+	return keys < math.MaxUint64 && height(pits, 2*pits*stones, stones*pits*(pits+1)) <= game.MaxRemoteness
+}
+
+// height is what every move lowers, without the pass: for so many stones in pits and
+// so far to the goals.
+func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
+
+// places is the number of pits and goals.
+func (r *rules) places() int { return 2*r.pits + 2 }
+
+// goal is the place of a row's goal.
+func (r *rules) goal(row int) int { return r.pits + row*(r.pits+1) }
+
+// row is who is to move.
+func row(p game.Position) int { return int(p & 1) }
+
+// key is the position of a board.
+func (r *rules) key(b *board, row int) game.Position {
+	var n uint64
+	left := r.all
+	for i, m := 0, r.places(); m > 1; i, m = i+1, m-1 {
+		ways := r.ways[m]
+		n += ways[left]
+		left -= int(b[r.order[i]])
+		n -= ways[left]
+	}
+	return n<<1 | uint64(row)
+}
+
+// board is the inverse of key.
+func (r *rules) board(p game.Position) (b board) {
+	n, left := p>>1, r.all
+	i := 0
+	for m := r.places(); m > 2; i, m = i+1, m-1 {
+		ways := r.ways[m][:left+1]
+		to, after := ways[left]-n, left
+		for after > 0 && ways[after-1] >= to {
+			after--
+		}
+		b[r.order[i]] = uint16(left - after)
+		n, left = ways[after]-to, after
+	}
+	b[r.order[i]], b[r.order[i+1]] = uint16(n), uint16(left)-uint16(n)
+	return b
+}
+
+func (r *rules) Spec() string {
+	return fmt.Sprintf("mancala pits=%d stones=%d", r.pits, r.stones)
+}
+
+// Values are the rows'; a tie is drawn out.
+func (r *rules) Values() game.Values {
+	return game.Values{Players: [2]string{"row 0", "row 1"}}
+}
+
+// boards is the number of all boards.
+func (r *rules) boards() uint64 { return r.ways[r.places()][r.all] }
+
+func (r *rules) KeyBits() uint        { return uint(bits.Len64(2*r.boards() - 1)) }
+func (r *rules) Start() game.Position { return r.key(&r.start, 0) }
+
+// Check wants the number of a board.
+func (r *rules) Check(p game.Position) error {
+	if p>>1 >= r.boards() {
+		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places(), 2*r.boards()-1)
+	}
+	return nil
+}
+
+func (r *rules) ToMove(p game.Position) game.Player { return game.Player(row(p)) }
+
+// Primitive compares the goals if all pits are empty. These boards come first, in the
+// order of row 0's goal.
+func (r *rules) Primitive(p game.Position) game.Value {
+	switch goal := p >> 1; {
+	case goal > uint64(r.all):
+		return 0
+	case 2*goal > uint64(r.all):
+		return game.NewValue(game.FirstWins, 0)
+	case 2*goal < uint64(r.all):
+		return game.NewValue(game.SecondWins, 0)
+	}
+	return game.NewValue(game.Tie, 0)
+}
+
+func (r *rules) Tiers() int { return height(r.pits, r.all, r.stones*r.pits*(r.pits+1)) }
+
+// Tier: see the package comment.
+func (r *rules) Tier(p game.Position) int {
+	b := r.board(p)
+	stones, distance, own := 0, 0, 0
+	for i, n := range b[:r.places()] {
+		if r.dist[i] == 0 {
+			continue
+		}
+		stones += int(n)
+		distance += int(n) * r.dist[i]
+		if i/(r.pits+1) == row(p) {
+			own += int(n)
+		}
+	}
+	tier := r.Tiers() - height(r.pits, stones, distance)
+	if own == 0 && stones > 0 {
+		tier--
+	}
+	return tier
+}
+
+// Moves are the numbers of the pits that are not empty, or pass.
+func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
+	if r.Primitive(p) != 0 {
+		return dst
+	}
+	b := r.board(p)
+	before, first := len(dst), row(p)*(r.pits+1)
+	for pit := first; pit < first+r.pits; pit++ {
+		if b[pit] > 0 {
+			dst = append(dst, game.Move{Name: r.names[pit], To: r.sow(b, pit, row(p))})
+		}
+	}
+	if len(dst) == before {
+		dst = append(dst, game.Move{Name: "pass", To: p ^ 1})
+	}
+	return dst
+}
+
+// sow is the position after a move.
+func (r *rules) sow(b board, pit, row int) game.Position {
+	own, others := r.goal(row), r.goal(1-row)
+	hand := b[pit]
+	b[pit] = 0
+	at := pit
+	for ; hand > 0; hand-- {
+		if at++; at == others {
+			at++
+		}
+		if at >= r.places() {
+			at = 0
+		}
+		b[at]++
+	}
+	if across := 2*r.pits - at; at != own && at/(r.pits+1) == row && b[at] == 1 && b[across] > 0 {
+		b[own] += 1 + b[across]
+		b[at], b[across] = 0, 0
+	}
+	return r.key(&b, 1-row)
+}
+
+// AppendText appends the state as the course prints it: "State([2, 2, 0, 2, 2, 0], 0)".
+func (r *rules) AppendText(dst []byte, p game.Position) []byte {
+	dst = append(dst, "State(["...)
+	b := r.board(p)
+	for i, n := range b[:r.places()] {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = strconv.AppendUint(dst, uint64(n), 10)
+	}
+	dst = append(dst, "], "...)
+	return append(strconv.AppendInt(dst, int64(row(p)), 10), ')')
+}
+
+// Parse reads AppendText's text, with or without blanks.
+func (r *rules) Parse(text string) (game.Position, error) {
+	state := strings.Map(func(c rune) rune {
+		if c == ' ' || c == '\t' {
+			return -1
+		}
+		return c
+	}, text)
+	state, open := strings.CutPrefix(state, "State([")
+	state, closed := strings.CutSuffix(state, ")")
+	counts, toMove, ok := strings.Cut(state, "],")
+	if !open || !closed || !ok || toMove != "0" && toMove != "1" {
+		return 0, fmt.Errorf("state %q: expected State([…], ROW): the stones of all places, and the row to move, 0 or 1", text)
+	}
+	places := strings.Split(counts, ",")
+	if len(places) != r.places() {
+		return 0, fmt.Errorf("state %q has %d places, expected %d: pits and goal of row 0, pits and goal of row 1", text, len(places), r.places())
+	}
+	var b board
+	all := 0
+	for i, place := range places {
+		n, err := strconv.ParseUint(place, 10, 16)
+		if err != nil || int(n) > r.all {
+			return 0, fmt.Errorf("state %q has %q in place %d, expected a number of stones up to %d", text, place, i, r.all)
+		}
+		b[i] = uint16(n)
+		all += int(n)
+	}
+	if all != r.all {
+		return 0, fmt.Errorf("state %q has %d stones, expected %d: %d in each of %d pits at the start", text, all, r.all, r.stones, 2*r.pits)
+	}
+	return r.key(&b, int(toMove[0]-'0')), nil
+}
+
+// Picture is the board as it stands, with the numbers of the pits above and below.
+func (r *rules) Picture(p game.Position) game.Picture {
+	b := r.board(p)
+	place := func(i, row int) game.Square {
+		s := game.Square{Text: strconv.Itoa(int(b[i])), Owner: game.OwnedBy(game.Player(row))}
+		if i == r.goal(row) {
+			s.Kind = game.Goal
+		}
+		return s
+	}
+	gap := game.Square{Kind: game.Gap}
+	top, goals, bottom := []game.Square{gap}, []game.Square{place(r.goal(1), 1)}, []game.Square{gap}
+	above, below := []string{""}, []string{""}
+	for i := range r.pits {
+		top = append(top, place(2*r.pits-i, 1))
+		above = append(above, r.names[2*r.pits-i])
+		goals = append(goals, gap)
+		bottom = append(bottom, place(i, 0))
+		below = append(below, r.names[i])
+	}
+	goals = append(goals, place(r.goal(0), 0))
+	return game.Picture{
+		Rows:  [][]game.Square{append(top, gap), goals, append(bottom, gap)},
+		Above: append(above, ""),
+		Below: append(below, ""),
+	}
+}

@@ -1,0 +1,350 @@
+package mancala
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+func mustNew(t testing.TB, pits, stones int) game.Acyclic {
+	t.Helper()
+	g, err := New(pits, stones)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestContract(t *testing.T) {
+	for _, b := range [][2]int{{1, 1}, {1, 40}, {2, 1}, {2, 4}, {2, 9}, {3, 10}, {4, 4}, {4, 8}, {5, 4}, {6, 4}, {8, 2}, {16, 1}} {
+		gametest.Contract(t, mustNew(t, b[0], b[1]))
+	}
+}
+
+// Every number is a board of its own, in the order of the pits, on a small board.
+func TestEveryKey(t *testing.T) {
+	r := mustNew(t, 2, 1).(*rules)
+	if r.boards() != 126 { // 9 choose 5: four stones in six places
+		t.Fatalf("%d boards, want 126", r.boards())
+	}
+	order := func(b board) string { return fmt.Sprint(b[0], b[1], b[3], b[4], b[2], b[5]) }
+	for p := range 2 * r.boards() {
+		b := r.board(p)
+		if got := r.key(&b, row(p)); got != p {
+			t.Fatalf("the board of %d has the key %d", p, got)
+		}
+		if before := r.board(p - 2); p >= 2 && order(before) >= order(b) {
+			t.Fatalf("%v stands before %v", order(before), order(b))
+		}
+		want := game.Value(0)
+		if b[0]+b[1]+b[3]+b[4] == 0 {
+			switch {
+			case b[2] > b[5]:
+				want = game.NewValue(game.FirstWins, 0)
+			case b[2] < b[5]:
+				want = game.NewValue(game.SecondWins, 0)
+			default:
+				want = game.NewValue(game.Tie, 0)
+			}
+		}
+		if got := r.Primitive(p); got != want {
+			t.Fatalf("%s is %v, want %v", r.AppendText(nil, p), got, want)
+		}
+		if r.Check(p) != nil || r.Check(2*r.boards()+p) == nil {
+			t.Fatalf("Check(%d) or Check(%d)", p, 2*r.boards()+p)
+		}
+	}
+}
+
+// The course's cases: the answer is the smallest of the moves of best utility.
+func TestCourse(t *testing.T) {
+	for _, tt := range []struct {
+		pits, stones int
+		state        string
+		answer       string
+	}{
+		{2, 1, "State([1, 0, 1, 1, 1, 0], 1)", "3"},
+		{2, 2, "State([2, 2, 0, 2, 2, 0], 0)", "1"},
+		{2, 4, "State([4, 4, 0, 4, 4, 0], 0)", "0"},
+		{3, 3, "State([3, 3, 3, 0, 3, 3, 3, 0], 0)", "2"},
+		{2, 1, "State([0, 0, 0, 3, 1, 0], 1)", "4"},
+	} {
+		g := mustNew(t, tt.pits, tt.stones)
+		p, err := g.Parse(tt.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := from{g, p}
+		values := gametest.Search(from)
+		best, answer := game.Loses, ""
+		for _, m := range g.Moves(nil, p) {
+			result := values[m.To].Outcome().For(g.ToMove(p))
+			if answer == "" || better(result, best) {
+				best, answer = result, m.Name
+			}
+		}
+		if answer != tt.answer && tt.state != "State([0, 0, 0, 3, 1, 0], 1)" { // that one is of the evaluation player
+			t.Errorf("%s: the answer is %s, want %s", tt.state, answer, tt.answer)
+		}
+		legal := false
+		for _, m := range g.Moves(nil, p) {
+			legal = legal || m.Name == tt.answer
+		}
+		if !legal {
+			t.Errorf("%s: %s is no move", tt.state, tt.answer)
+		}
+	}
+}
+
+// better orders results that are not draws.
+func better(a, b game.Result) bool {
+	order := [...]int{game.Loses: 0, game.Ties: 1, game.Wins: 2}
+	return order[a] > order[b]
+}
+
+// from is a game that begins at a position.
+type from struct {
+	game.Acyclic
+	p game.Position
+}
+
+func (f from) Start() game.Position { return f.p }
+
+// The table of exact values, in stones, of whole games and of first moves.
+var table = []struct {
+	pits, stones int
+	value        int
+	moves        []int
+	long         bool
+}{
+	{1, 2, -2, []int{-2}, false},
+	{1, 3, 6, []int{6}, false},
+	{2, 1, 2, []int{-2, 2}, false},
+	{2, 4, -8, []int{-8, -8}, false},
+	{2, 5, 10, []int{6, 10}, false},
+	{2, 9, 0, []int{0, -2}, true},
+	{3, 1, 0, []int{-2, 0, 0}, false},
+	{3, 3, 0, []int{-2, -2, 0}, false},
+	{3, 4, 2, []int{0, 2, -8}, true},
+	{4, 2, 2, []int{-2, -2, 2, 0}, true},
+	{4, 3, 0, []int{0, 0, 0, -2}, true},
+	{6, 1, 2, []int{-2, 0, 0, -2, -2, 2}, true},
+}
+
+func TestOracle(t *testing.T) {
+	for _, tt := range table {
+		if !tt.long {
+			againstOracle(t, tt.pits, tt.stones, tt.value, tt.moves)
+		}
+	}
+}
+
+func TestLongOracle(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+	for _, tt := range table {
+		if tt.long {
+			againstOracle(t, tt.pits, tt.stones, tt.value, tt.moves)
+		}
+	}
+}
+
+// againstOracle compares every position with what the oracle has, and the oracle with
+// the table.
+func againstOracle(t *testing.T, pits, stones, value int, moves []int) {
+	t.Helper()
+	g, m := mustNew(t, pits, stones), naive.Mancala{Pits: pits, Stones: stones}
+	want := m.Solve(g.Values().TiesSoon)
+	start := want[string(m.Start())]
+	if start.Stones != value {
+		t.Errorf("%s: the oracle has the value %d, want %d", g.Spec(), start.Stones, value)
+	}
+	for pit, board := range m.Moves(m.Start()) {
+		if got := -want[string(board)].Stones; got != moves[pit] {
+			t.Errorf("%s: the oracle has %d for pit %d, want %d", g.Spec(), got, pit, moves[pit])
+		}
+	}
+	tiers := map[int]bool{}
+	var longest int
+	seen := map[string]int{}
+	for p, v := range gametest.Search(g) {
+		tiers[g.Tier(p)] = true
+		longest = max(longest, v.Remoteness())
+		board := seenBy(g, p)
+		seen[board]++
+		w, ok := want[board]
+		if !ok {
+			t.Fatalf("%s: the oracle does not reach %s", g.Spec(), g.AppendText(nil, p))
+		}
+		if result := v.Outcome().For(g.ToMove(p)); result.String() != w.Result || v.Remoteness() != w.Remoteness {
+			t.Fatalf("%s: %s is %v, in %d, want %v", g.Spec(), g.AppendText(nil, p), result, v.Remoteness(), w)
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%s: %d boards, the oracle reaches %d", g.Spec(), len(seen), len(want))
+	}
+	t.Logf("%s: %d boards seen from the mover, %d tiers of %d, start %v in %d, at most %d moves",
+		g.Spec(), len(seen), len(tiers), g.Tiers()+1, start.Result, start.Remoteness, longest)
+}
+
+// seenBy is a position as the oracle has it: as the mover sees it.
+func seenBy(g game.Acyclic, p game.Position) string {
+	r := g.(*rules)
+	b := r.board(p)
+	var s []byte
+	for i := range r.places() {
+		s = append(s, byte(b[(i+row(p)*(r.pits+1))%r.places()]))
+	}
+	return string(s)
+}
+
+// On larger boards moves are those of the oracle in random games.
+func TestMovesAgainstOracle(t *testing.T) {
+	for _, b := range [][2]int{{1, 60}, {2, 9}, {4, 8}, {5, 4}, {6, 4}, {3, 10}, {7, 3}, {16, 1}} {
+		g, m := mustNew(t, b[0], b[1]), naive.Mancala{Pits: b[0], Stones: b[1]}
+		r := rand.New(rand.NewPCG(1, uint64(b[0])))
+		for range 20 {
+			for _, p := range gametest.Walk(r, g, 1000) {
+				board := []byte(seenBy(g, p))
+				if got, want := string(g.AppendText(nil, p)), m.State(board, row(p)); got != want {
+					t.Fatalf("the text is %s, want %s", got, want)
+				}
+				if m.Finished(board) != (g.Primitive(p) != 0) {
+					t.Fatalf("%s is finished: %v", m.State(board, row(p)), !m.Finished(board))
+				}
+				want := m.Moves(board)
+				for _, move := range g.Moves(nil, p) {
+					pit := -1
+					if move.Name != "pass" {
+						fmt.Sscan(move.Name, &pit)
+						pit -= row(p) * (b[0] + 1)
+					}
+					if after, ok := want[pit]; !ok || string(after) != seenBy(g, move.To) {
+						t.Fatalf("%s: move %s leads to %s, want %s", m.State(board, row(p)), move.Name, g.AppendText(nil, move.To), m.State(after, 1-row(p)))
+					}
+					delete(want, pit)
+				}
+				if len(want) > 0 {
+					t.Fatalf("%s: the moves %v are missing", m.State(board, row(p)), want)
+				}
+			}
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	g := mustNew(t, 2, 2)
+	for _, text := range []string{"State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],0)", " State( [ 2,2, 0,2 ,2,0 ] ,0 ) "} {
+		if p, err := g.Parse(text); err != nil || p != g.Start() {
+			t.Errorf("Parse(%q) = %d, %v, want %d", text, p, err, g.Start())
+		}
+	}
+	p, err := g.Parse("State([0, 2, 1, 3, 2, 0], 1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := g.Picture(p).String(), "   4 3\n   2 3\n 0     1\n   0 2\n   0 1\n"; got != want {
+		t.Errorf("the picture is\n%swant\n%s", got, want)
+	}
+	const form = `: expected State([…], ROW): the stones of all places, and the row to move, 0 or 1`
+	for _, tt := range []struct{ text, want string }{
+		{"", `state ""` + form},
+		{"[2, 2, 0, 2, 2, 0], 0", `state "[2, 2, 0, 2, 2, 0], 0"` + form},
+		{"State([2, 2, 0, 2, 2, 0], 2)", `state "State([2, 2, 0, 2, 2, 0], 2)"` + form},
+		{"State([2, 2, 0, 2, 2], 0)", `state "State([2, 2, 0, 2, 2], 0)" has 5 places, expected 6: pits and goal of row 0, pits and goal of row 1`},
+		{"State([2, 2, 0, 2, 1, 0], 0)", `state "State([2, 2, 0, 2, 1, 0], 0)" has 7 stones, expected 8: 2 in each of 4 pits at the start`},
+		{"State([9, 2, 0, 2, 2, 0], 0)", `state "State([9, 2, 0, 2, 2, 0], 0)" has "9" in place 0, expected a number of stones up to 8`},
+		{"State([-1, 3, 0, 2, 2, 0], 0)", `state "State([-1, 3, 0, 2, 2, 0], 0)" has "-1" in place 0, expected a number of stones up to 8`},
+	} {
+		if p, err := g.Parse(tt.text); err == nil || p != 0 || err.Error() != tt.want {
+			t.Errorf("Parse(%q) = %d, error\n%v, want\n%s", tt.text, p, err, tt.want)
+		}
+	}
+}
+
+// What is too large is refused, and the largest that is not can be made.
+func TestSizes(t *testing.T) {
+	for pits := 1; pits <= maxPits; pits++ {
+		for stones := 1; ; stones++ {
+			if _, err := New(pits, stones); err == nil {
+				continue
+			}
+			_, err := New(pits, 1<<40)
+			if want := fmt.Sprintf("mancala: 1099511627776 stones in each of %d pits are too many: %d at most", pits, stones-1); err == nil || err.Error() != want {
+				t.Errorf("error\n%v, want\n%s", err, want)
+			}
+			g := mustNew(t, pits, stones-1)
+			if g.KeyBits() > 64 || game.CheckLength(g) != nil {
+				t.Errorf("%s: %d bits, %v", g.Spec(), g.KeyBits(), game.CheckLength(g))
+			}
+			t.Logf("%s: %d bits, %d tiers", g.Spec(), g.KeyBits(), g.Tiers())
+			break
+		}
+	}
+	for _, tt := range []struct {
+		pits, stones int
+		want         string
+	}{
+		{0, 1, "mancala: pits and stones must be at least 1, found 0 and 1"},
+		{4, -1, "mancala: pits and stones must be at least 1, found 4 and -1"},
+		{17, 1, "mancala: a row may have 16 pits at most, found 17"},
+	} {
+		if g, err := Kind.New([]int{tt.pits, tt.stones}); g != nil || err == nil || err.Error() != tt.want {
+			t.Errorf("error\n%v, want\n%s", err, tt.want)
+		}
+	}
+}
+
+// FuzzParse wants what is read to be a position, and to be written as it was read.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)"} {
+		f.Add(text)
+	}
+	g := mustNew(f, 2, 2)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := g.Parse(text)
+		if err != nil {
+			return
+		}
+		if err := g.Check(p); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
+			t.Errorf("%q: read as %d, written and read again as %d, %v", text, p, again, err)
+		}
+	})
+}
+
+// The cost of what a job asks of each position: on 4,4, in random games.
+func benchmark(b *testing.B, call func(g game.Acyclic, p game.Position)) {
+	g := mustNew(b, 4, 4)
+	r := rand.New(rand.NewPCG(1, 2))
+	var positions []game.Position
+	for len(positions) < 10000 {
+		positions = append(positions, gametest.Walk(r, g, 1000)...)
+	}
+	i := 0
+	for b.Loop() {
+		call(g, positions[i%10000])
+		i++
+	}
+}
+
+func BenchmarkMoves(b *testing.B) {
+	var moves []game.Move
+	benchmark(b, func(g game.Acyclic, p game.Position) { moves = g.Moves(moves[:0], p) })
+}
+
+func BenchmarkTier(b *testing.B) {
+	benchmark(b, func(g game.Acyclic, p game.Position) { g.Tier(p) })
+}
+
+func BenchmarkPrimitive(b *testing.B) {
+	benchmark(b, func(g game.Acyclic, p game.Position) { g.Primitive(p) })
+}

@@ -1,0 +1,147 @@
+// Package mnk is the rules of m,n,k tic-tac-toe: X and O take turns to put a stone
+// on an empty square of a board, X first. Whoever has Connect stones in a row (along
+// a row, a column or a diagonal) wins at once; a full board without a line is a tie.
+//
+// # The hash
+//
+// Squares are numbered column by column, a1 a2 … b1 b2 …, a bit for each: X's stones
+// are the low Width·Height bits, O's the next ones.
+//
+//	    a b c
+//	1   X . O     X: a1, bit 0, and b2, bit 4; O: c1, bit 6 of the next nine
+//	2   . X .
+//	3   . . .     key = 1<<(9+6) | 1<<4 | 1<<0
+package mnk
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// Kind registers m,n,k tic-tac-toe.
+var Kind = game.Kind{
+	Name:  "mnk",
+	Usage: "m,n,k tic-tac-toe: put stones on empty squares, N in a row wins",
+	Params: []game.Param{
+		{Name: "width", Usage: "columns of the board", Default: 3},
+		{Name: "height", Usage: "rows of the board", Default: 3},
+		{Name: "connect", Usage: "stones in a row that win", Default: 3},
+	},
+	New: func(args []int) (game.Game, error) { return New(args[0], args[1], args[2]) },
+}
+
+type rules struct {
+	spec    string
+	grid    game.Grid
+	squares int
+	full    uint64   // a bit for each square
+	names   []string // of the squares
+	lines   []uint64 // the squares of each
+}
+
+// New makes the rules. The board has 32 squares and 26 columns at most, and connect
+// fits into the longer side at least.
+func New(width, height, connect int) (game.Acyclic, error) {
+	switch {
+	case width < 1 || height < 1 || connect < 1:
+		return nil, fmt.Errorf("mnk: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
+	case width > 26 || height > 32 || width*height > 32:
+		return nil, fmt.Errorf("mnk: a board of %d×%d does not fit: it may have 32 squares and 26 columns at most", width, height)
+	case connect > max(width, height):
+		return nil, fmt.Errorf("mnk: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
+	}
+	r := &rules{squares: width * height, full: 1<<(width*height) - 1}
+	r.spec = fmt.Sprintf("mnk width=%d height=%d connect=%d", width, height, connect)
+	r.grid = game.Grid{Width: width, Height: height, Pieces: ".XO", Owners: []game.Owner{game.Nobody, game.OfFirst, game.OfSecond}}
+	for x := range width {
+		for y := range height {
+			r.names = append(r.names, r.grid.Square(x, y))
+		}
+	}
+	for _, places := range r.grid.Lines(connect) {
+		var line uint64
+		for _, at := range places {
+			line |= 1 << r.square(at[0], at[1])
+		}
+		r.lines = append(r.lines, line)
+	}
+	return r, nil
+}
+
+// square is the number of a square.
+func (r *rules) square(x, y int) int { return x*r.grid.Height + y }
+
+// stones are the squares of a player.
+func (r *rules) stones(p game.Position, player game.Player) uint64 {
+	return p >> (int(player) * r.squares) & r.full
+}
+
+func (r *rules) Spec() string         { return r.spec }
+func (r *rules) Values() game.Values  { return game.Values{Players: [2]string{"X", "O"}} }
+func (r *rules) KeyBits() uint        { return uint(2 * r.squares) }
+func (r *rules) Start() game.Position { return 0 }
+
+// Tiers and Tier count stones.
+func (r *rules) Tiers() int                         { return r.squares }
+func (r *rules) Tier(p game.Position) int           { return bits.OnesCount64(p) }
+func (r *rules) ToMove(p game.Position) game.Player { return game.Player(r.Tier(p) & 1) }
+
+func (r *rules) Check(p game.Position) error {
+	x, o := r.stones(p, game.First), r.stones(p, game.Second)
+	if x|o<<r.squares != p || x&o != 0 {
+		return fmt.Errorf("%#x is not a board of %d×%d", p, r.grid.Width, r.grid.Height)
+	}
+	if nx, no := bits.OnesCount64(x), bits.OnesCount64(o); nx != no && nx != no+1 {
+		return fmt.Errorf("%#x is not a board: %d X and %d O, but X moves first and the turns alternate", p, nx, no)
+	}
+	return nil
+}
+
+// Primitive goes by who moved last, if both have a line.
+func (r *rules) Primitive(p game.Position) game.Value {
+	last := r.ToMove(p).Other()
+	for _, player := range [...]game.Player{last, last.Other()} {
+		stones := r.stones(p, player)
+		for _, line := range r.lines {
+			if stones&line == line {
+				return game.NewValue(game.WinFor(player), 0)
+			}
+		}
+	}
+	if r.Tier(p) == r.squares {
+		return game.NewValue(game.Tie, 0)
+	}
+	return 0
+}
+
+func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
+	if r.Primitive(p) != 0 {
+		return dst
+	}
+	first := int(r.ToMove(p)) * r.squares // bit of the mover
+	for empty := r.full &^ (p | p>>r.squares); empty != 0; empty &= empty - 1 {
+		i := bits.TrailingZeros64(empty)
+		dst = append(dst, game.Move{Name: r.names[i], To: p | 1<<(first+i)})
+	}
+	return dst
+}
+
+// on is what lies where, as a piece of the grid.
+func (r *rules) on(p game.Position) func(x, y int) int {
+	return func(x, y int) int { return int(p>>r.square(x, y)&1 | p>>r.squares>>r.square(x, y)&1<<1) }
+}
+
+func (r *rules) AppendText(dst []byte, p game.Position) []byte {
+	return r.grid.AppendText(dst, r.on(p))
+}
+func (r *rules) Picture(p game.Position) game.Picture { return r.grid.Picture(r.on(p)) }
+
+func (r *rules) Parse(text string) (p game.Position, err error) {
+	err = r.grid.Parse(text, func(x, y, piece int) { p |= 1 << ((piece-1)*r.squares + r.square(x, y)) })
+	if err == nil {
+		err = r.Check(p)
+	}
+	return p, err
+}

@@ -1,0 +1,182 @@
+package mnk
+
+import (
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+func mustNew(t testing.TB, width, height, connect int) game.Acyclic {
+	t.Helper()
+	g, err := New(width, height, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestContract(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {3, 3, 3}, {4, 4, 4}, {5, 3, 2}, {26, 1, 3}, {1, 32, 5}, {8, 4, 4}, {2, 16, 16}} {
+		gametest.Contract(t, mustNew(t, b[0], b[1], b[2]))
+	}
+}
+
+// The example of the package comment.
+func TestHash(t *testing.T) {
+	g := mustNew(t, 3, 3, 3)
+	p, err := g.Parse("X.O/.X./...")
+	if want := game.Position(1<<(9+6) | 1<<4 | 1<<0); err != nil || p != want {
+		t.Errorf("Parse is %#x, %v, want %#x", p, err, want)
+	}
+	if got, want := g.Picture(p).String(), "   a b c\n1  X . O\n2  . X .\n3  . . .\n"; got != want {
+		t.Errorf("the picture is\n%swant\n%s", got, want)
+	}
+	var names []string
+	for _, m := range g.Moves(nil, p) {
+		names = append(names, m.Name)
+	}
+	if got := strings.Join(names, " "); got != "a2 a3 b1 b3 c2 c3" {
+		t.Errorf("the moves are %s", got)
+	}
+}
+
+// Every position has the value that brute force finds, and there are no others.
+func againstOracle(t *testing.T, width, height, connect int) {
+	t.Helper()
+	g := mustNew(t, width, height, connect)
+	want := naive.MNK{W: width, H: height, Connect: connect}.Solve()
+	got := gametest.Search(g)
+	if len(got) != len(want) {
+		t.Errorf("%s: %d positions, want %d", g.Spec(), len(got), len(want))
+	}
+	for board, value := range want {
+		p, err := g.Parse(naive.Rows(board, width, height))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[p] != game.Value(value) {
+			t.Fatalf("%s: %s is %v, want %v", g.Spec(), g.AppendText(nil, p), got[p], game.Value(value))
+		}
+	}
+}
+
+func TestOracle(t *testing.T) { everyBoard(t, 1, 9) }
+
+func TestLongOracle(t *testing.T) {
+	if os.Getenv("TREEREDUCE_LONG") == "" {
+		t.Skip("it takes long: make test-long runs it")
+	}
+	everyBoard(t, 10, 12)
+}
+
+// everyBoard has the boards of so many squares, for every connect.
+func everyBoard(t *testing.T, least, most int) {
+	for width := 1; width <= most; width++ {
+		for height := 1; width*height <= most; height++ {
+			for connect := 1; width*height >= least && connect <= max(width, height); connect++ {
+				againstOracle(t, width, height, connect)
+			}
+		}
+	}
+}
+
+// What is known of the game on 3×3: 5,478 positions, 958 of them finished: 626 won by X,
+// 316 by O, 16 ties.
+func TestKnown(t *testing.T) {
+	g := mustNew(t, 3, 3, 3)
+	values := gametest.Search(g)
+	ends := map[game.Value]int{}
+	for p := range values {
+		ends[g.Primitive(p)]++
+	}
+	want := []int{5478, 626, 316, 16}
+	if got := []int{len(values), ends[game.NewValue(game.FirstWins, 0)], ends[game.NewValue(game.SecondWins, 0)], ends[game.NewValue(game.Tie, 0)]}; !slices.Equal(got, want) {
+		t.Errorf("positions, ends that X and O win, and ties: %d, want %d", got, want)
+	}
+	if got := g.Values().Text(values[g.Start()]); got != "tie in 9" {
+		t.Errorf("the start: %s", got)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	g := mustNew(t, 3, 2, 3)
+	_, none := New(3, 0, 3)
+	_, wide := New(27, 1, 3)
+	_, large := New(6, 6, 4)
+	_, long := New(3, 2, 4)
+	_, rows := g.Parse("...")
+	_, piece := g.Parse(".../.z.")
+	_, turn := g.Parse("OO./...")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{none, "mnk: width, height and connect must be at least 1, found 3, 0 and 3"},
+		{wide, "mnk: a board of 27×1 does not fit: it may have 32 squares and 26 columns at most"},
+		{large, "mnk: a board of 6×6 does not fit: it may have 32 squares and 26 columns at most"},
+		{long, "mnk: connect 4 is longer than both sides of a board of 3×2"},
+		{rows, `board "..." has 1 rows, expected 2 with / between them`},
+		{piece, `board ".../.z." has 'z' on square b2, expected X, O or a blank ('.', ' ', '_')`},
+		{turn, "0x140 is not a board: 0 X and 2 O, but X moves first and the turns alternate"},
+		{g.Check(1 << 12), "0x1000 is not a board of 3×2"},
+		{g.Check(1 | 1<<6), "0x41 is not a board of 3×2"},
+	} {
+		if tt.err == nil || tt.err.Error() != tt.want {
+			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)
+		}
+	}
+	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
+		t.Errorf("Kind.New(3, 3, 4) = %v, %v", g, err)
+	}
+}
+
+// FuzzParse wants what is read to be a board, and to be written as it was read.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../..."} {
+		f.Add(text)
+	}
+	g := mustNew(f, 3, 3, 3)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := g.Parse(text)
+		if err != nil {
+			return
+		}
+		if err := g.Check(p); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
+			t.Errorf("%q: read as %#x, written and read again as %#x, %v", text, p, again, err)
+		}
+	})
+}
+
+// BenchmarkMoves is the cost of a child, in positions of six stones on 4×4.
+func BenchmarkMoves(b *testing.B) {
+	g := mustNew(b, 4, 4, 4)
+	positions := []game.Position{g.Start()}
+	for range 6 {
+		var next []game.Position
+		for _, p := range positions {
+			for _, m := range g.Moves(nil, p)[:3] {
+				next = append(next, m.To)
+			}
+		}
+		positions = next
+	}
+	if n := bits.OnesCount64(positions[0]); n != 6 {
+		b.Fatalf("%d stones", n)
+	}
+	var moves []game.Move
+	children := 0
+	for i := 0; b.Loop(); i++ {
+		moves = g.Moves(moves[:0], positions[i%len(positions)])
+		children += len(moves)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(children), "ns/child")
+}

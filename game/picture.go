@@ -1,0 +1,93 @@
+package game
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Picture is a position as data, what lies where, so that any screen can draw it:
+// squares in rows and columns, and labels around them. String is the picture as text.
+type Picture struct {
+	// Rows are the squares, row by row from the top, each from the left; all rows are
+	// equally long.
+	Rows [][]Square
+	// Above and Below are the labels of the columns, Left those of the rows; nil where
+	// there are none.
+	Above, Below, Left []string
+}
+
+// A Square is a place of a Picture.
+type Square struct {
+	Kind  SquareKind
+	Text  string // what is drawn: "X", "-", "." for an empty square, "12" for so many stones
+	Owner Owner  // of what lies there, or of the place
+}
+
+// A SquareKind is what a place is.
+type SquareKind uint8
+
+// The kinds of places.
+const (
+	Field SquareKind = iota // where pieces lie in play
+	Goal                    // where they are gathered, or must go
+	Gap                     // no place at all: nothing is drawn
+)
+
+// An Owner is whose a thing is.
+type Owner uint8
+
+// The owners; those of both players are Nobody's.
+const (
+	Nobody Owner = iota
+	OfFirst
+	OfSecond
+)
+
+// OwnedBy is what belongs to p.
+func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
+
+// String draws the picture: all columns equally wide, lines ended by \n.
+func (pic Picture) String() string {
+	margin, cell := 0, 0
+	for _, label := range pic.Left {
+		margin = max(margin, utf8.RuneCountInString(label)+1)
+	}
+	for _, labels := range [][]string{pic.Above, pic.Below} {
+		for _, label := range labels {
+			cell = max(cell, utf8.RuneCountInString(label))
+		}
+	}
+	for _, row := range pic.Rows {
+		for _, s := range row {
+			cell = max(cell, utf8.RuneCountInString(s.Text))
+		}
+	}
+	var b strings.Builder
+	line := func(left string, texts []string) {
+		var l strings.Builder
+		fmt.Fprintf(&l, "%-*s", margin, fmt.Sprintf("%*s", margin-1, left))
+		for _, text := range texts {
+			fmt.Fprintf(&l, " %*s", cell, text)
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	if pic.Above != nil {
+		line("", pic.Above)
+	}
+	for y, row := range pic.Rows {
+		var texts []string
+		for _, s := range row {
+			texts = append(texts, s.Text)
+		}
+		left := ""
+		if pic.Left != nil {
+			left = pic.Left[y]
+		}
+		line(left, texts)
+	}
+	if pic.Below != nil {
+		line("", pic.Below)
+	}
+	return b.String()
+}

@@ -1,0 +1,110 @@
+package naive
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Dodgem is the game of that name on a board of so many rows and columns. A position is
+// the text of its rows from the top, "/" between them, a blank, and who is to move:
+// ">../>../.^^ >". The cars > drive to the right and begin in the left column, the cars ^
+// drive up and begin at the bottom.
+type Dodgem int
+
+// Solve returns what every position is worth that can be reached from the start.
+func (d Dodgem) Solve() map[string]Worth {
+	n := int(d)
+	var rows []string
+	for range n - 1 {
+		rows = append(rows, ">"+strings.Repeat(".", n-1))
+	}
+	rows = append(rows, "."+strings.Repeat("^", n-1))
+	texts := []string{strings.Join(rows, "/") + " >"} // by number
+	numbers := map[string]uint64{texts[0]: 0}
+	children := func(p uint64) []uint64 {
+		var all []uint64
+		for _, text := range d.Moves(texts[p]) {
+			if _, ok := numbers[text]; !ok {
+				numbers[text] = uint64(len(texts))
+				texts = append(texts, text)
+			}
+			all = append(all, numbers[text])
+		}
+		return all
+	}
+	worth := SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, children)
+	values := make(map[string]Worth)
+	for p, w := range worth {
+		values[texts[p]] = w
+	}
+	return values
+}
+
+// Finished returns Lose if the other one's cars have all left, Win if the player to move
+// cannot, else "".
+func (d Dodgem) Finished(text string) string {
+	board, mover, _ := strings.Cut(text, " ")
+	other := map[string]string{">": "^", "^": ">"}[mover]
+	switch {
+	case !strings.Contains(board, other):
+		return Lose
+	case len(d.Moves(text)) == 0:
+		return Win
+	}
+	return ""
+}
+
+// Moves returns the texts to which the moves of a position lead, by their names: the
+// square of the car (a letter for the column, a number for the row from the top) and d,
+// l, r or u for down, left, right or up.
+func (d Dodgem) Moves(text string) map[string]string {
+	board, mover, _ := strings.Cut(text, " ")
+	rows := strings.Split(board, "/")
+	moves := make(map[string]string)
+	add := func(x, y, toX, toY int, direction string) {
+		after := make([][]byte, len(rows))
+		for i, row := range rows {
+			after[i] = []byte(row)
+		}
+		after[y][x] = '.'
+		if toX < len(rows) && toY >= 0 { // else it leaves
+			after[toY][toX] = mover[0]
+		}
+		var lines []string
+		for _, row := range after {
+			lines = append(lines, string(row))
+		}
+		other := map[string]string{">": "^", "^": ">"}[mover]
+		moves[fmt.Sprintf("%c%d%s", 'a'+x, y+1, direction)] = strings.Join(lines, "/") + " " + other
+	}
+	empty := func(x, y int) bool { return rows[y][x] == '.' }
+	last := len(rows) - 1
+	for y, row := range rows {
+		for x := range row {
+			switch {
+			case row[x] != mover[0]:
+			case mover == ">":
+				if x == last || empty(x+1, y) {
+					add(x, y, x+1, y, "r")
+				}
+				if y > 0 && empty(x, y-1) {
+					add(x, y, x, y-1, "u")
+				}
+				if y < last && empty(x, y+1) {
+					add(x, y, x, y+1, "d")
+				}
+			default:
+				if y == 0 || empty(x, y-1) {
+					add(x, y, x, y-1, "u")
+				}
+				if x > 0 && empty(x-1, y) {
+					add(x, y, x-1, y, "l")
+				}
+				if x < last && empty(x+1, y) {
+					add(x, y, x+1, y, "r")
+				}
+			}
+		}
+	}
+	return moves
+}

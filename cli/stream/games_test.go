@@ -28,7 +28,7 @@ func toys() game.Kinds {
 // mapped runs mapper with these games.
 func mapped(games game.Kinds, words ...string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
-	work := stream{step.Map, task.Task.Map, mapPass, true}
+	work := stream{lines: step.Map, blocks: task.Task.Map, pass: mapPass, lists: mapLists, tells: true}
 	status = run("map", work, games, words, strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }

@@ -1,0 +1,4 @@
+package lists
+
+// SortRows is sortRows.
+var SortRows = sortRows

@@ -1,4 +1,7 @@
 package lists
 
-// SortRows is sortRows.
-var SortRows = sortRows
+// What is tested apart.
+var (
+	SortRows    = sortRows
+	CompareRows = compareRows
+)

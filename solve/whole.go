@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"syscall"
 	"time"
 
@@ -89,10 +90,14 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 		return nil
 	}
 	for _, f := range seal.Files {
-		if f.Name == tierio.PartName(0, tierio.Text) && l.Codec == tierio.Blocks {
+		if !strings.HasPrefix(f.Name, store.PartPrefix) {
+			continue
+		}
+		text := tierio.IsText(f.Name)
+		if text && l.Codec == tierio.Blocks {
 			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
 		}
-		if f.Name == tierio.PartName(0, tierio.Blocks) && l.Codec == tierio.Text {
+		if !text && l.Codec == tierio.Text {
 			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
 		}
 	}

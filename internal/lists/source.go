@@ -113,7 +113,7 @@ func (s *Source) add(f *file) error {
 		s.rows += int64(c.Rows)
 	}
 	s.files = append(s.files, f)
-	if len(s.files) <= maxOpen {
+	if len(s.files) <= maxOpen || f.in == nil {
 		return nil
 	}
 	in := f.in
@@ -293,6 +293,17 @@ func (s *Source) appendText(dst []Row, f *file, in io.ReaderAt, cell streamfmt.C
 
 // Rows is the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
+
+// Files is in how many files the rows lie.
+func (s *Source) Files() int { return len(s.files) }
+
+// Cells is in how many cells of its files the rows lie.
+func (s *Source) Cells() (n int) {
+	for _, f := range s.files {
+		n += len(f.cells)
+	}
+	return n
+}
 
 // Tier is the tier of all keys.
 func (s *Source) Tier() int { return s.tier }

@@ -23,12 +23,17 @@ type StepOptions struct {
 	// Combine merges equal rows in the map before they are printed.
 	Combine bool
 	// Rows bounds how many rows are held at a time, and how many wait to be told; 0
-	// means DefaultRows. A row takes some 80 bytes in all.
+	// means DefaultRows. Each takes RowMemory.
 	Rows int
 	// Create makes a file of the outbox in the directory of the job, for Reduce of Init,
 	// Possible and Solve.
 	Create func(name string) (io.WriteCloser, error)
+	// Told is the form of these files; "": text.
+	Told tierio.Codec
 }
+
+// RowMemory is about how many bytes a row takes of those that a step holds.
+const RowMemory = 80
 
 // DefaultRows is how many rows a step holds if it is not told: of 20 MB.
 const DefaultRows = 1 << 18
@@ -56,6 +61,9 @@ type filter struct {
 func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
 	if o.Rows <= 0 {
 		o.Rows = DefaultRows
+	}
+	if o.Told == "" {
+		o.Told = tierio.Text
 	}
 	return &filter{g: g, out: out, o: o, width: streamfmt.KeyWidth(g.KeyBits()), check: rowCheck{g: g, tier: o.Tier}}
 }
@@ -246,8 +254,8 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds, tells = []Kind{Parents, Messages}, Messages
 	}
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, tierio.Text)
-	box := NewOutbox(f.g, tells, tierio.Text, f.o.Rows, writer.Append)
+	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
+	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
 	do := f.possible(box)
 	if name == step.Solve {
 		do = f.solve(box)

@@ -18,6 +18,11 @@ type Seal struct {
 	Game  string       `json:"game"` // its spec
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
+
+	// Gone are the names of files that it had, see LetGo: they may still lie there.
+	// Told are the numbers of the tiers for which they were.
+	Gone []string `json:"gone,omitempty"`
+	Told []int    `json:"told,omitempty"`
 }
 
 // A SealedFile is a file of a directory that is sealed.
@@ -99,6 +104,29 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	return fsys.Sync(dir)
 }
 
+// LetGo removes those files of a sealed directory that nobody needs any more. The seal
+// forgets them first, in the directory and in memory.
+func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
+	kept := *s
+	kept.Files, kept.Gone = nil, slices.Clone(s.Gone)
+	for _, f := range s.Files {
+		if goes(f.Name) {
+			kept.Gone = append(kept.Gone, f.Name)
+		} else {
+			kept.Files = append(kept.Files, f)
+		}
+	}
+	if err := kept.Replace(fsys, dir, Success); err != nil {
+		return err
+	}
+	*s = kept
+	var err error
+	for _, name := range kept.Gone {
+		err = errors.Join(err, fsys.RemoveAll(path.Join(dir, name)))
+	}
+	return err
+}
+
 // ErrHalf is of a directory without _SUCCESS.
 var ErrHalf = errors.New("missing or half-written: it has no " + Success)
 
@@ -167,6 +195,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		switch {
 		case s == nil:
 			names = append(names, e.Name())
+		case slices.Contains(s.Gone, e.Name()):
 		case !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}

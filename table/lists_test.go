@@ -82,7 +82,7 @@ func listGames(t *testing.T) []game.Acyclic {
 	for _, spec := range []string{
 		"mnk width=3 height=2 connect=2", "mancala pits=1 stones=3", "mancala pits=2 stones=1", "connectn width=3 height=3 connect=2",
 	} {
-		g, err := all.Parse(spec)
+		g, err := all.Kinds().Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestVerifyLists(t *testing.T) {
 
 // A position that play cannot reach is found, though all that is said of it is right.
 func TestVerifyListsUnreached(t *testing.T) {
-	g, err := all.Parse("mnk width=3 height=3 connect=3")
+	g, err := all.Kinds().Parse("mnk width=3 height=3 connect=3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,13 +350,13 @@ func TestListsLookup(t *testing.T) {
 
 // The statistics of a game whose players are not X and O say who wins in its words.
 func TestListsStats(t *testing.T) {
-	parsed, err := all.Parse("mancala pits=2 stones=1")
+	parsed, err := all.Kinds().Parse("mancala pits=2 stones=1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := parsed.(game.Acyclic)
 	right := solutionOf(g)
-	tab, err := Open(listTable(t, g, rowsOf(g, right)), ".", all.Parse)
+	tab, err := Open(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

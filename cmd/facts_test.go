@@ -35,7 +35,7 @@ func TestLongQuickCross4x4(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s table.CyclicStats
+		var s table.Stats
 		if err := json.Unmarshal(out, &s); err != nil {
 			t.Fatal(err)
 		}

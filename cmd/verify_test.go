@@ -69,7 +69,7 @@ func reseal(t *testing.T, dir, spec string) {
 // counts what the file says that it holds.
 func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
 	t.Helper()
-	name := filepath.Join(dir, table.TierFile(tier))
+	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := tierio.OpenParts(store.Local{}, []string{name}, g, tier)
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +140,12 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 	reseal(t, dir, g.Spec())
 }
 
-// setWorth gives positions of a game with cycles another worth; those that are to be
+// setValues gives positions of a game with cycles another value; those that are to be
 // gone are taken out.
-func setWorth(t *testing.T, dir string, g game.Cyclic, worth map[game.Position]game.Worth) {
+func setValues(t *testing.T, dir string, g game.Cyclic, values map[game.Position]game.Value) {
 	t.Helper()
 	changeStates(t, dir, g, func(rng uint64, s *block.State) {
-		for p, w := range worth {
+		for p, w := range values {
 			if p/uint64(g.RangeSize()) != rng {
 				continue
 			}
@@ -157,14 +157,14 @@ func setWorth(t *testing.T, dir string, g game.Cyclic, worth map[game.Position]g
 			}
 			if w != gone {
 				s.Reached.Add(slot)
-				s.Decide(uint8(w.Result), w.Remoteness, one)
+				s.Decide(uint8(w.Outcome()), w.Remoteness(), one)
 			}
 		}
 	}, nil)
 }
 
-// gone is the worth of a position that is to be no position of the table.
-var gone = game.Worth{Result: game.Draws, Remoteness: 1}
+// gone is the value of a position that is to be no position of the table.
+var gone = game.NewValue(game.Undecided, 1)
 
 // verify runs driver verify on a table that is damaged, and returns its one line.
 func verify(t *testing.T, dir string, flags ...string) string {
@@ -278,15 +278,15 @@ func TestVerifyEnds(t *testing.T) {
 	// The start and the eight others that are lost in 8 become draws: nothing is
 	// left that says that remoteness.
 	dir = copyTable(t, "quickcross")
-	eight := worthOf(t, q, game.Worth{Result: game.Loses, Remoteness: 8})
+	eight := positionsOf(t, q, game.Loses.In(8))
 	if len(eight) != 9 {
 		t.Fatalf("%d positions are lost in 8, want 9", len(eight))
 	}
-	draws := make(map[game.Position]game.Worth)
+	draws := make(map[game.Position]game.Value)
 	for _, p := range eight {
-		draws[p] = game.Worth{}
+		draws[p] = 0
 	}
-	setWorth(t, dir, q, draws)
+	setValues(t, dir, q, draws)
 	for _, flags := range [][]string{nil, {"--rules"}} {
 		if got, want := verify(t, dir, flags...), "'..../..../....' (0): expected LOSE in 8, as its moves lead to, found DRAW"; got != want {
 			t.Errorf("no loss in 8, %v: %q, want %q", flags, got, want)
@@ -295,11 +295,11 @@ func TestVerifyEnds(t *testing.T) {
 
 	// Another start alone.
 	dir = copyTable(t, "quickcross")
-	setWorth(t, dir, q, map[game.Position]game.Worth{0: {Result: game.Loses, Remoteness: 6}})
+	setValues(t, dir, q, map[game.Position]game.Value{0: game.Loses.In(6)})
 	if got, want := verify(t, dir), "'..../..../....' (0): expected LOSE in 8, as its moves lead to, found LOSE in 6"; got != want {
 		t.Errorf("start: %q, want %q", got, want)
 	}
-	setWorth(t, dir, q, map[game.Position]game.Worth{0: gone})
+	setValues(t, dir, q, map[game.Position]game.Value{0: gone})
 	for flags, want := range map[string]string{"": "'..../..../....' (0): is missing", "--rules": "'..../..../....' (0): is missing: it is the start"} {
 		if got := verify(t, dir, strings.Fields(flags)...); got != want {
 			t.Errorf("no start, %s: %q, want %q", flags, got, want)
@@ -307,14 +307,14 @@ func TestVerifyEnds(t *testing.T) {
 	}
 }
 
-// worthOf lists the positions of the right table that have a worth, ascending.
-func worthOf(t *testing.T, q game.Cyclic, want game.Worth) (all []game.Position) {
+// positionsOf lists the positions of the right table that have a value, ascending.
+func positionsOf(t *testing.T, q game.Cyclic, want game.Value) (all []game.Position) {
 	t.Helper()
 	dir, err := solvedOnce["quickcross"]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, w := range worths(t, q, dir) {
+	for p, w := range valuesOf(t, q, dir) {
 		if w == want {
 			all = append(all, game.Position(p))
 		}
@@ -322,15 +322,15 @@ func worthOf(t *testing.T, q game.Cyclic, want game.Worth) (all []game.Position)
 	return all
 }
 
-// worths are those of all positions of a table, gone where there is none.
-func worths(t *testing.T, q game.Cyclic, dir string) []game.Worth {
+// valuesOf are those of all positions of a table, gone where there is none.
+func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	t.Helper()
-	tab, err := table.OpenCyclic(store.Local{}, dir)
+	tab, err := table.OpenOf(store.Local{}, dir, q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	all := make([]game.Worth, q.Positions())
+	all := make([]game.Value, q.Positions())
 	for p := range all {
 		w, ok, err := tab.Lookup(game.Position(p))
 		if err != nil {
@@ -381,14 +381,14 @@ func TestVerifyLowest(t *testing.T) {
 	// The start differs in a bit of its remoteness, a higher position of the same range
 	// in its result, which is looked at first; and there is a third in another range.
 	dir = copyTable(t, "quickcross")
-	wins := worthOf(t, q, game.Worth{Result: game.Wins, Remoteness: 5})
+	wins := positionsOf(t, q, game.Wins.In(5))
 	if wins[0] >= game.Position(q.RangeSize()) {
 		t.Fatalf("the first win in 5 is %d, in another range", wins[0])
 	}
-	setWorth(t, dir, q, map[game.Position]game.Worth{
-		0:                 {Result: game.Loses, Remoteness: 9},
-		wins[0]:           {Result: game.Loses, Remoteness: 5},
-		wins[len(wins)-1]: {Result: game.Loses, Remoteness: 5},
+	setValues(t, dir, q, map[game.Position]game.Value{
+		0:                 game.Loses.In(9),
+		wins[0]:           game.Loses.In(5),
+		wins[len(wins)-1]: game.Loses.In(5),
 	})
 	want := lowestWrong(t, q, dir)
 	for range 3 {
@@ -409,56 +409,59 @@ func rank(counts map[uint64]int, rng uint64) (n int) {
 }
 
 // lowestWrong is what verify is to say of a table of a game with cycles whose
-// positions are those that play can reach: the lowest whose worth does not follow
+// positions are those that play can reach: the lowest whose value does not follow
 // from its children's. It is the definition, with no regard to speed.
 func lowestWrong(t *testing.T, q game.Cyclic, dir string) string {
 	t.Helper()
-	all := worths(t, q, dir)
+	all := valuesOf(t, q, dir)
 	for i, found := range all {
 		p := game.Position(i)
 		if found == gone {
 			continue
 		}
 		if want := follows(q, all, p); want != found {
-			return fmt.Sprintf("'%s' (%d): expected %v, as its moves lead to, found %v", q.AppendText(nil, p), p, want, found)
+			return fmt.Sprintf("'%s' (%d): expected %s, as its moves lead to, found %s", q.AppendText(nil, p), p, q.Values().Text(want), q.Values().Text(found))
 		}
 	}
 	t.Fatal("nothing is wrong")
 	return ""
 }
 
-// follows is the worth of a position by its children's.
-func follows(q game.Cyclic, all []game.Worth, p game.Position) game.Worth {
+// outcome is a value's, of a game whose values are those of the player to move.
+func outcome(v game.Value) game.Result { return game.Result(v.Outcome()) }
+
+// follows is the value of a position by its children's.
+func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 	if q.Primitive(p) != 0 {
-		return game.Worth{Result: game.Loses}
+		return game.Loses.In(0)
 	}
-	best, lost, farthest := game.Worth{}, true, 0
+	best, lost, farthest := game.Value(0), true, 0
 	for _, m := range q.Moves(nil, p) {
 		w := all[m.To]
-		if w.Result == game.Loses && (best.Result != game.Wins || w.Remoteness+1 < best.Remoteness) {
-			best = game.Worth{Result: game.Wins, Remoteness: w.Remoteness + 1}
+		if outcome(w) == game.Loses && (outcome(best) != game.Wins || w.Remoteness()+1 < best.Remoteness()) {
+			best = game.Wins.In(w.Remoteness() + 1)
 		}
-		lost = lost && w.Result == game.Wins
-		farthest = max(farthest, w.Remoteness)
+		lost = lost && outcome(w) == game.Wins
+		farthest = max(farthest, w.Remoteness())
 	}
 	if lost {
-		return game.Worth{Result: game.Loses, Remoteness: farthest + 1}
+		return game.Loses.In(farthest + 1)
 	}
 	return best
 }
 
-// Each position of Quick Cross whose worth, or whose being there, is wrong is named
+// Each position of Quick Cross whose value, or whose being there, is wrong is named
 // itself, in every range of the table.
 func TestVerifyNames(t *testing.T) {
 	q := cross433(t)
-	wins := worthOf(t, q, game.Worth{Result: game.Wins, Remoteness: 5}) // no finished ones: something leads there
+	wins := positionsOf(t, q, game.Wins.In(5)) // no finished ones: something leads there
 	for _, p := range []game.Position{wins[0], wins[len(wins)/2], wins[len(wins)-1]} {
 		dir := copyTable(t, "quickcross")
-		setWorth(t, dir, q, map[game.Position]game.Worth{p: {Result: game.Wins, Remoteness: 12}})
+		setValues(t, dir, q, map[game.Position]game.Value{p: game.Wins.In(12)})
 		if got, want := verify(t, dir), lowestWrong(t, q, dir); got != want {
 			t.Errorf("%d: %q, want %q", p, got, want)
 		}
-		setWorth(t, dir, q, map[game.Position]game.Worth{p: gone})
+		setValues(t, dir, q, map[game.Position]game.Value{p: gone})
 		if got, want := verify(t, dir), fmt.Sprintf("'%s' (%d): is missing", q.AppendText(nil, p), p); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -490,7 +493,7 @@ func TestVerifyTooMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	cyclicDir := copyTable(t, "quickcross")
-	setWorth(t, cyclicDir, q, map[game.Position]game.Worth{c: {Result: game.Loses}})
+	setValues(t, cyclicDir, q, map[game.Position]game.Value{c: game.Loses.In(0)})
 	for flags, reason := range map[string]string{"": "cannot be reached", "--rules": "cannot be reached: no move of a position of the table leads to it"} {
 		if got, want := verify(t, dir, strings.Fields(flags)...), fmt.Sprintf("tier 6: '%s' (%#x): %s", text, p, reason); got != want {
 			t.Errorf("%s: %q, want %q", flags, got, want)
@@ -552,7 +555,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		start(t, cmd)
-		waitOpen(t, cmd.Process.Pid, table.TierFile(20))
+		waitOpen(t, cmd.Process.Pid, table.TierFile(connect453(t), 20))
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 // Cyclic is a game whose moves may lead back to where play has been, so that it
-// is solved from its finished positions backwards. Turns alternate. A position
+// is solved from its finished positions backwards. Turns alternate, and values are those
+// of the player to move (Values().OfMover), the nearest of several ties. A position
 // that is not finished has 1 to block.MaxCount moves; two that lead to the same
 // position count as two.
 //

@@ -64,6 +64,12 @@ type Acyclic interface {
 	Tier(p Position) int
 }
 
+// TierUnit is an Acyclic game that can say what its tiers are the numbers of.
+type TierUnit interface {
+	// TierUnit is a few words for people: "pieces on the board".
+	TierUnit() string
+}
+
 // Tiered is a game in which every move leads from a tier to the next, so that
 // it is solved a tier at a time, and whose keys split into a range and a low
 // part such that a move changes only one of the two:
@@ -121,6 +127,18 @@ func CheckLength(g Game) error {
 		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), a.Tiers(), most)
 	}
 	return nil
+}
+
+// A Lister is a game that leaves positions out of the text of all positions, final. A
+// game that is none has a line there for each.
+type Lister interface {
+	Listed(p Position) bool
+}
+
+// Listed reports whether a position of a game has a line in final.
+func Listed(g Game, p Position) bool {
+	l, ok := g.(Lister)
+	return !ok || l.Listed(p)
 }
 
 // UnknownKind is the error of whoever is given a game that is neither Acyclic nor

@@ -57,7 +57,7 @@ func (t *Tally) Add(other Tally) {
 	}
 }
 
-// AddValues adds numbers of positions by value, as WorthOf reads it.
+// AddValues adds numbers of positions by value, of which the two low bits are a Result.
 func (t *Tally) AddValues(counts [256]uint64) {
 	for value, n := range counts {
 		t[value&3] += int64(n)
@@ -81,27 +81,13 @@ func (o Outcome) For(p Player) Result {
 	return Loses
 }
 
-// A Worth is a result and the number of moves to it, 0 for a draw.
-type Worth struct {
-	Result     Result
-	Remoteness int
-}
-
-// WorthOf is the worth of a position of a game with cycles, by its value
-// remoteness<<2 | result.
-func WorthOf(value byte) Worth {
-	if value&3 == 0 {
-		return Worth{}
+// In is the value of a position that gets the result in so many moves, of a game whose
+// values are those of the player to move; a draw is never got, its value is 0.
+func (r Result) In(remoteness int) Value {
+	if r == Draws {
+		return 0
 	}
-	return Worth{Result(value & 3), int(value >> 2)}
-}
-
-// String is DRAW, or WIN in 3.
-func (w Worth) String() string {
-	if w.Result == Draws {
-		return w.Result.String()
-	}
-	return fmt.Sprintf("%s in %d", w.Result, w.Remoteness)
+	return NewValue(Outcome(r), remoteness)
 }
 
 // The largest remoteness: that a Value can hold, and that fits with its outcome into
@@ -117,7 +103,8 @@ const (
 //	bit   7 6 5 4 3 2 | 1 0
 //	      remoteness  | outcome
 //
-// Zero is «not known».
+// Zero is «not known»; but where the outcome is that of the player to move (see
+// Values), a Result, zero is a draw.
 type Value uint16
 
 // NewValue makes a value; remoteness is at most MaxRemoteness.
@@ -132,18 +119,9 @@ func (v Value) Remoteness() int { return int(v >> 2) }
 // Valid reports whether v can be the value of a decided position.
 func (v Value) Valid() bool { return v.Outcome() != Undecided }
 
-// String returns the value as "X wins in 3", "O wins in 2", "tie in 9",
-// with the players called X (first) and O (second).
+// String is the value in words, with the players called X (first) and O (second).
 func (v Value) String() string {
-	switch v.Outcome() {
-	case FirstWins:
-		return fmt.Sprintf("%s wins in %d", First, v.Remoteness())
-	case SecondWins:
-		return fmt.Sprintf("%s wins in %d", Second, v.Remoteness())
-	case Tie:
-		return fmt.Sprintf("tie in %d", v.Remoteness())
-	}
-	return "undecided"
+	return Values{Players: [2]string{First.String(), Second.String()}}.Text(v)
 }
 
 // A Score orders the values that a player may choose from: more is better,
@@ -202,42 +180,66 @@ type Values struct {
 	Players [2]string
 }
 
+// Word is an outcome in words: "X wins", "tie"; or "WIN", "TIE", "DRAW" where it is
+// that of the player to move.
+func (vs Values) Word(o Outcome) string {
+	switch {
+	case vs.OfMover:
+		return Result(o).String()
+	case o == Undecided:
+		return "undecided"
+	case o == Tie:
+		return "tie"
+	}
+	return vs.Players[FirstWins-o] + " wins"
+}
+
 // Text is a value in words: "X wins in 3", "tie in 9", or "WIN in 3", "DRAW".
 func (vs Values) Text(v Value) string {
-	if vs.OfMover {
-		if Result(v.Outcome()) == Draws {
-			return Draws.String()
-		}
-		return fmt.Sprintf("%s in %d", Result(v.Outcome()), v.Remoteness())
+	if !v.Valid() {
+		return vs.Word(Undecided)
 	}
-	switch v.Outcome() {
-	case Undecided:
-		return "undecided"
-	case Tie:
-		return fmt.Sprintf("tie in %d", v.Remoteness())
-	}
-	return fmt.Sprintf("%s wins in %d", vs.Players[FirstWins-v.Outcome()], v.Remoteness())
+	return fmt.Sprintf("%s in %d", vs.Word(v.Outcome()), v.Remoteness())
 }
 
 // Better reports whether player p would rather move to a position of value v than to
-// one of value w, of a game whose outcomes are players': a win before a tie before a
-// loss; the winner hastens, the loser delays.
+// one of value w: a win before a tie, a tie before play that never ends, and that before
+// a loss; the winner hastens, the loser delays.
 func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
 
-// rank orders values for a player; 0 is no value.
+// Before is the value that a position gets by a move to one of value v: a move more from
+// the end; and where values are those of the player to move, what the one wins, the other
+// loses. The remoteness of v is below MaxRemoteness.
+func (vs Values) Before(v Value) Value {
+	switch o := v.Outcome(); {
+	case o == Undecided:
+		return 0
+	case vs.OfMover && o != Tie:
+		return NewValue(SecondWins+FirstWins-o, v.Remoteness()+1)
+	}
+	return v + NewValue(0, 1)
+}
+
+// rank orders values for the player who moves there; 0 is no value.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
-	switch r := v.Remoteness(); v.Outcome() {
-	case Undecided:
-		return 0
-	case WinFor(p):
-		return 4*each - r
-	case Tie:
+	r, result := v.Remoteness(), v.Outcome().For(p)
+	if vs.OfMover { // the opponent moves there
+		result = v.Outcome().For(Second)
+	}
+	switch result {
+	case Wins:
+		return 5*each - r
+	case Ties:
 		if vs.TiesSoon {
-			return 3*each - r
+			return 4*each - r
 		}
-		return 2*each + r
-	default:
+		return 3*each + r
+	case Loses:
 		return each + r
 	}
+	if vs.OfMover {
+		return 2 * each
+	}
+	return 0
 }

@@ -260,6 +260,14 @@ func (f *FS) MkdirAll(name string) error {
 	return f.do(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o777) })
 }
 
+// Sync does nothing: what is closed is in HDFS. A file is closed when the name node has
+// written so into its journal, which it syncs before it answers, and each block has been
+// acknowledged by all data nodes of its pipeline, on machines of their own; renames are
+// in the journal likewise. A power cut of all machines at once may still take a block,
+// as data nodes leave it to their kernels unless dfs.datanode.synconclose says otherwise:
+// that is for a cluster to decide, not for its client.
+func (f *FS) Sync(string) error { return nil }
+
 // Create makes a file, or replaces one that is there, even one that somebody has open
 // for writing: whoever died a moment ago holds its lease.
 func (f *FS) Create(name string) (io.WriteCloser, error) {

@@ -413,26 +413,31 @@ func (r *cyclicRun) table() error {
 	if err != nil {
 		return err
 	}
+	if err := r.data.Last(); err != nil {
+		return err
+	}
 	return r.data.Commit(attempt, table.Dir, files)
 }
 
 // end counts the table and writes the text of all positions, if it is wanted.
 func (r *cyclicRun) end(ctx context.Context) error {
-	t, err := table.OpenCyclicOf(r.data.FS, r.data.Path, r.g)
+	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	counts := t.Counts()
-	r.result.Solved, r.result.Positions = true, counts.Total()
-	worth, ok, err := t.Lookup(r.g.Start())
+	if r.result.Positions, err = t.Positions(); err != nil {
+		return err
+	}
+	r.result.Solved = true
+	value, ok, err := t.Lookup(r.g.Start())
 	if err == nil && !ok {
 		err = errNoStart
 	}
 	if err != nil {
 		return err
 	}
-	r.result.Value = worth.String()
+	r.result.Value = r.g.Values().Text(value)
 	wanted, err := r.wantsFinal(ctx)
 	if err != nil {
 		return err

@@ -155,15 +155,18 @@ func TestQuickCrossFigures(t *testing.T) {
 			if test.forward != "" && fmt.Sprint(forward) != test.forward {
 				t.Errorf("forward %v, want %s", forward, test.forward)
 			}
-			tab, err := table.OpenCyclic(store.Local{}, dir)
+			tab, err := table.OpenOf(store.Local{}, dir, g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer tab.Close()
-			counts := tab.Counts()
+			counts, err := tab.Counts(0)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var histogram []uint64
 			for remoteness := 0; ; remoteness++ {
-				n := counts[remoteness<<2|int(game.Loses)] + counts[remoteness<<2|int(game.Wins)]
+				n := counts[game.Loses.In(remoteness)] + counts[game.Wins.In(remoteness)]
 				if n == 0 {
 					break
 				}
@@ -173,9 +176,9 @@ func TestQuickCrossFigures(t *testing.T) {
 				t.Errorf("by remoteness %v, %d draws; want %s and %d", histogram, counts[0], test.histogram, test.draws)
 			}
 			for p, want := range test.worth {
-				w, ok, err := tab.Lookup(p)
-				if err != nil || ok != (want != "") || ok && w.String() != want {
-					t.Errorf("position %d: %v, %v, %v; want %q", p, w, ok, err, want)
+				v, ok, err := tab.Lookup(p)
+				if err != nil || ok != (want != "") || ok && g.Values().Text(v) != want {
+					t.Errorf("position %d: %v, %v, %v; want %q", p, v, ok, err, want)
 				}
 			}
 			if test.positions > 1e5 && (test.w < test.h || raceEnabled) {
@@ -212,7 +215,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 					if got := final(t, dir); got != want {
 						t.Error(difference(got, want))
 					}
-					if _, _, err := table.VerifyCyclic(context.Background(), store.Local{}, dir); err != nil {
+					if _, err := verify(dir, g); err != nil {
 						t.Error(err)
 					}
 				})

@@ -189,17 +189,27 @@ func knownSizes(t *testing.T, sizes []knownSize) {
 				t.Errorf("got %d positions and %s, want %d and %s", r.Positions, r.Value, test.positions, test.value)
 			}
 			sample(t, dir, g, test.w, test.h, test.connect)
-			if _, n, err := table.Verify(context.Background(), store.Local{}, dir); err != nil || n != test.positions {
+			if n, err := verify(dir, g); err != nil || n != test.positions {
 				t.Errorf("verify: %d positions, %v", n, err)
 			}
 		})
 	}
 }
 
+// verify checks the table of a game.
+func verify(dir string, g game.Game) (positions uint64, err error) {
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		return 0, err
+	}
+	defer tab.Close()
+	return tab.Verify(context.Background())
+}
+
 // sample looks random late positions up and searches them.
 func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	t.Helper()
-	tab, err := table.Open(store.Local{}, dir)
+	tab, err := table.OpenOf(store.Local{}, dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}

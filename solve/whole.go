@@ -1,12 +1,15 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/store"
@@ -87,10 +90,14 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 		return nil
 	}
 	for _, f := range seal.Files {
-		if f.Name == tierio.PartName(0, tierio.Text) && l.Codec == tierio.Blocks {
+		if !strings.HasPrefix(f.Name, store.PartPrefix) {
+			continue
+		}
+		text := tierio.IsText(f.Name)
+		if text && l.Codec == tierio.Blocks {
 			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
 		}
-		if f.Name == tierio.PartName(0, tierio.Blocks) && l.Codec == tierio.Text {
+		if !text && l.Codec == tierio.Text {
 			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
 		}
 	}
@@ -117,6 +124,10 @@ func (l *loop) warn(format string, args ...any) {
 	}
 }
 
+// syncAfter is Options.SyncAfter where it is 0: what a job so short has made costs less
+// to make again than to wait for the disk.
+const syncAfter = time.Second
+
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
 func (l *loop) commit(w *runner.Work, records int64) error {
@@ -127,6 +138,11 @@ func (l *loop) commit(w *runner.Work, records int64) error {
 	seal := &store.Seal{Game: l.data.Game, Job: w.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
 		return fmt.Errorf("%d records were made, but %d are in %s", records, n, w.Output)
+	}
+	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
+		if err := l.data.Last(); err != nil {
+			return err
+		}
 	}
 	if err := l.data.Commit(w.Output, w.Name, files); err != nil {
 		return err

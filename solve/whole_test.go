@@ -43,9 +43,10 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		w := tierio.NewWriter(file, job.Game, job.Tier, job.Codec)
-		chunk := tierio.NewChunk(job.Game, job.Codec)
-		chunk.Add(step.Start(job.Game))
+		g, _ := job.Blocks()
+		w := tierio.NewWriter(file, g, job.Tier, job.Codec)
+		chunk := tierio.NewChunk(g, job.Codec)
+		chunk.Add(step.Start(g))
 		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk), file)
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
@@ -111,7 +112,7 @@ func TestPartInTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, table.TierFile(12)), part, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	o.Runner = &inline.Runner{}
@@ -121,10 +122,10 @@ func TestPartInTable(t *testing.T) {
 	if err != nil || r.Positions != 195472 {
 		t.Errorf("%d positions, %v", r.Positions, err)
 	}
-	if len(said) != 1 || !strings.HasPrefix(said[0], filepath.Join(dir, table.TierFile(12))+": damaged: ") {
+	if len(said) != 1 || !strings.HasPrefix(said[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
 		t.Errorf("said %q", said)
 	}
-	if _, n, err := table.Verify(context.Background(), store.Local{}, dir); err != nil || n != 195472 {
+	if n, err := verify(dir, g); err != nil || n != 195472 {
 		t.Errorf("verify: %d positions, %v", n, err)
 	}
 }
@@ -138,12 +139,12 @@ func TestTableUnsealedFirst(t *testing.T) {
 		damage func(dir string) error
 		stays  bool // the last tier
 	}{
-		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(5))) }, true},
+		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(g, 5))) }, true},
 		{"the seal is empty", func(dir string) error { return os.Truncate(filepath.Join(dir, table.Dir, store.Success), 0) }, false},
 	} {
 		dir, _ := solved(t, g, nil)
 		last := func() os.FileInfo {
-			info, err := os.Stat(filepath.Join(dir, table.TierFile(9)))
+			info, err := os.Stat(filepath.Join(dir, table.TierFile(g, 9)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +159,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Resume); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if _, err := table.Open(store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
+		if _, err := table.OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole, it has no _SUCCESS") {
 			t.Errorf("%s: while it is made again: %v", test.name, err)
 		}
 		if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
@@ -174,7 +175,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
 	dir, _ := solved(t, g, nil)
-	name := filepath.Join(dir, table.TierFile(0))
+	name := filepath.Join(dir, table.TierFile(g, 0))
 	file, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,37 @@
 //	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
 //	          from the lowest bit up
 //
+// # List files
+//
+// Rows, each a key and a word, of a game of which only the rules are known: all of one
+// kind (Parents, Messages, Values), of one tier or, in an outbox, of many. The rows of a
+// cell are of one tier, and sorted by key, then by word; the cells of a tier are in any
+// order, but in a part, where they ascend, and have 1,024 rows, but for the last.
+//
+//	file    = head  cell …  page …  directory  summary  tail
+//	head    = "TRLISTS1" uv(len) spec kind(1)       0 parents, 1 messages, 2 values
+//	cell    = form(1) row …                         at most 1,024 rows
+//	row     = lengths(1) step word                  of step in the four low bits, of word in
+//	                                                the high ones: 0 to 8 bytes
+//	step    = key − the key before, or the cell's first
+//	word    = form 0: the word
+//	          form 1: zigzag(word − key)            zigzag: 0, −1, 1, −2 … are 0, 1, 2, 3 …
+//	          form 2: zigzag(word − the word before, or the cell's first key)
+//	page    = { first key (8)  uv(last key − first)  uv(rows)
+//	          uv(offset − end of the cell before, or 0)  uv(length)  CRC-32C of cell (4) } …
+//	          a page a tier, for each of its cells
+//	directory, for each page, by tier
+//	        = tier (4)  cells (4)  rows (8)  offset of the page (8)  CRC-32C of the page (4)
+//	summary = { value (2) count (8) } …             of values
+//	tail    = as of block files, of so many rows, but for its end, "TRLSEND1"
+//
+// As lines, rows are
+//
+//	line    = key                              parents: the start, to which no move leads
+//	        | key TAB "p" key                  parents: a move leads from the second to the first
+//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: the value of so many children
+//	        | key TAB 1…65535                  values
+//
 // # Range files
 //
 // What is known of the positions of a game with cycles: the same file with other

@@ -307,16 +307,18 @@ func (f *File) errorf(format string, args ...any) error {
 	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
 }
 
-// readAt fills buf; a file that ends before is cut short.
-func (f *File) readAt(buf []byte, at int64) error {
-	n, err := f.r.ReadAt(buf, at)
+func (f *File) readAt(buf []byte, at int64) error { return readFull(f.r, f.name, buf, at) }
+
+// readFull fills buf; a file that ends before is cut short.
+func readFull(r io.ReaderAt, name string, buf []byte, at int64) error {
+	n, err := r.ReadAt(buf, at)
 	if n == len(buf) {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return f.errorf("cut short at byte %d", at+int64(n))
+		return &FormatError{File: name, Reason: fmt.Sprintf("cut short at byte %d", at+int64(n))}
 	}
-	return fmt.Errorf("%s: %w", f.name, err)
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Name is what the file is called in errors.
@@ -330,6 +332,9 @@ func (f *File) Tier() int { return f.tier }
 
 // Counts is the number of its records by value, as its writer counted them.
 func (f *File) Counts() Counts { return f.counts }
+
+// Records is the number of its records.
+func (f *File) Records() uint64 { return f.counts.Total() }
 
 // Sum is the checksum on which all others of the file hang.
 func (f *File) Sum() uint32 { return f.sum }

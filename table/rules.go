@@ -3,19 +3,16 @@ package table
 import (
 	"context"
 	"fmt"
-	"math"
+	"maps"
 	"math/rand/v2"
-	"path/filepath"
+	"runtime"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // Rules is a check of a table by the plain moves of the rules (game.Game.Moves and
@@ -24,9 +21,10 @@ import (
 // finished one must have the value of the rules; of any other every move must lead
 // to a position of the table, and its value must follow from theirs. If all are
 // checked, the start must be there, every other position must be led to by one of
-// the table, and the table's own numbers must be right: of a tiered game nothing can
+// the table, and the table's own numbers must be right: of a game with tiers nothing can
 // be wrong then. (Of a game with cycles, positions that lead to one another and are
-// led to by no others are found by VerifyCyclic alone.)
+// led to by no others are found by Table.Verify alone.) What is held in memory is a bit
+// for each position, or slot, and what a worker keeps of the table.
 type Rules struct {
 	Sample uint64              // how many positions, at random, each as likely; 0: all
 	Seed   uint64              // of the random numbers
@@ -36,319 +34,114 @@ type Rules struct {
 const (
 	// rulesEvery is how many positions are checked between two looks at the context.
 	rulesEvery = 1 << 12
-	// rulesStates is how many bytes of states a worker keeps.
-	rulesStates = 32 << 20
-
-	missingStart = "is missing: it is the start"
+	// rulesKeep is how many bytes of states or rows a worker keeps.
+	rulesKeep = 32 << 20
+	// rangesAtOnce is how many ranges a worker checks at a time, rangesTurns how often
+	// it takes some, if there are so many.
+	rangesAtOnce = 64
+	rangesTurns  = 8
 )
 
-// Verify checks a table of a tiered game. It returns the game, how many positions
-// were checked and how many there are. What is wrong first, in the order of tiers
-// and keys, is a *Fault.
-func (r Rules) Verify(ctx context.Context, fsys store.FS, data string) (g game.Tiered, checked, all uint64, err error) {
-	t, err := Open(fsys, data)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	defer t.Close()
-	v := &verifier{g: t.g}
-	if _, ok, err := t.Lookup(t.g.Start()); err != nil {
-		return nil, 0, 0, err
-	} else if !ok {
-		return nil, 0, 0, v.faultAt(0, t.g.Start(), missingStart)
-	}
-	var parts []*rulesPart
-	var next *tierio.Tier
-	for i := t.g.Tiers(); i >= 0; i-- {
-		tier, err := tierio.OpenParts(fsys, []string{t.files[i].Name()}, t.g, i)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		defer tier.Close()
-		ranges := make([]uint64, tier.Len())
-		for j := range ranges {
-			ranges[j] = tier.Range(j)
-		}
-		children := next
-		parts = append(parts, &rulesPart{
-			name: t.files[i].Name(), counts: t.Counts(i), ranges: ranges,
-			slots: func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			reader: func() rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(verifyAhead)}
-				if children != nil {
-					r.next = children.Cursor(verifyAhead)
-				}
-				return r
-			},
-			fault: func(p game.Position, reason string) error { return v.faultAt(i, p, reason) },
-		})
-		next = tier
-	}
-	slices.Reverse(parts)
-	checked, all, err = r.run(ctx, &plainRules{
-		Game:     t.g,
-		finished: func(p game.Position) int { return int(t.g.Primitive(p)) },
-		follows:  func(p game.Position, children []byte) int { return followsTiered(t.g.ToMove(p), children) },
-		words:    func(value byte) string { return game.Value(value).String() },
-	}, parts)
-	return t.g, checked, all, err
-}
-
-// VerifyCyclic is Verify for a game with cycles. What is wrong first is a
-// *CyclicFault.
-func (r Rules) VerifyCyclic(ctx context.Context, fsys store.FS, data string) (g game.Cyclic, checked, all uint64, err error) {
-	t, err := OpenCyclic(fsys, data)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	defer t.Close()
-	checked, all, err = r.verifyCyclic(ctx, t, filepath.Join(data, CyclicFile))
-	return t.g, checked, all, err
-}
-
-func (r Rules) verifyCyclic(ctx context.Context, t *Cyclic, name string) (checked, all uint64, err error) {
-	v := &cyclicVerifier{g: t.g}
-	if _, ok, err := t.Lookup(t.g.Start()); err != nil {
+// Verify checks a table. It returns how many positions were checked and how many there
+// are. What is wrong first, in the order of tiers and keys, is a *Fault.
+func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err error) {
+	if _, err := t.start(); err != nil {
 		return 0, 0, err
-	} else if !ok {
-		return 0, 0, v.faultAt(t.g.Start(), missingStart)
 	}
-	ranges := make([]uint64, t.file.Len())
-	for i := range ranges {
-		ranges[i] = t.file.Range(i)
+	parts, most, err := t.contents.parts()
+	if err != nil {
+		return 0, 0, err
 	}
-	return r.run(ctx, &plainRules{
-		Game: t.g,
-		finished: func(p game.Position) int {
-			if v := t.g.Primitive(p); v != 0 {
-				return int(v.Outcome().For(t.g.ToMove(p)))
-			}
-			return 0
-		},
-		follows: func(_ game.Position, children []byte) int { return followsCyclic(children) },
-		words:   func(value byte) string { return game.WorthOf(value).String() },
-	}, []*rulesPart{{
-		name: name, counts: t.Counts(), ranges: ranges, own: true,
-		slots: func(rng uint64) int { return game.RangeLen(t.g, rng) },
-		reader: func() rulesReader {
-			return &stateReader{t: &Cyclic{g: t.g, file: t.file}, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
-		},
-		fault: v.faultAt,
-	}})
+	_, cyclic := t.g.(game.Cyclic)
+	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, most: most}, parts)
 }
 
-// plainRules are the rules by which the values of one kind of game are checked. A
-// value is the byte of the table; as an int it may be more than a byte holds.
+// plainRules are the rules by which values are checked.
 type plainRules struct {
 	game.Game
-	finished func(p game.Position) int                  // the value of a finished position, 0 of the others
-	follows  func(p game.Position, children []byte) int // from all its children's; -1 if one is none
-	words    func(value byte) string
+	values game.Values
+	cyclic bool // play may never end
+	most   int  // the greatest remoteness that can be written
 }
 
-// followsTiered is the value of whoever is to move: the winner hastens, the loser
-// delays, ties are drawn out.
-func followsTiered(player game.Player, children []byte) int {
-	win, tie, loss := math.MaxInt, 0, 0
-	for _, child := range children {
-		value := game.Value(child)
-		n := value.Remoteness() + 1
-		switch value.Outcome() {
-		case game.WinFor(player):
-			win = min(win, n)
-		case game.Tie:
-			tie = max(tie, n)
-		case game.Undecided:
-			return -1
-		default:
-			loss = max(loss, n)
+// finished is the value of a finished position, 0 of the others.
+func (g *plainRules) finished(p game.Position) game.Value {
+	v := g.Primitive(p)
+	if g.values.OfMover && v != 0 {
+		v = v.Outcome().For(g.ToMove(p)).In(0)
+	}
+	return v
+}
+
+// follows is the outcome of a position, as values are written, and the number of moves
+// to it, by its children's values: the winner hastens, the loser delays, a tie is better
+// than play that never ends. ok is false if a child has no value.
+func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Outcome, n int, ok bool) {
+	player := g.ToMove(p)
+	var best [game.Ties + 1]int // by the mover's result, one more than the moves to it; 0: there is none
+	for _, v := range children {
+		result, n := v.Outcome().For(player), v.Remoteness()+2
+		if !v.Valid() && !g.cyclic {
+			return 0, 0, false
+		}
+		if g.values.OfMover { // the opponent moves there
+			result = [...]game.Result{game.Draws: game.Draws, game.Loses: game.Wins, game.Wins: game.Loses, game.Ties: game.Ties}[v.Outcome()]
+		}
+		soon := result == game.Wins || result == game.Ties && g.values.TiesSoon
+		if old := best[result]; old == 0 || soon == (n < old) {
+			best[result] = n
 		}
 	}
-	switch {
-	case win < math.MaxInt:
-		return win<<2 | int(game.WinFor(player))
-	case tie > 0:
-		return tie<<2 | int(game.Tie)
-	}
-	return loss<<2 | int(game.WinFor(player.Other()))
-}
-
-// followsCyclic is the worth of whoever is to move, from what the children are worth
-// to the opponent: a lost one wins, the nearest; nothing but won ones lose, by the
-// farthest; then a tie, the nearest, is better than play that never ends.
-func followsCyclic(children []byte) int {
-	win, tie, loss, won := math.MaxInt, math.MaxInt, 0, 0
-	for _, child := range children {
-		w := game.WorthOf(child)
-		n := w.Remoteness + 1
-		switch w.Result {
-		case game.Loses:
-			win = min(win, n)
-		case game.Ties:
-			tie = min(tie, n)
-		case game.Wins:
-			loss = max(loss, n)
-			won++
+	result := game.Loses
+	for _, better := range [...]game.Result{game.Draws, game.Ties, game.Wins} {
+		if best[better] > 0 {
+			result = better
 		}
 	}
-	switch {
-	case win < math.MaxInt:
-		return win<<2 | int(game.Wins)
-	case won == len(children):
-		return loss<<2 | int(game.Loses)
-	case tie < math.MaxInt:
-		return tie<<2 | int(game.Ties)
+	switch n = best[result] - 1; {
+	case result == game.Draws:
+		return game.Undecided, 0, true
+	case g.values.OfMover || result == game.Ties:
+		return game.Outcome(result), n, true
+	case result == game.Wins:
+		return game.WinFor(player), n, true
 	}
-	return int(game.Draws)
+	return game.WinFor(player.Other()), n, true
 }
 
-// A rulesPart is what is gone through at once: a tier, or the whole of a table of a
-// game with cycles.
+// A rulesPart is what is gone through at once: a tier of blocks, or a whole table.
 type rulesPart struct {
-	name   string           // of its file
-	counts streamfmt.Counts // that the file says it has
-	ranges []uint64         // that it has
-	own    bool             // its positions lead to its own, otherwise to those of the next part
+	files  []rulesFile // in the order of the ranges
+	ranges []uint64    // that it has
+	own    bool        // its positions lead to its own, otherwise to those of the next part
+	// slots is how many slots a range has; nil: as many as positions.
 	slots  func(rng uint64) int
 	reader func() rulesReader // of one worker
-	fault  func(p game.Position, reason string) error
+}
+
+// A rulesFile is a file of a part, and what it says that it has.
+type rulesFile struct {
+	name   string
+	counts Counts
+	end    int // the index of the first range that is not in it nor in one before
 }
 
 // A rulesReader reads a part, and looks up where its positions lead.
 type rulesReader interface {
-	// load makes a range of the part the one that is looked at, and returns its
-	// positions, which hold until the next call.
-	load(rng uint64) (block.Set, error)
+	// load makes a range of the part the one that is looked at, and appends the slots
+	// of its positions, ascending.
+	load(slots []uint32, rng uint64) ([]uint32, error)
 	// at is the position of a slot of that range, and its value.
-	at(slot int) (game.Position, byte)
+	at(slot int) (game.Position, game.Value)
 	// find looks a position up to which one of that range leads: its range, its
 	// slot there and its value.
-	find(p game.Position) (rng uint64, slot int, value byte, ok bool, err error)
-}
-
-// A tierReader reads a tier of a tiered game.
-type tierReader struct {
-	g          game.Tiered
-	tier       int
-	here, next *tierio.Cursor // next is nil in the last tier
-	block      block.Block
-	children   []tierValues // the ranges to which this one leads, as far as was asked
-}
-
-// tierValues are the values of a range.
-type tierValues struct {
-	rng    uint64
-	low    []uint32
-	there  block.Set
-	values []byte
-}
-
-func (r *tierReader) load(rng uint64) (block.Set, error) {
-	r.children = r.children[:0]
-	if _, err := r.here.Load(&r.block, rng); err != nil {
-		return nil, err
-	}
-	r.block.Open.Union(r.block.Done) // an open one is a position too, of value 0
-	return r.block.Open, nil
-}
-
-func (r *tierReader) at(slot int) (game.Position, byte) { return r.block.Key(slot), r.block.Val[slot] }
-
-func (r *tierReader) find(p game.Position) (rng uint64, slot int, value byte, ok bool, err error) {
-	if r.next == nil || r.g.Tier(p) != r.tier+1 {
-		return 0, 0, 0, false, nil
-	}
-	rng = p >> r.g.LowBits()
-	i := slices.IndexFunc(r.children, func(c tierValues) bool { return c.rng == rng })
-	if i < 0 {
-		i = len(r.children)
-		if err := r.add(rng); err != nil {
-			return 0, 0, 0, false, err
-		}
-	}
-	c := &r.children[i]
-	slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits()))
-	if !ok || !c.there.Has(slot) {
-		return 0, 0, 0, false, nil
-	}
-	return rng, slot, c.values[slot], true, nil
-}
-
-// add reads a range of the next tier.
-func (r *tierReader) add(rng uint64) error {
-	b, err := r.next.Block(r.block.Range, rng)
-	if err != nil {
-		return err
-	}
-	r.children = slices.Grow(r.children, 1)[:len(r.children)+1]
-	c := &r.children[len(r.children)-1]
-	c.rng, c.low = rng, nil
-	if b != nil {
-		c.low, c.values = b.Low, append(c.values[:0], b.Val...)
-		c.there = append(c.there[:0], b.Done...)
-		c.there.Union(b.Open)
-	}
-	return nil
-}
-
-// A stateReader reads the table of a game with cycles.
-type stateReader struct {
-	t      *Cyclic // to find ranges
-	cursor *rangeio.Cursor
-	states map[uint64]*block.State // those read last
-	rng    uint64
-	home   *block.State
-}
-
-func (r *stateReader) load(rng uint64) (_ block.Set, err error) {
-	r.rng = rng
-	r.home, err = r.state(rng)
-	if err != nil {
-		return nil, err
-	}
-	return r.home.Reached, nil
-}
-
-func (r *stateReader) at(slot int) (game.Position, byte) {
-	value, _ := r.home.Value(slot)
-	return r.rng*uint64(r.t.g.RangeSize()) + uint64(slot), value
-}
-
-func (r *stateReader) find(p game.Position) (rng uint64, slot int, value byte, ok bool, err error) {
-	size := uint64(r.t.g.RangeSize())
-	rng, slot = p/size, int(p%size)
-	s, err := r.state(rng)
-	if err != nil || s == nil {
-		return 0, 0, 0, false, err
-	}
-	value, ok = s.Value(slot)
-	return rng, slot, value, ok, nil
-}
-
-// state is the state of a range, nil if the table has none.
-func (r *stateReader) state(rng uint64) (*block.State, error) {
-	if s, ok := r.states[rng]; ok {
-		return s, nil
-	}
-	i, ok := r.t.find(rng)
-	if !ok {
-		return nil, nil
-	}
-	if len(r.states)*block.StatePlanes*r.t.g.RangeSize()/8 > rulesStates {
-		clear(r.states)
-	}
-	s := new(block.State)
-	if err := r.cursor.Read(i, s); err != nil {
-		return nil, err
-	}
-	r.states[rng] = s
-	return s, nil
+	find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
 }
 
 // run checks parts, one after the other.
 func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (checked, all uint64, err error) {
 	for _, part := range parts {
-		all += part.counts.Total()
+		all += part.total()
 	}
 	c := &rulesCheck{g: g, report: r.Report, total: all}
 	if r.Sample > 0 && r.Sample < all {
@@ -357,7 +150,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 	var led ledTo // by positions of the part before
 	var first uint64
 	for i, part := range parts {
-		n := part.counts.Total()
+		n := part.total()
 		if c.sample != nil && !c.sample.any(first, first+n) {
 			first += n
 			continue
@@ -366,13 +159,14 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		if err != nil {
 			return 0, 0, err
 		}
+		first += n
 		var marks ledTo // by those of this part
 		if c.sample == nil {
 			switch {
 			case part.own:
-				marks = newLedTo(part)
+				marks = newLedTo(part, append(firsts, first))
 			case i+1 < len(parts):
-				marks = newLedTo(parts[i+1])
+				marks = newLedTo(parts[i+1], nil)
 			}
 			if !part.own {
 				err = c.unled(ctx, part, led)
@@ -388,9 +182,16 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 			return 0, 0, err
 		}
 		led = marks
-		first += n
 	}
 	return c.total, all, nil
+}
+
+// total is the number of positions, as the files say.
+func (part *rulesPart) total() (all uint64) {
+	for _, f := range part.files {
+		all += f.counts.Total()
+	}
+	return all
 }
 
 // A rulesCheck is a check that goes on.
@@ -407,16 +208,25 @@ type rulesCheck struct {
 // ledTo is the positions to which moves lead, by range.
 type ledTo map[uint64]block.Set
 
-func newLedTo(part *rulesPart) ledTo {
+// newLedTo marks nothing yet; firsts are the numbers of the first position of each range
+// and of the one after the last, which a part without slots needs.
+func newLedTo(part *rulesPart, firsts []uint64) ledTo {
 	led := make(ledTo, len(part.ranges))
-	for _, rng := range part.ranges {
-		led[rng] = make(block.Set, block.Words(part.slots(rng)))
+	for i, rng := range part.ranges {
+		n := 0
+		if part.slots != nil {
+			n = part.slots(rng)
+		} else {
+			n = int(firsts[i+1] - firsts[i])
+		}
+		led[rng] = make(block.Set, block.Words(n))
 	}
 	return led
 }
 
-// each calls check for the ranges of a part, on all cores, with their numbers.
-func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, positions block.Set) error) error {
+// each calls check for the ranges of a part, on all cores, with their numbers and the
+// slots of their positions.
+func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, slots []uint32) error) error {
 	numbers := make([]uint64, len(part.ranges))
 	for i := range numbers {
 		numbers[i] = uint64(i)
@@ -424,41 +234,47 @@ func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(ru
 	return eachRange(ctx, numbers, func() func(uint64) error {
 		reader := part.reader()
 		check := newCheck(reader)
-		return func(i uint64) error {
-			positions, err := reader.load(part.ranges[i])
-			if err != nil {
+		var slots []uint32
+		return func(i uint64) (err error) {
+			if slots, err = reader.load(slots[:0], part.ranges[i]); err != nil {
 				return err
 			}
-			return check(int(i), positions)
+			return check(int(i), slots)
 		}
 	})
 }
 
-// count counts the positions of a part, which must be as many as its file says of
+// count counts the positions of a part, which must be as many as its files say of
 // each value. It returns the number that the first position of each range has, if
 // that of the part is first.
 func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (firsts []uint64, err error) {
-	firsts = make([]uint64, len(part.ranges))
+	firsts = make([]uint64, len(part.ranges), len(part.ranges)+1)
 	var mu sync.Mutex
-	var counts streamfmt.Counts
-	err = c.each(ctx, part, func(reader rulesReader) func(int, block.Set) error {
-		var slots []uint32
-		return func(i int, positions block.Set) error {
-			slots = positions.Append(slots[:0])
-			var here streamfmt.Counts
+	counts := make([]Counts, len(part.files))
+	for i := range counts {
+		counts[i] = make(Counts)
+	}
+	err = c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
+		return func(i int, slots []uint32) error {
+			here := make(Counts)
 			for _, slot := range slots {
-				_, value := reader.at(int(slot))
-				here[value]++
+				_, v := reader.at(int(slot))
+				here[v]++
 			}
 			firsts[i] = uint64(len(slots))
+			file := sort.Search(len(part.files), func(f int) bool { return part.files[f].end > i })
 			mu.Lock()
 			defer mu.Unlock()
-			counts.Add(&here)
+			for v, n := range here {
+				counts[file][v] += n
+			}
 			return nil
 		}
 	})
-	if err == nil && counts != part.counts {
-		err = wrongCounts(part.name)
+	for i, f := range part.files {
+		if err == nil && !maps.Equal(counts[i], f.counts) {
+			err = wrongCounts(f.name)
+		}
 	}
 	for i, n := range firsts {
 		firsts[i] = first
@@ -469,17 +285,15 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 
 // unled wants every position of a part to be led to, but the start.
 func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) error {
-	return c.each(ctx, part, func(reader rulesReader) func(int, block.Set) error {
-		var slots []uint32
-		return func(i int, positions block.Set) error {
+	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
+		return func(i int, slots []uint32) error {
 			set := led[part.ranges[i]]
-			slots = positions.Append(slots[:0])
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
 				if p, _ := reader.at(int(slot)); p != c.g.Start() {
-					return part.fault(p, "cannot be reached: no move of a position of the table leads to it")
+					return newFault(c.g, p, "cannot be reached: no move of a position of the table leads to it")
 				}
 			}
 			return nil
@@ -490,11 +304,9 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 // positions checks the positions of a part that are picked, and marks those to which
 // their moves lead.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, firsts []uint64, marks ledTo) error {
-	return c.each(ctx, part, func(reader rulesReader) func(int, block.Set) error {
-		var slots []uint32
+	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
 		one := &rulesPosition{g: c.g, reader: reader, marks: marks}
-		return func(i int, positions block.Set) error {
-			slots = positions.Append(slots[:0])
+		return func(i int, slots []uint32) error {
 			if c.sample != nil {
 				slots = c.sample.of(slots, firsts[i])
 			}
@@ -502,13 +314,13 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, firsts []ui
 				if n%rulesEvery == 0 && ctx.Err() != nil {
 					return ctx.Err()
 				}
-				p, value := reader.at(int(slot))
-				reason, err := one.check(p, value)
+				p, v := reader.at(int(slot))
+				reason, err := one.check(p, v)
 				if err != nil {
 					return err
 				}
 				if reason != "" {
-					return part.fault(p, reason)
+					return newFault(c.g, p, reason)
 				}
 			}
 			c.mu.Lock()
@@ -529,11 +341,11 @@ type rulesPosition struct {
 
 	text   []byte
 	moves  []game.Move
-	values []byte
+	values []game.Value
 }
 
 // check says what is wrong with a position of a value; "" if nothing.
-func (c *rulesPosition) check(p game.Position, value byte) (reason string, err error) {
+func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err error) {
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
@@ -548,8 +360,8 @@ func (c *rulesPosition) check(p game.Position, value byte) (reason string, err e
 		switch {
 		case len(c.moves) > 0:
 			return "it is finished, but has moves", nil
-		case int(value) != end:
-			return fmt.Sprintf("expected %s (it is finished), found %s", c.g.words(byte(end)), c.g.words(value)), nil
+		case v != end:
+			return fmt.Sprintf("expected %s (it is finished), found %s", c.g.values.Text(end), c.g.values.Text(v)), nil
 		}
 		return "", nil
 	}
@@ -563,20 +375,22 @@ func (c *rulesPosition) check(p game.Position, value byte) (reason string, err e
 			return "", err
 		}
 		if !ok {
-			return fmt.Sprintf("its move %s leads to '%s' (%#x), which is missing", m.Name, c.g.AppendText(nil, m.To), m.To), nil
+			return missing(c.g, m), nil
 		}
 		if c.marks != nil {
 			atomic.OrUint64(&c.marks[rng][slot>>6], 1<<(slot&63))
 		}
 		c.values = append(c.values, child)
 	}
-	switch want := c.g.follows(p, c.values); {
-	case want < 0:
+	outcome, n, ok := c.g.follows(p, c.values)
+	if !ok {
 		return "one of its moves leads to a position without a value", nil
-	case want > math.MaxUint8:
-		return fmt.Sprintf("it is more than %d moves from its end, found %s", game.MaxByteRemoteness, c.g.words(value)), nil
-	case int(value) != want:
-		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.words(byte(want)), c.g.words(value)), nil
+	}
+	if n > c.g.most {
+		return fmt.Sprintf("it is more than %d moves from its end, found %s", c.g.most, c.g.values.Text(v)), nil
+	}
+	if want := game.NewValue(outcome, n); v != want {
+		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.values.Text(want), c.g.values.Text(v)), nil
 	}
 	return "", nil
 }
@@ -638,4 +452,42 @@ func (s *sample) of(slots []uint32, first uint64) []uint32 {
 		}
 	}
 	return kept
+}
+
+// eachRange calls check for all ranges, on all cores, and returns the error of
+// the lowest range that has one. newCheck makes the check of one worker.
+func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
+	var next atomic.Int64
+	var mu sync.Mutex
+	first, firstErr := len(ranges), error(nil)
+	var all sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(ranges))
+	chunk := max(1, min(rangesAtOnce, len(ranges)/(rangesTurns*max(1, workers))))
+	for range workers {
+		all.Go(func() {
+			check := newCheck()
+			for ctx.Err() == nil {
+				from := int(next.Add(int64(chunk))) - chunk
+				if from >= len(ranges) {
+					return
+				}
+				for i := from; i < min(from+chunk, len(ranges)); i++ {
+					if err := check(ranges[i]); err != nil {
+						mu.Lock()
+						if i < first {
+							first, firstErr = i, err
+						}
+						mu.Unlock()
+						next.Store(int64(len(ranges))) // no later range can be the first
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if firstErr == nil {
+		return ctx.Err()
+	}
+	return firstErr
 }

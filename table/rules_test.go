@@ -30,12 +30,12 @@ func TestRulesCyclic(t *testing.T) {
 	for _, g := range games {
 		right := valuesOf(g)
 		verify := func(values map[game.Position]byte) error {
-			tab, err := OpenCyclicOf(store.Local{}, cyclicTable(t, g, values), g)
+			tab, err := OpenOf(store.Local{}, cyclicTable(t, g, values), g)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer tab.Close()
-			_, _, err = Rules{}.verifyCyclic(context.Background(), tab, "name")
+			_, _, err = Rules{}.Verify(context.Background(), tab)
 			return err
 		}
 		if err := verify(right); err != nil {
@@ -60,7 +60,7 @@ func TestRulesCyclic(t *testing.T) {
 				right[p] = wrong
 			}
 			err := verify(right)
-			var fault *CyclicFault
+			var fault *Fault
 			if !errors.As(err, &fault) || fault.Position != p && !leads(fault.Position, p) {
 				t.Fatalf("%s: position %d: value %d, reached %v, became %d: %v", g.Spec(), p, was, reached, right[p], err)
 			}
@@ -78,13 +78,13 @@ func TestRulesUnled(t *testing.T) {
 	g := game.PlainRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)
-	tab, err := OpenCyclicOf(store.Local{}, cyclicTable(t, g, values), g)
+	tab, err := OpenOf(store.Local{}, cyclicTable(t, g, values), g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tab.Close()
-	var fault *CyclicFault
-	if _, _, err := (Rules{}).verifyCyclic(context.Background(), tab, "name"); !errors.As(err, &fault) || fault.Position != 6 {
+	var fault *Fault
+	if _, _, err := (Rules{}).Verify(context.Background(), tab); !errors.As(err, &fault) || fault.Position != 6 {
 		t.Errorf("got %v, want the fault at 6", err)
 	}
 }

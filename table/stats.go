@@ -4,31 +4,41 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/internal/step"
 )
 
-// Stats counts the positions of a solved game.
+// Stats counts the positions of a solved game: of one with tiers by tier, of one with
+// cycles by the number of moves to the end. In JSON the wins of the first player are
+// x_wins and those of the second o_wins, whatever the game calls them; outcomes has its
+// words, where they are not X and O.
 type Stats struct {
-	Game      string      `json:"game"`       // the spec
-	Positions uint64      `json:"positions"`  // in all tiers
-	Value     string      `json:"value"`      // of the start: "X wins in 11"
-	ValueByte game.Value  `json:"value_byte"` // the same as the value byte
-	Tiers     []TierStats `json:"tiers"`
+	Game      string      `json:"game"`                 // the spec
+	Positions uint64      `json:"positions"`            // in all tiers
+	Value     string      `json:"value"`                // of the start: "X wins in 11", "LOSE in 6"
+	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; not of a game with cycles
+	Outcomes  []string    `json:"outcomes,omitempty"`   // that the first wins, the second wins, a tie, in words
+	Tiers     []TierStats `json:"tiers,omitempty"`
+
+	*CyclicStats // nil of a game with tiers
+
+	unit string // what a tier is the number of; "": of nothing
 }
 
 // TierStats counts the positions of a tier.
 type TierStats struct {
 	Tier       int          `json:"tier"`
 	Positions  uint64       `json:"positions"`
-	XWins      uint64       `json:"x_wins"`
-	OWins      uint64       `json:"o_wins"`
+	XWins      uint64       `json:"x_wins"` // the first player does
+	OWins      uint64       `json:"o_wins"` // the second does
 	Ties       uint64       `json:"ties"`
 	Finished   uint64       `json:"finished"`   // remoteness 0
-	Remoteness []ValueCount `json:"remoteness"` // the values that occur, in the order of their bytes
+	Remoteness []ValueCount `json:"remoteness"` // the values that occur, ascending
 }
 
 // ValueCount is the number of positions that have a value.
@@ -38,27 +48,76 @@ type ValueCount struct {
 	Positions  uint64 `json:"positions"`
 }
 
-var outcomeNames = map[game.Outcome]string{
-	game.FirstWins:  "X wins",
-	game.SecondWins: "O wins",
-	game.Tie:        "tie",
+// CyclicStats counts the positions of a solved game with cycles.
+type CyclicStats struct {
+	Lose       uint64            `json:"lose"`
+	Win        uint64            `json:"win"`
+	Tie        uint64            `json:"tie"`
+	Draw       uint64            `json:"draw"`
+	Finished   uint64            `json:"finished"`   // remoteness 0
+	Remoteness []RemotenessStats `json:"remoteness"` // from 0 to the greatest that occurs
+	Moves      int64             `json:"moves"`      // of all positions that are not finished
+	Forward    []int64           `json:"forward"`    // positions by the fewest moves that lead to them
 }
 
-// Stats counts the positions of the table. It reads no block but the start's.
+// RemotenessStats counts the positions that are decided in so many moves.
+type RemotenessStats struct {
+	Remoteness int    `json:"remoteness"`
+	Lose       uint64 `json:"lose"`
+	Win        uint64 `json:"win"`
+	Tie        uint64 `json:"tie"`
+}
+
+// total is the number of positions.
+func (r RemotenessStats) total() uint64 { return r.Lose + r.Win + r.Tie }
+
+// outcomes are the outcomes that a position with tiers can have, in the order in which
+// statistics have them.
+var outcomes = []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
+
+// defaultWords are those of a Stats without Outcomes.
+var defaultWords = []string{"X wins", "O wins", "tie"}
+
+// words are the outcomes in words.
+func (s Stats) words() []string {
+	if s.Outcomes == nil {
+		return defaultWords
+	}
+	return s.Outcomes
+}
+
+// Stats counts the positions of the table. It reads of it the start, and what the files
+// and the index of the passes say of themselves.
 func (t *Table) Stats() (Stats, error) {
-	spec := t.g.Spec()
-	v, ok, err := t.Lookup(t.g.Start())
+	v, err := t.start()
 	if err != nil {
 		return Stats{}, err
 	}
-	if !ok {
-		return Stats{}, fmt.Errorf("table: the start of %q is missing", spec)
+	values := t.g.Values()
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v)}
+	if states, ok := t.contents.(*states); ok {
+		s.CyclicStats, s.Positions = newCyclicStats(states)
+		return s, nil
 	}
-	s := Stats{Game: spec, Value: v.String(), ValueByte: v}
-	for tier := range t.files {
-		ts, err := newTierStats(tier, t.Counts(tier))
+	s.ValueByte = v
+	if unit, ok := t.g.(game.TierUnit); ok {
+		s.unit = unit.TierUnit()
+	}
+	words := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		words[i] = values.Word(o)
+	}
+	if !slices.Equal(words, defaultWords) {
+		s.Outcomes = words
+	}
+	for tier := range t.Tiers() + 1 {
+		counts, err := t.Counts(tier)
 		if err != nil {
-			return Stats{}, fmt.Errorf("table: %q: %w", spec, err)
+			return Stats{}, err
+		}
+		ts, err := newTierStats(tier, counts, values)
+		if err != nil {
+			return Stats{}, fmt.Errorf("table: %q: %w", s.Game, err)
 		}
 		s.Tiers = append(s.Tiers, ts)
 		s.Positions += ts.Positions
@@ -66,13 +125,10 @@ func (t *Table) Stats() (Stats, error) {
 	return s, nil
 }
 
-func newTierStats(tier int, counts streamfmt.Counts) (TierStats, error) {
+func newTierStats(tier int, counts Counts, values game.Values) (TierStats, error) {
 	s := TierStats{Tier: tier, Positions: counts.Total(), Remoteness: []ValueCount{}}
-	for i, n := range counts {
-		if n == 0 {
-			continue
-		}
-		v := game.Value(i)
+	for _, v := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[v]
 		switch v.Outcome() {
 		case game.FirstWins:
 			s.XWins += n
@@ -81,21 +137,69 @@ func newTierStats(tier int, counts streamfmt.Counts) (TierStats, error) {
 		case game.Tie:
 			s.Ties += n
 		default:
-			return TierStats{}, fmt.Errorf("tier %d holds %d positions of value byte %d, which is no value", tier, n, i)
+			return TierStats{}, fmt.Errorf("tier %d holds %d positions of value byte %d, which is no value", tier, n, v)
 		}
 		if v.Remoteness() == 0 {
 			s.Finished += n
 		}
-		s.Remoteness = append(s.Remoteness, ValueCount{outcomeNames[v.Outcome()], v.Remoteness(), n})
+		s.Remoteness = append(s.Remoteness, ValueCount{values.Word(v.Outcome()), v.Remoteness(), n})
 	}
 	return s, nil
 }
 
-// WriteTable writes the statistics as text: a header, a line for each tier and
-// one for all of them.
+// newCyclicStats counts the positions of a game with cycles, and all of them.
+func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
+	s = new(CyclicStats)
+	for value, n := range t.file.Counts() {
+		v := game.Value(value)
+		if n == 0 {
+			continue
+		}
+		positions += n
+		if !v.Valid() {
+			s.Draw += n
+			continue
+		}
+		for len(s.Remoteness) <= v.Remoteness() {
+			s.Remoteness = append(s.Remoteness, RemotenessStats{Remoteness: len(s.Remoteness)})
+		}
+		r := &s.Remoteness[v.Remoteness()]
+		switch game.Result(v.Outcome()) {
+		case game.Loses:
+			r.Lose, s.Lose = n, s.Lose+n
+		case game.Wins:
+			r.Win, s.Win = n, s.Win+n
+		case game.Ties:
+			r.Tie, s.Tie = n, s.Tie+n
+		}
+	}
+	if len(s.Remoteness) > 0 {
+		s.Finished = s.Remoteness[0].total()
+	}
+	for _, found := range t.index.Passes {
+		if step.IsForward(found.Step) {
+			s.Moves += found.Messages
+			if found.Total() > 0 {
+				s.Forward = append(s.Forward, found.Total())
+			}
+		}
+	}
+	return s, positions
+}
+
+// WriteTable writes the statistics as text: a header, a line for each tier, or for each
+// number of moves to the end and one for the draws, and one for all of them.
 func (s Stats) WriteTable(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "tier\tpositions\tX wins\tshare\tO wins\tshare\tties\tshare\tfinished\t\n")
+	if s.CyclicStats != nil {
+		s.writeRemoteness(tw)
+		return tw.Flush()
+	}
+	words := slices.Clone(s.words())
+	if words[2] == defaultWords[2] {
+		words[2] = "ties"
+	}
+	fmt.Fprintf(tw, "tier\tpositions\t%s\tshare\t%s\tshare\t%s\tshare\tfinished\t\n", words[0], words[1], words[2])
 	var all TierStats
 	for _, t := range s.Tiers {
 		t.writeLine(tw, strconv.Itoa(t.Tier))
@@ -116,6 +220,21 @@ func (t TierStats) writeLine(w io.Writer, name string) {
 		fmt.Fprintf(w, "%s\t%s\t", commas(n), percent(n, t.Positions))
 	}
 	fmt.Fprintf(w, "%s\t\n", commas(t.Finished))
+}
+
+// writeRemoteness writes a line for each number of moves to the end.
+func (s Stats) writeRemoteness(w io.Writer) {
+	fmt.Fprint(w, "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n")
+	line := func(name string, r RemotenessStats, draws uint64) {
+		n := r.total() + draws
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, commas(n), percent(n, s.Positions),
+			commas(r.Lose), commas(r.Win), commas(r.Tie), commas(draws))
+	}
+	for _, r := range s.Remoteness {
+		line(strconv.Itoa(r.Remoteness), r, 0)
+	}
+	line("no end", RemotenessStats{}, s.Draw)
+	line("total", RemotenessStats{Lose: s.Lose, Win: s.Win, Tie: s.Tie}, s.Draw)
 }
 
 // WriteJSON writes the statistics as indented JSON.

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -38,13 +39,15 @@ var example = Stats{
 	},
 }
 
+var xo = game.Values{Players: [2]string{"X", "O"}}
+
 func TestTierStats(t *testing.T) {
-	var counts streamfmt.Counts
+	counts := make(Counts)
 	counts[game.NewValue(game.FirstWins, 0)] = 5
 	counts[game.NewValue(game.Tie, 0)] = 7
 	counts[game.NewValue(game.SecondWins, 3)] = 11
 	counts[game.NewValue(game.FirstWins, game.MaxByteRemoteness)] = 13
-	got, err := newTierStats(4, counts)
+	got, err := newTierStats(4, counts, xo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,14 +60,14 @@ func TestTierStats(t *testing.T) {
 	}
 
 	counts[game.NewValue(game.Undecided, 2)] = 1
-	if _, err := newTierStats(4, counts); err == nil || !strings.Contains(err.Error(), "tier 4 holds 1 positions of value byte 8") {
+	if _, err := newTierStats(4, counts, xo); err == nil || !strings.Contains(err.Error(), "tier 4 holds 1 positions of value byte 8") {
 		t.Errorf("a position without a value: got error %v", err)
 	}
 }
 
 // TestTableStats counts a table in which each tier holds one position.
 func TestTableStats(t *testing.T) {
-	g, err := all.Tiered("connectn width=1 height=2 connect=2")
+	g, err := connectn.New(1, 2, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +77,7 @@ func TestTableStats(t *testing.T) {
 	}
 	p := g.Start()
 	for tier := range 3 {
-		writeTier(t, g, filepath.Join(dir, TierFile(tier)), p, game.NewValue(game.Tie, 2-tier))
+		writeTier(t, g, filepath.Join(dir, TierFile(g, tier)), p, game.NewValue(game.Tie, 2-tier))
 		for _, m := range g.Moves(nil, p) {
 			p = m.To
 		}
@@ -82,7 +85,7 @@ func TestTableStats(t *testing.T) {
 	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(store.Local{}, dir)
+	table, err := Open(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +95,7 @@ func TestTableStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Stats{
-		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2),
+		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2), unit: "pieces on the board",
 		Tiers: []TierStats{
 			{Tier: 0, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 2, 1}}},
 			{Tier: 1, Positions: 1, Ties: 1, Remoteness: []ValueCount{{"tie", 1, 1}}},
@@ -232,7 +235,7 @@ func draw(t *testing.T, s Stats) picture {
 		t.Fatalf("%d groups for %d tiers", len(p.Tiers), len(s.Tiers))
 	}
 	for i, g := range p.Tiers {
-		if want := s.Tiers[i].describe(); g.Class != "tier" || g.Title != want {
+		if want := s.describe(s.Tiers[i]); g.Class != "tier" || g.Title != want {
 			t.Errorf("group %d is class %q with title %q, want tier with %q", i, g.Class, g.Title, want)
 		}
 		for _, r := range g.Rects {

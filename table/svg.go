@@ -33,6 +33,11 @@ const (
 	countBottom = 610
 	maxBarWidth = 60
 	minLabelGap = 24 // between the middles of two tier numbers
+
+	// Of a game with cycles there is one panel.
+	cyclicHeight = 460
+	cyclicBottom = 390
+	cyclicPanel  = 270
 )
 
 // Colours that differ in hue and in lightness, after Okabe and Ito.
@@ -40,6 +45,7 @@ const (
 	xColour     = "#0072b2"
 	oColour     = "#e69f00"
 	tieColour   = "#c4c4c4"
+	drawColour  = "#009e73" // play need never end
 	countColour = "#5a5a5a"
 	gridColour  = "#dddddd"
 	textColour  = "#222222"
@@ -49,31 +55,46 @@ const (
 // a bar; no position has none.
 var logFloor = math.Log10(0.5)
 
-// WriteSVG writes the statistics as a picture of two panels over the tiers: the
-// share of each outcome, and the number of positions on a log scale. Each tier
-// is a group of class "tier" whose title is its exact numbers.
+// WriteSVG writes the statistics as a picture. Of a game with tiers it has two panels
+// over the tiers: the share of each outcome, and the number of positions on a log scale.
+// Each tier is a group of class "tier" whose title is its exact numbers. Of a game with
+// cycles it has for each number of moves to the end the number of positions on a log
+// scale, a bar for each result; the last column is the draws. Each column is a group of
+// class "remoteness" whose title is its exact numbers.
 func (s Stats) WriteSVG(w io.Writer) error {
 	d := new(drawing)
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" fill="%s">`+"\n",
-		picWidth, picHeight, textColour)
-	d.rect(0, 0, picWidth, picHeight, "#ffffff")
-	d.heading(s)
-	d.legend()
+	if s.CyclicStats != nil {
+		d.results(s)
+	} else {
+		d.outcomes(s)
+	}
+	d.WriteString("</svg>\n")
+	_, err := w.Write(d.Bytes())
+	return err
+}
+
+// outcomes draws the two panels of a game with tiers.
+func (d *drawing) outcomes(s Stats) {
+	tier, most := s.largest()
+	d.heading(s, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
+		commas(s.Positions), commas(most), tier))
+	d.text(plotLeft, shareBottom-panelHeight-16, "start", 14, "Who wins under best play: share of the tier's positions")
+	d.text(plotLeft, countBottom-panelHeight-16, "start", 14, "Positions in the tier (log scale)")
+	name := "tier"
+	if s.unit != "" {
+		name += " = " + s.unit
+	}
+	d.text(plotLeft+plotWidth/2, countBottom+40, "middle", 13, name)
+	d.legend(s.parts(TierStats{}), shareBottom-panelHeight-16)
 	for i := range 5 {
 		d.gridLine(shareBottom-panelHeight*float64(i)/4, fmt.Sprintf("%d%%", 25*i))
 	}
-	_, most := s.largest()
-	decades := len(strconv.FormatUint(max(most, 1)-1, 10)) // the least with 10^decades ≥ most
-	perDecade := panelHeight / (float64(decades) - logFloor)
-	height := func(n float64) float64 { return perDecade * (math.Log10(n) - logFloor) }
-	for i := range decades + 1 {
-		d.gridLine(countBottom-height(math.Pow10(i)), powerOfTen(i))
-	}
+	height := d.logScale(most, panelHeight, countBottom)
 	width := plotWidth / float64(max(1, len(s.Tiers)))
 	every := int(math.Ceil(minLabelGap / width))
 	for i, t := range s.Tiers {
 		x := plotLeft + width*float64(i)
-		d.tier(t, x, width, height(float64(t.Positions)))
+		d.tier(s, t, x, width, height(t.Positions))
 		if i%every == 0 {
 			d.text(x+width/2, shareBottom+18, "middle", 12, strconv.Itoa(t.Tier))
 			d.text(x+width/2, countBottom+18, "middle", 12, strconv.Itoa(t.Tier))
@@ -81,9 +102,53 @@ func (s Stats) WriteSVG(w io.Writer) error {
 	}
 	d.line(shareBottom, textColour)
 	d.line(countBottom, textColour)
-	d.WriteString("</svg>\n")
-	_, err := w.Write(d.Bytes())
-	return err
+}
+
+// results draws the one panel of a game with cycles.
+func (d *drawing) results(s Stats) {
+	type column struct {
+		name  string
+		parts []part
+	}
+	parts := func(lose, win, tie, draw uint64) []part {
+		return []part{{"LOSE", oColour, lose}, {"WIN", xColour, win}, {"TIE", tieColour, tie}, {"DRAW", drawColour, draw}}
+	}
+	var columns []column
+	most := s.Draw
+	for _, r := range s.Remoteness {
+		columns = append(columns, column{strconv.Itoa(r.Remoteness), parts(r.Lose, r.Win, r.Tie, 0)})
+		most = max(most, r.Lose, r.Win, r.Tie)
+	}
+	columns = append(columns, column{"no end", parts(0, 0, 0, s.Draw)})
+
+	d.heading(s, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", commas(s.Positions)))
+	d.text(plotLeft, cyclicBottom-cyclicPanel-16, "start", 14, "Positions by moves to the end (log scale), for the player to move")
+	d.text(plotLeft+plotWidth/2, cyclicBottom+40, "middle", 13, "moves to the end")
+	d.legend(parts(0, 0, 0, 0), cyclicBottom-cyclicPanel-16)
+	height := d.logScale(most, cyclicPanel, cyclicBottom)
+	width := plotWidth / float64(len(columns))
+	for i, c := range columns {
+		x := plotLeft + width*float64(i)
+		text, bars := c.name, 0
+		for _, p := range c.parts {
+			if p.positions > 0 {
+				text += fmt.Sprintf("\n%s: %s", p.name, commas(p.positions))
+				bars++
+			}
+		}
+		fmt.Fprintf(d, `<g class="remoteness"><title>%s</title>`+"\n", escape(text))
+		bar := min(0.8*width/float64(max(1, bars)), maxBarWidth)
+		at := x + (width-bar*float64(bars))/2
+		for _, p := range c.parts {
+			if p.positions > 0 {
+				d.rect(at, cyclicBottom-height(p.positions), bar, height(p.positions), p.colour)
+				at += bar
+			}
+		}
+		d.WriteString("</g>\n")
+		d.text(x+width/2, cyclicBottom+18, "middle", 12, c.name)
+	}
+	d.line(cyclicBottom, textColour)
 }
 
 // largest returns the tier with the most positions, the first of equals.
@@ -102,15 +167,16 @@ type part struct {
 	positions    uint64
 }
 
-// parts returns the parts from below.
-func (t TierStats) parts() []part {
-	return []part{{"X wins", xColour, t.XWins}, {"O wins", oColour, t.OWins}, {"tie", tieColour, t.Ties}}
+// parts returns the parts of a tier from below.
+func (s Stats) parts(t TierStats) []part {
+	words := s.words()
+	return []part{{words[0], xColour, t.XWins}, {words[1], oColour, t.OWins}, {words[2], tieColour, t.Ties}}
 }
 
 // describe gives the numbers of a tier in lines.
-func (t TierStats) describe() string {
+func (s Stats) describe(t TierStats) string {
 	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, commas(t.Positions))
-	for _, p := range append(t.parts(), part{name: "finished", positions: t.Finished}) {
+	for _, p := range append(s.parts(t), part{name: "finished", positions: t.Finished}) {
 		text += fmt.Sprintf("\n%s: %s (%s)", p.name, commas(p.positions), percent(p.positions, t.Positions))
 	}
 	return text
@@ -126,38 +192,53 @@ func powerOfTen(exponent int) string {
 // A drawing is the text of an SVG picture.
 type drawing struct{ bytes.Buffer }
 
-func (d *drawing) heading(s Stats) {
-	tier, most := s.largest()
+// heading begins a picture of a height with its title, and a line below that.
+func (d *drawing) heading(s Stats, height int, text string) {
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" fill="%s">`+"\n",
+		picWidth, height, textColour)
+	d.rect(0, 0, picWidth, float64(height), "#ffffff")
 	title := s.Game + ": " + s.Value
 	fmt.Fprintf(d, "<title>%s</title>\n", escape(title))
 	d.text(plotLeft, 36, "start", 20, title)
-	d.text(plotLeft, 60, "start", 13, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
-		commas(s.Positions), commas(most), tier))
-	d.text(plotLeft, shareBottom-panelHeight-16, "start", 14, "Who wins under best play: share of the tier's positions")
-	d.text(plotLeft, countBottom-panelHeight-16, "start", 14, "Positions in the tier (log scale)")
-	d.text(plotLeft+plotWidth/2, countBottom+40, "middle", 13, "tier = pieces on the board")
+	d.text(plotLeft, 60, "start", 13, text)
 }
 
-func (d *drawing) legend() {
-	const pitch, y = 84, shareBottom - panelHeight - 16
-	x := float64(plotLeft + plotWidth - 3*pitch + 30)
-	for _, p := range (TierStats{}).parts() {
+// legend names the colours of parts, at the right.
+func (d *drawing) legend(parts []part, y float64) {
+	pitch := 84.0
+	for _, p := range parts {
+		pitch = max(pitch, 27+8*float64(len(p.name)))
+	}
+	x := plotLeft + plotWidth - pitch*float64(len(parts)) + 30
+	for _, p := range parts {
 		d.rect(x, y-11, 13, 13, p.colour)
 		d.text(x+19, y, "start", 13, p.name)
 		x += pitch
 	}
 }
 
+// logScale draws the lines of a panel that ends at bottom, up to the first power of ten
+// that is not below most. It returns the height of a bar.
+func (d *drawing) logScale(most uint64, panel, bottom float64) (height func(n uint64) float64) {
+	decades := len(strconv.FormatUint(max(most, 1)-1, 10)) // the least with 10^decades ≥ most
+	perDecade := panel / (float64(decades) - logFloor)
+	of := func(n float64) float64 { return perDecade * (math.Log10(n) - logFloor) }
+	for i := range decades + 1 {
+		d.gridLine(bottom-of(math.Pow10(i)), powerOfTen(i))
+	}
+	return func(n uint64) float64 { return of(float64(n)) }
+}
+
 // tier draws both bars of a tier into the column that begins at x, all of which
 // shows the exact numbers under the pointer.
-func (d *drawing) tier(t TierStats, x, width, countHeight float64) {
-	fmt.Fprintf(d, `<g class="tier"><title>%s</title>`+"\n", escape(t.describe()))
+func (d *drawing) tier(s Stats, t TierStats, x, width, countHeight float64) {
+	fmt.Fprintf(d, `<g class="tier"><title>%s</title>`+"\n", escape(s.describe(t)))
 	fmt.Fprintf(d, `<rect x="%.2f" y="%d" width="%.2f" height="%d" fill="none" pointer-events="all"/>`+"\n",
 		x, shareBottom-panelHeight, width, countBottom-shareBottom+panelHeight)
 	bar := min(0.8*width, maxBarWidth)
 	x += (width - bar) / 2
 	y := float64(shareBottom)
-	for _, p := range t.parts() {
+	for _, p := range s.parts(t) {
 		if p.positions > 0 {
 			h := panelHeight * float64(p.positions) / float64(t.Positions)
 			y -= h

@@ -1,23 +1,25 @@
-// Package table is the solved game: DIR/table, a block file for each tier, the
-// position before the first move included. A table is written a tier at a time,
-// from the last to the first, and is whole when its seal stands. Of a game with
-// cycles it is one range file, and the index of the passes. What reads it (lookup,
-// statistics, the check, players) needs nothing else. The package knows nothing of
-// runners or of the loop of jobs.
+// Package table is the solved game: DIR/table. Of a game with tiers it is a file for
+// each tier, the position before the first move included, written from the last tier
+// to the first; of a game with cycles it is one range file, and the index of the
+// passes. It is whole when its seal stands. What reads it (lookup, statistics, the
+// checks, players) needs nothing else, and asks one Table, whatever the kind of game.
+// The package knows nothing of runners or of the loop of jobs.
+//
+//	game           files                  what they hold
+//	game.Tiered    tier-00.blocks …       blocks: whole bitmaps of positions, a byte a value
+//	game.Cyclic    positions.blocks       states: bit planes of ranges
+//	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
 package table
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -26,66 +28,112 @@ import (
 // Dir is the name of the table's directory within a data directory.
 const Dir = "table"
 
-const (
-	tierPrefix = "tier-"
-	tierSuffix = ".blocks"
-)
+// CyclicFile is the path of the one file of the table of a game with cycles, within a
+// data directory.
+var CyclicFile = filepath.Join(Dir, "positions.blocks")
 
-// TierFile is the path of a tier's file within a data directory.
-func TierFile(tier int) string {
-	return filepath.Join(Dir, fmt.Sprintf("%s%02d%s", tierPrefix, tier, tierSuffix))
+// TierFile is the path of a tier's file within a data directory; of a game with
+// cycles, whose only tier is 0, that of its one file.
+func TierFile(g game.Game, tier int) string {
+	suffix := "lists"
+	switch g.(type) {
+	case game.Tiered:
+		suffix = "blocks"
+	case game.Cyclic:
+		return CyclicFile
+	}
+	return filepath.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
 }
 
 // A Table is a solved game, open for reading. Its methods are safe for
 // concurrent use.
 type Table struct {
-	g     game.Tiered
-	files []*tierFile
+	g        game.Game
+	contents contents
 }
 
-type tierFile struct {
-	*streamfmt.File
-	closer store.File
-
-	mu     sync.Mutex // of what follows
-	cursor *streamfmt.Cursor
-	block  block.Block
+// contents is what a table of one kind holds.
+type contents interface {
+	// lookup is Table.Lookup of a valid position.
+	lookup(p game.Position) (v game.Value, ok bool, err error)
+	// counts is the number of positions of a tier by value, as its file says.
+	counts(tier int) (Counts, error)
+	// verify checks all of it, but for the numbers of positions of lists.
+	verify(ctx context.Context) error
+	// parts is what the check by the plain rules goes through, and the greatest
+	// remoteness that can be written.
+	parts() (parts []*rulesPart, most int, err error)
+	Close() error
 }
 
-// Open opens the table of a data directory. A table that is not whole, or that is
-// not as its seal says, or not of the game of its data directory, is refused.
-func Open(fsys store.FS, data string) (*Table, error) {
+// Counts is numbers of positions by value; 0 is the value of a draw.
+type Counts map[game.Value]uint64
+
+// countsOf are the counts of a packed file.
+func countsOf(file streamfmt.Counts) Counts {
+	c := make(Counts)
+	for value, n := range file {
+		if n > 0 {
+			c[game.Value(value)] = n
+		}
+	}
+	return c
+}
+
+// Total is the number of all positions.
+func (c Counts) Total() (all uint64) {
+	for _, n := range c {
+		all += n
+	}
+	return all
+}
+
+// Open opens the table of a data directory; parse makes the game of a spec, as
+// game.Kinds.Parse does. A table that is not whole, or that is not as its seal says,
+// or not of the game of its data directory, is refused.
+func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
+	return open(fsys, data, func(seal *store.Seal) (game.Game, error) {
+		g, err := parse(seal.Game)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
+		}
+		return g, err
+	})
+}
+
+// OpenOf is Open where the game is known: a table of another is refused.
+func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
+	return open(fsys, data, func(seal *store.Seal) (game.Game, error) {
+		if seal.Game != g.Spec() {
+			return nil, &store.DamageError{Name: filepath.Join(data, Dir), Reason: fmt.Sprintf("of another game: expected %q, found %q", g.Spec(), seal.Game)}
+		}
+		return g, nil
+	})
+}
+
+// open opens a table, whose contents are such as its game has.
+func open(fsys store.FS, data string, gameOf func(*store.Seal) (game.Game, error)) (*Table, error) {
 	t := new(Table)
-	if err := t.open(fsys, data); err != nil {
-		t.Close()
+	seal, err := openSeal(fsys, data)
+	if err == nil {
+		t.g, err = gameOf(seal)
+	}
+	if err == nil {
+		switch g := t.g.(type) {
+		case game.Tiered:
+			t.contents, err = openBlocks(fsys, data, g, seal)
+		case game.Cyclic:
+			t.contents, err = openStates(fsys, data, g)
+		case game.Acyclic:
+			t.contents, err = openLists(fsys, data, g, seal)
+		default:
+			err = game.UnknownKind(g)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	return t, nil
-}
-
-func (t *Table) open(fsys store.FS, data string) error {
-	seal, err := openSeal(fsys, data)
-	if err != nil {
-		return err
-	}
-	if t.g, err = all.Tiered(seal.Game); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
-	}
-	if tiers := t.g.Tiers() + 1; len(seal.Files) != tiers {
-		return fmt.Errorf("%s: %d files, but %q has %d tiers", filepath.Join(data, Dir), len(seal.Files), seal.Game, tiers)
-	}
-	for tier := range t.g.Tiers() + 1 {
-		name := filepath.Join(data, TierFile(tier))
-		f, err := openTier(fsys, name, seal.File(filepath.Base(name)))
-		if err != nil {
-			return err
-		}
-		t.files = append(t.files, f)
-		if f.Spec() != t.g.Spec() || f.Tier() != tier {
-			return fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, t.g.Spec(), f.Tier(), f.Spec())
-		}
-	}
-	return nil
 }
 
 // openSeal reads the seal of the table of a data directory, and holds the directory
@@ -114,6 +162,18 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	return seal, nil
 }
 
+// sealOf is what the seal says of the file of a tier, whose path it returns.
+func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name string, file *store.SealedFile, err error) {
+	name = filepath.Join(data, TierFile(g, tier))
+	if tiers := g.Tiers() + 1; len(seal.Files) != tiers {
+		return name, nil, &store.DamageError{Name: filepath.Dir(name), Reason: fmt.Sprintf("%d files, but %q has %d tiers", len(seal.Files), seal.Game, tiers)}
+	}
+	if file = seal.File(filepath.Base(name)); file == nil {
+		err = &store.DamageError{Name: name, Reason: "missing: " + store.Success + " does not name it"}
+	}
+	return name, file, err
+}
+
 // Seal seals the table of a data directory as it is: all files of a game's table are
 // in it.
 func Seal(fsys store.FS, data, game string) error {
@@ -125,59 +185,52 @@ func Seal(fsys store.FS, data, game string) error {
 	return (&store.Seal{Game: game, Job: Dir, Files: files}).Write(fsys, dir)
 }
 
-func openTier(fsys store.FS, name string, seal *store.SealedFile) (*tierFile, error) {
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := tierio.OpenPacked(in, name, seal, streamfmt.OpenFile)
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	return &tierFile{File: f, closer: in, cursor: f.Cursor(0)}, nil
-}
-
 // Close closes the files.
-func (t *Table) Close() error {
-	var errs []error
-	for _, f := range t.files {
-		errs = append(errs, f.closer.Close())
-	}
-	return errors.Join(errs...)
-}
+func (t *Table) Close() error { return t.contents.Close() }
 
 // Game is the game that the table solves.
-func (t *Table) Game() game.Tiered { return t.g }
+func (t *Table) Game() game.Game { return t.g }
 
-// Counts is the number of positions of a tier by value.
-func (t *Table) Counts(tier int) streamfmt.Counts { return t.files[tier].Counts() }
+// Tiers is the number of the last tier; 0 of a game with cycles.
+func (t *Table) Tiers() int {
+	if a, ok := t.g.(game.Acyclic); ok {
+		return a.Tiers()
+	}
+	return 0
+}
+
+// Counts is the number of positions of a tier by value, as its file says it; of a game
+// with cycles, tier 0 is all of them.
+func (t *Table) Counts(tier int) (Counts, error) { return t.contents.counts(tier) }
+
+// Positions is the number of positions in all tiers.
+func (t *Table) Positions() (all uint64, err error) {
+	for tier := range t.Tiers() + 1 {
+		c, err := t.Counts(tier)
+		if err != nil {
+			return 0, err
+		}
+		all += c.Total()
+	}
+	return all, nil
+}
 
 // Lookup returns the value of a position; ok is false if play cannot reach it.
-// It reads a page of the index and one block.
+// It reads a part of an index, and what that names.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err := t.g.Check(p); err != nil {
 		return 0, false, err
 	}
-	tier := t.g.Tier(p)
-	rng := p >> t.g.LowBits()
-	low := t.g.Low(tier, rng)
-	f := t.files[tier]
-	e, ok, err := f.Find(rng)
-	if err != nil || !ok || low == nil {
-		return 0, false, err
+	return t.contents.lookup(p)
+}
+
+// start is the value of the start, which every table has.
+func (t *Table) start() (game.Value, error) {
+	v, ok, err := t.Lookup(t.g.Start())
+	if err == nil && !ok {
+		err = t.fault(t.g.Start(), "is missing: it is the start")
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.block.Reset(tier, rng, t.g.LowBits(), low)
-	if err := f.cursor.Read(e, &f.block); err != nil {
-		return 0, false, err
-	}
-	slot, ok := f.block.Slot(uint32(p-rng<<t.g.LowBits()), 0)
-	if !ok || !f.block.Done.Has(slot) {
-		return 0, false, nil
-	}
-	return game.Value(f.block.Val[slot]), true, nil
+	return v, err
 }
 
 // A Choice is a move with the value of the position it leads to.
@@ -187,7 +240,8 @@ type Choice struct {
 }
 
 // Choices returns the moves of a position, the best first; of equally good ones
-// in the order of the game. The position must be one that play can reach.
+// in the order of the game. The position must be one that play can reach. A move whose
+// position is not in the table is a *Fault.
 func (t *Table) Choices(p game.Position) ([]Choice, error) {
 	var choices []Choice
 	for _, m := range t.g.Moves(nil, p) {
@@ -196,11 +250,71 @@ func (t *Table) Choices(p game.Position) ([]Choice, error) {
 			return nil, err
 		}
 		if !ok {
-			return nil, fmt.Errorf("table: move %s from %#x leads to %#x, which is missing", m.Name, p, m.To)
+			return nil, t.fault(p, missing(t.g, m))
 		}
 		choices = append(choices, Choice{m, v})
 	}
-	score := game.ScoresFor(t.g.ToMove(p)).OfChild
-	slices.SortStableFunc(choices, func(a, b Choice) int { return cmp.Compare(score[b.Value], score[a.Value]) })
+	values, player := t.g.Values(), t.g.ToMove(p)
+	slices.SortStableFunc(choices, func(a, b Choice) int {
+		switch {
+		case values.Better(player, a.Value, b.Value):
+			return -1
+		case values.Better(player, b.Value, a.Value):
+			return 1
+		}
+		return 0
+	})
 	return choices, nil
+}
+
+// missing is what is wrong with a position one of whose moves leads to none of the
+// table.
+func missing(g game.Game, m game.Move) string {
+	return fmt.Sprintf("its move %s leads to '%s' (%#x), which is missing", m.Name, g.AppendText(nil, m.To), m.To)
+}
+
+// A Fault is the first thing that is wrong with a table.
+type Fault struct {
+	Tier     int // -1 of a game with cycles
+	Position game.Position
+	Board    string // the position as text; "" if it is none
+	Reason   string
+}
+
+func (f *Fault) Error() string {
+	if f.Tier < 0 {
+		return fmt.Sprintf("'%s' (%d): %s", f.Board, f.Position, f.Reason)
+	}
+	return fmt.Sprintf("tier %d: '%s' (%#x): %s", f.Tier, f.Board, f.Position, f.Reason)
+}
+
+// newFault describes what is wrong with a position.
+func newFault(g game.Game, p game.Position, reason string) error {
+	f := &Fault{Tier: -1, Position: p, Reason: reason}
+	if g.Check(p) == nil {
+		f.Board = string(g.AppendText(nil, p))
+		if a, ok := g.(game.Acyclic); ok {
+			f.Tier = a.Tier(p)
+		}
+	}
+	return f
+}
+
+func (t *Table) fault(p game.Position, reason string) error { return newFault(t.g, p, reason) }
+
+// Verify checks that the table is complete and right, and returns how many
+// positions it holds: nothing is missing, nothing is there that play cannot reach, and
+// every value follows from those of the children. What is wrong first is a *Fault, or
+// the error of a file that is damaged. It does not solve again; how it goes on depends
+// on the kind of game. Tables of lists are checked as Rules checks all positions.
+func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {
+	if err := t.contents.verify(ctx); err != nil {
+		return 0, err
+	}
+	return t.Positions()
+}
+
+// wrongCounts is the error of a file whose own numbers are not those of its positions.
+func wrongCounts(name string) error {
+	return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
 }

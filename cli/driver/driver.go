@@ -37,7 +37,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(), statsCommand(), verifyCommand(), rangesCommand(games)}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), verifyCommand(games), rangesCommand(games)}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)

@@ -150,6 +150,11 @@ func (r *Rules) KeyBits() uint { return uint(r.width) * r.bits }
 // Start is the empty board, 0.
 func (r *Rules) Start() game.Position { return 0 }
 
+// Listed leaves the empty board out of final, as the course does.
+func (r *Rules) Listed(p game.Position) bool { return p != 0 }
+
+var _ game.Lister = (*Rules)(nil)
+
 // column returns column c of p plus 1: the marker of its height above the bits
 // of its pieces.
 func (r *Rules) column(p game.Position, c int) uint64 {
@@ -203,6 +208,9 @@ func (r *Rules) Tier(p game.Position) int {
 	}
 	return tier
 }
+
+// TierUnit says it for people.
+func (r *Rules) TierUnit() string { return "pieces on the board" }
 
 // Tiers is width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }

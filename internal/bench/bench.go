@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -242,19 +243,23 @@ func (b *bencher) lookup() error {
 	fmt.Fprintf(b.out, "| 5×5 connect 4, table | %d | %.2f bytes a position |\n", size, float64(size)/69_763_700)
 
 	began := time.Now()
-	t, err := table.Open(store.Local{}, dir)
+	g, err := connectn.New(5, 5, 4)
+	if err != nil {
+		return err
+	}
+	t, err := table.OpenOf(store.Local{}, dir, g)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
 	opened := time.Since(began)
 	slots := 0.0
-	for tier := range t.Game().Tiers() + 1 {
-		slots += t.Game().Slots(tier)
+	for tier := range g.Tiers() + 1 {
+		slots += g.Slots(tier)
 	}
 	fmt.Fprintf(b.out, "| 5×5 connect 4, slots | %.0f | of them %.0f %% are positions |\n", slots, 100*69_763_700/slots)
 
-	positions := randomPositions(t.Game(), 20_000)
+	positions := randomPositions(g, 20_000)
 	var times []time.Duration
 	for _, p := range positions {
 		began := time.Now()

@@ -9,6 +9,8 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
 )
@@ -37,17 +39,44 @@ type Work struct {
 	Progress func(Progress)
 }
 
-// A Job is one map and reduce over a tier. Its Input is the directory of the
-// parents (possible) or of the solved children (solve); for the final step the
-// directories or files of every tier, in the order of tiers from 1.
+// A Job is one map and reduce over a tier. Its Input is, in init, a file with any
+// line; in possible, the directory of the parents, and in solve that of the solved
+// children; in the final step, the directories or files of tiers that follow one
+// another, see InputTier. Possible and solve by lists have no Input: they read what
+// Told tells them.
 type Job struct {
 	Work
-	Game game.Tiered // the rules
+	// Game is the rules. One that is a game.Tiered is solved on blocks, any other on
+	// lists of rows.
+	Game game.Acyclic
 	// Tier is the tier of what the job writes; for the final step, that of the
 	// last input.
 	Tier int
 	// Parents is the directory of the positions that exist in Tier; solve's.
 	Parents string
+
+	// What follows is of lists.
+
+	// Told are the directories that tell Tier something, in the order of their tiers,
+	// be they none.
+	Told []*lists.Dir
+	// Like is a directory, or a file, whose rows are spread over the keys about as
+	// those of the job will be; "": none is known. See Borders.
+	Like string
+}
+
+// Blocks is the game of a job that goes by blocks; ok is false if it goes by lists.
+func (j *Job) Blocks() (g game.Tiered, ok bool) {
+	g, ok = j.Game.(game.Tiered)
+	return g, ok
+}
+
+// InputTier is the tier of the i-th input, of a step that reads one of each.
+func (j *Job) InputTier(i int) int {
+	if j.Step == step.Final {
+		return j.Tier - len(j.Input) + 1 + i
+	}
+	return step.InputTier(j.Step, j.Tier)
 }
 
 // Progress is how far a job or a pass is.
@@ -60,17 +89,21 @@ type Progress struct {
 	Tracking    string  // the address of its page
 }
 
-// Border returns the range at which part i of the job begins. The first part
-// begins at 0.
-func (j *Job) Border(i int) uint64 {
-	if i == 0 {
-		return 0
+// Borders returns the keys at which the parts of the job begin, but the first; they
+// ascend. Of a game with blocks they are borders of ranges.
+func (j *Job) Borders() (borders []game.Position, err error) {
+	g, ok := j.Blocks()
+	if !ok {
+		return lists.Borders(j.FS, j.Like, j.Game, j.Reducers)
 	}
 	tier := j.Tier
-	if len(j.Input) > 1 {
-		tier = (j.Game.Tiers()*3 + 3) / 4 // of all tiers at once: where most positions are
+	if j.Step == step.Final {
+		tier = (g.Tiers()*3 + 3) / 4 // of all tiers at once: where most positions are
 	}
-	return j.Game.Border(tier, float64(i)/float64(j.Reducers))
+	for i := 1; i < j.Reducers; i++ {
+		borders = append(borders, g.Border(tier, float64(i)/float64(j.Reducers))<<g.LowBits())
+	}
+	return borders, nil
 }
 
 // Report calls Progress, if there is one.
@@ -95,7 +128,12 @@ type Stats struct {
 	Records  int64 `json:"records,omitempty"`  // that the job wrote
 	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
 
-	Messages int64 `json:"messages,omitempty"` // moves that the map of mark told of; see step.Pass
+	// Positions is how many positions the records are of, where one may have several:
+	// in the lists of possible, one for each of its parents. 0: as many as records.
+	Positions int64 `json:"positions,omitempty"`
+	// Messages is how many moves were told of: by the map of mark, see step.Pass; by
+	// possible and solve of lists, those of a position to the same child as one.
+	Messages int64 `json:"messages,omitempty"`
 
 	// What follows is of a cluster's job.
 

@@ -132,7 +132,7 @@ func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int
 	switch {
 	case c.name == Mark:
 	case c.number == 1 && rec.Kind == streamfmt.Open: // all that play can reach comes
-	case game.WorthOf(rec.Value).Remoteness != c.number-1: // of an open one it is 0
+	case game.Value(rec.Value).Remoteness() != c.number-1: // of an open one it is 0
 		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
 	}
 	if c.line == nil {

@@ -184,11 +184,11 @@ func Said(step string, number int, counted bool) byte {
 
 // AppendCyclicFinal appends the line of a position of a game with cycles: its hash
 // in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
-func AppendCyclicFinal(dst []byte, p game.Position, w game.Worth) []byte {
+func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
 	dst = append(strconv.AppendUint(dst, p, 10), '\t')
-	dst = append(append(dst, w.Result.String()...), '\t')
-	if w.Result != game.Draws {
-		dst = strconv.AppendInt(dst, int64(w.Remoteness), 10)
+	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')
+	if v.Valid() {
+		dst = strconv.AppendInt(dst, int64(v.Remoteness()), 10)
 	}
 	return append(dst, '\n')
 }

@@ -170,7 +170,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error 
 		}
 		begun, last = true, rec.Key
 		w.counters.Out++
-		w.buf = AppendCyclicFinal(w.buf, rec.Key, game.WorthOf(rec.Value))
+		w.buf = AppendCyclicFinal(w.buf, rec.Key, game.Value(rec.Value))
 		return ""
 	})
 }

@@ -263,10 +263,10 @@ func Start(g game.Tiered) *block.Block {
 }
 
 // AppendFinal appends FinalMoves' line of a position: its text in quotes, a
-// tab, its value. The position before the first move and those without a value
-// have none.
+// tab, its value. Those that the game does not list, and those without a value, have
+// none.
 func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte {
-	if v == 0 || p == g.Start() {
+	if v == 0 || !game.Listed(g, p) {
 		return dst
 	}
 	dst = g.AppendText(append(dst, '\''), p)

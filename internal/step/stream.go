@@ -39,9 +39,13 @@ const (
 	RecordsDone = "records with a value"
 )
 
-// MessagesSaid is the name of the counter of the moves that the map of a pass told
-// of.
-const MessagesSaid = "messages"
+// The names of the counters that tell of more than records: of moves that the map of a
+// pass told of, or the reduce of a step on lists; and of positions, where they have
+// several records each.
+const (
+	MessagesSaid = "messages"
+	Positions    = "positions"
+)
 
 // NewRecords is the name of the counter of new positions of a result.
 func NewRecords(result game.Result) string { return "new " + result.String() }
@@ -67,10 +71,13 @@ type Counters struct {
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
 
-	// What follows is of a game with cycles.
-
-	Messages int64      // moves that the map told of
-	New      game.Tally // positions that are new
+	// Positions is how many positions a part has of a game of rules only, in which a
+	// record is a position with one of its parents.
+	Positions int64
+	// Messages is the moves that the map of a pass told of, or that the reduce of a
+	// game of rules only did.
+	Messages int64
+	New      game.Tally // positions that are new, of a game with cycles
 }
 
 // AddNew counts positions that are new, and are written.
@@ -215,10 +222,10 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 	return nil
 }
 
-// mapFinal lets all pass but the position before the first move.
+// mapFinal lets all pass but the positions that the game does not list.
 func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		if rec.Key != g.Start() {
+		if game.Listed(g, rec.Key) {
 			w.line(rec)
 		}
 		return ""
@@ -243,8 +250,10 @@ func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 		}
 		last = rec
 		if rec.Kind == streamfmt.Done {
-			w.counters.Out++
-			w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value))
+			before := len(w.buf)
+			if w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value)); len(w.buf) > before {
+				w.counters.Out++
+			}
 		}
 		return ""
 	})
@@ -273,18 +282,23 @@ func checkTier(g game.Tiered, o Options, tier, children int) string {
 // configuration after "treereduce.".
 type Property struct{ Name, Value string }
 
-// Properties are those that the streams of a step need that writes a tier.
-func Properties(g game.Tiered, name string, tier int) []Property {
+// Properties are those that the streams of a step need that writes a tier. Whose turn it
+// is there only a game with blocks can tell; of any other it is the tier that they need.
+func Properties(g game.Acyclic, name string, tier int) []Property {
 	ps := gameProperties(g)
-	children := tier
-	switch name {
-	case Init, Final:
+	if name == Init || name == Final {
 		return ps
-	case Solve:
+	}
+	blocks, ok := g.(game.Tiered)
+	if !ok {
+		return append(ps, Property{"tier", strconv.Itoa(tier)})
+	}
+	children := tier
+	if name == Solve {
 		children++
 	}
 	return append(ps,
-		Property{"turn", Turn(g, children-1)},
+		Property{"turn", Turn(blocks, children-1)},
 		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
 }
 

@@ -29,6 +29,9 @@ const (
 	Success = "_SUCCESS"
 	// PartPrefix is what the names of files begin with that jobs read.
 	PartPrefix = "part-"
+	// OutboxPrefix is what the names of files begin with that jobs write for the jobs
+	// of other tiers.
+	OutboxPrefix = "to-"
 	// JournalFile says what the jobs of a run did; see package solve.
 	JournalFile = "jobs.json"
 )
@@ -75,13 +78,14 @@ var ErrBegun = errors.New("holds a run of this game already")
 
 // Data is a data directory. At most one process works in it.
 type Data struct {
-	FS      FS
+	FS      FS // its Sync does nothing before Last
 	Path    string
 	Game    string            // the spec of its game
 	Options map[string]string // that an earlier run remembered; nil of a new one
 	Resumed bool              // an earlier run began it
 
-	lock io.Closer
+	lock  io.Closer
+	syncs *lasting // FS
 }
 
 // A Mode says what Create does with a directory that holds a run.
@@ -101,7 +105,8 @@ const (
 // if it is not nil, asks for: a cluster may still be at work in them. An error of
 // keep is Create's.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
-	d := &Data{FS: fsys, Path: path, Game: game}
+	syncs := &lasting{FS: fsys}
+	d := &Data{FS: syncs, Path: path, Game: game, syncs: syncs}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -198,7 +203,13 @@ func (d *Data) writeManifest(clearing bool) error {
 	if err != nil {
 		return err
 	}
-	if err := d.WriteFile(manifestName, text); err != nil {
+	// It may replace that of a run of many hours: the new one must be there before the
+	// old one goes.
+	err = d.writeFile(manifestName, text, d.syncs.FS.Sync)
+	if err == nil {
+		err = d.FS.Sync(d.Path)
+	}
+	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	return nil
@@ -306,7 +317,7 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 
 // Commit makes the directory of an attempt with these files the directory of a name,
 // whole at once: it is sealed before it is renamed. What was there gives way. Files
-// beside that belong to the attempt go then.
+// beside that belong to the attempt go then. After Last it outlasts a power cut.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	seal := Seal{Game: d.Game, Job: name, Files: files}
 	if err := seal.Write(d.FS, attempt); err != nil {
@@ -316,6 +327,9 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 		return err
 	}
 	if err := d.FS.Rename(attempt, d.Dir(name)); err != nil {
+		return err
+	}
+	if err := d.FS.Sync(d.Path); err != nil {
 		return err
 	}
 	entries, err := d.FS.ReadDir(d.Path)
@@ -332,8 +346,12 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	return nil
 }
 
-// CommitFile makes a file of an attempt the file of that path.
+// CommitFile makes a file of an attempt the file of that path. Its directory is synced
+// by whoever writes the seal of which it is a part.
 func (d *Data) CommitFile(attempt, name string) error {
+	if err := d.FS.Sync(attempt); err != nil {
+		return err
+	}
 	return d.FS.Rename(attempt, d.Dir(name))
 }
 
@@ -351,11 +369,20 @@ func (d *Data) Remove(name string) error {
 	return d.FS.RemoveAll(removed)
 }
 
-// WriteFile writes a small file under a temporary name and renames it.
+// WriteFile writes a small file under a temporary name and renames it. It is not synced:
+// nothing depends on it.
 func (d *Data) WriteFile(name string, text []byte) error {
+	return d.writeFile(name, text, func(string) error { return nil })
+}
+
+// writeFile is WriteFile, with sync called for the file before it has its name.
+func (d *Data) writeFile(name string, text []byte, sync func(name string) error) error {
 	dir, base := filepath.Split(name)
 	temporary := d.Dir(filepath.Join(dir, attemptPrefix+base))
 	if err := WriteFile(d.FS, temporary, text); err != nil {
+		return err
+	}
+	if err := sync(temporary); err != nil {
 		return err
 	}
 	return d.FS.Rename(temporary, d.Dir(name))

@@ -30,6 +30,9 @@ type FS interface {
 	RemoveAll(name string) error
 	// MkdirAll makes a directory and those above it, where they are not there.
 	MkdirAll(name string) error
+	// Sync has what is in a file that is closed, or which names a directory has, outlast
+	// a power cut. Those of a file system that sees to it by itself do nothing.
+	Sync(name string) error
 	// Lock takes a lock on a file, which it makes. The lock ends when it is
 	// closed or its holder dies; the file may stay. ErrLocked: another has it.
 	Lock(name string) (io.Closer, error)
@@ -104,6 +107,20 @@ func (Local) RemoveAll(name string) error { return os.RemoveAll(name) }
 
 // MkdirAll makes a directory and those above it.
 func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }
+
+// Sync waits until a file is on the disk, or the names of a directory are, whoever
+// wrote them. File systems that cannot do it for a directory need not.
+func (Local) Sync(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
 
 // Lock takes the kernel's lock on a file, which ends with the process that holds
 // it: a file left by a dead one does not matter.

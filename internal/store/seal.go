@@ -18,6 +18,11 @@ type Seal struct {
 	Game  string       `json:"game"` // its spec
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
+
+	// Gone are the names of files that it had, see LetGo: they may still lie there.
+	// Told are the numbers of the tiers for which they were.
+	Gone []string `json:"gone,omitempty"`
+	Told []int    `json:"told,omitempty"`
 }
 
 // A SealedFile is a file of a directory that is sealed.
@@ -48,17 +53,39 @@ func (s *Seal) File(name string) *SealedFile {
 	return nil
 }
 
-// Write seals a directory.
+// Write seals a directory. Its files, the seal and the names of them all are synced, in
+// this order.
 func (s *Seal) Write(fsys FS, dir string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
 		return err
 	}
-	return WriteFile(fsys, path.Join(dir, Success), text)
+	if err := s.Sync(fsys, dir); err != nil {
+		return err
+	}
+	name := path.Join(dir, Success)
+	if err := WriteFile(fsys, name, text); err != nil {
+		return err
+	}
+	if err := fsys.Sync(name); err != nil {
+		return err
+	}
+	return fsys.Sync(dir)
+}
+
+// Sync syncs the files that the seal names, in a directory.
+func (s *Seal) Sync(fsys FS, dir string) error {
+	for _, f := range s.Files {
+		if err := fsys.Sync(path.Join(dir, f.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Replace writes the seal in place of one that a directory has under that name: the
-// one or the other is there.
+// one or the other is there. It is synced, and the names are; its files have been, when
+// they were written, or by Sync.
 func (s *Seal) Replace(fsys FS, dir, name string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
@@ -68,7 +95,36 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	if err := WriteFile(fsys, temporary, text); err != nil {
 		return err
 	}
-	return fsys.Rename(temporary, path.Join(dir, name))
+	if err := fsys.Sync(temporary); err != nil {
+		return err
+	}
+	if err := fsys.Rename(temporary, path.Join(dir, name)); err != nil {
+		return err
+	}
+	return fsys.Sync(dir)
+}
+
+// LetGo removes those files of a sealed directory that nobody needs any more. The seal
+// forgets them first, in the directory and in memory.
+func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
+	kept := *s
+	kept.Files, kept.Gone = nil, slices.Clone(s.Gone)
+	for _, f := range s.Files {
+		if goes(f.Name) {
+			kept.Gone = append(kept.Gone, f.Name)
+		} else {
+			kept.Files = append(kept.Files, f)
+		}
+	}
+	if err := kept.Replace(fsys, dir, Success); err != nil {
+		return err
+	}
+	*s = kept
+	var err error
+	for _, name := range kept.Gone {
+		err = errors.Join(err, fsys.RemoveAll(path.Join(dir, name)))
+	}
+	return err
 }
 
 // ErrHalf is of a directory without _SUCCESS.
@@ -139,6 +195,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		switch {
 		case s == nil:
 			names = append(names, e.Name())
+		case slices.Contains(s.Gone, e.Name()):
 		case !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}

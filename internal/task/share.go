@@ -22,8 +22,8 @@ type Share struct {
 // allRanges is more than any range.
 const allRanges = ^uint64(0)
 
-// end is where the ranges of one end that begin at its border: at the border of the
-// next; those of the last one at last.
+// end returns the range at which share number one ends: where the next one begins, by its
+// border; the last share ends at last.
 func end(borders []uint64, one int, last uint64) uint64 {
 	if one+1 < len(borders) {
 		return borders[one+1]
@@ -51,10 +51,10 @@ func parseShare(line string) (s Share, ok bool) {
 	return Share{f[0], from, to}, true
 }
 
-// PassShares cuts what the map of a pass reads, directories of positions that were
-// new, into shares for so many mappers, each of about as many bytes. A mapper has the
-// same ranges of all parts, so that what they say to one range is merged; lines is
-// how many shares that makes for each.
+// PassShares cuts the input of a pass, which is directories of positions that were new,
+// into shares for so many mappers. Each mapper gets about as many bytes: some ranges, and
+// a share of them from each part, so that it merges all that is said to one range. lines
+// is the number of shares that each mapper gets, one for each part.
 func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
 	fresh, err := rangeio.Open(fsys, dirs, g)
 	if err != nil {
@@ -80,8 +80,9 @@ func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
 	return ss
 }
 
-// Shares cuts a directory of a tier into shares of as many bytes, about as many
-// as tasks says for its records, or one for each part if these are more.
+// Shares cuts the directory of a tier into shares of about as many bytes each. There are
+// about as many shares as tasks returns for the number of records, but at least one for
+// each part that has some.
 func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
 	parts, err := tierio.Parts(fsys, dir, g.Spec())
 	if err != nil {

@@ -42,8 +42,13 @@ type pair struct {
 	packed []byte
 }
 
+func blocks(job *runner.Job) game.Tiered {
+	g, _ := job.Blocks()
+	return g
+}
+
 func taskJob(job *runner.Job, memory int) *task.Job {
-	return &task.Job{Step: job.Step, Game: job.Game, FS: job.FS, Tier: job.Tier,
+	return &task.Job{Step: job.Step, Game: blocks(job), FS: job.FS, Tier: job.Tier,
 		Reducers: job.Reducers, Parents: job.Parents, Memory: memory}
 }
 
@@ -55,11 +60,11 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if job.Step == step.Solve {
 		tier = job.Tier + 1
 	}
-	shares, _, err := task.Shares(job.FS, job.Input[0], job.Game, tier, func(int64) int { return r.maps })
+	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), tier, func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	_, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(job.Game, job.Tier, job.Reducers), job.Output)
+	_, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
 	stats.Records = reduced.Out
 	return stats, err
 }

@@ -39,20 +39,34 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	return f, nil
 }
 
-// OpenPacked opens a block file or a range file, and holds its ends to its seal.
-func OpenPacked(in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (*streamfmt.File, error)) (*streamfmt.File, error) {
+// A Packed is a block file, a range file or a list file, as far as seals go.
+type Packed interface {
+	Records() uint64
+	Sum() uint32  // the checksum on which all others of the file hang
+	Check() error // reads the whole file
+}
+
+// OpenPacked opens a packed file of a kind, and holds its ends to its seal.
+func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
 	info, err := in.Stat()
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	f, err := open(in, info.Size(), name)
-	if err != nil {
-		return nil, err
+	if f, err = open(in, info.Size(), name); err != nil {
+		return f, err
 	}
 	return f, seal.Hold(name, info.Size(), f.Sum())
 }
 
-// A SumFS is a file system that sums up the parts of text that are written through
+// openAny opens a packed file of any kind.
+func openAny(in io.ReaderAt, size int64, name string) (Packed, error) {
+	if isLists(name) {
+		return streamfmt.OpenListFile(in, size, name)
+	}
+	return streamfmt.OpenAny(in, size, name)
+}
+
+// A SumFS is a file system that sums up parts and outboxes of text that are written through
 // it, so that they need not be read again to be sealed. It is safe for concurrent use.
 type SumFS struct {
 	store.FS
@@ -64,7 +78,8 @@ type SumFS struct {
 // Create makes a file, or replaces one that is there.
 func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	out, err := f.FS.Create(name)
-	if base := path.Base(name); err == nil && IsText(name) && strings.HasPrefix(base, store.PartPrefix) {
+	base := path.Base(name)
+	if isData := strings.HasPrefix(base, store.PartPrefix) || strings.HasPrefix(base, store.OutboxPrefix); err == nil && isData && IsText(name) {
 		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
 	}
 	return out, err
@@ -110,7 +125,7 @@ func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error)
 }
 
 // Seal is the seal of a file as it is: text is read whole, unless it was written
-// through the file system that is a SumFS; of blocks the ends are read.
+// through the file system that is a SumFS; of a packed file the ends are read.
 func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if sums, isSum := fsys.(*SumFS); isSum {
 		if s, ok, err := sums.written(name); ok || err != nil {
@@ -129,13 +144,15 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 		}
 		return s, err
 	}
-	f, err := OpenPacked(in, name, nil, streamfmt.OpenAny)
+	f, err := OpenPacked(in, name, nil, openAny)
 	if err != nil {
 		return s, err
 	}
 	info, err := in.Stat()
-	counts := f.Counts()
-	return store.SealedFile{Name: path.Base(name), Length: info.Size(), Records: counts.Total(), Sum: f.Sum()}, err
+	if err != nil {
+		return s, err
+	}
+	return store.SealedFile{Name: path.Base(name), Length: info.Size(), Records: f.Records(), Sum: f.Sum()}, nil
 }
 
 // SealAll is the seals of all files of a directory, its old seal aside.
@@ -165,7 +182,7 @@ func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
 		_, err := io.Copy(io.Discard, seal.Reader(in, name))
 		return err
 	}
-	f, err := OpenPacked(in, name, seal, streamfmt.OpenAny)
+	f, err := OpenPacked(in, name, seal, openAny)
 	if err != nil {
 		return err
 	}
@@ -194,7 +211,7 @@ func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, e
 	return seal, nil
 }
 
-// Damaged is store.Damaged, or says the same of a block file.
+// Damaged is store.Damaged, or says the same of a packed file.
 func Damaged(err error) bool {
 	var format *streamfmt.FormatError
 	return store.Damaged(err) || errors.As(err, &format)

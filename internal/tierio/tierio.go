@@ -31,8 +31,11 @@ const (
 	Blocks Codec = "blocks" // block files, small and fast
 )
 
-// blocksSuffix marks the names of block files.
-const blocksSuffix = ".blocks"
+// What marks the names of packed files: block files, and list files.
+const (
+	blocksSuffix = ".blocks"
+	ListsSuffix  = ".lists"
+)
 
 // PartName is the name of part i of a directory.
 func PartName(i int, c Codec) string {
@@ -43,11 +46,13 @@ func PartName(i int, c Codec) string {
 	return name
 }
 
-// IsText reports whether a part is text, by its name.
-func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) }
+// IsText reports whether a file is text, by its name.
+func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
+
+func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
 
 // Parts lists the part files of a directory of a game, in order of name, held to
-// its seal: see store.OpenDir. A block file is its only part.
+// its seal: see store.OpenDir. A packed file is its only part.
 func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	if !IsText(dir) {
 		return []string{dir}, nil

@@ -48,10 +48,11 @@ func (c *Chunk) Add(b *block.Block) {
 	c.text = lines.Append(c.text, b, c.width, streamfmt.Done)
 }
 
-// AddText adds lines that are not records of a tier, n of them, which appendTo
-// appends.
-func (c *Chunk) AddText(n int, appendTo func(dst []byte) []byte) {
-	c.text = appendTo(c.text)
+// AddText adds lines that are not records of a tier: those that appendTo appends, of
+// which there are n.
+func (c *Chunk) AddText(appendTo func(dst []byte) (text []byte, n int)) {
+	text, n := appendTo(c.text)
+	c.text = text
 	c.records += int64(n)
 }
 

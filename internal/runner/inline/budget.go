@@ -5,6 +5,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -26,6 +28,25 @@ const (
 	placeMemory = 40
 	// taskMemory is what a task takes, done or not: its place and its channel.
 	taskMemory = 160
+)
+
+// What lists take, in bytes; see package lists.
+const (
+	rowMemory    = 16        // a row that is loaded, and as much while rows are sorted
+	toldMemory   = 34        // a row that waits in an outbox
+	outboxMemory = 1 << 20   // an outbox with none
+	cellMemory   = 40 + 16   // a cell in the index of a file, and while shares are cut
+	fileMemory   = 4 << 10   // a file of a source
+	aheadMemory  = 128 << 10 // what a worker reads ahead
+	listsAhead   = 2         // how many shares a worker may be ahead of the writer
+)
+
+// The rows of a share, and of an outbox, of a worker: fewer are slow, as a share reads
+// rows of those beside it, and an outbox that is emptied often makes many short runs; of
+// more the processor's caches hold too little.
+const (
+	leastRows = 1 << 12
+	mostRows  = 1 << 20
 )
 
 // A frugality is how a job is cut to measure: it costs the less memory the later
@@ -86,9 +107,56 @@ func (r *Runner) memory() int {
 	return defaultMemory
 }
 
+// A listPlan is how a job by lists keeps within memory, in rows.
+type listPlan struct {
+	plan
+	share, outbox int
+}
+
+// planLists has shares and outboxes of the same size, and as many workers as there is
+// memory for; of a tier that is small, shares such that all workers have some.
+func (r *Runner) planLists(sources []*lists.Source) listPlan {
+	const each = (listsAhead+2)*rowMemory + toldMemory/2*3 // of a row; an outbox that grows is there twice
+	return r.planRows(sources, each, outboxMemory)
+}
+
+// planListsFinal has shares such that the lines of all that workers have in their hands
+// fit in.
+func (r *Runner) planListsFinal(job *runner.Job, all *lists.Source) listPlan {
+	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t65535\n")
+	p := r.planRows([]*lists.Source{all}, 2*rowMemory+listsAhead*line/4*5, 0)
+	p.share = min(p.share, mostRows/4)
+	return p
+}
+
+// planRows is a plan of workers that each hold so many bytes for a row, and some more.
+// What they hold counts twice, as in needs.
+func (r *Runner) planRows(sources []*lists.Source, each, more int) listPlan {
+	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
+	var rows int64
+	beside := 0 // rows of cells that lie across the borders of a share
+	for _, s := range sources {
+		rows += s.Rows()
+		beside += s.Files() * streamfmt.CellRows
+		left -= s.Files()*fileMemory + s.Cells()*cellMemory
+	}
+	beside = int(min(int64(beside), rows))
+	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), frugality: frugality{ahead: listsAhead}}}
+	for {
+		p.outbox = (left/(2*p.workers)-more-aheadMemory)/each - beside
+		if p.outbox >= leastRows || p.workers == 1 {
+			break
+		}
+		p.workers--
+	}
+	p.outbox = min(max(p.outbox, leastRows), mostRows)
+	p.share = min(p.outbox, max(leastRows, int(rows/int64(2*p.workers))+1))
+	return p
+}
+
 // Least is about how much memory a game takes at least: until a tier, -1 for all,
 // and with the text of all positions or without. A game with cycles is content
-// with little.
+// with little, and so is one of which only the rules are known.
 func Least(g game.Game, until int, final bool) int {
 	t, ok := g.(game.Tiered)
 	if !ok {

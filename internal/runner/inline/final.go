@@ -15,7 +15,7 @@ import (
 
 // A final is what the workers of the final job share.
 type final struct {
-	job   *runner.Job
+	job   *blockJob
 	tiers []*tierio.Tier
 	most  map[uint64]int // lines, by range
 	plan  plan
@@ -23,17 +23,17 @@ type final struct {
 
 // runFinal merges the tiers of a solved game into one list by key: for each
 // range, the blocks of all tiers are laid over one another.
-func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+func (r *Runner) runFinal(ctx context.Context, job *blockJob) (runner.Stats, error) {
 	f := &final{job: job, most: make(map[uint64]int)}
 	defer func() {
 		for _, t := range f.tiers {
 			t.Close()
 		}
 	}()
-	n := needs{shared: job.Game.Tables(), windows: len(job.Input)}
+	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
 	largest := 0
 	for i, dir := range job.Input {
-		t, err := tierio.Open(job.FS, dir, job.Game, i+1)
+		t, err := tierio.Open(job.FS, dir, job.g, job.InputTier(i))
 		if err != nil {
 			return runner.Stats{}, err
 		}
@@ -41,7 +41,7 @@ func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (runner.Stats, e
 		n.shared += t.Len() * entryMemory
 		for j := range t.Len() {
 			rng := t.Range(j)
-			slots := len(job.Game.Low(t.Number(), rng))
+			slots := len(job.g.Low(t.Number(), rng))
 			f.most[rng] += min(slots, t.MostRecords(j))
 			largest = max(largest, slots)
 		}
@@ -54,7 +54,7 @@ func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (runner.Stats, e
 	n.shared += len(ranges) * (64 + taskMemory)
 	n.record = blockMemory(largest)
 	n.worker = f.lows() + f.lows()/8 + blockMemory(largest)
-	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t255\n")
+	line := len(job.g.AppendText(nil, job.g.Start())) + len("''\t255\n")
 	heaviest := slices.Max(append(lines, 0))
 	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.plan = r.plan(n)
@@ -63,7 +63,7 @@ func (r *Runner) runFinal(ctx context.Context, job *runner.Job) (runner.Stats, e
 }
 
 // lows is the number of low parts, be they of positions or not.
-func (f *final) lows() int { return 1 << f.job.Game.LowBits() }
+func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 
 // cut cuts the tasks that are one range with too many lines for a chunk.
 func (f *final) cut(ts []task) (all []task) {
@@ -83,7 +83,7 @@ func (f *final) cut(ts []task) (all []task) {
 
 // newWorker returns a function that makes the lines of a task.
 func (f *final) newWorker() func(task, *tierio.Chunk) error {
-	g := f.job.Game
+	g := f.job.g
 	cursors := make([]*tierio.Cursor, len(f.tiers))
 	for i, t := range f.tiers {
 		cursors[i] = t.Cursor(f.plan.window)
@@ -122,14 +122,18 @@ func (f *final) newWorker() func(task, *tierio.Chunk) error {
 				loaded = rng
 			}
 			piece := seen[t.from>>6 : block.Words(t.to)]
-			out.AddText(piece.Count(), func(dst []byte) []byte {
+			out.AddText(func(dst []byte) ([]byte, int) {
+				n := 0
 				for i, w := range piece {
 					for base := t.from + i<<6; w != 0; w &= w - 1 {
 						low := base + bits.TrailingZeros64(w)
-						dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
+						before := len(dst)
+						if dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low])); len(dst) > before {
+							n++
+						}
 					}
 				}
-				return dst
+				return dst, n
 			})
 		}
 		return nil

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
@@ -41,19 +42,43 @@ type task struct {
 	from, to int // final's: of one range alone, these low parts
 }
 
+// A blockJob is a job that goes by blocks.
+type blockJob struct {
+	*runner.Job
+	g       game.Tiered
+	borders []uint64 // the ranges at which the parts but the first begin
+}
+
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	if job.Step == step.Final {
-		return r.runFinal(ctx, job)
+	g, ok := job.Blocks()
+	if !ok {
+		return r.runLists(ctx, job)
 	}
-	w := &work{job: job, step: step.New(job.Step, job.Game)}
+	b := &blockJob{Job: job, g: g}
+	keys, err := job.Borders()
+	if err != nil {
+		return runner.Stats{}, err
+	}
+	for _, key := range keys {
+		b.borders = append(b.borders, key>>g.LowBits())
+	}
+	if job.Step == step.Final {
+		return r.runFinal(ctx, b)
+	}
+	return r.runBlocks(ctx, b)
+}
+
+// runBlocks runs a job over a tier of blocks.
+func (r *Runner) runBlocks(ctx context.Context, job *blockJob) (runner.Stats, error) {
+	w := &work{job: job, step: step.New(job.Step, job.g)}
 	defer w.close()
 	if err := w.open(); err != nil {
 		return runner.Stats{}, err
 	}
 	slots := make([]int, len(w.ranges))
 	for i, rng := range w.ranges {
-		slots[i] = len(job.Game.Low(job.Tier, rng))
+		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
 	w.plan = r.plan(w.needs(slots))
 	return run(ctx, job, w.plan, tasks(job, w.ranges, slots, w.plan.slots), w.newWorker)
@@ -61,7 +86,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 
 // work is what the workers of a job share.
 type work struct {
-	job     *runner.Job
+	job     *blockJob
 	step    step.Step
 	input   *tierio.Tier
 	parents *tierio.Tier // solve's
@@ -72,11 +97,11 @@ type work struct {
 func (w *work) open() (err error) {
 	job := w.job
 	if job.Step == step.Init {
-		w.ranges = []uint64{job.Game.Start() >> job.Game.LowBits()}
+		w.ranges = []uint64{job.g.Start() >> job.g.LowBits()}
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
-	if w.input, err = tierio.Open(job.FS, job.Input[0], job.Game, from); err != nil {
+	if w.input, err = tierio.Open(job.FS, job.Input[0], job.g, from); err != nil {
 		return err
 	}
 	switch job.Step {
@@ -90,7 +115,7 @@ func (w *work) open() (err error) {
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
-		if w.parents, err = tierio.Open(job.FS, job.Parents, job.Game, job.Tier); err != nil {
+		if w.parents, err = tierio.Open(job.FS, job.Parents, job.g, job.Tier); err != nil {
 			return err
 		}
 		for i := range w.parents.Len() {
@@ -110,7 +135,7 @@ func (w *work) close() {
 
 // needs are those of the job, whose ranges have so many slots.
 func (w *work) needs(slots []int) needs {
-	g := w.job.Game
+	g := w.job.g
 	n := needs{shared: g.Tables(), windows: 1}
 	largest, all := 0, 0
 	for _, s := range slots {
@@ -141,11 +166,11 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
 		return func(_ task, out *tierio.Chunk) error {
-			out.Add(step.Start(job.Game))
+			out.Add(step.Start(job.g))
 			return nil
 		}
 	}
-	g := job.Game
+	g := job.g
 	input := w.input.Cursor(w.plan.window)
 	var parents *tierio.Cursor
 	if w.parents != nil {
@@ -185,9 +210,9 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 
 // tasks cuts ranges into tasks, at the borders of parts and where they weigh
 // enough: so many slots, of which each range has some.
-func tasks(job *runner.Job, ranges []uint64, slots []int, enough int) []task {
+func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 	var ts []task
-	part, next, sum, from := 0, job.Border(1), 0, 0
+	part, sum, from := 0, 0, 0
 	cut := func(to int) {
 		if to > from {
 			ts = append(ts, task{ranges: ranges[from:to], part: part})
@@ -195,10 +220,9 @@ func tasks(job *runner.Job, ranges []uint64, slots []int, enough int) []task {
 		from, sum = to, 0
 	}
 	for i, rng := range ranges {
-		for part+1 < job.Reducers && rng >= next {
+		for part < len(job.borders) && rng >= job.borders[part] {
 			cut(i)
 			part++
-			next = job.Border(part + 1)
 		}
 		if sum > enough || slots[i] > 2*enough {
 			cut(i)
@@ -210,10 +234,10 @@ func tasks(job *runner.Job, ranges []uint64, slots []int, enough int) []task {
 }
 
 // run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *runner.Job, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
+func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
 	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
 	err = inOrder(ctx, len(ts), plan,
-		func() *tierio.Chunk { return tierio.NewChunk(job.Game, job.Codec) },
+		func() *tierio.Chunk { return tierio.NewChunk(job.g, job.Codec) },
 		func() func(int, *tierio.Chunk) error {
 			work := newWorker()
 			return func(i int, out *tierio.Chunk) error {

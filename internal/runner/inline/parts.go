@@ -4,7 +4,6 @@ import (
 	"io"
 	"path"
 
-	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/tierio"
 )
 
@@ -55,12 +54,12 @@ type tierPart struct {
 	file io.WriteCloser
 }
 
-func newTierPart(job *runner.Job, number int) (*tierPart, error) {
+func newTierPart(job *blockJob, number int) (*tierPart, error) {
 	file, err := job.FS.Create(path.Join(job.Output, tierio.PartName(number, job.Codec)))
 	if err != nil {
 		return nil, err
 	}
-	return &tierPart{tierio.NewWriter(file, job.Game, job.Tier, job.Codec), file}, nil
+	return &tierPart{tierio.NewWriter(file, job.g, job.Tier, job.Codec), file}, nil
 }
 
 // Finish is tierio.Writer's, of its file.

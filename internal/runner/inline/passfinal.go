@@ -25,7 +25,7 @@ func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats r
 		text []byte
 		n    int64
 	}
-	most := len(step.AppendCyclicFinal(nil, pass.Game.Positions(), game.Worth{Result: game.Loses, Remoteness: game.MaxByteRemoteness}))
+	most := len(step.AppendCyclicFinal(nil, pass.Game.Positions(), game.Loses.In(game.MaxByteRemoteness)))
 	state := stateMemory(pass.Game)
 	plan := r.plan(needs{shared: r.memory()/4 + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return pass.Game.RangeSize() * most / 4 * 5 }})
@@ -47,7 +47,7 @@ func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats r
 					for base := j << 6; w != 0; w &= w - 1 {
 						slot := base + bits.TrailingZeros64(w)
 						value, _ := s.Value(slot)
-						out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.WorthOf(value))
+						out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
 					}
 				}
 				return nil

@@ -11,12 +11,14 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 )
 
-// splitPlace is a line of a split in the words of a mapper: the file, where the
-// split begins, and the line counted from there.
+// splitPlace matches how a mapper names a line of its input, "FILE from byte START:LINE:":
+// the file, the byte at which the mapper's split of it begins, and the number of the line,
+// counted from there.
 var splitPlace = regexp.MustCompile(`(\S+)` + step.SplitMark + `(\d+):(\d+):`)
 
-// place finds out which line of its file a mapper means that names one of its
-// split; text without such words is as it was.
+// place replaces the first such name in a text by FILE:LINE, with the number of the line
+// in the whole file. It returns a text without one, or whose file cannot be read, as it
+// is.
 func (r *Runner) place(text string) string {
 	m := splitPlace.FindStringSubmatchIndex(text)
 	if m == nil {
@@ -30,9 +32,10 @@ func (r *Runner) place(text string) string {
 	return fmt.Sprintf("%s%s:%d:%s", text[:m[2]], file, line, text[m[7]+1:])
 }
 
-// line is the number, in its file, of a line of the split that begins at a byte.
-// Hadoop leaves the line in which, or with which, a split begins to the split
-// before.
+// line returns the number of a line within its file. The line is given by its number
+// within the split that begins at byte start. A split has the lines that begin after its
+// first byte: the one in the middle of which it begins, or at the beginning of which,
+// Hadoop gives to the split before it.
 func (r *Runner) line(file, start, line string) (int64, error) {
 	u, err := url.Parse(file)
 	if err != nil {

@@ -39,8 +39,15 @@ type plan struct {
 
 	// What follows is of text.
 
-	inputs []string                   // the directories that the map reads
+	inputs []string                   // the directories that the map reads, or patterns of files in them
 	key    func(border uint64) []byte // the first of a range
+
+	// What follows is of lists.
+
+	small    bool  // only this process can read what they are in
+	bytes    int64 // of the files
+	together bool  // a map reads several files
+	maps     int   // about how many there are
 }
 
 // tasks is how many tasks so many records are worth.
@@ -58,10 +65,14 @@ func (p *plan) reducers() int {
 
 // ofJob plans a job: it counts what the maps read, and cuts it into their shares.
 func (p *plan) ofJob(job *runner.Job) (err error) {
-	p.properties = step.Properties(job.Game, job.Step, job.Tier)
+	g, ok := job.Blocks()
+	if !ok {
+		return p.ofLists(job)
+	}
+	p.properties = step.Properties(g, job.Step, job.Tier)
 	if job.Codec == tierio.Text {
-		width := streamfmt.KeyWidth(job.Game.KeyBits())
-		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<job.Game.LowBits(), width) }
+		width := streamfmt.KeyWidth(g.KeyBits())
+		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<g.LowBits(), width) }
 		p.inputs = job.Input
 		if job.Step == step.Solve {
 			p.inputs = append([]string{job.Parents}, job.Input...)
@@ -71,12 +82,12 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
 		p.lines = 1
-		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], job.Game, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
 	}
-	p.borders = step.Borders(job.Game, job.Tier, p.reducers())
+	p.borders = step.Borders(g, job.Tier, p.reducers())
 	return nil
 }
 
@@ -141,10 +152,13 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	return bytes / line, nil
 }
 
-// arguments is the command line of hadoop. Generic options come before all others.
-func (p *plan) arguments() ([]string, error) {
-	w := p.work
-	blocks := w.Codec == tierio.Blocks
+// blocks reports whether the records of the job are blocks, rather than lines.
+func (p *plan) blocks() bool { return p.work.Codec == tierio.Blocks }
+
+// arguments is the command line of hadoop; files is what files has returned. Generic
+// options come before all others.
+func (p *plan) arguments(files string) []string {
+	w, blocks := p.work, p.blocks()
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -165,17 +179,20 @@ func (p *plan) arguments() ([]string, error) {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
-		maps := len(p.input) / p.lines
-		if len(p.borders) == 1 && maps <= uberMaps && p.reads <= taskRecords {
-			define("mapreduce.job.ubertask.enable", true)
-			define("mapreduce.job.ubertask.maxmaps", uberMaps)
-		}
-		define("mapreduce.job.maps", maps)
+		p.maps = len(p.input) / p.lines
+		define("mapreduce.job.maps", p.maps)
 		define("mapreduce.input.lineinputformat.linespermap", p.lines)
 		define("stream.map.input.ignoreKey", true)
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.reducers", len(p.borders))
+	}
+	if p.maps > 0 && p.maps <= uberMaps && len(p.borders) == 1 && p.reads <= taskRecords {
+		define("mapreduce.job.ubertask.enable", true)
+		define("mapreduce.job.ubertask.maxmaps", uberMaps)
+	}
+	if p.together {
+		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if len(p.borders) > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
@@ -184,12 +201,7 @@ func (p *plan) arguments() ([]string, error) {
 	for _, d := range p.Define {
 		args = append(args, "-D", d)
 	}
-	mapper, reducer := w.Step+"_map", w.Step+"_reduce"
-	files, err := p.files(mapper, reducer)
-	if err != nil {
-		return nil, err
-	}
-	args = append(args, "-files", files, "-mapper", mapper, "-reducer", reducer)
+	args = append(args, "-files", files, "-mapper", p.mapper(), "-reducer", p.reducer())
 	if len(p.borders) > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
@@ -197,12 +209,19 @@ func (p *plan) arguments() ([]string, error) {
 		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
 			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
 	} else {
+		if p.together {
+			args = append(args, "-inputformat", hadoop.TogetherFormat)
+		}
 		for _, dir := range p.inputs {
 			args = append(args, "-input", p.FS.Name()+dir)
 		}
 	}
-	return append(args, "-output", p.FS.Name()+w.Output), p.write(blocks)
+	return append(args, "-output", p.FS.Name()+w.Output)
 }
+
+// mapper and reducer are the names of the programs in the directory of a task.
+func (p *plan) mapper() string  { return p.work.Step + "_map" }
+func (p *plan) reducer() string { return p.work.Step + "_reduce" }
 
 // The files of a plan.
 const (
@@ -211,7 +230,8 @@ const (
 )
 
 // write writes the files of the plan.
-func (p *plan) write(blocks bool) error {
+func (p *plan) write() error {
+	blocks := p.blocks()
 	if err := p.work.FS.MkdirAll(p.dir); err != nil {
 		return err
 	}
@@ -249,9 +269,9 @@ func (p *plan) writeFile(name string, text []byte) error {
 // files puts the binaries into HDFS, unless they are there from an earlier job
 // or run, and returns the value of -files, which gives them the names of the
 // steps.
-func (p *plan) files(mapper, reducer string) (string, error) {
+func (p *plan) files() (string, error) {
 	var files []string
-	for _, f := range []struct{ binary, name string }{{"mapper", mapper}, {"reducer", reducer}} {
+	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
 		at, err := p.upload(f.binary, path.Dir(p.work.Output))
 		if err != nil {
 			return "", err

@@ -105,10 +105,13 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 		if err := fill(p); err != nil {
 			return stats, true, err
 		}
-		if p.reads <= max(0, r.Above) {
+		if p.small || p.reads <= max(0, r.Above) {
 			return stats, false, nil
 		}
-		args, err := p.arguments()
+		files, err := p.files()
+		if err == nil {
+			err = p.write()
+		}
 		if err != nil {
 			return stats, true, err
 		}
@@ -116,7 +119,7 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 		if err := w.FS.RemoveAll(w.Output); err != nil {
 			return stats, true, err
 		}
-		if stats, err = r.submit(ctx, w, args); err != nil {
+		if stats, err = r.submit(ctx, w, p.arguments(files)); err != nil {
 			return stats, true, err
 		}
 	}
@@ -130,8 +133,15 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // countJob checks and counts what a job has written. Text it counts only where
 // nothing came of the job's counters.
 func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	if job.Codec == tierio.Blocks || stats.Records == 0 {
-		t, err := tierio.Open(job.FS, job.Output, job.Game, job.Tier)
+	g, ok := job.Blocks()
+	switch {
+	case !ok && stats.Records == 0:
+		var err error
+		if stats.Records, err = countLists(job); err != nil {
+			return stats, err
+		}
+	case ok && (job.Codec == tierio.Blocks || stats.Records == 0):
+		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err
 		}

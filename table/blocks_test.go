@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/runner/inline"
@@ -47,7 +48,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	tier, rng := g.Tier(p), p>>g.LowBits()
-	name := filepath.Join(dir, table.TierFile(tier))
+	name := filepath.Join(dir, table.TierFile(g, tier))
 	in, err := tierio.Open(store.Local{}, name, g, tier)
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +102,16 @@ func parse(t *testing.T, g game.Game, board string) game.Position {
 	return p
 }
 
+// verify checks the table of a data directory.
+func verify(dir string) (positions uint64, err error) {
+	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
+	if err != nil {
+		return 0, err
+	}
+	defer tab.Close()
+	return tab.Verify(context.Background())
+}
+
 // TestVerifyDamage damages a right table in every way and wants the damage
 // named, at the position where it is.
 func TestVerifyDamage(t *testing.T) {
@@ -129,7 +140,7 @@ func TestVerifyDamage(t *testing.T) {
 			dir, g := solved(t)
 			p := parse(t, g, test.board)
 			rewrite(t, dir, g, p, test.change)
-			_, n, err := table.Verify(context.Background(), store.Local{}, dir)
+			n, err := verify(dir)
 			if test.want == "" {
 				if err != nil || n != 195472 {
 					t.Fatalf("got %d positions and %v", n, err)
@@ -155,7 +166,7 @@ func TestVerifyFirst(t *testing.T) {
 	for _, p := range []game.Position{early, late} {
 		rewrite(t, dir, g, p, func(b *block.Block, slot int) { b.Val[slot] += 8 })
 	}
-	_, _, err := table.Verify(context.Background(), store.Local{}, dir)
+	_, err := verify(dir)
 	var fault *table.Fault
 	if !errors.As(err, &fault) || fault.Position != late {
 		t.Errorf("got %v, want the fault at %#x", err, late)
@@ -176,10 +187,10 @@ func TestVerifyFiles(t *testing.T) {
 		{"not whole", func(t *testing.T, file string) { remove(t, filepath.Join(filepath.Dir(file), store.Success)) }, "not whole"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir, _ := solved(t)
-			file := filepath.Join(dir, table.TierFile(9))
+			dir, g := solved(t)
+			file := filepath.Join(dir, table.TierFile(g, 9))
 			test.damage(t, file)
-			_, _, err := table.Verify(context.Background(), store.Local{}, dir)
+			_, err := verify(dir)
 			if err == nil || !strings.Contains(err.Error(), test.want) || test.name != "not whole" && !strings.Contains(err.Error(), file) {
 				t.Errorf("got %v, want %q and the name of the file", err, test.want)
 			}
@@ -221,7 +232,7 @@ func flip(t *testing.T, file string) {
 
 // TestOpenNothing wants a plain word where nothing has been solved.
 func TestOpenNothing(t *testing.T) {
-	if _, err := table.Open(store.Local{}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
+	if _, err := table.Open(store.Local{}, t.TempDir(), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -230,7 +241,7 @@ func TestOpenNothing(t *testing.T) {
 // position, and wants each value to follow from the choices.
 func TestLookup(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.Open(store.Local{}, dir)
+	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,8 +268,8 @@ func TestLookup(t *testing.T) {
 				}
 			}
 		}
-		if counts := tab.Counts(ply); counts.Total() != uint64(len(tier)) {
-			t.Errorf("tier %d: %d positions, want %d", ply, counts.Total(), len(tier))
+		if counts, err := tab.Counts(ply); err != nil || counts.Total() != uint64(len(tier)) {
+			t.Errorf("tier %d: %d positions, %v; want %d", ply, counts.Total(), err, len(tier))
 		}
 		tier = slices.Sorted(maps.Keys(next))
 	}

@@ -98,12 +98,12 @@ func TestVerifyCyclic(t *testing.T) {
 			right := valuesOf(g)
 			verify := func(values map[game.Position]byte, band int) error {
 				dir := cyclicTable(t, g, values)
-				tab, err := OpenCyclicOf(store.Local{}, dir, g)
+				tab, err := OpenOf(store.Local{}, dir, g)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer tab.Close()
-				return tab.verify(context.Background(), "name", band)
+				return tab.contents.(*states).verifyBands(context.Background(), band)
 			}
 			for _, band := range []int{1, 1000, 1 << 20} {
 				if err := verify(right, band); err != nil {
@@ -127,7 +127,7 @@ func TestVerifyCyclic(t *testing.T) {
 					right[p] = wrong
 				}
 				err := verify(right, 1000)
-				var fault *CyclicFault
+				var fault *Fault
 				if !errors.As(err, &fault) {
 					t.Fatalf("position %d: value %d, reached %v, became %d: %v", p, was, reached, wrong, err)
 				}
@@ -148,7 +148,15 @@ func TestVerifyCyclicFile(t *testing.T) {
 	}
 	values := valuesOf(g)
 	dir := cyclicTable(t, g, values)
-	if _, n, err := VerifyCyclic(context.Background(), store.Local{}, dir); err != nil || n != uint64(len(values)) {
+	verify := func(dir string) (uint64, error) {
+		tab, err := OpenOf(store.Local{}, dir, g)
+		if err != nil {
+			return 0, err
+		}
+		defer tab.Close()
+		return tab.Verify(context.Background())
+	}
+	if n, err := verify(dir); err != nil || n != uint64(len(values)) {
 		t.Fatalf("%d positions, %v", n, err)
 	}
 	name := filepath.Join(dir, CyclicFile)
@@ -160,7 +168,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), name+": damaged") {
+	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), name+": damaged") {
 		t.Errorf("damaged: %v", err)
 	}
 	var out bytes.Buffer
@@ -174,7 +182,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("empty: %v", err)
 	}
 	out.Reset()
@@ -192,7 +200,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := VerifyCyclic(context.Background(), store.Local{}, dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
+	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
 		t.Errorf("not counted: %v", err)
 	}
 }
@@ -201,15 +209,15 @@ func TestVerifyCyclicFile(t *testing.T) {
 func TestCyclicTable(t *testing.T) {
 	g := game.PlainRanges(gametest.TieGame(), 4)
 	dir := cyclicTable(t, g, valuesOf(g))
-	tab, err := OpenCyclicOf(store.Local{}, dir, g)
+	tab, err := OpenOf(store.Local{}, dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tab.Close()
 	for p, want := range map[game.Position]string{0: "TIE in 2", 2: "WIN in 3", 5: "LOSE in 0", 11: "DRAW", 6: ""} {
-		w, ok, err := tab.Lookup(p)
-		if err != nil || ok != (want != "") || ok && w.String() != want {
-			t.Errorf("%d: %v, %v, %v; want %q", p, w, ok, err, want)
+		v, ok, err := tab.Lookup(p)
+		if err != nil || ok != (want != "") || ok && g.Values().Text(v) != want {
+			t.Errorf("%d: %v, %v, %v; want %q", p, v, ok, err, want)
 		}
 	}
 	if _, _, err := tab.Lookup(13); err == nil {
@@ -243,7 +251,7 @@ func TestCyclicTable(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, Dir, store.Success)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenCyclicOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole") {
+	if _, err := OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole") {
 		t.Errorf("without _SUCCESS: %v", err)
 	}
 }

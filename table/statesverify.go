@@ -4,63 +4,33 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"path/filepath"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A CyclicFault is the first thing that is wrong with the table of a game with
-// cycles.
-type CyclicFault struct {
-	Position game.Position
-	Board    string // the position as text
-	Reason   string
-}
-
-func (f *CyclicFault) Error() string {
-	return fmt.Sprintf("'%s' (%d): %s", f.Board, f.Position, f.Reason)
-}
-
-// bandBytes is how much memory is taken by the ranges whose values are checked at
-// a time.
-const bandBytes = 256 << 20
-
-// VerifyCyclic checks that the table of a game with cycles is complete and right,
-// and returns how many positions it holds. The positions must be those that play
-// can reach: it goes forward once more, with a bit for each hash. Then each value
-// must follow from those of the children as the table has them: whoever is lost or
-// won in n moves must be so by children with less than n, in nothing less; ties
-// by children with less among those that are left; and what follows from none is a
-// draw. That is done for a band of ranges at a time, so it needs little memory.
-func VerifyCyclic(ctx context.Context, fsys store.FS, data string) (g game.Cyclic, positions uint64, err error) {
-	t, err := OpenCyclic(fsys, data)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer t.Close()
-	counts := t.Counts()
-	return t.g, counts.Total(), t.verify(ctx, filepath.Join(data, CyclicFile), bandBytes)
-}
-
-func (t *Cyclic) verify(ctx context.Context, name string, bandBytes int) error {
-	v := &cyclicVerifier{g: t.g, file: t.file}
+// verifyBands checks that the positions are those that play can reach: it goes forward
+// once more, with a bit for each hash. Then each value must follow from those of the
+// children as the table has them: whoever is lost or won in n moves must be so by
+// children with less than n, in nothing less; ties by children with less among those
+// that are left; and what follows from none is a draw. That is done for a band of ranges
+// of so many bytes at a time, so it needs little memory.
+func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
+	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {
 		v.ranges = append(v.ranges, rng)
 	}
 	v.locks = make([]sync.Mutex, len(v.ranges))
 	v.holds = make([][game.Ties + 1]uint64, len(v.ranges))
-	counts := t.Counts()
+	counts := t.file.Counts()
 	if err := v.count(ctx, &counts); err != nil {
 		return err
 	}
 	if counts != (streamfmt.Counts{}) {
-		return wrongCounts(name)
+		return wrongCounts(t.name())
 	}
 	if err := v.reach(ctx); err != nil {
 		return err
@@ -76,9 +46,8 @@ func (t *Cyclic) verify(ctx context.Context, name string, bandBytes int) error {
 	return nil
 }
 
-type cyclicVerifier struct {
-	g      game.Cyclic
-	file   *rangeio.Positions
+type statesVerifier struct {
+	*states
 	ranges []uint64
 	locks  []sync.Mutex            // by range, of what it hears
 	holds  [][game.Ties + 1]uint64 // by range and result, a bit for each remoteness that occurs
@@ -87,11 +56,10 @@ type cyclicVerifier struct {
 
 // read returns a function that reads the state of a range, blank where the table
 // has none.
-func (v *cyclicVerifier) read() func(rng uint64, s *block.State) error {
-	t := &Cyclic{g: v.g, file: v.file}
+func (v *statesVerifier) read() func(rng uint64, s *block.State) error {
 	c := v.file.Cursor()
 	return func(rng uint64, s *block.State) error {
-		if i, ok := t.find(rng); ok {
+		if i, ok := v.find(rng); ok {
 			return c.Read(i, s)
 		}
 		s.Reset(game.RangeLen(v.g, rng))
@@ -100,12 +68,8 @@ func (v *cyclicVerifier) read() func(rng uint64, s *block.State) error {
 }
 
 // fault describes what is wrong with a slot of a range.
-func (v *cyclicVerifier) fault(rng uint64, slot int, reason string) error {
-	return v.faultAt(rng*uint64(v.g.RangeSize())+uint64(slot), reason)
-}
-
-func (v *cyclicVerifier) faultAt(p game.Position, reason string) error {
-	return &CyclicFault{Position: p, Board: string(v.g.AppendText(nil, p)), Reason: reason}
+func (v *statesVerifier) fault(rng uint64, slot int, reason string) error {
+	return newFault(v.g, rng*uint64(v.g.RangeSize())+uint64(slot), reason)
 }
 
 // first is the first slot of a set, -1 of an empty one.
@@ -119,7 +83,7 @@ func first(s block.Set) int {
 }
 
 // count takes from counts what the ranges hold, and notes which values occur where.
-func (v *cyclicVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
+func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
 	return eachRange(ctx, v.ranges, func() func(uint64) error {
 		read := v.read()
@@ -134,9 +98,9 @@ func (v *cyclicVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 			defer mu.Unlock()
 			for value, n := range here {
 				counts[value] -= n
-				if w := game.WorthOf(byte(value)); n > 0 {
-					v.holds[rng][w.Result] |= 1 << w.Remoteness
-					v.most = max(v.most, w.Remoteness)
+				if w := game.Value(value); n > 0 {
+					v.holds[rng][w.Outcome()] |= 1 << w.Remoteness()
+					v.most = max(v.most, w.Remoteness())
 				}
 			}
 			return nil
@@ -146,7 +110,7 @@ func (v *cyclicVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 
 // reach goes forward from the start, and compares the positions it comes to with
 // those of the table.
-func (v *cyclicVerifier) reach(ctx context.Context) error {
+func (v *statesVerifier) reach(ctx context.Context) error {
 	type marks struct{ reached, heard, new block.Set }
 	all := make([]marks, len(v.ranges))
 	for rng := range all {
@@ -225,7 +189,7 @@ func (v *cyclicVerifier) reach(ctx context.Context) error {
 // band checks the values of some ranges: they hear, remoteness by remoteness, what
 // the positions of the whole table have to say, and so get values; those must be
 // the table's.
-func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
+func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	states := make([]block.State, to-from)
 	heard := make([]block.Heard, to-from)
 	ranges := v.ranges[from:to]
@@ -294,14 +258,14 @@ func (v *cyclicVerifier) band(ctx context.Context, from, to int) error {
 			}
 			is, _ := s.Value(slot)
 			should, _ := want.Value(slot)
-			return v.fault(rng, slot, fmt.Sprintf("expected %v, as its moves lead to, found %v", game.WorthOf(should), game.WorthOf(is)))
+			return v.fault(rng, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", v.g.Values().Text(game.Value(should)), v.g.Values().Text(game.Value(is))))
 		}
 	})
 }
 
 // hear has the positions of the table that are decided in one move less than the
 // number speak to the ranges of a band.
-func (v *cyclicVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
+func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
 	var mu sync.Mutex
 	var failed error
 	failedAt := uint64(to)

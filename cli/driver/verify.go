@@ -1,0 +1,117 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
+)
+
+// An optional is a flag that may stand alone or have a word, as in --rules=1000.
+type optional struct{ text string }
+
+// alone is the text of an optional flag without a word.
+const alone = "true"
+
+func (o *optional) String() string        { return "" } // no default is to be shown
+func (o *optional) IsBoolFlag() bool      { return true }
+func (o *optional) Set(text string) error { o.text = text; return nil }
+
+// sampleOf is what --rules of a command line asks for: nothing, all positions or so
+// many.
+func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
+	text, words := c.Generic("rules").(*optional).text, c.Args().Slice()
+	if text == alone && len(words) == 1 {
+		text, words = words[0], nil // --rules 1000
+	}
+	if len(words) > 0 {
+		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and the number of --rules comes last, or after =", words[0])
+	}
+	if text != "" && text != alone {
+		if sample, err = strconv.ParseUint(text, 10, 64); err != nil || sample == 0 {
+			return false, 0, command.Usagef("--rules: expected how many positions, found %q", text)
+		}
+	}
+	if sample == 0 && c.IsSet("seed") {
+		return false, 0, command.Usagef("--seed is that of the positions of --rules N, which is missing")
+	}
+	return text != "", sample, nil
+}
+
+func verifyCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
+		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
+		Flags: []cli.Flag{
+			dataFlag(),
+			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
+			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
+		},
+		Action: func(c *cli.Context) error {
+			rules, sample, err := sampleOf(c)
+			if err != nil {
+				return err
+			}
+			ctx, stop := interruptible(c.Context)
+			defer stop()
+			err = withTable(c, games, func(t *table.Table, fsys store.FS, path string) error {
+				if rules {
+					return verifyRules(ctx, c, t, sample)
+				}
+				n, err := t.Verify(ctx)
+				if err == nil {
+					err = solve.CheckFinal(ctx, fsys, path, t.Game().Spec())
+				}
+				if err == nil {
+					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", t.Game().Spec(), n)
+				}
+				return err
+			})
+			if errors.Is(err, context.Canceled) {
+				return command.ErrInterrupted
+			}
+			if err != nil {
+				return fmt.Errorf("verify: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// verifyRules checks a table, or a sample of it, by the plain rules. A sample can be
+// had again: its seed is told.
+func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uint64) error {
+	rules := table.Rules{Sample: sample}
+	seed := ""
+	if sample > 0 {
+		if rules.Seed = c.Uint64("seed"); !c.IsSet("seed") {
+			rules.Seed = rand.Uint64()
+		}
+		seed = fmt.Sprintf(" (seed %d)", rules.Seed)
+	}
+	p := newProgress(c)
+	rules.Report = func(share float64) { p.report(solve.Event{Step: "verify --rules", Share: share}) }
+	checked, all, err := rules.Verify(ctx, t)
+	p.end()
+	var fault *table.Fault
+	switch {
+	case errors.As(err, &fault):
+		return fmt.Errorf("%w%s", err, seed)
+	case err != nil:
+		return err
+	case checked == all:
+		seed = ""
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "%s: %d of %d positions, every one as the rules have it%s\n", t.Game().Spec(), checked, all, seed)
+	return err
+}

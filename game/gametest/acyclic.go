@@ -1,0 +1,216 @@
+package gametest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// An Acyclic is a game.Acyclic as a list of positions.
+type Acyclic struct {
+	name      string
+	bits      uint
+	tiers     int
+	positions map[game.Position]node
+	start     game.Position
+	values    game.Values
+}
+
+type node struct {
+	tier  int
+	mover game.Player
+	next  []game.Position // none: it is finished
+	end   game.Value
+}
+
+var _ game.Acyclic = (*Acyclic)(nil)
+
+// RandomAcyclic is a game of n positions, one at least, in some tiers. All is in it that
+// the interface allows: moves that lead far on, or several to the same position, the
+// same player twice in a row, tiers in which nothing lies, positions that play cannot
+// reach. Keys have up to 64 bits. Ties may be drawn out or taken soon; outcomes are players', or
+// those of the mover, where players take turns.
+func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
+	g := &Acyclic{
+		name:      fmt.Sprintf("acyclic seed=%d", r.Uint32()),
+		bits:      1 + uint(r.IntN(64)),
+		tiers:     r.IntN(40),
+		positions: make(map[game.Position]node),
+		values:    game.Values{OfMover: r.IntN(4) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
+	}
+	for g.bits < 64 && 1<<g.bits < 2*n {
+		g.bits++
+	}
+	byTier := make([][]game.Position, g.tiers+1)
+	for i := range n {
+		p := r.Uint64() >> (64 - g.bits)
+		if _, taken := g.positions[p]; taken || p == ^uint64(0) {
+			continue
+		}
+		tier := 0
+		if i > 0 && g.tiers > 0 {
+			tier = 1 + r.IntN(g.tiers)
+			if tier%7 == 3 {
+				tier = g.tiers
+			}
+		} else if i > 0 {
+			break
+		} else {
+			g.start = p
+		}
+		g.positions[p] = node{tier: tier, mover: game.Player(r.IntN(2)), end: game.NewValue(game.Outcome(1+r.IntN(3)), 0)}
+		byTier[tier] = append(byTier[tier], p)
+	}
+	for tier := range byTier {
+		var after []game.Position
+		for _, more := range byTier[tier+1:] {
+			after = append(after, more...)
+		}
+		for _, p := range byTier[tier] {
+			if len(after) == 0 || tier > 0 && r.IntN(8) == 0 {
+				continue
+			}
+			x := g.positions[p]
+			x.end = 0
+			for range 1 + r.IntN(6) {
+				far := len(after)
+				if r.IntN(2) == 0 {
+					far = min(far, 20)
+				}
+				x.next = append(x.next, after[r.IntN(far)])
+			}
+			if g.values.OfMover {
+				x.mover = game.First
+			}
+			g.positions[p] = x
+		}
+	}
+	return g
+}
+
+// Drop takes a position away, as rules would that forget it: whoever moves there meets
+// one that Check refuses.
+func (g *Acyclic) Drop(p game.Position) { delete(g.positions, p) }
+
+// Positions is all positions, ascending; play may not reach each.
+func (g *Acyclic) Positions() []game.Position {
+	var all []game.Position
+	for p := range g.positions {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Spec names the game, by a random number.
+func (g *Acyclic) Spec() string { return g.name }
+
+// KeyBits is 1 to 64.
+func (g *Acyclic) KeyBits() uint { return g.bits }
+
+// Start is the only position of tier 0.
+func (g *Acyclic) Start() game.Position { return g.start }
+
+// Tiers is the last tier; nothing need lie in it.
+func (g *Acyclic) Tiers() int { return g.tiers }
+
+// Tier is the tier of a position.
+func (g *Acyclic) Tier(p game.Position) int { return g.positions[p].tier }
+
+// Check wants a position that is in the list.
+func (g *Acyclic) Check(p game.Position) error {
+	if _, ok := g.positions[p]; !ok {
+		return errors.New("not in the list")
+	}
+	return nil
+}
+
+// Primitive is how a position without moves ends.
+func (g *Acyclic) Primitive(p game.Position) game.Value { return g.positions[p].end }
+
+// Moves are named by their number.
+func (g *Acyclic) Moves(dst []game.Move, p game.Position) []game.Move {
+	for i, to := range g.positions[p].next {
+		dst = append(dst, game.Move{Name: strconv.Itoa(i), To: to})
+	}
+	return dst
+}
+
+// Values says what RandomAcyclic has chosen.
+func (g *Acyclic) Values() game.Values { return g.values }
+
+// ToMove is the player whose turn it is.
+func (g *Acyclic) ToMove(p game.Position) game.Player { return g.positions[p].mover }
+
+// AppendText appends the number.
+func (g *Acyclic) AppendText(dst []byte, p game.Position) []byte {
+	return strconv.AppendUint(dst, p, 10)
+}
+
+// Parse reads a number.
+func (g *Acyclic) Parse(text string) (game.Position, error) {
+	p, err := strconv.ParseUint(text, 10, 64)
+	if err == nil {
+		err = g.Check(p)
+	}
+	return p, err
+}
+
+// Picture is the number.
+func (g *Acyclic) Picture(p game.Position) game.Picture {
+	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
+}
+
+// Solve is the values of all positions that play can reach, by a search that knows
+// nothing of tiers.
+func (g *Acyclic) Solve() map[game.Position]game.Value {
+	solved := make(map[game.Position]game.Value)
+	var solve func(p game.Position) game.Value
+	solve = func(p game.Position) game.Value {
+		if v, ok := solved[p]; ok {
+			return v
+		}
+		x := g.positions[p]
+		best := x.end
+		for _, to := range x.next {
+			v := solve(to)
+			outcome := v.Outcome()
+			if g.values.OfMover && outcome != game.Tie {
+				outcome = 3 - outcome
+			}
+			if v = game.NewValue(outcome, v.Remoteness()+1); best == 0 || g.prefers(x.mover, v, best) {
+				best = v
+			}
+		}
+		solved[p] = best
+		return best
+	}
+	solve(g.start)
+	return solved
+}
+
+// prefers is game.Values.Better, said apart.
+func (g *Acyclic) prefers(mover game.Player, v, w game.Value) bool {
+	wins := game.FirstWins
+	if mover == game.Second {
+		wins = game.SecondWins
+	}
+	order := func(o game.Outcome) int { // of what a player would rather have
+		switch o {
+		case wins:
+			return 2
+		case game.Tie:
+			return 1
+		}
+		return 0
+	}
+	if a, b := order(v.Outcome()), order(w.Outcome()); a != b {
+		return a > b
+	}
+	soon := v.Outcome() == wins || v.Outcome() == game.Tie && g.values.TiesSoon
+	return v.Remoteness() != w.Remoteness() && soon == (v.Remoteness() < w.Remoteness())
+}

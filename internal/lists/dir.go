@@ -1,0 +1,149 @@
+package lists
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// PartName is the name of part i: part-00000, or part-00000.lists if it is packed.
+func PartName(i int, c tierio.Codec) string {
+	return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, suffix(c))
+}
+
+// OutboxName is the name of what reducer i tells: to-00000.lists, which is of all
+// tiers; as text it is a file for each tier that is told to, to-00012-00000.
+func OutboxName(i, tier int, c tierio.Codec) string {
+	if c == tierio.Text {
+		return fmt.Sprintf("%s%05d-%05d", store.OutboxPrefix, tier, i)
+	}
+	return fmt.Sprintf("%s%05d%s", store.OutboxPrefix, i, suffix(c))
+}
+
+func suffix(c tierio.Codec) string {
+	if c == tierio.Text {
+		return ""
+	}
+	return tierio.ListsSuffix
+}
+
+// A Dir is the directory of a job, held to its seal. It keeps some 32 bytes for each
+// tier to which a packed outbox of it tells.
+type Dir struct {
+	fsys  store.FS
+	path  string
+	g     game.Acyclic
+	parts []sealed
+	boxes []box
+}
+
+// sealed is a file of a directory.
+type sealed struct {
+	name string // with its path
+	seal *store.SealedFile
+}
+
+// A box is a file of an outbox.
+type box struct {
+	sealed
+	tier int                 // of a text
+	list *streamfmt.ListFile // nil of a text
+}
+
+// OpenDir opens the directory of a job of a game. What is not as its seal says, or of
+// another game, is a *store.DamageError, or a *streamfmt.FormatError.
+func OpenDir(fsys store.FS, dir string, g game.Acyclic) (*Dir, error) {
+	seal, names, err := store.OpenDir(fsys, dir, g.Spec())
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{fsys: fsys, path: dir, g: g}
+	for _, name := range names {
+		f := sealed{name: path.Join(dir, name)}
+		if seal != nil {
+			f.seal = seal.File(name)
+		}
+		if strings.HasPrefix(name, store.PartPrefix) {
+			d.parts = append(d.parts, f)
+		} else if strings.HasPrefix(name, store.OutboxPrefix) {
+			b, err := d.openBox(f)
+			if err != nil {
+				return nil, err
+			}
+			d.boxes = append(d.boxes, b)
+		}
+	}
+	return d, nil
+}
+
+// openBox reads to which tiers a file of an outbox tells.
+func (d *Dir) openBox(f sealed) (b box, err error) {
+	b.sealed = f
+	name := path.Base(f.name)
+	if tierio.IsText(name) {
+		digits, _, _ := strings.Cut(strings.TrimPrefix(name, store.OutboxPrefix), "-")
+		tier, err := strconv.ParseUint(digits, 10, 31)
+		if err != nil || int(tier) > d.g.Tiers() {
+			return b, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, tierio.Text), d.g.Tiers())}
+		}
+		b.tier = int(tier)
+		return b, nil
+	}
+	in, list, err := d.openList(f)
+	if err != nil {
+		return b, err
+	}
+	b.list = list.With(nil)
+	return b, in.Close()
+}
+
+// openList opens a packed file of the game.
+func (d *Dir) openList(f sealed) (in store.File, list *streamfmt.ListFile, err error) {
+	if in, err = d.fsys.Open(f.name); err != nil {
+		return nil, nil, err
+	}
+	list, err = tierio.OpenPacked(in, f.name, f.seal, streamfmt.OpenListFile)
+	if err == nil && list.Spec() != d.g.Spec() {
+		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of another game: expected %q, found %q", d.g.Spec(), list.Spec())}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, in.Close())
+	}
+	return in, list, nil
+}
+
+// Path is the path of the directory.
+func (d *Dir) Path() string { return d.path }
+
+// Tells is the tiers to which the outboxes of the directory tell something, ascending.
+func (d *Dir) Tells() []int {
+	var tiers []int
+	for _, b := range d.boxes {
+		if b.list == nil {
+			tiers = append(tiers, b.tier)
+			continue
+		}
+		for _, p := range b.list.Pages() {
+			tiers = append(tiers, p.Tier)
+		}
+	}
+	slices.Sort(tiers)
+	return slices.Compact(tiers)
+}
+
+// Outboxes are the names of the files of the outboxes, without the path.
+func (d *Dir) Outboxes() []string {
+	var names []string
+	for _, b := range d.boxes {
+		names = append(names, path.Base(b.name))
+	}
+	return names
+}

@@ -1,0 +1,207 @@
+package lists
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// Counters are what a kernel counted.
+type Counters struct {
+	Positions int64 // in the part
+	Done      int64 // of these finished; of Solve: with a value, thus all
+	Told      int64 // rows told: moves, but for those of one position to the same child
+}
+
+// A PositionError is what is wrong with the rows of a position.
+type PositionError struct {
+	Key    uint64
+	Reason string
+}
+
+func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
+
+// A kernel is what Possible and Solve have in common.
+type kernel struct {
+	Counters
+
+	g     game.Acyclic
+	tier  int
+	out   *Outbox
+	moves []game.Move
+}
+
+// children are the moves of a position that is not finished, but for those to the same
+// child as another.
+func (k *kernel) children(p game.Position) ([]game.Move, error) {
+	const few = 16
+	k.moves = k.g.Moves(k.moves[:0], p)
+	moves := k.moves
+	if len(moves) > few {
+		slices.SortFunc(moves, func(a, b game.Move) int { return compareRows(Row{Key: a.To}, Row{Key: b.To}) })
+		return slices.CompactFunc(moves, func(a, b game.Move) bool { return a.To == b.To }), nil
+	}
+	n := 0
+next:
+	for i := range moves {
+		for j := range moves[:n] {
+			if moves[j].To == moves[i].To {
+				continue next
+			}
+		}
+		if i != n {
+			moves[n] = moves[i]
+		}
+		n++
+	}
+	if n == 0 {
+		return nil, &PositionError{p, "it is not finished, and has no moves"}
+	}
+	return moves[:n], nil
+}
+
+// A Possible is the forward kernel of a job: one worker's.
+type Possible struct{ kernel }
+
+// NewPossible makes the kernel of a tier that tells into an outbox of Parents.
+func NewPossible(g game.Acyclic, tier int, out *Outbox) *Possible {
+	return &Possible{kernel{g: g, tier: tier, out: out}}
+}
+
+// Do takes the Parents of a share, as loaded, and returns those of the part, in place.
+// Rules that are broken are a *PositionError.
+func (k *Possible) Do(rows []Row) ([]Row, error) {
+	rows = merge(rows, Parents)
+	for i, r := range rows {
+		if i > 0 && r.Key == rows[i-1].Key {
+			continue
+		}
+		k.Positions++
+		if k.g.Primitive(r.Key) != 0 {
+			k.Done++
+			continue
+		}
+		moves, err := k.children(r.Key)
+		if err != nil {
+			return nil, err
+		}
+		for i := range moves {
+			child := moves[i].To
+			tier := k.g.Tier(child)
+			if tier <= k.tier || tier > k.g.Tiers() {
+				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, child, tier, k.g.Tiers())}
+			}
+			if err := k.out.Tell(tier, Row{Key: child, Word: r.Key}); err != nil {
+				return nil, err
+			}
+		}
+		k.Told += int64(len(moves))
+	}
+	return rows, nil
+}
+
+// A Solve is the backward kernel of a job: one worker's.
+type Solve struct {
+	kernel
+	values game.Values
+}
+
+// NewSolve makes the kernel of a tier that tells into an outbox of Messages.
+func NewSolve(g game.Acyclic, tier int, out *Outbox) *Solve {
+	return &Solve{kernel{g: g, tier: tier, out: out}, g.Values()}
+}
+
+// Do takes the Parents and the Messages of a share, as loaded, and appends the Values of
+// its part to dst[:0]. A position that has not heard of each of its children once, or a
+// message that nobody waits for, is a *PositionError.
+func (k *Solve) Do(dst, parents, messages []Row) ([]Row, error) {
+	dst = dst[:0]
+	for len(parents) > 0 {
+		p := parents[0].Key
+		n := 1
+		for n < len(parents) && parents[n].Key == p {
+			n++
+		}
+		heard := 0
+		for heard < len(messages) && messages[heard].Key <= p {
+			heard++
+		}
+		v, err := k.value(p, messages[:heard])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, Row{Key: p, Word: uint64(v)})
+		if err := k.tell(parents[:n], v); err != nil {
+			return dst, err
+		}
+		parents, messages = parents[n:], messages[heard:]
+	}
+	if len(messages) > 0 {
+		return dst, nobody(messages[0].Key)
+	}
+	k.Positions += int64(len(dst))
+	k.Done += int64(len(dst))
+	return dst, nil
+}
+
+// nobody is the error of a message that nobody waits for.
+func nobody(p game.Position) error {
+	return &PositionError{p, "a message came, but no list of parents has the position"}
+}
+
+// value is the value of a position that has heard of so many children.
+func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
+	if len(messages) > 0 && messages[0].Key != p {
+		return 0, nobody(messages[0].Key)
+	}
+	if v := k.g.Primitive(p); v != 0 {
+		if len(messages) > 0 {
+			return 0, &PositionError{p, "a message came, but the position is finished"}
+		}
+		return v, nil
+	}
+	moves, err := k.children(p)
+	if err != nil {
+		return 0, err
+	}
+	mover := k.g.ToMove(p)
+	came, best := 0, game.Value(0)
+	for _, m := range messages {
+		came += TimesOf(m.Word)
+		v := ValueOf(m.Word)
+		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
+			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
+		}
+		if best == 0 || k.values.Better(mover, v, best) {
+			best = v
+		}
+	}
+	if came != len(moves) {
+		why := "children are missing"
+		if came > len(moves) {
+			why = "children come twice"
+		}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but messages came of %d: %s", len(moves), came, why)}
+	}
+	return k.values.Before(best), nil
+}
+
+// tell tells the value of a position to its parents.
+func (k *Solve) tell(parents []Row, v game.Value) error {
+	word := Message(v, 1)
+	for i, r := range parents {
+		if r.Word == NoParent || i > 0 && r.Word == parents[i-1].Word {
+			continue
+		}
+		tier := k.g.Tier(r.Word)
+		if tier < 0 || tier >= k.tier {
+			return &PositionError{r.Key, fmt.Sprintf("its parent %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
+		}
+		if err := k.out.Tell(tier, Row{Key: r.Word, Word: word}); err != nil {
+			return err
+		}
+		k.Told++
+	}
+	return nil
+}

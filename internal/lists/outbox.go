@@ -1,0 +1,355 @@
+package lists
+
+import (
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// chunkSize is how many bytes of a chunk are emitted at a time, about: a worker that
+// waits for the file should have something to write.
+const chunkSize = 512 << 10
+
+// firstRows is for how many rows an outbox takes memory before any is told.
+const firstRows = 1 << 10
+
+// An Outbox gathers what a worker tells, sorts it, and emits it as chunks. It is one
+// worker's.
+type Outbox struct {
+	kind  Kind
+	most  int
+	emit  func(*Chunk) error
+	chunk Chunk
+
+	rows    []Row
+	tiers   []uint16 // of rows: a game has at most game.MaxRemoteness of them
+	spare   []Row
+	numbers []int // by tier: how many rows, then where those of the tier end
+}
+
+// NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
+// be kept.
+func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*Chunk) error) *Outbox {
+	return &Outbox{
+		kind: kind, most: max(1, most), emit: emit,
+		chunk:   Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())},
+		numbers: make([]int, g.Tiers()+2),
+	}
+}
+
+// Tell adds a row for a tier, at most the last of the game.
+func (o *Outbox) Tell(tier int, row Row) error {
+	if len(o.rows) == cap(o.rows) {
+		if err := o.makeRoom(); err != nil {
+			return err
+		}
+	}
+	o.rows = append(o.rows, row)
+	o.tiers = append(o.tiers, uint16(tier))
+	return nil
+}
+
+// makeRoom takes more memory, or emits what there is.
+func (o *Outbox) makeRoom() error {
+	if len(o.rows) >= o.most {
+		return o.Flush()
+	}
+	n := min(o.most, max(firstRows, 2*cap(o.rows)))
+	o.rows = append(make([]Row, 0, n), o.rows...)
+	o.tiers = append(make([]uint16, 0, n), o.tiers...)
+	return nil
+}
+
+// Flush emits what is left.
+func (o *Outbox) Flush() error {
+	if len(o.rows) == 0 {
+		return nil
+	}
+	if cap(o.spare) < len(o.rows) {
+		o.spare = make([]Row, cap(o.rows))
+	}
+	// Rows of a tier come together, in the order in which they were told.
+	clear(o.numbers)
+	for _, tier := range o.tiers {
+		o.numbers[tier+1]++
+	}
+	for i := 1; i < len(o.numbers); i++ {
+		o.numbers[i] += o.numbers[i-1]
+	}
+	spare := o.spare[:len(o.rows)]
+	for i, tier := range o.tiers {
+		spare[o.numbers[tier]] = o.rows[i]
+		o.numbers[tier]++
+	}
+	from := 0
+	for tier, to := range o.numbers[:len(o.numbers)-1] {
+		if from == to {
+			continue
+		}
+		sorted, _ := sortRows(spare[from:to:to], o.rows[from:to:to])
+		if err := o.add(tier, merge(sorted, o.kind)); err != nil {
+			return err
+		}
+		from = to
+	}
+	o.rows, o.tiers = o.rows[:0], o.tiers[:0]
+	return o.emitChunk()
+}
+
+// add puts sorted rows into the chunk.
+func (o *Outbox) add(tier int, rows []Row) error {
+	const step = 16 * streamfmt.CellRows
+	for len(rows) > 0 {
+		n := min(len(rows), step)
+		o.chunk.add(tier, rows[:n])
+		if o.chunk.Size() >= chunkSize {
+			if err := o.emitChunk(); err != nil {
+				return err
+			}
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func (o *Outbox) emitChunk() error {
+	if o.chunk.Size() == 0 {
+		return nil
+	}
+	err := o.emit(&o.chunk)
+	o.chunk.reset()
+	return err
+}
+
+// merge drops, in place, what sorted rows say twice: of parents the same row; messages
+// of the same value become one, for as many moves.
+func merge(rows []Row, kind Kind) []Row {
+	if len(rows) == 0 {
+		return rows
+	}
+	n := 0
+	for _, r := range rows[1:] {
+		last := &rows[n]
+		if r.Key == last.Key {
+			if r.Word == last.Word && kind != Messages {
+				continue
+			}
+			if kind == Messages && ValueOf(r.Word) == ValueOf(last.Word) && TimesOf(r.Word)+TimesOf(last.Word) <= streamfmt.MaxRowTimes {
+				last.Word += uint64(TimesOf(r.Word)) << 16
+				continue
+			}
+		}
+		n++
+		rows[n] = r
+	}
+	return rows[:n+1]
+}
+
+// A Chunk is sorted rows for some tiers, encoded.
+type Chunk struct {
+	kind  Kind
+	codec tierio.Codec
+	width int
+
+	packed streamfmt.PackedRows
+	text   []byte
+	pieces []piece // of the text
+}
+
+// A piece is the text for a tier, up to a byte.
+type piece struct{ tier, end int }
+
+// Size is how many bytes the chunk has so far.
+func (c *Chunk) Size() int { return len(c.packed.Bytes) + len(c.text) }
+
+func (c *Chunk) reset() {
+	c.packed.Reset()
+	c.text, c.pieces = c.text[:0], c.pieces[:0]
+}
+
+func (c *Chunk) add(tier int, rows []Row) {
+	if c.codec != tierio.Text {
+		c.packed.Add(tier, rows)
+		return
+	}
+	for _, r := range rows {
+		c.text = streamfmt.AppendRow(c.text, r, c.kind, c.width)
+	}
+	c.pieces = append(c.pieces, piece{tier, len(c.text)})
+}
+
+// An OutboxWriter writes what one reducer tells. It is safe for concurrent use.
+type OutboxWriter struct {
+	create func(name string) (io.WriteCloser, error)
+	part   int
+	g      game.Acyclic
+	kind   Kind
+	codec  tierio.Codec
+
+	mu     sync.Mutex
+	files  []io.Closer
+	packed *streamfmt.ListWriter // nil before the first packed chunk
+	texts  map[int]io.Writer     // by tier
+	err    error                 // the first: what came after it is not written
+}
+
+// NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
+// name of a file when it has something for it; of text these are as many as there are
+// tiers to tell to.
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c tierio.Codec) *OutboxWriter {
+	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
+}
+
+// Append writes a chunk.
+func (w *OutboxWriter) Append(c *Chunk) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = w.append(c)
+	}
+	return w.err
+}
+
+func (w *OutboxWriter) append(c *Chunk) (err error) {
+	if w.codec == tierio.Text {
+		return w.appendText(c)
+	}
+	if w.packed == nil {
+		out, err := w.open(OutboxName(w.part, 0, w.codec))
+		if err != nil {
+			return err
+		}
+		if w.packed, err = streamfmt.NewListWriter(out, w.g.Spec(), w.kind); err != nil {
+			return err
+		}
+	}
+	return w.packed.Append(&c.packed)
+}
+
+func (w *OutboxWriter) appendText(c *Chunk) (err error) {
+	from := 0
+	for _, p := range c.pieces {
+		out, ok := w.texts[p.tier]
+		if !ok {
+			if out, err = w.open(OutboxName(w.part, p.tier, w.codec)); err != nil {
+				return err
+			}
+			w.texts[p.tier] = out
+		}
+		if _, err := out.Write(c.text[from:p.end]); err != nil {
+			return err
+		}
+		from = p.end
+	}
+	return nil
+}
+
+func (w *OutboxWriter) open(name string) (io.Writer, error) {
+	f, err := w.create(name)
+	if err == nil {
+		w.files = append(w.files, f)
+	}
+	return f, err
+}
+
+// Finish ends the files, if what was to be written has been (err is nil), and closes
+// them in any case. It returns the first error.
+func (w *OutboxWriter) Finish(err error) error {
+	if err == nil {
+		err = w.err
+	}
+	if err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	for _, f := range w.files {
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}
+	return err
+}
+
+// A PartWriter writes a part, or a file of the table. Which rows are appended at a time
+// does not show in what it writes.
+type PartWriter struct {
+	out    io.Writer
+	kind   Kind
+	tier   int
+	chunk  Chunk
+	packed *streamfmt.ListWriter // nil of text
+	rest   []Row                 // fewer than a cell has
+}
+
+// NewPartWriter begins a part of a tier.
+func NewPartWriter(out io.Writer, g game.Acyclic, tier int, kind Kind, c tierio.Codec) (w *PartWriter, err error) {
+	w = &PartWriter{out: out, kind: kind, tier: tier, chunk: Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}}
+	if c != tierio.Text {
+		w.packed, err = streamfmt.NewListWriter(out, g.Spec(), kind)
+	}
+	return w, err
+}
+
+// Append writes rows, which come after all those written before.
+func (w *PartWriter) Append(rows []Row) error {
+	if w.packed != nil {
+		if n := len(w.rest); n > 0 {
+			n = min(streamfmt.CellRows-n, len(rows))
+			w.rest = append(w.rest, rows[:n]...)
+			rows = rows[n:]
+			if len(w.rest) == streamfmt.CellRows {
+				w.add(w.rest)
+				w.rest = w.rest[:0]
+			}
+		}
+		whole := len(rows) &^ (streamfmt.CellRows - 1)
+		w.rest = append(w.rest, rows[whole:]...)
+		rows = rows[:whole]
+	}
+	for piece := range slices.Chunk(rows, 16*streamfmt.CellRows) {
+		w.add(piece)
+		if err := w.spill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *PartWriter) add(rows []Row) {
+	w.chunk.add(w.tier, rows)
+	if w.kind == Values && w.packed != nil {
+		w.chunk.packed.CountValues(rows)
+	}
+}
+
+// spill writes the chunk, once it is worth it.
+func (w *PartWriter) spill() error {
+	if w.chunk.Size() < chunkSize {
+		return nil
+	}
+	return w.write()
+}
+
+func (w *PartWriter) write() (err error) {
+	if w.packed != nil {
+		err = w.packed.Append(&w.chunk.packed)
+	} else {
+		_, err = w.out.Write(w.chunk.text)
+	}
+	w.chunk.reset()
+	return err
+}
+
+// Close writes what is left and what a packed file ends with; it does not close the file
+// below.
+func (w *PartWriter) Close() error {
+	w.add(w.rest)
+	w.rest = nil
+	if err := w.write(); err != nil || w.packed == nil {
+		return err
+	}
+	return w.packed.Close()
+}

@@ -1,0 +1,497 @@
+package lists
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// maxOpen is how many files a Source keeps open; those after them are opened for each
+// share.
+const maxOpen = 64
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A Source is the rows of one tier and kind in several files: those of its parts, or
+// of what is told to it. It is safe for concurrent use.
+type Source struct {
+	dir   *Dir // of the first file; that of a file is its own
+	tier  int
+	kind  Kind
+	width int
+	files []*file
+	rows  int64
+}
+
+// A file is cells of rows. Of a text, a cell is neighbouring lines, in any order; their
+// checksum was made when they were read through, so that nobody is given other ones.
+type file struct {
+	sealed
+	fsys  store.FS
+	in    store.File          // nil: to be opened for each share
+	list  *streamfmt.ListFile // nil of a text
+	cells []streamfmt.Cell
+}
+
+// OpenPart opens the parts of a directory: of a data_firstN Parents, of a
+// data_secondN Values. A part of text is read through, line by line, and what is wrong
+// there is a *streamfmt.LineError.
+func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
+	s := newSource(d, tier, kind)
+	for _, f := range d.parts {
+		if err := s.addPart(d, f); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// OpenFile opens one file, as of the table, that is part of no directory of a job; seal
+// may be nil.
+func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
+	s := newSource(&Dir{fsys: fsys, g: g}, tier, kind)
+	if err := s.addPart(s.dir, sealed{name, seal}); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// OpenTold opens what the outboxes of some directories tell to a tier.
+func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
+	s := new(Source)
+	for i, d := range dirs {
+		if i == 0 {
+			s = newSource(d, tier, kind)
+		}
+		for _, b := range d.boxes {
+			var err error
+			if b.list == nil && b.tier == tier {
+				err = s.addText(d, b.sealed, false)
+			} else if b.list != nil {
+				err = s.addBox(d, b)
+			}
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+		}
+	}
+	return s, nil
+}
+
+func newSource(d *Dir, tier int, kind Kind) *Source {
+	return &Source{dir: d, tier: tier, kind: kind, width: streamfmt.KeyWidth(d.g.KeyBits())}
+}
+
+// Close closes the files.
+func (s *Source) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		if f.in != nil {
+			errs = append(errs, f.in.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// add adds a file that is open. What it has no cells of is closed at once.
+func (s *Source) add(f *file) error {
+	if len(f.cells) == 0 {
+		return f.in.Close()
+	}
+	for _, c := range f.cells {
+		s.rows += int64(c.Rows)
+	}
+	s.files = append(s.files, f)
+	if len(s.files) <= maxOpen || f.in == nil {
+		return nil
+	}
+	in := f.in
+	f.in = nil
+	return in.Close()
+}
+
+// addPart adds a part, whose keys come after those of the one before.
+func (s *Source) addPart(d *Dir, f sealed) error {
+	if tierio.IsText(f.name) {
+		if err := s.addText(d, f, true); err != nil {
+			return err
+		}
+	} else {
+		in, list, err := d.openList(f)
+		if err != nil {
+			return err
+		}
+		for _, p := range list.Pages() {
+			if p.Tier != s.tier {
+				err := &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of tier %d, expected tier %d", p.Tier, s.tier)}
+				return errors.Join(err, in.Close())
+			}
+		}
+		if err := s.addList(d, f, in, list); err != nil {
+			return err
+		}
+	}
+	return s.ascends()
+}
+
+// ascends wants the cells of the last file to be in order, and to come after those of
+// the one before. The parents of a position may be so many that they take several.
+func (s *Source) ascends() error {
+	n := len(s.files)
+	if n == 0 {
+		return nil
+	}
+	f := s.files[n-1]
+	if n > 1 {
+		before := s.files[n-2]
+		if f.cells[0].First <= before.cells[len(before.cells)-1].Last {
+			return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the part before"}
+		}
+	}
+	for i, c := range f.cells[1:] {
+		if last := f.cells[i].Last; c.First < last || c.First == last && s.kind == Values {
+			return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
+		}
+	}
+	return nil
+}
+
+// addBox adds what a packed outbox tells to the tier.
+func (s *Source) addBox(d *Dir, b box) error {
+	if _, ok := b.list.Page(s.tier); !ok {
+		return nil
+	}
+	in, err := d.fsys.Open(b.name)
+	if err != nil {
+		return err
+	}
+	return s.addList(d, b.sealed, in, b.list.With(in))
+}
+
+// addList adds the rows of the tier in a packed file, which is open.
+func (s *Source) addList(d *Dir, f sealed, in store.File, list *streamfmt.ListFile) (err error) {
+	added := &file{sealed: f, fsys: d.fsys, in: in, list: list}
+	if list.Kind() != s.kind {
+		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("a list of %s, expected one of %s", list.Kind(), s.kind)}
+	} else if p, ok := list.Page(s.tier); ok {
+		added.cells, err = list.Cells(p)
+	}
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	return s.add(added)
+}
+
+// addText reads through a text, and notes where its cells lie.
+func (s *Source) addText(d *Dir, f sealed, sorted bool) error {
+	in, err := d.fsys.Open(f.name)
+	if err != nil {
+		return err
+	}
+	added := &file{sealed: f, fsys: d.fsys, in: in}
+	if added.cells, err = s.readThrough(f.seal.Reader(in, f.name), f.name, sorted); err != nil {
+		return errors.Join(err, in.Close())
+	}
+	return s.add(added)
+}
+
+// readThrough holds the lines of a text against the rules, and to be sorted.
+func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []streamfmt.Cell, err error) {
+	check := rowCheck{g: s.dir.g, tier: s.tier}
+	r := streamfmt.NewLineReader(in, name)
+	var cell streamfmt.Cell
+	var before Row
+	var end uint64
+	for first := true; ; first = false {
+		line, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		row, kind, want := streamfmt.ParseRow(line, s.width)
+		if want == "" {
+			want = check.row(row, kind)
+		}
+		switch {
+		case want != "":
+		case kind != s.kind:
+			want = wantKind(s.kind)
+		case sorted && !first && row.Key < before.Key:
+			want = lines.WantSorted
+		case sorted && !first && s.kind == Values && row.Key == before.Key:
+			want = "each position once"
+		}
+		if want != "" {
+			return nil, r.Errorf(want, line)
+		}
+		before = row
+		if cell.Rows == streamfmt.CellRows {
+			cells = append(cells, cell)
+			cell = streamfmt.Cell{}
+		}
+		if cell.Rows == 0 {
+			cell = streamfmt.Cell{First: row.Key, Last: row.Key, Offset: end}
+		}
+		cell.First, cell.Last = min(cell.First, row.Key), max(cell.Last, row.Key)
+		cell.Rows++
+		cell.Length += uint32(len(line) + 1)
+		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
+		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
+		end += uint64(len(line) + 1)
+	}
+	if cell.Rows > 0 {
+		cells = append(cells, cell)
+	}
+	return cells, nil
+}
+
+var newline = []byte{'\n'}
+
+// appendText appends the rows of a cell of a text.
+func (s *Source) appendText(dst []Row, f *file, in io.ReaderAt, cell streamfmt.Cell, buf []byte) ([]Row, []byte, error) {
+	changed := &store.DamageError{Name: f.name, Reason: "changed while it was read"}
+	n := int(cell.Length)
+	buf = slices.Grow(buf[:0], n)[:n]
+	if read, err := in.ReadAt(buf, int64(cell.Offset)); read == n-1 && err == io.EOF {
+		buf[n-1] = '\n' // of the last line it may be missing
+	} else if read < n {
+		if err == io.EOF {
+			err = changed
+		}
+		return dst, buf, err
+	}
+	if crc32.Checksum(buf, castagnoli) != cell.Sum {
+		return dst, buf, changed
+	}
+	for rest := buf; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return dst, buf, changed
+		}
+		row, _, want := streamfmt.ParseRow(rest[:end], s.width)
+		if want != "" {
+			return dst, buf, changed
+		}
+		dst = append(dst, row)
+		rest = rest[end+1:]
+	}
+	return dst, buf, nil
+}
+
+// Rows is the number of rows.
+func (s *Source) Rows() int64 { return s.rows }
+
+// Files is in how many files the rows lie.
+func (s *Source) Files() int { return len(s.files) }
+
+// Cells is in how many cells of its files the rows lie.
+func (s *Source) Cells() (n int) {
+	for _, f := range s.files {
+		n += len(f.cells)
+	}
+	return n
+}
+
+// Tier is the tier of all keys.
+func (s *Source) Tier() int { return s.tier }
+
+// Counts is the number of rows by value, of a source of packed Values.
+func (s *Source) Counts() map[game.Value]uint64 {
+	counts := make(map[game.Value]uint64)
+	for _, f := range s.files {
+		if f.list != nil {
+			f.list.EachCount(func(v uint16, n uint64) { counts[game.Value(v)] += n })
+		}
+	}
+	return counts
+}
+
+// Each calls do for rows that follow one another, in the order of keys, for all rows of
+// a source that is a part or a file of the table. The rows are good during the call only.
+func (s *Source) Each(do func(rows []Row) error) error {
+	var l Loader
+	for _, f := range s.files {
+		err := s.withFile(f, func(in io.ReaderAt, list *streamfmt.ListFile) error {
+			for i := range f.cells {
+				rows, err := l.cell(l.spare[:0], s, f, in, list, i)
+				if err != nil {
+					return err
+				}
+				l.spare = rows
+				if err := do(rows); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withFile calls do with a file, and opens it if it is not open.
+func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListFile) error) error {
+	if f.in != nil {
+		return do(f.in, f.list)
+	}
+	in, err := f.fsys.Open(f.name)
+	if err != nil {
+		return err
+	}
+	list := f.list
+	if list != nil {
+		list = list.With(in)
+	}
+	err = do(in, list)
+	if closed := in.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// Find is the word of a key in a source of Values that is a part or a file of the table;
+// ok is false if there is none.
+func (s *Source) Find(key uint64) (word uint64, ok bool, err error) {
+	var l Loader
+	rows, err := l.Load(nil, s, Share{First: key, Last: key})
+	if err != nil || len(rows) == 0 {
+		return 0, false, err
+	}
+	return rows[0].Word, true, nil
+}
+
+// A Share is the keys from First to Last.
+type Share struct {
+	First, Last uint64
+	Rows        int64 // of all sources, estimated
+}
+
+// Cut cuts all keys into shares, of which each has about most rows of all sources
+// together: more by 1,024 for each sorted run that the sources consist of, at most,
+// and for a key that has many. There is at least one share.
+func Cut(most int, sources ...*Source) []Share {
+	var all int64
+	for _, s := range sources {
+		all += s.rows
+	}
+	most = max(1, most)
+	if all <= int64(most) {
+		return []Share{{0, math.MaxUint64, all}}
+	}
+	type end struct {
+		last uint64
+		rows uint32
+	}
+	var ends []end
+	for _, s := range sources {
+		for _, f := range s.files {
+			for _, c := range f.cells {
+				ends = append(ends, end{c.Last, c.Rows})
+			}
+		}
+	}
+	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
+	n := (all + int64(most) - 1) / int64(most)
+	each := (all + n - 1) / n // shares of about the same size
+	shares := make([]Share, 0, n)
+	share := Share{}
+	for _, e := range ends {
+		if share.Rows += int64(e.rows); share.Rows >= each && e.last < math.MaxUint64 {
+			if e.last < share.First {
+				continue // of the key that ended the share before
+			}
+			share.Last = e.last
+			shares = append(shares, share)
+			share = Share{First: e.last + 1}
+		}
+	}
+	share.Last = math.MaxUint64
+	return append(shares, share)
+}
+
+// A Loader loads shares. It is one worker's, and keeps its memory.
+type Loader struct {
+	cells streamfmt.CellReader
+	text  []byte
+	spare []Row
+}
+
+// Load appends the rows of a share to dst[:0], sorted by Key, then Word; equal rows
+// stay.
+func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
+	most := 0
+	for _, f := range s.files {
+		for i := range f.cells {
+			if sh.touches(&f.cells[i]) {
+				most += int(f.cells[i].Rows)
+			}
+		}
+	}
+	if dst = dst[:0]; cap(dst) < most {
+		dst = make([]Row, 0, most)
+	}
+	for _, f := range s.files {
+		var err error
+		if dst, err = l.loadFile(dst, s, f, sh); err != nil {
+			return dst, err
+		}
+	}
+	if cap(l.spare) < len(dst) {
+		l.spare = make([]Row, 0, cap(dst))
+	}
+	dst, l.spare = sortRows(dst, l.spare[:cap(l.spare)])
+	return dst, nil
+}
+
+// touches reports whether a cell has keys of the share.
+func (sh Share) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
+
+// loadFile appends the rows of a share in a file, cell by cell.
+func (l *Loader) loadFile(dst []Row, s *Source, f *file, sh Share) ([]Row, error) {
+	first := slices.IndexFunc(f.cells, func(c streamfmt.Cell) bool { return sh.touches(&c) })
+	if first < 0 {
+		return dst, nil
+	}
+	err := s.withFile(f, func(in io.ReaderAt, list *streamfmt.ListFile) error {
+		for i := first; i < len(f.cells); i++ {
+			c := &f.cells[i]
+			if !sh.touches(c) {
+				continue
+			}
+			n := len(dst)
+			var err error
+			if dst, err = l.cell(dst, s, f, in, list, i); err != nil {
+				return err
+			}
+			if c.First < sh.First || c.Last > sh.Last {
+				dst = append(dst[:n], slices.DeleteFunc(dst[n:], func(r Row) bool { return r.Key < sh.First || r.Key > sh.Last })...)
+			}
+		}
+		return nil
+	})
+	return dst, err
+}
+
+// cell appends the rows of the i-th cell of a file.
+func (l *Loader) cell(dst []Row, s *Source, f *file, in io.ReaderAt, list *streamfmt.ListFile, i int) (_ []Row, err error) {
+	if list != nil {
+		return l.cells.Append(dst, list, f.cells[i:])
+	}
+	dst, l.text, err = s.appendText(dst, f, in, f.cells[i], l.text)
+	return dst, err
+}

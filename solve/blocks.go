@@ -1,0 +1,144 @@
+package solve
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+// byBlocks solves a game by blocks: a tier is made from the one before it, and solved
+// from the one after it. In the last, every position is finished: data_first of it has
+// the values. Work is measured in slots.
+type byBlocks struct {
+	*run
+	g game.Tiered
+}
+
+func runBlocks(ctx context.Context, l *loop, g game.Tiered) error {
+	r := newRun(l, g)
+	r.method = &byBlocks{r, g}
+	for tier := range r.last + 1 {
+		r.work += 2 * g.Slots(tier)
+	}
+	return r.run(ctx)
+}
+
+func (b *byBlocks) weight(name string, tier int) float64 {
+	if name == step.Final {
+		return 0
+	}
+	return b.g.Slots(tier)
+}
+
+// values is the directory with the values of a tier.
+func (b *byBlocks) values(tier int) string {
+	if tier == b.last {
+		return first(tier)
+	}
+	return second(tier)
+}
+
+func (b *byBlocks) needed(ctx context.Context, until int) ([]bool, error) {
+	needed := make([]bool, until+2)
+	for tier := until; tier >= 0; tier-- {
+		switch whole, err := b.wholeAfter(ctx, tier, needed[tier+1]); {
+		case err != nil:
+			return nil, err
+		case !whole: // the next is to be made from it
+			needed[tier] = true
+		case b.tabled[tier]:
+		case b.UntilTier >= 0 || tier == b.last:
+			needed[tier] = true
+		default:
+			solved, err := b.whole(ctx, second(tier))
+			if err != nil {
+				return nil, err
+			}
+			needed[tier] = !solved
+		}
+	}
+	return needed, nil
+}
+
+// wholeAfter reports whether the positions of the tier after this one are there, or
+// not needed.
+func (b *byBlocks) wholeAfter(ctx context.Context, tier int, needed bool) (bool, error) {
+	if !needed {
+		return true, nil
+	}
+	return b.whole(ctx, first(tier+1))
+}
+
+func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
+	job.Input = []string{b.data.Dir(first(job.Tier - 1))}
+	return nil
+}
+
+func (b *byBlocks) made(context.Context, int) error { return nil }
+
+func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err error) {
+	if b.tabled[job.Tier] || job.Tier == b.last {
+		return false, nil
+	}
+	job.Input = []string{b.data.Dir(b.values(job.Tier + 1))}
+	if b.tabled[job.Tier+1] { // then the directory may be gone
+		switch whole, err := b.whole(ctx, b.values(job.Tier+1)); {
+		case err != nil:
+			return false, err
+		case !whole:
+			job.Input = []string{b.data.Dir(table.TierFile(b.g, job.Tier+1))}
+		}
+	}
+	return true, nil
+}
+
+func (b *byBlocks) write(out io.WriteCloser, tier int) error {
+	w := tierio.NewWriter(out, b.g, tier, tierio.Blocks)
+	from := b.values(tier)
+	in, err := tierio.Open(b.data.FS, b.data.Dir(from), b.g, tier)
+	if err != nil {
+		return w.Finish(err, out)
+	}
+	defer in.Close()
+	if n := in.Counts()[streamfmt.Open]; n > 0 {
+		err = fmt.Errorf("%s: %d positions have no value", from, n)
+	} else {
+		err = w.AppendTier(in)
+	}
+	return w.Finish(err, out)
+}
+
+func (b *byBlocks) letGo(tier int) error {
+	if tier == b.last {
+		return nil
+	}
+	if err := b.remove(b.values(tier + 1)); err != nil {
+		return err
+	}
+	return b.remove(first(tier))
+}
+
+func (b *byBlocks) positions(ctx context.Context, tier int) (int64, error) {
+	seal, err := b.sealOf(ctx, first(tier))
+	if err != nil {
+		return 0, err
+	}
+	return int64(seal.Records()), nil
+}
+
+func (b *byBlocks) canKeep(ctx context.Context, tier int) error {
+	for _, name := range []string{first(tier), second(tier)} {
+		needed := b.tabled[tier] && (name == first(tier) || tier < b.last)
+		if err := b.canKeepDir(ctx, name, needed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package streamfmt
+
+import (
+	"bytes"
+	"hash/crc32"
+)
+
+// ReadDamagedList reads bytes as a cell whose checksum is right, and as a file with one
+// byte turned over whose checksums are right: nothing may panic.
+func ReadDamagedList(file []byte, at int, turn byte) {
+	cell := Cell{First: uint64(at), Last: uint64(at) + 100, Rows: uint32(at)%CellRows + 1, Length: uint32(len(file))}
+	_, _ = readCell(nil, file, cell)
+
+	f, err := OpenListFile(bytes.NewReader(file), int64(len(file)), "x")
+	if err != nil || f.dirAt == f.index {
+		return
+	}
+	damaged := bytes.Clone(file)
+	damaged[f.index+uint64(at)%(f.dirAt-f.index)] ^= turn
+	f = f.With(bytes.NewReader(damaged))
+	for _, p := range f.pages {
+		p.sum = crc32.Checksum(damaged[p.at:p.end], castagnoli)
+		cells, err := f.Cells(p)
+		if err != nil {
+			continue
+		}
+		for _, c := range cells {
+			c.Sum = crc32.Checksum(damaged[c.Offset:c.Offset+uint64(c.Length)], castagnoli)
+			var r CellReader
+			_, _ = r.Append(nil, f, []Cell{c})
+		}
+	}
+}

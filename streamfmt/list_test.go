@@ -1,0 +1,251 @@
+package streamfmt_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+func compareRows(a, b streamfmt.Row) int {
+	switch {
+	case a.Key < b.Key || a.Key == b.Key && a.Word < b.Word:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+// randomRows are sorted; bits is how many bits of keys and words may be set.
+func randomRows(r *rand.Rand, n, bits int) []streamfmt.Row {
+	rows := make([]streamfmt.Row, n)
+	for i := range rows {
+		rows[i] = streamfmt.Row{Key: r.Uint64() >> (64 - bits), Word: r.Uint64() >> (r.IntN(bits) + 64 - bits)}
+		if r.IntN(100) == 0 {
+			rows[i].Word = streamfmt.NoParent
+		}
+	}
+	slices.SortFunc(rows, compareRows)
+	return rows
+}
+
+// packList packs rows by tier, in pieces.
+func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKind, piece int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := streamfmt.NewListWriter(&out, "game a=1", kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p streamfmt.PackedRows
+	for _, tier := range slices.Sorted(maps.Keys(tiers)) {
+		for rows := range slices.Chunk(tiers[tier], piece) {
+			p.Add(tier, rows)
+			if kind == streamfmt.Values {
+				p.CountValues(rows)
+			}
+			if len(p.Bytes) > 10000 {
+				if err := w.Append(&p); err != nil {
+					t.Fatal(err)
+				}
+				p.Reset()
+			}
+		}
+	}
+	if err := w.Append(&p); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// readList reads all rows of a list file, by tier.
+func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.ListFile, error) {
+	f, err := streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.Check(); err != nil {
+		return nil, nil, err
+	}
+	tiers := make(map[int][]streamfmt.Row)
+	var c streamfmt.CellReader
+	for _, page := range f.Pages() {
+		cells, err := f.Cells(page)
+		if err != nil {
+			return nil, nil, err
+		}
+		var rows []streamfmt.Row
+		for i := range cells {
+			if rows, err = c.Append(rows, f, cells[i:]); err != nil {
+				return nil, nil, err
+			}
+		}
+		tiers[page.Tier] = rows
+	}
+	return tiers, f, nil
+}
+
+func TestListFile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for round, bits := range []int{1, 3, 8, 9, 20, 31, 33, 40, 57, 63, 64, 64} {
+		kind := streamfmt.RowKind(round % 3)
+		tiers := make(map[int][]streamfmt.Row)
+		for range round {
+			tiers[r.IntN(1000)] = randomRows(r, 1+r.IntN(3000), bits)
+		}
+		file := packList(t, tiers, kind, 1+r.IntN(2000))
+		got, f, err := readList(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.EqualFunc(got, tiers, slices.Equal[[]streamfmt.Row]) {
+			t.Fatalf("%d bits: other rows came back", bits)
+		}
+		var n uint64
+		counts := make(map[uint16]uint64)
+		for tier, rows := range tiers {
+			n += uint64(len(rows))
+			page, ok := f.Page(tier)
+			if !ok || page.Rows != uint64(len(rows)) {
+				t.Errorf("page of tier %d: %+v, %v, want %d rows", tier, page, ok, len(rows))
+			}
+			for _, row := range rows {
+				counts[uint16(row.Word)]++
+			}
+		}
+		if _, ok := f.Page(2000); ok || f.Records() != n || f.Kind() != kind || f.Spec() != "game a=1" {
+			t.Errorf("%v rows of %s of %q, want %d of %s", f.Records(), f.Kind(), f.Spec(), n, kind)
+		}
+		if kind == streamfmt.Values {
+			f.EachCount(func(value uint16, n uint64) {
+				if counts[value] != n {
+					t.Errorf("value %d: counted %d, want %d", value, n, counts[value])
+				}
+				delete(counts, value)
+			})
+			if len(counts) > 0 {
+				t.Errorf("values that were not counted: %v", counts)
+			}
+		}
+	}
+}
+
+// TestListFileDamage turns over each byte, and cuts the file at each.
+func TestListFileDamage(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	file := packList(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20), 70: randomRows(r, 30, 12), 71: {}}, streamfmt.Values, 13)
+	for i := range file {
+		damaged := bytes.Clone(file)
+		damaged[i] ^= byte(1 << r.IntN(8))
+		_, _, err := readList(damaged)
+		var format *streamfmt.FormatError
+		if !errors.As(err, &format) || format.File != "x.lists" {
+			t.Errorf("byte %d turned over: %v", i, err)
+		}
+		if _, _, err := readList(file[:i]); !errors.As(err, &format) {
+			t.Errorf("cut at byte %d: %v", i, err)
+		}
+	}
+	if _, err := streamfmt.OpenListFile(iotestReader{}, 1000, "x.lists"); !errors.Is(err, errBroken) {
+		t.Errorf("an error below: %v", err)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type iotestReader struct{}
+
+func (iotestReader) ReadAt([]byte, int64) (int, error) { return 0, errBroken }
+
+var _ io.ReaderAt = iotestReader{}
+
+func FuzzListFile(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for kind := range streamfmt.Values + 1 {
+		f.Add(packList(f, map[int][]streamfmt.Row{3: randomRows(r, 40, 20), 70: randomRows(r, 30, 64)}, kind, 13), uint16(40), byte(1))
+	}
+	f.Fuzz(func(t *testing.T, file []byte, at uint16, turn byte) {
+		if tiers, _, err := readList(file); err == nil {
+			for tier, rows := range tiers {
+				if !slices.IsSortedFunc(rows, func(a, b streamfmt.Row) int { return compareRows(streamfmt.Row{Key: a.Key}, streamfmt.Row{Key: b.Key}) }) && len(rows) <= streamfmt.CellRows {
+					_ = tier // cells may come in any order
+				}
+			}
+		}
+		// Below the checksums: what they hold is damaged where it was made.
+		streamfmt.ReadDamagedList(file, int(at), turn)
+	})
+}
+
+func TestRowText(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		row  streamfmt.Row
+		kind streamfmt.RowKind
+	}{
+		{"0ff", streamfmt.Row{Key: 255, Word: streamfmt.NoParent}, streamfmt.Parents},
+		{"0ff\tp010", streamfmt.Row{Key: 255, Word: 16}, streamfmt.Parents},
+		{"0ff\tm17", streamfmt.Row{Key: 255, Word: 17 | 1<<16}, streamfmt.Messages},
+		{"0ff\tm65535x3", streamfmt.Row{Key: 255, Word: 65535 | 3<<16}, streamfmt.Messages},
+		{"0ff\tm1x65535", streamfmt.Row{Key: 255, Word: 1 | 65535<<16}, streamfmt.Messages},
+		{"fff\t1", streamfmt.Row{Key: 4095, Word: 1}, streamfmt.Values},
+		{"fff\t65535", streamfmt.Row{Key: 4095, Word: 65535}, streamfmt.Values},
+	} {
+		row, kind, want := streamfmt.ParseRow([]byte(c.line), 3)
+		if row != c.row || kind != c.kind || want != "" {
+			t.Errorf("%q: %v, %s, %q, want %v, %s", c.line, row, kind, want, c.row, c.kind)
+		}
+		if line := string(streamfmt.AppendRow(nil, c.row, c.kind, 3)); line != c.line+"\n" {
+			t.Errorf("%v: %q, want %q", c.row, line, c.line)
+		}
+	}
+	if row, kind, want := streamfmt.ParseRow([]byte("0ff\t"), 3); row.Word != streamfmt.NoParent || kind != streamfmt.Parents || want != "" {
+		t.Errorf("an empty value: %v, %v, %q", row, kind, want)
+	}
+	const (
+		number  = "after the tab p and a key, a value of 1 to 65535, or m and such a value"
+		times   = "after m, a value and x a number of 2 to 65535"
+		parent  = "after p, the key of a parent in 3 hexadecimal digits (0-9, a-f)"
+		digits  = "a key of 3 hexadecimal digits (0-9, a-f)"
+		nothing = "a key of 3 hexadecimal digits, then nothing or a tab"
+	)
+	for line, want := range map[string]string{
+		"": nothing, "0f": nothing, "0fff": nothing, "0ff 1": nothing, "0fF\t1": digits, "0ff\tp01": parent, "0ff\tp0100": parent,
+		"0ff\tp01G": parent, "0ff\tp": parent, "0ff\t0": number, "0ff\t65536": number, "0ff\t007": number, "0ff\t-1": number,
+		"0ff\t99999999999999999999": number, "0ff\tm": number, "0ff\tm0": number, "0ff\tm65536": number, "0ff\tmx2": number,
+		"0ff\tm1x1": times, "0ff\tm1x": times, "0ff\tm1x65536": times, "0ff\tm1x02": times, "0ff\t1x2": number, "0ff\tm1\t": number,
+	} {
+		if _, _, got := streamfmt.ParseRow([]byte(line), 3); got != want {
+			t.Errorf("%q: expected %q, want %q", line, got, want)
+		}
+	}
+}
+
+// FuzzRowText wants a line that is a row to be the line of that row, but for an empty
+// value.
+func FuzzRowText(f *testing.F) {
+	for _, line := range []string{"0ff", "0ff\t", "0ff\tp010", "0ff\tm17", "0ff\tm17x3", "0ff\t65535", "0ff\tm1x65536"} {
+		f.Add(line, byte(3))
+	}
+	f.Fuzz(func(t *testing.T, line string, width byte) {
+		w := 1 + int(width%16)
+		row, kind, want := streamfmt.ParseRow([]byte(line), w)
+		if want != "" {
+			return
+		}
+		back := string(streamfmt.AppendRow(nil, row, kind, w))
+		if back != line+"\n" && back != strings.TrimSuffix(line, "\t")+"\n" && row.Word != streamfmt.NoParent {
+			t.Errorf("%q became %v of %s, then %q", line, row, kind, back)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// blocks is the contents of the table of a tiered game: a block file for each tier.
+type blocks struct {
+	g     game.Tiered
+	fsys  store.FS
+	files []*tierFile
+
+	mu    sync.Mutex     // of what follows
+	tiers []*tierio.Tier // the same files, opened for a check
+}
+
+type tierFile struct {
+	*streamfmt.File
+	closer store.File
+
+	mu     sync.Mutex // of what follows
+	cursor *streamfmt.Cursor
+	block  block.Block
+}
+
+func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
+	t := &blocks{g: g, fsys: fsys}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	for tier := range g.Tiers() + 1 {
+		name, sealed, err := sealOf(seal, data, g, tier)
+		if err != nil {
+			return nil, err
+		}
+		in, err := fsys.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		f := &tierFile{closer: in}
+		t.files = append(t.files, f)
+		if f.File, err = tierio.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
+			return nil, err
+		}
+		if f.Spec() != g.Spec() || f.Tier() != tier {
+			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
+		}
+		f.cursor = f.Cursor(0)
+	}
+	return t, nil
+}
+
+// Close closes the files.
+func (t *blocks) Close() error {
+	var errs []error
+	for _, f := range t.files {
+		errs = append(errs, f.closer.Close())
+	}
+	for _, tier := range t.tiers {
+		errs = append(errs, tier.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
+
+// lookup reads a page of the index and one block.
+func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
+	tier := t.g.Tier(p)
+	rng := p >> t.g.LowBits()
+	low := t.g.Low(tier, rng)
+	f := t.files[tier]
+	e, ok, err := f.Find(rng)
+	if err != nil || !ok || low == nil {
+		return 0, false, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.block.Reset(tier, rng, t.g.LowBits(), low)
+	if err := f.cursor.Read(e, &f.block); err != nil {
+		return 0, false, err
+	}
+	slot, ok := f.block.Slot(uint32(p-rng<<t.g.LowBits()), 0)
+	if !ok || !f.block.Done.Has(slot) {
+		return 0, false, nil
+	}
+	return game.Value(f.block.Val[slot]), true, nil
+}
+
+// openTiers opens the files as tiers, if that has not been done.
+func (t *blocks) openTiers() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.tiers); i < len(t.files); i++ {
+		tier, err := tierio.OpenParts(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		if err != nil {
+			return err
+		}
+		t.tiers = append(t.tiers, tier)
+	}
+	return nil
+}
+
+// parts are the tiers.
+func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
+	if err := t.openTiers(); err != nil {
+		return nil, 0, err
+	}
+	for i, tier := range t.tiers {
+		part := &rulesPart{
+			slots: func(rng uint64) int { return len(t.g.Low(i, rng)) },
+			reader: func() rulesReader {
+				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(verifyAhead)}
+				if i+1 < len(t.tiers) {
+					r.next = t.tiers[i+1].Cursor(verifyAhead)
+				}
+				return r
+			},
+		}
+		for j := range tier.Len() {
+			part.ranges = append(part.ranges, tier.Range(j))
+		}
+		part.files = []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}}
+		parts = append(parts, part)
+	}
+	return parts, game.MaxByteRemoteness, nil
+}
+
+// A tierReader reads a tier of a tiered game.
+type tierReader struct {
+	g          game.Tiered
+	tier       int
+	here, next *tierio.Cursor // next is nil in the last tier
+	block      block.Block
+	children   []tierValues // the ranges to which this one leads, as far as was asked
+}
+
+// tierValues are the values of a range.
+type tierValues struct {
+	rng    uint64
+	low    []uint32
+	there  block.Set
+	values []byte
+}
+
+func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
+	r.children = r.children[:0]
+	if _, err := r.here.Load(&r.block, rng); err != nil {
+		return nil, err
+	}
+	r.block.Open.Union(r.block.Done) // an open one is a position too, of value 0
+	return r.block.Open.Append(slots), nil
+}
+
+func (r *tierReader) at(slot int) (game.Position, game.Value) {
+	return r.block.Key(slot), game.Value(r.block.Val[slot])
+}
+
+func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	if r.next == nil || r.g.Tier(p) != r.tier+1 {
+		return 0, 0, 0, false, nil
+	}
+	rng = p >> r.g.LowBits()
+	i := slices.IndexFunc(r.children, func(c tierValues) bool { return c.rng == rng })
+	if i < 0 {
+		i = len(r.children)
+		if err := r.add(rng); err != nil {
+			return 0, 0, 0, false, err
+		}
+	}
+	c := &r.children[i]
+	slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits()))
+	if !ok || !c.there.Has(slot) {
+		return 0, 0, 0, false, nil
+	}
+	return rng, slot, game.Value(c.values[slot]), true, nil
+}
+
+// add reads a range of the next tier.
+func (r *tierReader) add(rng uint64) error {
+	b, err := r.next.Block(r.block.Range, rng)
+	if err != nil {
+		return err
+	}
+	r.children = slices.Grow(r.children, 1)[:len(r.children)+1]
+	c := &r.children[len(r.children)-1]
+	c.rng, c.low = rng, nil
+	if b != nil {
+		c.low, c.values = b.Low, append(c.values[:0], b.Val...)
+		c.there = append(c.there[:0], b.Done...)
+		c.there.Union(b.Open)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+// rowLists is the contents of the table of a game of which only the rules are known: a
+// list of Values for each tier. Such games may have many tiers: a file is opened when it
+// is asked for first.
+type rowLists struct {
+	g     game.Acyclic
+	fsys  store.FS
+	names []string
+	seals []*store.SealedFile
+
+	mu    sync.Mutex // of what follows
+	tiers []*lists.Source
+}
+
+func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
+	t := &rowLists{g: g, fsys: fsys, tiers: make([]*lists.Source, g.Tiers()+1)}
+	for tier := range t.tiers {
+		name, file, err := sealOf(seal, data, g, tier)
+		if err != nil {
+			return nil, err
+		}
+		t.names, t.seals = append(t.names, name), append(t.seals, file)
+	}
+	return t, nil
+}
+
+// Close closes the files.
+func (t *rowLists) Close() error {
+	var errs []error
+	for _, tier := range t.tiers {
+		if tier != nil {
+			errs = append(errs, tier.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tier is the file of a tier, opened.
+func (t *rowLists) tier(i int) (_ *lists.Source, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tiers[i] == nil {
+		t.tiers[i], err = lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
+	}
+	return t.tiers[i], err
+}
+
+func (t *rowLists) counts(tier int) (Counts, error) {
+	f, err := t.tier(tier)
+	if err != nil {
+		return nil, err
+	}
+	return f.Counts(), nil
+}
+
+// lookup looks for the cell of a tier that may have the position, and in it.
+func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
+	f, err := t.tier(t.g.Tier(p))
+	if err != nil {
+		return 0, false, err
+	}
+	word, ok, err := f.Find(p)
+	return lists.ValueOf(word), ok, err
+}
+
+func (t *rowLists) verify(ctx context.Context) error {
+	_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
+	return err
+}
+
+// shareRows is how many rows are checked, and kept by who looks for children, at a time.
+const shareRows = 1 << 12
+
+// A listShare is a range of the check by the plain rules: some rows of a tier.
+type listShare struct {
+	lists.Share
+	tier int
+}
+
+// parts is one part, as moves may lead to any later tier: the ranges are the numbers of
+// the shares of all tiers.
+func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
+	part := &rulesPart{own: true}
+	var shares []listShare
+	begins := []int{0} // the first share of each tier, and the number of all
+	for tier, name := range t.names {
+		f, err := t.tier(tier)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, share := range lists.Cut(shareRows, f) {
+			part.ranges = append(part.ranges, uint64(len(shares)))
+			shares = append(shares, listShare{share, tier})
+		}
+		begins = append(begins, len(shares))
+		part.files = append(part.files, rulesFile{name, f.Counts(), len(shares)})
+	}
+	part.reader = func() rulesReader {
+		return &listReader{t: t, shares: shares, begins: begins, kept: make(map[uint64][]lists.Row)}
+	}
+	return []*rulesPart{part}, game.MaxRemoteness, nil
+}
+
+// A listReader reads shares of tiers.
+type listReader struct {
+	t      *rowLists
+	shares []listShare
+	begins []int
+	loader lists.Loader
+	rows   []lists.Row // of the share that is looked at
+	kept   map[uint64][]lists.Row
+	held   int // rows of those
+}
+
+func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
+	if r.rows, err = r.read(r.rows, rng); err != nil {
+		return nil, err
+	}
+	tier := r.shares[rng].tier
+	for i, row := range r.rows {
+		switch {
+		case i > 0 && row.Key == r.rows[i-1].Key:
+			return nil, newFault(r.t.g, row.Key, "is there twice")
+		case row.Word > math.MaxUint16:
+			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("its value %d is none", row.Word))
+		case r.t.g.Check(row.Key) == nil && r.t.g.Tier(row.Key) != tier:
+			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("is in the file of tier %d", tier))
+		}
+		slots = append(slots, uint32(i))
+	}
+	return slots, nil
+}
+
+// read reads a share.
+func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
+	share := r.shares[rng]
+	f, err := r.t.tier(share.tier)
+	if err != nil {
+		return nil, err
+	}
+	return r.loader.Load(dst, f, share.Share)
+}
+
+func (r *listReader) at(slot int) (game.Position, game.Value) {
+	return r.rows[slot].Key, lists.ValueOf(r.rows[slot].Word)
+}
+
+func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	tier := r.t.g.Tier(p)
+	if tier >= len(r.t.tiers) {
+		return 0, 0, 0, false, nil
+	}
+	first, of := r.begins[tier], r.shares[r.begins[tier]:r.begins[tier+1]]
+	rng = uint64(first + sort.Search(len(of)-1, func(i int) bool { return of[i].Last >= p }))
+	rows, ok := r.kept[rng]
+	if !ok {
+		if r.held*16 > rulesKeep {
+			clear(r.kept)
+			r.held = 0
+		}
+		if rows, err = r.read(nil, rng); err != nil {
+			return 0, 0, 0, false, err
+		}
+		r.kept[rng] = rows
+		r.held += len(rows)
+	}
+	slot, ok = slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int {
+		switch {
+		case row.Key < p:
+			return -1
+		case row.Key > p:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return 0, 0, 0, false, nil
+	}
+	return rng, slot, lists.ValueOf(rows[slot].Word), true, nil
+}

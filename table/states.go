@@ -1,0 +1,185 @@
+package table
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// states is the contents of the table of a game with cycles: a range file, and the
+// index of the passes.
+type states struct {
+	g     game.Cyclic
+	file  *rangeio.Positions
+	index *rangeio.Index
+
+	mu     sync.Mutex // of what follows
+	cursor *rangeio.Cursor
+	at     int // the state that was read last, -1 before
+	state  block.State
+}
+
+func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
+	index, err := rangeio.ReadIndex(fsys, filepath.Join(data, Dir), g)
+	if err != nil {
+		return nil, err
+	}
+	file, err := rangeio.OpenFile(fsys, filepath.Join(data, CyclicFile), g)
+	if err != nil {
+		return nil, err
+	}
+	return &states{g: g, file: file, index: index, cursor: file.Cursor(), at: -1}, nil
+}
+
+// Close closes the file.
+func (t *states) Close() error { return t.file.Close() }
+
+// name is the path of the file.
+func (t *states) name() string { return t.file.Files()[0] }
+
+func (t *states) counts(int) (Counts, error) { return countsOf(t.file.Counts()), nil }
+
+// lookup reads one range, unless it is that of the look-up before.
+func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
+	size := uint64(t.g.RangeSize())
+	i, found := t.find(p / size)
+	if !found {
+		return 0, false, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.at != i {
+		t.at = -1
+		if err := t.cursor.Read(i, &t.state); err != nil {
+			return 0, false, err
+		}
+		t.at = i
+	}
+	value, ok := t.state.Value(int(p % size))
+	return game.Value(value), ok, nil
+}
+
+// find looks for a range.
+func (t *states) find(rng uint64) (i int, found bool) {
+	lo, hi := 0, t.file.Len()
+	for lo < hi {
+		if mid := (lo + hi) / 2; t.file.Range(mid) < rng {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < t.file.Len() && t.file.Range(lo) == rng
+}
+
+// WriteCyclic writes the states after the last pass as the file of a table. The
+// number of an open position's moves does not go into it: it is a draw now.
+func WriteCyclic(out io.Writer, g game.Cyclic, states *rangeio.Positions) error {
+	w, err := streamfmt.NewRangeWriter(out, g.Spec())
+	if err != nil {
+		return err
+	}
+	c := states.Cursor()
+	var s block.State
+	var packed streamfmt.Packed
+	open := make(block.Set, block.Words(g.RangeSize()))
+	for i := range states.Len() {
+		if err := c.Read(i, &s); err != nil {
+			return err
+		}
+		if s.Reached.Empty() {
+			continue
+		}
+		open = open[:len(s.Reached)]
+		s.Open(open)
+		s.Number.PutAll(0, open)
+		packed.Reset()
+		packed.AddState(states.Range(i), game.RangeLen(g, states.Range(i)), &s, true)
+		if err := w.Append(&packed); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// verifyBand is how much memory is taken by the ranges whose values are checked at
+// a time.
+const verifyBand = 256 << 20
+
+func (t *states) verify(ctx context.Context) error { return t.verifyBands(ctx, verifyBand) }
+
+// parts is one part: its positions lead to each other.
+func (t *states) parts() (parts []*rulesPart, most int, err error) {
+	part := &rulesPart{
+		own:   true,
+		files: []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
+		slots: func(rng uint64) int { return game.RangeLen(t.g, rng) },
+		reader: func() rulesReader {
+			return &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
+		},
+	}
+	for i := range t.file.Len() {
+		part.ranges = append(part.ranges, t.file.Range(i))
+	}
+	return []*rulesPart{part}, game.MaxByteRemoteness, nil
+}
+
+// A stateReader reads the table of a game with cycles.
+type stateReader struct {
+	t      *states
+	cursor *rangeio.Cursor
+	states map[uint64]*block.State // those read last
+	rng    uint64
+	home   *block.State
+}
+
+func (r *stateReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
+	r.rng = rng
+	if r.home, err = r.state(rng); err != nil {
+		return nil, err
+	}
+	return r.home.Reached.Append(slots), nil
+}
+
+func (r *stateReader) at(slot int) (game.Position, game.Value) {
+	value, _ := r.home.Value(slot)
+	return r.rng*uint64(r.t.g.RangeSize()) + uint64(slot), game.Value(value)
+}
+
+func (r *stateReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	size := uint64(r.t.g.RangeSize())
+	rng, slot = p/size, int(p%size)
+	s, err := r.state(rng)
+	if err != nil || s == nil {
+		return 0, 0, 0, false, err
+	}
+	value, ok := s.Value(slot)
+	return rng, slot, game.Value(value), ok, nil
+}
+
+// state is the state of a range, nil if the table has none.
+func (r *stateReader) state(rng uint64) (*block.State, error) {
+	if s, ok := r.states[rng]; ok {
+		return s, nil
+	}
+	i, ok := r.t.find(rng)
+	if !ok {
+		return nil, nil
+	}
+	if len(r.states)*block.StatePlanes*r.t.g.RangeSize()/8 > rulesKeep {
+		clear(r.states)
+	}
+	s := new(block.State)
+	if err := r.cursor.Read(i, s); err != nil {
+		return nil, err
+	}
+	r.states[rng] = s
+	return s, nil
+}

@@ -159,7 +159,7 @@ func together(ps []piece) split {
 	}
 	s := ps[0].split
 	if more > 0 {
-		s.source = fmt.Sprintf("%s and %d files more", s.source, more)
+		s.source = fmt.Sprintf("%s and %d more", s.source, more)
 	}
 	s.write = func(w io.Writer) error {
 		for _, p := range ps {

@@ -94,8 +94,17 @@ func copyText(out io.Reader, f io.WriteCloser) error {
 	return errors.Join(err, f.Close())
 }
 
-// run runs all maps, and the reduces behind them.
+// run runs all maps, and the reduces behind them. Where there is nothing to read, as for
+// a tier that no move leads to, the parts are empty, and no process need say so.
 func (p *pipeline) run(splits []split) error {
+	if len(splits) == 0 {
+		for i := range p.Reducers {
+			if err := p.writePart(i, strings.NewReader("")); err != nil {
+				return err
+			}
+		}
+		return context.Cause(p.ctx)
+	}
 	if err := p.startReduces(); err != nil {
 		p.cancel(err)
 	} else {

@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"errors"
 	"path"
 	"slices"
 
@@ -90,18 +91,33 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// countLists counts the rows of the parts of a job, where nothing came of its counters.
-func countLists(job *runner.Job) (n int64, err error) {
-	parts, err := tierio.Parts(job.FS, job.Output, job.Game.Spec())
+// countLists counts what is in the parts of a job, where nothing came of its counters.
+func countLists(job *runner.Job, stats *runner.Stats) (err error) {
+	d, err := lists.OpenDir(job.FS, job.Output, job.Game)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, part := range parts {
-		f, err := tierio.Seal(job.FS, part)
-		if err != nil {
-			return 0, err
+	kind := lists.Parents
+	if job.Step == step.Solve {
+		kind = lists.Values
+	}
+	part, err := lists.OpenPart(d, job.Tier, kind)
+	if err != nil {
+		return err
+	}
+	var last game.Position
+	err = part.Each(func(rows []lists.Row) error {
+		for _, row := range rows {
+			if stats.Records++; stats.Records > 1 && row.Key == last {
+				continue
+			}
+			last = row.Key
+			stats.Positions++
+			if job.Game.Primitive(last) != 0 {
+				stats.Finished++
+			}
 		}
-		n += int64(f.Records)
-	}
-	return n, nil
+		return nil
+	})
+	return errors.Join(err, part.Close())
 }

@@ -1,0 +1,7 @@
+package lists
+
+// What is tested apart.
+var (
+	SortRows    = sortRows
+	CompareRows = compareRows
+)

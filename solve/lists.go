@@ -38,6 +38,10 @@ type byLists struct {
 	seconds []*told    // data_second
 }
 
+// worthIt is how many bytes must lie in files for them to go before their directory
+// does: the seal is to be written anew, which is as much work as to make so many.
+const worthIt = 256 << 10
+
 // told is what a directory tells other tiers, or has told.
 type told struct {
 	seal  *store.Seal
@@ -109,11 +113,21 @@ func (b *byLists) forget(at **told, name string) error {
 	return b.remove(name)
 }
 
-// strip removes those files of a directory that nobody needs any more.
+// strip removes those files of a directory that nobody needs any more, if it is worth
+// it.
 func (b *byLists) strip(at **told, name string, goes func(file string) bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := *at
+	var bytes int64
+	for _, f := range t.seal.Files {
+		if goes(f.Name) {
+			bytes += f.Length
+		}
+	}
+	if bytes < worthIt {
+		return nil
+	}
 	t.dir, t.seal.Told = nil, t.tells
 	return t.seal.LetGo(b.data.FS, b.data.Dir(name), goes)
 }

@@ -55,9 +55,11 @@ func (p *plan) ofLists(job *runner.Job) error {
 		}
 	}
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border, width) }
+	// A map for each file would be many that do little: every tier can tell this one
+	// something, and does so in a file of each reducer.
 	p.maps = files
-	if most := 2 * max(p.Parallel, 1); files > most {
-		p.together, p.maps = true, p.tasks(p.reads)
+	if worth := p.tasks(p.reads); files > 2*worth {
+		p.together, p.maps = true, worth
 	}
 	return nil
 }

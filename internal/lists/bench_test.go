@@ -23,6 +23,7 @@ func BenchmarkSolve(b *testing.B) {
 		{"mnk333", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{3, 3, 3})) }},
 		{"mnk433", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{4, 3, 3})) }},
 		{"mancala33", func() (game.Acyclic, error) { return mancala.New(3, 3) }},
+		{"mancala42", func() (game.Acyclic, error) { return mancala.New(4, 2) }},
 		{"mancala43", func() (game.Acyclic, error) { return mancala.New(4, 3) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

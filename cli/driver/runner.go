@@ -32,6 +32,8 @@ type choice struct {
 	// memory is the least bytes that a run takes, and how many of those that it is
 	// given are this process's own.
 	memory func(g game.Game, given int, o *solve.Options) (least, own int)
+	// codec is the form of the tiers' directories where one is asked for.
+	codec func(g game.Game, asked tierio.Codec) tierio.Codec
 	// ready makes the runner; bin is where mapper and reducer are.
 	ready func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error)
 }
@@ -71,6 +73,7 @@ func choiceOf(name string) (*choice, error) {
 			dataDir:  func(name string) (string, error) { return name, nil },
 			reducers: one,
 			memory:   inProcess,
+			codec:    asAsked,
 			ready: func(_ *cli.Context, _ *filesys.Place, _ string, memory int) (readyRunner, error) {
 				return local{&inline.Runner{Memory: memory}}, nil
 			},
@@ -82,15 +85,19 @@ func choiceOf(name string) (*choice, error) {
 			memory: func(g game.Game, given int, o *solve.Options) (least, own int) {
 				return pipe.Least(g, o.Reducers), pipe.Divide(g, given, o.Reducers).Driver
 			},
+			codec: asAsked,
 			ready: func(_ *cli.Context, _ *filesys.Place, bin string, memory int) (readyRunner, error) {
 				return local{&pipe.Runner{Bin: bin, Memory: memory}}, nil
 			},
 		}, nil
 	case onHadoop:
-		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, ready: clusterRunner}, nil
+		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}, nil
 	}
 	return nil, command.Usagef("--runner %q: expected %s, %s or %s", name, onInline, onPipe, onHadoop)
 }
+
+// asAsked is for a runner to which the form of directories is all the same.
+func asAsked(_ game.Game, c tierio.Codec) tierio.Codec { return c }
 
 // hereAlone refuses a name in HDFS, where the reducers of pipe cannot write.
 func hereAlone(name string) (string, error) {

@@ -181,6 +181,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	o.LateKeep = lateKeep
+	if codec := chosen.codec(g, o.Codec); codec != o.Codec {
+		if o.KeepAll {
+			return command.Usagef("--compress: with --runner %s the directories of %s are text", c.String("runner"), kind.Name)
+		}
+		o.Codec = codec
+	}
 	memory, err := memoryOf(c)
 	if err != nil {
 		return err

@@ -33,12 +33,9 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 	if name != step.Create && c.String("states") == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
 	}
-	if c.String("output") == "" {
-		return n, command.Usagef("--output is missing: the directory for the new states")
-	}
-	fsys, output, done, err := filesAt(c.String("output"))
+	fsys, output, done, err := outputOf(c, "the new states")
 	if err != nil {
-		return n, fmt.Errorf("--output %s: %w", c.String("output"), err)
+		return n, err
 	}
 	defer done()
 	states := c.String("states")
@@ -46,15 +43,6 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-	}
-	// On this machine the directory is there; one that was removed with the attempt of
-	// a driver that died is not to come back.
-	if _, local := fsys.(store.Local); !local {
-		if err := fsys.MkdirAll(output); err != nil {
-			return n, err
-		}
-	}
-	if states != "" {
 		if err := checkStates(fsys, states, name, c.Int("number"), g); err != nil {
 			return n, err
 		}

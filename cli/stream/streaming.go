@@ -1,7 +1,8 @@
 // Package stream is the command lines of mapper and reducer: a step as a
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
-// file, but where a job of the driver says that its records are blocks, and for the
-// states that a reducer of a game with cycles keeps.
+// file, but where a job of the driver says that its records are blocks, for the states
+// that a reducer of a game with cycles keeps, and for what the reducer of a game of
+// which only the rules are known tells other tiers.
 package stream
 
 import (
@@ -18,7 +19,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/task"
 )
@@ -27,21 +30,22 @@ import (
 type stream struct {
 	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
-	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error) // of a game with cycles
-	tells  bool                                                                                    // the map: of solve it must know whose turn it is
+	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error)       // of a game with cycles
+	lists  func(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (step.Counters, error) // of one of rules only
+	tells  bool                                                                                          // the map: of solve it must know whose turn it is
 }
 
 // Mapper is the command mapper, which is also called STEP_map, for a program that
 // knows these games, of which the first is the one that nobody names. It does what the
 // command line of the process says, and ends the process.
 func Mapper(games ...game.Kind) {
-	os.Exit(run("map", stream{step.Map, task.Task.Map, mapPass, true}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run("map", stream{step.Map, task.Task.Map, mapPass, mapLists, true}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce, as Mapper is
 // mapper.
 func Reducer(games ...game.Kind) {
-	os.Exit(run("reduce", stream{step.Reduce, reduceBlocks, reducePass, false}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run("reduce", stream{step.Reduce, reduceBlocks, reducePass, reduceLists, false}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run runs a command line of one side of the steps and returns its exit code. The name
@@ -125,14 +129,15 @@ func gameFlag(games game.Kinds) *cli.StringFlag {
 // stepFlags are the parameters of a step, but for its game and those of the game.
 func stepFlags() []cli.Flag {
 	return []cli.Flag{
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (a game of rules only needs it)", EnvVars: command.Environment("tier")},
 		&cli.StringFlag{Name: "turn", Usage: "who moves in this job, X or O (solve needs it)", EnvVars: command.Environment("turn")},
 		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties what is decided has it as remoteness)", Value: 1, EnvVars: command.Environment("number")},
 		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce of a game with cycles: the `DIRECTORY` for the new states", EnvVars: []string{"mapreduce_task_output_dir"}},
-		&cli.IntFlag{Name: "part", Usage: "reduce of a game with cycles: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
-		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
+		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what other tiers are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
+		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge, and of a game of rules only a reducer in order to sort", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
 }
 
@@ -174,6 +179,8 @@ func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step
 			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
 		}
 		return work.lines(name, g, in, out, o)
+	case game.Acyclic:
+		return work.lists(c, name, g, lists.StepOptions{Source: o.Source, Combine: o.Combine, Rows: max(1, o.Memory/lists.RowMemory)})
 	case game.Cyclic:
 		return work.pass(c, name, g, o)
 	}
@@ -206,10 +213,13 @@ func lineOptions(c *cli.Context) (step.Options, error) {
 func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
 // source is what the input of this process is called in errors. A mapper knows
-// where its split of a file begins, not which line of the file that is; a
-// reducer knows which part of its directory it writes.
+// where its split of a file begins, not which line of the file that is, and of several
+// files which is the first; a reducer knows which part of its directory it writes.
 func source() string {
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
+		if os.Getenv("mapred_input_format_class") == hadoop.TogetherFormat {
+			return file + " and files after it"
+		}
 		if start := os.Getenv("mapreduce_map_input_start"); start != "" && start != "0" {
 			return file + step.SplitMark + start
 		}
@@ -237,8 +247,10 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
 			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
 		}
-		if n.Messages > 0 {
-			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.MessagesSaid, n.Messages)
+		for name, value := range map[string]int64{step.MessagesSaid: n.Messages, step.Positions: n.Positions} {
+			if value > 0 {
+				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
+			}
 		}
 		for result, value := range n.New {
 			if value > 0 {

@@ -23,12 +23,17 @@ type StepOptions struct {
 	// Combine merges equal rows in the map before they are printed.
 	Combine bool
 	// Rows bounds how many rows are held at a time, and how many wait to be told; 0
-	// means DefaultRows. A row takes some 80 bytes in all.
+	// means DefaultRows. Each takes RowMemory.
 	Rows int
 	// Create makes a file of the outbox in the directory of the job, for Reduce of Init,
 	// Possible and Solve.
 	Create func(name string) (io.WriteCloser, error)
+	// Told is the form of these files; "": text.
+	Told tierio.Codec
 }
+
+// RowMemory is about how many bytes a row takes of those that a step holds.
+const RowMemory = 80
 
 // DefaultRows is how many rows a step holds if it is not told: of 20 MB.
 const DefaultRows = 1 << 18
@@ -50,12 +55,16 @@ type filter struct {
 	width    int
 	check    rowCheck
 	buf      []byte
+	sorter   sorter
 	counters step.Counters
 }
 
 func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
 	if o.Rows <= 0 {
 		o.Rows = DefaultRows
+	}
+	if o.Told == "" {
+		o.Told = tierio.Text
 	}
 	return &filter{g: g, out: out, o: o, width: streamfmt.KeyWidth(g.KeyBits()), check: rowCheck{g: g, tier: o.Tier}}
 }
@@ -202,12 +211,11 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 // mapRows passes rows on. Those that are gathered to be merged are printed sorted.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 	var held [Values + 1][]Row // by kind
-	var spare []Row
 	n := 0
 	emit := func() (err error) {
 		for kind := range held {
 			rows := held[kind]
-			rows, spare = sortBatch(rows, spare)
+			f.sorter.sort(rows)
 			if err == nil {
 				err = f.write(merge(rows, Kind(kind)), Kind(kind))
 			}
@@ -246,8 +254,8 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds, tells = []Kind{Parents, Messages}, Messages
 	}
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, tierio.Text)
-	box := NewOutbox(f.g, tells, tierio.Text, f.o.Rows, writer.Append)
+	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
+	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
 	do := f.possible(box)
 	if name == step.Solve {
 		do = f.solve(box)
@@ -285,8 +293,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	return writer.Finish(err)
 }
 
-// reduceBatch gives a batch to a kernel, and empties it. What is wrong with a position is
-// told of its first line.
+// reduceBatch gives a batch to a kernel, and empties it. Whoever sorted its lines by key
+// need not have looked at what comes after the tab. What is wrong with a position is told
+// of its first line.
 func (f *filter) reduceBatch(b *batch, do func(b *batch) error) error {
 	err := do(b)
 	var wrong *PositionError
@@ -303,9 +312,8 @@ func (f *filter) reduceBatch(b *batch, do func(b *batch) error) error {
 // possible is Possible for batches.
 func (f *filter) possible(box *Outbox) func(*batch) error {
 	k := NewPossible(f.g, f.o.Tier, box)
-	var spare []Row
 	return func(b *batch) error {
-		b.parents, spare = sortBatch(b.parents, spare)
+		f.sorter.sort(b.parents)
 		rows, err := k.Do(b.parents)
 		if err != nil {
 			return err
@@ -318,10 +326,10 @@ func (f *filter) possible(box *Outbox) func(*batch) error {
 // solve is Solve for batches.
 func (f *filter) solve(box *Outbox) func(*batch) error {
 	k := NewSolve(f.g, f.o.Tier, box)
-	var spare, values []Row
+	var values []Row
 	return func(b *batch) (err error) {
-		b.parents, spare = sortBatch(b.parents, spare)
-		b.messages, spare = sortBatch(b.messages, spare)
+		f.sorter.sort(b.parents)
+		f.sorter.sort(b.messages)
 		if values, err = k.Do(values, b.parents, b.messages); err != nil {
 			return err
 		}
@@ -333,15 +341,6 @@ func (f *filter) solve(box *Outbox) func(*batch) error {
 // count takes over what a kernel has counted so far.
 func (f *filter) count(c Counters) {
 	f.counters.Positions, f.counters.Done, f.counters.Messages = c.Positions, c.Done, c.Told
-}
-
-// sortBatch sorts rows. Those of a reduce come sorted by key, but whoever did so need
-// not have looked at what comes after the tab.
-func sortBatch(rows, spare []Row) (sorted, other []Row) {
-	if cap(spare) < len(rows) {
-		spare = make([]Row, cap(rows))
-	}
-	return sortRows(rows, spare[:cap(spare)])
 }
 
 // reduceFinal prints each position once.

@@ -39,9 +39,13 @@ const (
 	RecordsDone = "records with a value"
 )
 
-// MessagesSaid is the name of the counter of the moves that the map of a pass told
-// of.
-const MessagesSaid = "messages"
+// The names of the counters that tell of more than records: of moves that the map of a
+// pass told of, or the reduce of a step on lists; and of positions, where they have
+// several records each.
+const (
+	MessagesSaid = "messages"
+	Positions    = "positions"
+)
 
 // NewRecords is the name of the counter of new positions of a result.
 func NewRecords(result game.Result) string { return "new " + result.String() }
@@ -278,18 +282,23 @@ func checkTier(g game.Tiered, o Options, tier, children int) string {
 // configuration after "treereduce.".
 type Property struct{ Name, Value string }
 
-// Properties are those that the streams of a step need that writes a tier.
-func Properties(g game.Tiered, name string, tier int) []Property {
+// Properties are those that the streams of a step need that writes a tier. Whose turn it
+// is there only a game with blocks can tell; of any other it is the tier that they need.
+func Properties(g game.Acyclic, name string, tier int) []Property {
 	ps := gameProperties(g)
-	children := tier
-	switch name {
-	case Init, Final:
+	if name == Init || name == Final {
 		return ps
-	case Solve:
+	}
+	blocks, ok := g.(game.Tiered)
+	if !ok {
+		return append(ps, Property{"tier", strconv.Itoa(tier)})
+	}
+	children := tier
+	if name == Solve {
 		children++
 	}
 	return append(ps,
-		Property{"turn", Turn(g, children-1)},
+		Property{"turn", Turn(blocks, children-1)},
 		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
 }
 

@@ -8,8 +8,9 @@
 //
 // Each map reads one split: a part of text as it lies on disk, or a share of a
 // block file, unpacked into lines. In a pass over a game with cycles each reducer
-// also reads and writes the states of its ranges, files of the data directory. The
-// package knows nothing of the loop of jobs.
+// also reads and writes the states of its ranges, and in a job of a game of which only
+// the rules are known it writes what it tells other tiers: files of the data directory.
+// The package knows nothing of the loop of jobs.
 package pipe
 
 import (
@@ -60,36 +61,27 @@ type split struct {
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	g, ok := job.Blocks()
-	if !ok {
-		return stats, game.UnknownKind(job.Game)
-	}
 	borders, err := job.Borders()
 	if err != nil {
 		return stats, err
 	}
-	splits, done, err := splits(job, g)
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
+	for _, border := range borders {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
+	}
+	ready := func() ([]split, func(), error) { return p.ofLists(job) }
+	if g, ok := job.Blocks(); ok {
+		ready = func() ([]split, func(), error) { return p.ofBlocks(job, g) }
+	}
+	splits, done, err := ready()
 	if err != nil {
 		return stats, err
 	}
 	defer done()
-	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
-		properties: step.Properties(g, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
-	for _, border := range borders {
-		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
-	}
-	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == tierio.Text {
-			return copyText(out, f)
-		}
-		w := tierio.NewWriter(f, g, job.Tier, job.Codec)
-		return w.Finish(w.AppendLines(out, source), f)
-	}
-	p.create = func(i int) (io.WriteCloser, error) {
-		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
-	}
 	err = p.run(splits)
-	stats.Records = p.reduced[step.RecordsOut]
+	stats.Records, stats.Positions = p.reduced[step.RecordsOut], p.reduced[step.Positions]
+	stats.Messages = p.reduced[step.MessagesSaid]
 	if job.Step == step.Possible {
 		stats.Finished = p.reduced[step.RecordsDone]
 	}
@@ -102,8 +94,17 @@ func copyText(out io.Reader, f io.WriteCloser) error {
 	return errors.Join(err, f.Close())
 }
 
-// run runs all maps, and the reduces behind them.
+// run runs all maps, and the reduces behind them. Where there is nothing to read, as for
+// a tier that no move leads to, the parts are empty, and no process need say so.
 func (p *pipeline) run(splits []split) error {
+	if len(splits) == 0 {
+		for i := range p.Reducers {
+			if err := p.writePart(i, strings.NewReader("")); err != nil {
+				return err
+			}
+		}
+		return context.Cause(p.ctx)
+	}
 	if err := p.startReduces(); err != nil {
 		p.cancel(err)
 	} else {
@@ -113,8 +114,19 @@ func (p *pipeline) run(splits []split) error {
 	return context.Cause(p.ctx)
 }
 
-// splits cuts the input of a job into splits; done closes what they read.
-func splits(job *runner.Job, g game.Tiered) (ss []split, done func(), err error) {
+// ofBlocks readies a job that goes by blocks, and cuts its input into splits; done
+// closes what they read.
+func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done func(), err error) {
+	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
+		if job.Codec == tierio.Text {
+			return copyText(out, f)
+		}
+		w := tierio.NewWriter(f, g, job.Tier, job.Codec)
+		return w.Finish(w.AppendLines(out, source), f)
+	}
+	p.create = func(i int) (io.WriteCloser, error) {
+		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
+	}
 	var tiers []*tierio.Tier
 	done = func() {
 		for _, t := range tiers {

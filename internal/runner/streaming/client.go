@@ -217,7 +217,8 @@ func (r *Runner) stats(app string, n counters, wall time.Duration) runner.PassSt
 		Application: app,
 		Records:     of("reduce", step.RecordsOut),
 		Finished:    of("reduce", step.RecordsDone),
-		Messages:    of("map", step.MessagesSaid),
+		Positions:   of("reduce", step.Positions),
+		Messages:    of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid),
 		Shuffled:    of("map", step.RecordsOut),
 		Programs:    seconds("map", step.CPU) + seconds("reduce", step.CPU),
 	}}

@@ -39,8 +39,15 @@ type plan struct {
 
 	// What follows is of text.
 
-	inputs []string                   // the directories that the map reads
+	inputs []string                   // the directories that the map reads, or patterns of files in them
 	key    func(border uint64) []byte // the first of a range
+
+	// What follows is of lists.
+
+	small    bool  // only this process can read what they are in
+	bytes    int64 // of the files
+	together bool  // a map reads several files
+	maps     int   // about how many there are
 }
 
 // tasks is how many tasks so many records are worth.
@@ -60,7 +67,7 @@ func (p *plan) reducers() int {
 func (p *plan) ofJob(job *runner.Job) (err error) {
 	g, ok := job.Blocks()
 	if !ok {
-		return game.UnknownKind(job.Game)
+		return p.ofLists(job)
 	}
 	p.properties = step.Properties(g, job.Step, job.Tier)
 	if job.Codec == tierio.Text {
@@ -172,17 +179,20 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
 	if blocks {
-		maps := len(p.input) / p.lines
-		if len(p.borders) == 1 && maps <= uberMaps && p.reads <= taskRecords {
-			define("mapreduce.job.ubertask.enable", true)
-			define("mapreduce.job.ubertask.maxmaps", uberMaps)
-		}
-		define("mapreduce.job.maps", maps)
+		p.maps = len(p.input) / p.lines
+		define("mapreduce.job.maps", p.maps)
 		define("mapreduce.input.lineinputformat.linespermap", p.lines)
 		define("stream.map.input.ignoreKey", true)
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
 		define("treereduce.reducers", len(p.borders))
+	}
+	if p.maps > 0 && p.maps <= uberMaps && len(p.borders) == 1 && p.reads <= taskRecords {
+		define("mapreduce.job.ubertask.enable", true)
+		define("mapreduce.job.ubertask.maxmaps", uberMaps)
+	}
+	if p.together {
+		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if len(p.borders) > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
@@ -199,6 +209,9 @@ func (p *plan) arguments(files string) []string {
 		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
 			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
 	} else {
+		if p.together {
+			args = append(args, "-inputformat", hadoop.TogetherFormat)
+		}
 		for _, dir := range p.inputs {
 			args = append(args, "-input", p.FS.Name()+dir)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +76,10 @@ func checkName(dir string) error {
 // reads two tiers, of lines that are up to four times as long as the shortest.
 const textFactor = 8
 
+// rowFactor is how many rows a job on lists reads for one position, as a rule no more: one
+// for each position from which a move leads to it, one for each move.
+const rowFactor = 64
+
 // mostRecords is what no job of a game can read more than: the largest tier, or all
 // positions.
 func mostRecords(g game.Game, codec tierio.Codec) (most float64) {
@@ -86,6 +91,8 @@ func mostRecords(g game.Game, codec tierio.Codec) (most float64) {
 		if codec == tierio.Text {
 			most *= textFactor
 		}
+	case game.Acyclic:
+		most = math.Exp2(float64(g.KeyBits())) * rowFactor
 	case game.Cyclic:
 		most = float64(g.Positions())
 	}

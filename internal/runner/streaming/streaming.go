@@ -105,7 +105,7 @@ func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error
 		if err := fill(p); err != nil {
 			return stats, true, err
 		}
-		if p.reads <= max(0, r.Above) {
+		if p.small || p.reads <= max(0, r.Above) {
 			return stats, false, nil
 		}
 		files, err := p.files()
@@ -133,11 +133,14 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // countJob checks and counts what a job has written. Text it counts only where
 // nothing came of the job's counters.
 func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	if job.Codec == tierio.Blocks || stats.Records == 0 {
-		g, ok := job.Blocks()
-		if !ok {
-			return stats, game.UnknownKind(job.Game)
+	g, ok := job.Blocks()
+	switch {
+	case !ok && stats.Records == 0:
+		var err error
+		if stats.Records, err = countLists(job); err != nil {
+			return stats, err
 		}
+	case ok && (job.Codec == tierio.Blocks || stats.Records == 0):
 		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err

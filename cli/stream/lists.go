@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+)
+
+// mapLists is the map of a step of a game of which only the rules are known.
+func mapLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
+	if o.Tier, err = tierOf(c, g); err != nil {
+		return n, err
+	}
+	return lists.Map(name, g, c.App.Reader, c.App.Writer, o)
+}
+
+// reduceLists is the reduce of such a step. Its part is its output; what it tells other
+// tiers are files.
+func reduceLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
+	if o.Tier, err = tierOf(c, g); err != nil {
+		return n, err
+	}
+	if name == step.Final {
+		return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
+	}
+	if name == step.Init {
+		o.Tier = 0
+	} else if o.Tier < 0 {
+		return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
+	}
+	fsys, output, done, err := outputOf(c, "what other tiers are told")
+	if err != nil {
+		return n, err
+	}
+	defer done()
+	o.Part = c.Int("part")
+	if os.Getenv(command.Environment("packed")[0]) == "true" {
+		o.Told = tierio.Blocks
+	}
+	o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
+	return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
+}
+
+// tierOf is the tier of a job, -1 if it is not said.
+func tierOf(c *cli.Context, g game.Acyclic) (int, error) {
+	if !c.IsSet("tier") {
+		return -1, nil
+	}
+	tier := c.Int("tier")
+	if tier < 0 || tier > g.Tiers() {
+		return 0, command.Usagef("--tier %d: expected 0 to %d", tier, g.Tiers())
+	}
+	return tier, nil
+}
+
+// outputOf is the directory for the files that a reducer writes beside its output;
+// what says which; done ends the connection to it.
+func outputOf(c *cli.Context, what string) (fsys store.FS, dir string, done func(), err error) {
+	if c.String("output") == "" {
+		return nil, "", nil, command.Usagef("--output is missing: the directory for %s", what)
+	}
+	if fsys, dir, done, err = filesAt(c.String("output")); err != nil {
+		return nil, "", nil, fmt.Errorf("--output %s: %w", c.String("output"), err)
+	}
+	// On this machine the directory is there; one that was removed with the attempt of
+	// a driver that died is not to come back.
+	if _, local := fsys.(store.Local); !local {
+		if err := fsys.MkdirAll(dir); err != nil {
+			done()
+			return nil, "", nil, err
+		}
+	}
+	return fsys, dir, done, nil
+}

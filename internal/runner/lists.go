@@ -1,0 +1,118 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
+)
+
+// ByLists reports whether the jobs of a game go by lists: it has tiers, and no blocks.
+func ByLists(g game.Game) bool {
+	_, tiers := g.(game.Acyclic)
+	_, blocks := g.(game.Tiered)
+	return tiers && !blocks
+}
+
+// Rows are rows of one kind that the map of a job on lists reads.
+type Rows struct {
+	Name   string // what is packed, for messages
+	Kind   lists.Kind
+	Text   []string      // files of lines, as they lie there
+	Packed *lists.Source // what is packed; nil: nothing is
+}
+
+// Rows is what the map of a job on lists reads, but that of init: what is told to the
+// tier, in solve the positions of the tier too, in the final step the values of each
+// tier. What is open then is the caller's to close, by CloseRows.
+func (j *Job) Rows() (all []Rows, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, CloseRows(all))
+			all = nil
+		}
+	}()
+	add := func(r Rows, err error) error {
+		if err == nil {
+			all = append(all, r)
+		}
+		return err
+	}
+	switch j.Step {
+	case step.Final:
+		for i, file := range j.Input {
+			if err := add(j.file(file, j.InputTier(i))); err != nil {
+				return all, err
+			}
+		}
+		return all, nil
+	case step.Solve:
+		if err := add(j.part()); err != nil {
+			return all, err
+		}
+		return all, add(j.told(lists.Messages))
+	}
+	return all, add(j.told(lists.Parents))
+}
+
+// CloseRows closes what is open of rows.
+func CloseRows(all []Rows) error {
+	var errs []error
+	for _, r := range all {
+		if r.Packed != nil {
+			errs = append(errs, r.Packed.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// file is a file of the table.
+func (j *Job) file(name string, tier int) (r Rows, err error) {
+	var seals tierio.Seals
+	seal, err := seals.Of(j.FS, name)
+	if err != nil {
+		return r, err
+	}
+	r.Name, r.Kind = name, lists.Values
+	r.Packed, err = lists.OpenFile(j.FS, name, j.Game, tier, r.Kind, seal)
+	return r, err
+}
+
+// part is the positions of the job's tier.
+func (j *Job) part() (r Rows, err error) {
+	r.Name, r.Kind = j.Parents, lists.Parents
+	parts, err := tierio.Parts(j.FS, j.Parents, j.Game.Spec())
+	if err != nil {
+		return r, err
+	}
+	if len(parts) > 0 && tierio.IsText(parts[0]) {
+		r.Text = parts
+		return r, nil
+	}
+	d, err := lists.OpenDir(j.FS, j.Parents, j.Game)
+	if err != nil {
+		return r, err
+	}
+	r.Packed, err = lists.OpenPart(d, j.Tier, r.Kind)
+	return r, err
+}
+
+// told is what the job's tier is told.
+func (j *Job) told(kind lists.Kind) (r Rows, err error) {
+	r.Name, r.Kind = fmt.Sprintf("what tier %d is told", j.Tier), kind
+	var packed []*lists.Dir
+	for _, d := range j.Told {
+		if text, all := d.TextTo(j.Tier); all {
+			r.Text = append(r.Text, text...)
+		} else {
+			packed = append(packed, d)
+		}
+	}
+	if len(packed) > 0 {
+		r.Packed, err = lists.OpenTold(packed, j.Tier, kind)
+	}
+	return r, err
+}

@@ -1,0 +1,173 @@
+package pipe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+const (
+	// splitRows is how many packed rows are unpacked at a time for a map: feedMemory
+	// has room for them, and for their text.
+	splitRows = 1 << 14
+	// mapsOfCore is how many maps a core has at most: a game can have many tiers that
+	// tell one a little.
+	mapsOfCore = 4
+)
+
+// ofLists readies a job of a game of which only the rules are known, and cuts its input
+// into splits; done closes what they read. The reducers write what they tell other
+// tiers themselves.
+func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error) {
+	kind := lists.Parents
+	if job.Step == step.Solve {
+		kind = lists.Values
+	}
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != tierio.Text)})
+	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
+		if job.Codec == tierio.Text {
+			return copyText(out, f)
+		}
+		w, err := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)
+		if err == nil {
+			err = appendRows(w, out, source, kind, p.keyWidth)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		return errors.Join(err, f.Close())
+	}
+	p.create = func(i int) (io.WriteCloser, error) {
+		return job.FS.Create(filepath.Join(job.Output, lists.PartName(i, job.Codec)))
+	}
+	if job.Step == step.Init {
+		return []split{fileSplit(job.FS, job.Input[0])}, func() {}, nil
+	}
+	rows, err := job.Rows()
+	if err != nil {
+		return nil, nil, err
+	}
+	var pieces []piece
+	for _, r := range rows {
+		for _, name := range r.Text {
+			info, err := job.FS.Stat(name)
+			if err != nil {
+				return nil, nil, errors.Join(err, runner.CloseRows(rows))
+			}
+			pieces = append(pieces, piece{fileSplit(job.FS, name), info.Size()})
+		}
+		if r.Packed != nil {
+			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
+		}
+	}
+	return group(pieces, mapsOfCore*runtime.GOMAXPROCS(0)), func() { runner.CloseRows(rows) }, nil
+}
+
+// appendRows writes rows of a kind that a reducer prints into its part.
+func appendRows(w *lists.PartWriter, out io.Reader, source string, kind lists.Kind, width int) error {
+	lines := streamfmt.NewLineReader(out, source)
+	rows := make([]lists.Row, 0, splitRows)
+	for {
+		line, err := lines.Next()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err == nil {
+			row, found, want := streamfmt.ParseRow(line, width)
+			if want == "" && found != kind {
+				want = "a row of " + kind.String()
+			}
+			if want != "" {
+				return lines.Errorf(want, line)
+			}
+			rows = append(rows, row)
+		}
+		if len(rows) == cap(rows) || err == io.EOF {
+			if err := w.Append(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// A piece is something to read of about so many bytes, too small for a map of its own
+// where there are many.
+type piece struct {
+	split
+	size int64
+}
+
+// packedPieces are the pieces of packed rows.
+func packedPieces(r runner.Rows, width int) (ps []piece) {
+	for _, share := range lists.Cut(splitRows, r.Packed) {
+		write := func(w io.Writer) error {
+			rows, err := new(lists.Loader).Load(nil, r.Packed, share)
+			if err != nil {
+				return err
+			}
+			var text []byte
+			for _, row := range rows {
+				text = streamfmt.AppendRow(text, row, r.Kind, width)
+			}
+			_, err = w.Write(text)
+			return err
+		}
+		ps = append(ps, piece{split{r.Name, write}, share.Rows * int64(2*width)})
+	}
+	return ps
+}
+
+// group makes splits of pieces, in their order, of about equal size where there are more
+// than most of them. In messages such a split has the name of its first piece, from whose
+// beginning lines are counted, and says how many come after it.
+func group(ps []piece, most int) (ss []split) {
+	var all, sum int64
+	for _, p := range ps {
+		all += p.size + 1
+	}
+	for len(ps) > 0 {
+		n := 0
+		for end := all * int64(len(ss)+1) / int64(most); n < len(ps) && (n == 0 || len(ps)-n > most-len(ss)-1 && sum < end); n++ {
+			sum += ps[n].size + 1
+		}
+		ss = append(ss, together(ps[:n]))
+		ps = ps[n:]
+	}
+	return ss
+}
+
+// together makes one split of pieces that follow one another.
+func together(ps []piece) split {
+	more := 0
+	for i := 1; i < len(ps); i++ {
+		if ps[i].source != ps[i-1].source {
+			more++
+		}
+	}
+	s := ps[0].split
+	if more > 0 {
+		s.source = fmt.Sprintf("%s and %d more", s.source, more)
+	}
+	s.write = func(w io.Writer) error {
+		for _, p := range ps {
+			if err := p.write(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s
+}

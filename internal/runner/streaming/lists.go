@@ -1,0 +1,107 @@
+package streaming
+
+import (
+	"path"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// ofLists plans a job of a game of which only the rules are known: Hadoop reads, sorts
+// and writes lines. What is packed only this process can read: then the job is Small's.
+func (p *plan) ofLists(job *runner.Job) error {
+	rows, err := job.Rows()
+	if err != nil {
+		return err
+	}
+	defer runner.CloseRows(rows)
+	if slices.ContainsFunc(rows, func(r runner.Rows) bool { return r.Packed != nil }) {
+		p.small = true
+		return nil
+	}
+	width := streamfmt.KeyWidth(job.Game.KeyBits())
+	files := 0
+	for _, r := range rows {
+		bytes, err := p.addText(r, job.Tier)
+		if err != nil {
+			return err
+		}
+		line := int64(width + len("\tm1\n"))
+		if r.Kind == lists.Parents {
+			line = int64(2*width + len("\tp\n"))
+		}
+		p.bytes += bytes
+		p.reads += bytes / line
+		files += len(r.Text)
+	}
+	of := *job
+	of.Reducers = p.reducers()
+	borders, err := of.Borders()
+	if err != nil {
+		return err
+	}
+	p.properties = step.Properties(job.Game, job.Step, job.Tier)
+	p.borders = []uint64{0}
+	for _, border := range borders {
+		if border > p.borders[len(p.borders)-1] { // equal ones Hadoop would refuse
+			p.borders = append(p.borders, border)
+		}
+	}
+	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border, width) }
+	p.maps = files
+	if most := 2 * max(p.Parallel, 1); files > most {
+		p.together, p.maps = true, p.tasks(p.reads)
+	}
+	return nil
+}
+
+// Codec is the form of the directories of a game's jobs where c was asked for. Of a game
+// of which only the rules are known, Hadoop reads and writes lines alone.
+func Codec(g game.Game, c tierio.Codec) tierio.Codec {
+	if runner.ByLists(g) {
+		return tierio.Text
+	}
+	return c
+}
+
+// addText adds files of text to what the maps read, and returns how many bytes they have.
+func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
+	pattern := lists.ToldGlob(tier)
+	for _, name := range r.Text {
+		info, err := p.work.FS.Stat(name)
+		if err != nil {
+			return 0, err
+		}
+		bytes += info.Size()
+		of := pattern
+		if r.Kind == lists.Parents && p.work.Step == step.Solve {
+			of = store.PartPrefix + "*"
+		}
+		if in := path.Join(path.Dir(name), of); !slices.Contains(p.inputs, in) {
+			p.inputs = append(p.inputs, in)
+		}
+	}
+	return bytes, nil
+}
+
+// countLists counts the rows of the parts of a job, where nothing came of its counters.
+func countLists(job *runner.Job) (n int64, err error) {
+	parts, err := tierio.Parts(job.FS, job.Output, job.Game.Spec())
+	if err != nil {
+		return 0, err
+	}
+	for _, part := range parts {
+		f, err := tierio.Seal(job.FS, part)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(f.Records)
+	}
+	return n, nil
+}

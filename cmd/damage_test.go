@@ -102,7 +102,7 @@ func (s *subject) prepare(t *testing.T) {
 		return dir
 	}
 	half := func(o solve.Options) {
-		g, err := all.Parse(s.spec)
+		g, err := all.Kinds().Parse(s.spec)
 		if err != nil {
 			t.Fatal(err)
 		}

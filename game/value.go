@@ -207,6 +207,19 @@ func (vs Values) Text(v Value) string {
 // a loss; the winner hastens, the loser delays.
 func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
 
+// Before is the value that a position gets by a move to one of value v: a move more from
+// the end; and where values are those of the player to move, what the one wins, the other
+// loses. The remoteness of v is below MaxRemoteness.
+func (vs Values) Before(v Value) Value {
+	switch o := v.Outcome(); {
+	case o == Undecided:
+		return 0
+	case vs.OfMover && o != Tie:
+		return NewValue(SecondWins+FirstWins-o, v.Remoteness()+1)
+	}
+	return v + NewValue(0, 1)
+}
+
 // rank orders values for the player who moves there; 0 is no value.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1

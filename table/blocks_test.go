@@ -104,7 +104,7 @@ func parse(t *testing.T, g game.Game, board string) game.Position {
 
 // verify checks the table of a data directory.
 func verify(dir string) (positions uint64, err error) {
-	tab, err := table.Open(store.Local{}, dir, all.Parse)
+	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +232,7 @@ func flip(t *testing.T, file string) {
 
 // TestOpenNothing wants a plain word where nothing has been solved.
 func TestOpenNothing(t *testing.T) {
-	if _, err := table.Open(store.Local{}, t.TempDir(), all.Parse); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
+	if _, err := table.Open(store.Local{}, t.TempDir(), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -241,7 +241,7 @@ func TestOpenNothing(t *testing.T) {
 // position, and wants each value to follow from the choices.
 func TestLookup(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.Open(store.Local{}, dir, all.Parse)
+	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@
 package mancala
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -187,10 +188,14 @@ func (r *rules) boards() uint64 { return r.ways[r.places()][r.all] }
 func (r *rules) KeyBits() uint        { return uint(bits.Len64(2*r.boards() - 1)) }
 func (r *rules) Start() game.Position { return r.key(&r.start, 0) }
 
-// Check wants the number of a board.
+// Check wants the number of a board, on which the stones do not lie farther back than
+// at the start: of a tier, that is.
 func (r *rules) Check(p game.Position) error {
 	if p>>1 >= r.boards() {
 		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places(), 2*r.boards()-1)
+	}
+	if p != r.Start() && r.Tier(p) <= 0 {
+		return fmt.Errorf("%s is farther from its end than the start: stones only go forward", r.AppendText(nil, p))
 	}
 	return nil
 }
@@ -290,6 +295,18 @@ func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 
 // Parse reads AppendText's text, with or without blanks.
 func (r *rules) Parse(text string) (game.Position, error) {
+	p, err := r.parse(text)
+	if err == nil {
+		err = r.Check(p)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("state %q: %w", text, err)
+	}
+	return p, nil
+}
+
+// parse is Parse of any board of so many stones.
+func (r *rules) parse(text string) (game.Position, error) {
 	state := strings.Map(func(c rune) rune {
 		if c == ' ' || c == '\t' {
 			return -1
@@ -300,24 +317,24 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	state, closed := strings.CutSuffix(state, ")")
 	counts, toMove, ok := strings.Cut(state, "],")
 	if !open || !closed || !ok || toMove != "0" && toMove != "1" {
-		return 0, fmt.Errorf("state %q: expected State([…], ROW): the stones of all places, and the row to move, 0 or 1", text)
+		return 0, errors.New("expected State([…], ROW): the stones of all places, and the row to move, 0 or 1")
 	}
 	places := strings.Split(counts, ",")
 	if len(places) != r.places() {
-		return 0, fmt.Errorf("state %q has %d places, expected %d: pits and goal of row 0, pits and goal of row 1", text, len(places), r.places())
+		return 0, fmt.Errorf("%d places, expected %d: pits and goal of row 0, pits and goal of row 1", len(places), r.places())
 	}
 	var b board
 	all := 0
 	for i, place := range places {
 		n, err := strconv.ParseUint(place, 10, 16)
 		if err != nil || int(n) > r.all {
-			return 0, fmt.Errorf("state %q has %q in place %d, expected a number of stones up to %d", text, place, i, r.all)
+			return 0, fmt.Errorf("%q in place %d, expected a number of stones up to %d", place, i, r.all)
 		}
 		b[i] = uint16(n)
 		all += int(n)
 	}
 	if all != r.all {
-		return 0, fmt.Errorf("state %q has %d stones, expected %d: %d in each of %d pits at the start", text, all, r.all, r.stones, 2*r.pits)
+		return 0, fmt.Errorf("%d stones, expected %d: %d in each of %d pits at the start", all, r.all, r.stones, 2*r.pits)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
 }

@@ -93,10 +93,6 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	return g
 }
 
-// Drop takes a position away, as rules would that forget it: whoever moves there meets
-// one that Check refuses.
-func (g *Acyclic) Drop(p game.Position) { delete(g.positions, p) }
-
 // Positions is all positions, ascending; play may not reach each.
 func (g *Acyclic) Positions() []game.Position {
 	var all []game.Position

@@ -337,7 +337,7 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 		return err
 	}
 	for _, e := range entries {
-		if d.attemptOf(e.Name()) == attempt {
+		if beside, _, _ := strings.Cut(e.Name(), "."); beside == path.Base(attempt) {
 			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
 				return err
 			}

@@ -66,7 +66,9 @@ func (pic Picture) String() string {
 	var b strings.Builder
 	line := func(left string, texts []string) {
 		var l strings.Builder
-		fmt.Fprintf(&l, "%-*s", margin, fmt.Sprintf("%*s", margin-1, left))
+		if margin > 0 {
+			fmt.Fprintf(&l, "%*s ", margin-1, left)
+		}
 		for _, text := range texts {
 			fmt.Fprintf(&l, " %*s", cell, text)
 		}

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,10 @@ type byLists struct {
 	firsts  []*told    // by tier: data_first, if it is whole and was looked at
 	seconds []*told    // data_second
 }
+
+// worthIt is Options.WorthIt where it is 0: to write the seal anew is as much work as
+// to make so much.
+const worthIt = 256 << 10
 
 // told is what a directory tells other tiers, or has told.
 type told struct {
@@ -109,11 +114,21 @@ func (b *byLists) forget(at **told, name string) error {
 	return b.remove(name)
 }
 
-// strip removes those files of a directory that nobody needs any more.
+// strip removes those files of a directory that nobody needs any more, if it is worth
+// it.
 func (b *byLists) strip(at **told, name string, goes func(file string) bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := *at
+	var bytes int64
+	for _, f := range t.seal.Files {
+		if goes(f.Name) {
+			bytes += f.Length
+		}
+	}
+	if bytes < cmp.Or(b.WorthIt, worthIt) {
+		return nil
+	}
 	t.dir, t.seal.Told = nil, t.tells
 	return t.seal.LetGo(b.data.FS, b.data.Dir(name), goes)
 }

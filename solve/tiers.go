@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -29,7 +30,14 @@ type run struct {
 	tabled []bool      // by tier, whether an earlier run has put it into the table
 	sealed bool        // an earlier run has put in all
 	tiers  *store.Seal // of those that are in it
+
+	unsaved []int     // tiers that the seal on disk does not have yet, descending
+	savedAt time.Time // when it was written
 }
+
+// tiersEvery is how often the seal of the tiers is written: of small tiers there are
+// many a second, and it names them all.
+const tiersEvery = 100 * time.Millisecond
 
 // A method is how the tiers of a game are solved: by blocks or by lists. It says what
 // a job reads, and what is needed no more.
@@ -228,11 +236,14 @@ func (r *run) backward(ctx context.Context) error {
 	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
 		err := r.solveTier(ctx, tier)
-		if tabled := <-tabling; err == nil {
-			err = tabled
-		}
-		if err != nil {
+		tabled := <-tabling
+		switch {
+		case err != nil && tabled == nil:
+			return errors.Join(err, r.saveTiers())
+		case err != nil:
 			return err
+		case tabled != nil:
+			return tabled
 		}
 		go func() { tabling <- r.tableAndLetGo(tier) }()
 	}
@@ -286,10 +297,32 @@ func (r *run) tableAndLetGo(tier int) error {
 			return fmt.Errorf("%s: %w", table.TierFile(r.g, tier), err)
 		}
 	}
-	if r.KeepAll {
+	r.unsaved = append(r.unsaved, tier)
+	if tier > 0 && time.Since(r.savedAt) < tiersEvery {
 		return nil
 	}
-	return r.letGo(tier)
+	if err := r.saveTiers(); err != nil {
+		return err
+	}
+	for _, tier := range r.unsaved {
+		if r.KeepAll {
+			break
+		}
+		if err := r.letGo(tier); err != nil {
+			return err
+		}
+	}
+	r.unsaved, r.savedAt = r.unsaved[:0], time.Now()
+	return nil
+}
+
+// saveTiers writes the seal of the tiers that are in the table.
+func (r *run) saveTiers() error {
+	if r.tables == "" {
+		return nil // an earlier run has put in all
+	}
+	slices.SortFunc(r.tiers.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	return r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
 }
 
 // table writes a tier's file of the table.
@@ -321,8 +354,7 @@ func (r *run) table(tier int) (err error) {
 		return err
 	}
 	r.tiers.Files = append(r.tiers.Files, f)
-	slices.SortFunc(r.tiers.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
-	return r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
+	return nil
 }
 
 // final counts the table and writes the course's text, if it is wanted.

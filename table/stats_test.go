@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -66,7 +67,7 @@ func TestTierStats(t *testing.T) {
 
 // TestTableStats counts a table in which each tier holds one position.
 func TestTableStats(t *testing.T) {
-	g, err := all.Tiered("connectn width=1 height=2 connect=2")
+	g, err := connectn.New(1, 2, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestTableStats(t *testing.T) {
 	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(store.Local{}, dir, all.Parse)
+	table, err := Open(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,11 @@ func FuzzParse(f *testing.F) {
 	f.Add("quickcross width=4 height=3 connect=3")
 	f.Add("chess")
 	f.Fuzz(func(t *testing.T, spec string) {
-		g, err := Parse(spec)
+		g, err := Kinds().Parse(spec)
 		if err != nil {
 			return
 		}
-		if again, err := Parse(g.Spec()); err != nil || again.Spec() != g.Spec() {
+		if again, err := Kinds().Parse(g.Spec()); err != nil || again.Spec() != g.Spec() {
 			t.Errorf("%q: %v", spec, err)
 		}
 	})

@@ -4,8 +4,6 @@
 package all
 
 import (
-	"fmt"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/dodgem"
@@ -23,20 +21,4 @@ func Kinds() game.Kinds {
 		mancala.Kind,
 		dodgem.Kind,
 	}
-}
-
-// Parse is Kinds().Parse.
-func Parse(spec string) (game.Game, error) { return Kinds().Parse(spec) }
-
-// Tiered makes the game of a spec, which must be solved a tier at a time.
-func Tiered(spec string) (game.Tiered, error) {
-	g, err := Parse(spec)
-	if err != nil {
-		return nil, err
-	}
-	t, ok := g.(game.Tiered)
-	if !ok {
-		return nil, fmt.Errorf("game %q is not solved by tiers", spec)
-	}
-	return t, nil
 }

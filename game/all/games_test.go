@@ -14,13 +14,9 @@ func TestParse(t *testing.T) {
 		{"  connectn   width=4\theight=5 connect=3\n", "connectn width=4 height=5 connect=3"},
 		{"connectn width=04 height=+5 connect=3", "connectn width=4 height=5 connect=3"},
 	} {
-		g, err := all.Parse(tt.spec)
+		g, err := all.Kinds().Parse(tt.spec)
 		if err != nil || g.Spec() != tt.want {
 			t.Errorf("Parse(%q) = %v, %v, want %q", tt.spec, g, err, tt.want)
-		}
-		tiered, err := all.Tiered(tt.spec)
-		if err != nil || tiered.Spec() != tt.want {
-			t.Errorf("Tiered(%q) = %v, %v, want %q", tt.spec, tiered, err, tt.want)
 		}
 	}
 }
@@ -38,31 +34,25 @@ func TestParseErrors(t *testing.T) {
 		{"connectn width=0 height=5 connect=3", `connectn: width, height and connect must be at least 1, found 0, 5 and 3`},
 		{"connectn width=4 height=5 connect=6", `connectn: connect 6 is longer than both sides of a board of 4×5`},
 	} {
-		if g, err := all.Parse(tt.spec); g != nil || err == nil || err.Error() != tt.want {
+		if g, err := all.Kinds().Parse(tt.spec); g != nil || err == nil || err.Error() != tt.want {
 			t.Errorf("Parse(%q) = %v, error\n%v, want\n%s", tt.spec, g, err, tt.want)
-		}
-		if g, err := all.Tiered(tt.spec); g != nil || err == nil || err.Error() != tt.want {
-			t.Errorf("Tiered(%q) = %v, error\n%v, want\n%s", tt.spec, g, err, tt.want)
 		}
 	}
 }
 
-// A game with cycles is known, but has no tiers.
+// A game with cycles is known.
 func TestParseCyclic(t *testing.T) {
 	const spec = "quickcross width=4 height=3 connect=3"
-	g, err := all.Parse(spec)
+	g, err := all.Kinds().Parse(spec)
 	if err != nil || g.Spec() != spec {
 		t.Errorf("Parse(%q) = %v, %v", spec, g, err)
-	}
-	if g, err := all.Tiered(spec); g != nil || err == nil || !strings.Contains(err.Error(), "not solved by tiers") {
-		t.Errorf("Tiered(%q) = %v, %v", spec, g, err)
 	}
 }
 
 // A game that is known, with parameters missing or too many, is an error.
 func TestParseWrongNumberOfParameters(t *testing.T) {
 	for _, spec := range []string{"connectn", "connectn width=4 height=5", "connectn width=4 height=5 connect=3 depth=2"} {
-		if g, err := all.Parse(spec); g != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("game %q", spec)) {
+		if g, err := all.Kinds().Parse(spec); g != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("game %q", spec)) {
 			t.Errorf("Parse(%q) = %v, %v", spec, g, err)
 		}
 	}
@@ -71,20 +61,21 @@ func TestParseWrongNumberOfParameters(t *testing.T) {
 // Every kind has a name of its own and works with its defaults; its spec makes
 // the same game again.
 func TestAll(t *testing.T) {
-	names := map[string]bool{}
+	if err := all.Kinds().Check(); err != nil {
+		t.Error(err)
+	}
 	for _, kind := range all.Kinds() {
-		if kind.Name == "" || kind.Usage == "" || names[kind.Name] {
-			t.Errorf("kind %+v lacks a name of its own or its usage", kind)
+		if kind.Usage == "" {
+			t.Errorf("kind %+v lacks its usage", kind)
 		}
-		names[kind.Name] = true
 		args := make([]int, len(kind.Params))
 		spec := kind.Name
 		for i, p := range kind.Params {
-			if p.Name == "" || p.Usage == "" {
-				t.Errorf("%s: parameter %+v lacks its name or usage", kind.Name, p)
+			if p.Usage == "" {
+				t.Errorf("%s: parameter %+v lacks its usage", kind.Name, p)
 			}
 			args[i] = p.Default
-			spec += fmt.Sprintf(" %s=%d", p.Name, p.Default)
+			spec += " " + p.Name + "=" + p.Text(p.Default)
 		}
 		g, err := kind.New(args)
 		if err != nil {
@@ -94,14 +85,11 @@ func TestAll(t *testing.T) {
 		if g.Spec() != spec {
 			t.Errorf("%s: Spec() = %q, want %q", kind.Name, g.Spec(), spec)
 		}
-		if again, err := all.Parse(g.Spec()); err != nil || again.Spec() != spec {
+		if again, err := all.Kinds().Parse(g.Spec()); err != nil || again.Spec() != spec {
 			t.Errorf("Parse(%q) = %v, %v", spec, again, err)
 		}
 		if err := g.Check(g.Start()); err != nil {
 			t.Errorf("%s: the start: %v", spec, err)
 		}
-	}
-	if !names["connectn"] {
-		t.Error("connectn is missing")
 	}
 }

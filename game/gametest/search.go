@@ -28,7 +28,7 @@ func (s *search) value(p game.Position) game.Value {
 				best = v
 			}
 		}
-		best = game.NewValue(best.Outcome(), best.Remoteness()+1)
+		best = s.values.Before(best)
 	}
 	s.known[p] = best
 	return best

@@ -20,12 +20,12 @@
 //	2·((Pits·(Pits-1)+1)·s + D) + p
 //
 // where s is the number of stones in pits, D the sum over them of the distance to the
-// goal of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
-// sown within the row lowers D. What goes on beyond the goal leaves one stone there for
-// at most two rows of others, of which those that end farther from a goal than they
-// were add at most Pits·(Pits-1) to D: less than the stone in the goal takes away. A
-// capture takes away more; and a p that becomes 1 is less than any of this. The tier is
-// the start's number less the position's.
+// last pit of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
+// sown within the row lowers D. What goes on beyond the goal leaves a stone there for at
+// most two rows of others, which add at most Pits·(Pits-1) to D, as much as two rows of
+// a stone in each pit have: less than the stone in the goal takes away. A capture takes
+// away more. And a p that becomes 1 is less than any of this. The tier is the start's
+// number less the position's.
 //
 // # The hash
 //
@@ -41,6 +41,7 @@
 package mancala
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -73,7 +74,7 @@ type rules struct {
 	start board
 	order [2*maxPits + 2]int      // place by place, as the key compares them
 	ways  [2*maxPits + 3][]uint64 // to divide r stones among m places: ways[m][r]
-	dist  [2*maxPits + 2]int      // of a place to its row's goal; 0 of a goal
+	dist  [2*maxPits + 2]int      // of a pit to the last one of its row
 	names [2*maxPits + 2]string
 }
 
@@ -99,7 +100,7 @@ func New(pits, stones int) (game.Acyclic, error) {
 	places := r.places()
 	for i := range pits {
 		r.order[i], r.order[pits+i] = i, pits+1+i
-		r.dist[i], r.dist[pits+1+i] = pits-i, pits-i
+		r.dist[i], r.dist[pits+1+i] = pits-1-i, pits-1-i
 		r.start[i], r.start[pits+1+i] = uint16(stones), uint16(stones)
 	}
 	r.order[2*pits], r.order[2*pits+1] = pits, 2*pits+1
@@ -126,12 +127,15 @@ func fits(pits, stones int) bool {
 	for i := range 2*pits + 1 {
 		keys *= float64(2*pits*stones+i+1) / float64(i+1)
 	}
-	return keys < math.MaxUint64 && height(pits, 2*pits*stones, stones*pits*(pits+1)) <= game.MaxRemoteness
+	return keys < math.MaxUint64 && lastTier(pits, stones) <= game.MaxRemoteness
 }
 
 // height is what every move lowers, without the pass: for so many stones in pits and
-// so far to the goals.
+// so far to the ends of their rows.
 func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
+
+// lastTier is the height of the start.
+func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
 // places is the number of pits and goals.
 func (r *rules) places() int { return 2*r.pits + 2 }
@@ -187,10 +191,14 @@ func (r *rules) boards() uint64 { return r.ways[r.places()][r.all] }
 func (r *rules) KeyBits() uint        { return uint(bits.Len64(2*r.boards() - 1)) }
 func (r *rules) Start() game.Position { return r.key(&r.start, 0) }
 
-// Check wants the number of a board.
+// Check wants the number of a board, on which the stones do not lie farther back than
+// at the start: of a tier, that is.
 func (r *rules) Check(p game.Position) error {
 	if p>>1 >= r.boards() {
 		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places(), 2*r.boards()-1)
+	}
+	if p != r.Start() && r.Tier(p) <= 0 {
+		return fmt.Errorf("%s is farther from its end than the start: stones only go forward", r.AppendText(nil, p))
 	}
 	return nil
 }
@@ -211,14 +219,14 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.Tie, 0)
 }
 
-func (r *rules) Tiers() int { return height(r.pits, r.all, r.stones*r.pits*(r.pits+1)) }
+func (r *rules) Tiers() int { return lastTier(r.pits, r.stones) }
 
 // Tier: see the package comment.
 func (r *rules) Tier(p game.Position) int {
 	b := r.board(p)
 	stones, distance, own := 0, 0, 0
 	for i, n := range b[:r.places()] {
-		if r.dist[i] == 0 {
+		if i == r.goal(0) || i == r.goal(1) {
 			continue
 		}
 		stones += int(n)
@@ -290,6 +298,18 @@ func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 
 // Parse reads AppendText's text, with or without blanks.
 func (r *rules) Parse(text string) (game.Position, error) {
+	p, err := r.parse(text)
+	if err == nil {
+		err = r.Check(p)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("state %q: %w", text, err)
+	}
+	return p, nil
+}
+
+// parse is Parse of any board of so many stones.
+func (r *rules) parse(text string) (game.Position, error) {
 	state := strings.Map(func(c rune) rune {
 		if c == ' ' || c == '\t' {
 			return -1
@@ -300,24 +320,24 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	state, closed := strings.CutSuffix(state, ")")
 	counts, toMove, ok := strings.Cut(state, "],")
 	if !open || !closed || !ok || toMove != "0" && toMove != "1" {
-		return 0, fmt.Errorf("state %q: expected State([…], ROW): the stones of all places, and the row to move, 0 or 1", text)
+		return 0, errors.New("expected State([…], ROW): the stones of all places, and the row to move, 0 or 1")
 	}
 	places := strings.Split(counts, ",")
 	if len(places) != r.places() {
-		return 0, fmt.Errorf("state %q has %d places, expected %d: pits and goal of row 0, pits and goal of row 1", text, len(places), r.places())
+		return 0, fmt.Errorf("%d places, expected %d: pits and goal of row 0, pits and goal of row 1", len(places), r.places())
 	}
 	var b board
 	all := 0
 	for i, place := range places {
 		n, err := strconv.ParseUint(place, 10, 16)
 		if err != nil || int(n) > r.all {
-			return 0, fmt.Errorf("state %q has %q in place %d, expected a number of stones up to %d", text, place, i, r.all)
+			return 0, fmt.Errorf("%q in place %d, expected a number of stones up to %d", place, i, r.all)
 		}
 		b[i] = uint16(n)
 		all += int(n)
 	}
 	if all != r.all {
-		return 0, fmt.Errorf("state %q has %d stones, expected %d: %d in each of %d pits at the start", text, all, r.all, r.stones, 2*r.pits)
+		return 0, fmt.Errorf("%d stones, expected %d: %d in each of %d pits at the start", all, r.all, r.stones, 2*r.pits)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
 }

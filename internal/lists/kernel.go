@@ -159,25 +159,19 @@ func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
 		if len(messages) > 0 {
 			return 0, &PositionError{p, "a message came, but the position is finished"}
 		}
-		return v, nil
+		return k.values.Ended(v, k.g.ToMove(p)), nil
 	}
 	moves, err := k.children(p)
 	if err != nil {
 		return 0, err
 	}
-	mover := game.First // whose outcomes are those of the player to move
-	if !k.values.OfMover {
-		mover = k.g.ToMove(p)
-	}
+	mover := k.g.ToMove(p)
 	came, best := 0, game.Value(0)
 	for _, m := range messages {
 		came += TimesOf(m.Word)
 		v := ValueOf(m.Word)
-		if k.values.OfMover {
-			v = turned(v)
-		}
 		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", ValueOf(m.Word))}
+			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
 		}
 		if best == 0 || k.values.Better(mover, v, best) {
 			best = v
@@ -190,16 +184,7 @@ func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
 		}
 		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but messages came of %d: %s", len(moves), came, why)}
 	}
-	return game.NewValue(best.Outcome(), best.Remoteness()+1), nil
-}
-
-// turned is the value of a child as the mover of its parent sees it, where outcomes are
-// those of the player to move: what one wins, the other loses.
-func turned(v game.Value) game.Value {
-	if v.Outcome() == game.FirstWins || v.Outcome() == game.SecondWins {
-		return v ^ 3
-	}
-	return v
+	return k.values.Before(best), nil
 }
 
 // tell tells the value of a position to its parents.

@@ -205,7 +205,11 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// It may replace that of a run of many hours: the new one must be there before the
 	// old one goes.
-	if err := d.writeFile(manifestName, text, d.syncs.FS.Sync); err != nil {
+	err = d.writeFile(manifestName, text, d.syncs.FS.Sync)
+	if err == nil {
+		err = d.FS.Sync(d.Path)
+	}
+	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	return nil
@@ -333,7 +337,7 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 		return err
 	}
 	for _, e := range entries {
-		if d.attemptOf(e.Name()) == attempt {
+		if beside, _, _ := strings.Cut(e.Name(), "."); beside == path.Base(attempt) {
 			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
 				return err
 			}

@@ -33,16 +33,14 @@ func (l *lasting) Sync(name string) error {
 	return l.FS.Sync(name)
 }
 
-// Last has what is committed from now on outlast a power cut, and the manifest, without
-// which nobody could go on with it.
+// Last has what is committed from now on outlast a power cut, and the name of the
+// manifest, without which nobody could go on with it; its bytes are synced always.
 func (d *Data) Last() error {
 	if d.syncs.on.Swap(true) {
 		return nil
 	}
-	for _, name := range []string{d.Dir(manifestName), d.Path} {
-		if err := d.FS.Sync(name); err != nil {
-			return err
-		}
+	if err := d.FS.Sync(d.Path); err != nil {
+		return err
 	}
 	// Who may not look into the directory above has not made the data directory.
 	if err := d.FS.Sync(filepath.Dir(d.Path)); !errors.Is(err, fs.ErrPermission) {

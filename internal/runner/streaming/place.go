@@ -11,9 +11,9 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 )
 
-// splitPlace matches how a mapper names a line of its input, "FILE from byte START:LINE:": the file,
-// the byte at which the mapper's split of it begins, and the number of the line, counted
-// from there.
+// splitPlace matches how a mapper names a line of its input, "FILE from byte START:LINE:":
+// the file, the byte at which the mapper's split of it begins, and the number of the line,
+// counted from there.
 var splitPlace = regexp.MustCompile(`(\S+)` + step.SplitMark + `(\d+):(\d+):`)
 
 // place replaces the first such name in a text by FILE:LINE, with the number of the line

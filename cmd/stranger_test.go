@@ -1,0 +1,114 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/step"
+)
+
+// TestLongStranger builds a module outside this one, testdata/stranger, with a game of
+// its own, and solves it and a game of ours with the module's own programs.
+func TestLongStranger(t *testing.T) {
+	longtest.Skip(t)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "stranger"))); err != nil {
+		t.Fatal(err)
+	}
+	root := mustAbs(t, "..")
+	gomod := "module stranger\n\ngo 1.25.0\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => " + root + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(gomod), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(words ...string) string {
+		t.Helper()
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") // nothing is fetched
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, out)
+		}
+		return string(out)
+	}
+	run("go", "build", "-o", "bin/", "./driver", "./mapper", "./reducer")
+	run("go", "test", "./...") // the contract of a game, which its test calls
+	for _, name := range step.AllNames() {
+		for side, binary := range map[string]string{"map": "mapper", "reduce": "reducer"} {
+			if err := os.Link(filepath.Join(dir, "bin", binary), filepath.Join(dir, "bin", name+"_"+side)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, test := range []struct{ game, says, lookup, finds string }{
+		{"connectn --width 3 --height 3 --connect 3", "connectn width=3 height=3 connect=3: tie in 9\n694 positions", "1 1", "X to move: tie in 7"},
+		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `},
+		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1"},
+	} {
+		tables := make(map[string]string)
+		for _, runner := range []string{"inline", "pipe"} {
+			name := fmt.Sprintf("%s, %s", test.game, runner)
+			data := strings.ReplaceAll(test.game+"-"+runner, " ", "")
+			words := append(append([]string{"bin/driver", "solve"}, strings.Fields(test.game)...), "--runner", runner, "--reducers", "2", "--data", data)
+			if said := run(words...); !strings.HasPrefix(said, test.says) {
+				t.Errorf("%s: %s, want %s", name, said, test.says)
+			}
+			if said := run("bin/driver", "lookup", "--data", data, test.lookup); !strings.Contains(said, test.finds) {
+				t.Errorf("%s: lookup says %s, want %s", name, said, test.finds)
+			}
+			run("bin/driver", "verify", "--data", data)
+			run("bin/driver", "verify", "--data", data, "--rules")
+			run("bin/driver", "stats", "--data", data)
+			tables[runner] = contentOf(t, filepath.Join(dir, data))
+		}
+		if tables["inline"] != tables["pipe"] {
+			t.Errorf("%s: the tables differ", test.game)
+		}
+	}
+	// Its programs know its games and no others.
+	for words, want := range map[string]string{
+		"bin/driver solve quickcross":                     `driver: unknown game "quickcross", expected nim, connectn`,
+		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
+		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",
+		"bin/mapper possible --stones 20 --last ever":     `mapper: --last: expected wins or loses, found "ever"`,
+		"bin/mapper possible --game connectn --stones 20": "mapper: flag provided but not defined: -stones",
+	} {
+		cmd := exec.Command(filepath.Join(dir, strings.Fields(words)[0]), strings.Fields(words)[1:]...)
+		status, _, stderr := ran(cmd)
+		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || got != want {
+			t.Errorf("%s: status %d, %s, want %s", words, status, got, want)
+		}
+	}
+}
+
+// contentOf is all that is in the table and in final of a data directory.
+func contentOf(t *testing.T, data string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"table/tier-*", "final/part-*"} {
+		names, err := filepath.Glob(filepath.Join(data, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: no %s, %v", data, pattern, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&all, "%s %q\n", filepath.Base(name), text)
+		}
+	}
+	return all.String()
+}

@@ -1,0 +1,84 @@
+package command_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// named is a game that is nothing but its spec.
+type named struct {
+	game.Game
+	spec string
+}
+
+func (n named) Spec() string { return n.spec }
+
+// nim has a parameter of either sort.
+var nim = game.Kind{Name: "nim", Params: []game.Param{
+	{Name: "heaps", Usage: "heaps", Default: 3},
+	{Name: "play", Usage: "who takes the last one", Default: 1, Words: []string{"normal", "misere"}},
+}, New: func(args []int) (game.Game, error) { return named{spec: fmt.Sprint(args)}, nil }}
+
+// Flags make the arguments of a game, whichever sort they are; what comes from a job
+// has no default.
+func TestGameOf(t *testing.T) {
+	for _, test := range []struct {
+		line    string
+		fromJob bool
+		want    string
+	}{
+		{"", false, "[3 1]"},
+		{"--heaps 5", false, "[5 1]"},
+		{"--play normal --heaps -1", false, "[-1 0]"},
+		{"--play often", false, `test: --play: expected normal or misere, found "often"`},
+		{"--heaps many", false, `test: invalid value "many" for flag -heaps: parse error`},
+		{"--heaps 5 --play misere", true, "[5 1]"},
+		{"--heaps 5", true, `test: --play: expected normal or misere, found ""`},
+	} {
+		var made game.Game
+		app := &cli.App{Commands: []*cli.Command{{
+			Name:  "play",
+			Flags: command.GameFlags(nim, test.fromJob),
+			Action: func(c *cli.Context) (err error) {
+				made, err = command.GameOf(c, nim)
+				return err
+			},
+		}}}
+		var stderr strings.Builder
+		status := command.Run(app, append([]string{"test", "play"}, strings.Fields(test.line)...), strings.NewReader(""), io.Discard, &stderr)
+		got, _, _ := strings.Cut(stderr.String(), "\n")
+		if made != nil {
+			got = made.Spec()
+		}
+		if got != test.want || (made == nil) != (status == command.ExitUsage) {
+			t.Errorf("%q: status %d, %s, want %s", test.line, status, got, test.want)
+		}
+	}
+}
+
+// A parameter cannot have the name of a flag that all games have, nor of what the
+// driver says to tasks: one of them would get lost.
+func TestCheckGames(t *testing.T) {
+	flags := []cli.Flag{&cli.StringFlag{Name: "data", Aliases: []string{"d"}}}
+	if err := command.CheckGames(game.Kinds{nim}, flags, "tier"); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"data", "d", "tier", "game", "help", "h"} {
+		kind := nim
+		kind.Params = []game.Param{{Name: name, Usage: name}}
+		err := command.CheckGames(game.Kinds{kind}, flags, "tier")
+		if err == nil || err.Error() != "game nim, parameter "+name+": the name is taken by a flag that all games have" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := command.CheckGames(nil, flags); err == nil {
+		t.Error("no games at all are in order")
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/longtest"
 )
 
 // peak solves a game with some flags on so many cores, and returns how many
@@ -139,7 +141,7 @@ func TestMemoryLimit(t *testing.T) {
 // TestLongMemory has 5×5 in 256M, and 4×4 in 64M, in which what the ranges hear
 // does not fit.
 func TestLongMemory(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	five := "connectn --width 5 --height 4 --connect 4"
 	checkMemory(t, []string{five, cross43}, []int{8, 64}, 64, "--final yes")
 	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")

@@ -207,6 +207,15 @@ func (vs Values) Text(v Value) string {
 // a loss; the winner hastens, the loser delays.
 func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
 
+// Ended is how the value of a finished position, which is a player's (see
+// Game.Primitive), is read, if it is the turn of mover; 0 of 0.
+func (vs Values) Ended(v Value, mover Player) Value {
+	if !vs.OfMover || v == 0 {
+		return v
+	}
+	return v.Outcome().For(mover).In(v.Remoteness())
+}
+
 // Before is the value that a position gets by a move to one of value v: a move more from
 // the end; and where values are those of the player to move, what the one wins, the other
 // loses. The remoteness of v is below MaxRemoteness.

@@ -116,3 +116,90 @@ func TestScoresInverse(t *testing.T) {
 		}
 	}
 }
+
+// A value in words, in each reading.
+func TestValuesText(t *testing.T) {
+	players, mover := game.Values{Players: [2]string{"row 0", "row 1"}}, game.Values{OfMover: true}
+	for _, tt := range []struct {
+		values game.Values
+		v      game.Value
+		want   string
+	}{
+		{players, game.NewValue(game.FirstWins, 3), "row 0 wins in 3"},
+		{players, game.NewValue(game.SecondWins, 0), "row 1 wins in 0"},
+		{players, game.NewValue(game.Tie, 1023), "tie in 1023"},
+		{players, 0, "undecided"},
+		{mover, game.Wins.In(3), "WIN in 3"},
+		{mover, game.Loses.In(0), "LOSE in 0"},
+		{mover, game.Ties.In(9), "TIE in 9"},
+		{mover, game.Draws.In(9), "DRAW"},
+	} {
+		if got := tt.values.Text(tt.v); got != tt.want {
+			t.Errorf("%+v: value %d is %q, want %q", tt.values, tt.v, got, tt.want)
+		}
+	}
+}
+
+// What a player would rather have, from the best to the worst, in each reading.
+func TestBetter(t *testing.T) {
+	wins := func(p game.Player, n int) game.Value { return game.NewValue(game.WinFor(p), n) }
+	tie := func(n int) game.Value { return game.NewValue(game.Tie, n) }
+	for _, p := range []game.Player{game.First, game.Second} {
+		o := p.Other()
+		for _, tt := range []struct {
+			values game.Values
+			order  []game.Value
+		}{
+			{game.Values{}, []game.Value{wins(p, 0), wins(p, 1), wins(p, 16383), tie(16383), tie(64), tie(0), wins(o, 16383), wins(o, 0), 0}},
+			{game.Values{TiesSoon: true}, []game.Value{wins(p, 1), tie(0), tie(64), tie(16383), wins(o, 64), wins(o, 0), 0}},
+			{game.Values{OfMover: true, TiesSoon: true}, []game.Value{game.Loses.In(0), game.Loses.In(64), tie(0), tie(9), 0, game.Wins.In(9), game.Wins.In(1)}},
+			{game.Values{OfMover: true}, []game.Value{game.Loses.In(0), tie(9), tie(0), 0, game.Wins.In(9)}},
+		} {
+			for i, v := range tt.order {
+				for j, w := range tt.order {
+					if got := tt.values.Better(p, v, w); got != (i < j) {
+						t.Errorf("%+v, player %s: %d better than %d is %v", tt.values, p, v, w, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A move brings its mover the value of the position to which it leads, one move later.
+func TestBefore(t *testing.T) {
+	for _, tt := range []struct{ v, players, mover game.Value }{
+		{0, 0, 0},
+		{game.NewValue(game.FirstWins, 0), game.NewValue(game.FirstWins, 1), game.Loses.In(1)},
+		{game.NewValue(game.SecondWins, 99), game.NewValue(game.SecondWins, 100), game.Wins.In(100)},
+		{game.NewValue(game.Tie, 7), game.NewValue(game.Tie, 8), game.Ties.In(8)},
+	} {
+		if got := (game.Values{}).Before(tt.v); got != tt.players {
+			t.Errorf("players: before %d is %d, want %d", tt.v, got, tt.players)
+		}
+		if got := (game.Values{OfMover: true}).Before(tt.v); got != tt.mover {
+			t.Errorf("mover: before %d is %d, want %d", tt.v, got, tt.mover)
+		}
+	}
+}
+
+// How play ended is a player's, and may be read as the mover's.
+func TestEnded(t *testing.T) {
+	o := game.NewValue(game.SecondWins, 0)
+	for _, tt := range []struct {
+		ofMover bool
+		v       game.Value
+		mover   game.Player
+		want    game.Value
+	}{
+		{false, o, game.Second, o},
+		{true, o, game.Second, game.Wins.In(0)},
+		{true, o, game.First, game.Loses.In(0)},
+		{true, game.NewValue(game.Tie, 0), game.Second, game.Ties.In(0)},
+		{true, 0, game.Second, 0},
+	} {
+		if got := (game.Values{OfMover: tt.ofMover}).Ended(tt.v, tt.mover); got != tt.want {
+			t.Errorf("%+v: got %d", tt, got)
+		}
+	}
+}

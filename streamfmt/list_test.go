@@ -249,3 +249,35 @@ func FuzzRowText(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkList packs and reads the rows of a cell.
+func BenchmarkList(b *testing.B) {
+	rows := randomRows(rand.New(rand.NewPCG(1, 5)), streamfmt.CellRows, 36)
+	var p streamfmt.PackedRows
+	b.Run("pack", func(b *testing.B) {
+		for range b.N {
+			p.Reset()
+			p.Add(1, rows)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
+	})
+	file := packList(b, map[int][]streamfmt.Row{1: rows}, streamfmt.Parents, len(rows))
+	f, err := streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists")
+	if err != nil {
+		b.Fatal(err)
+	}
+	cells, err := f.Cells(f.Pages()[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		var c streamfmt.CellReader
+		var got []streamfmt.Row
+		for range b.N {
+			if got, err = c.Append(got[:0], f, cells); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -22,23 +23,56 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// solved solves 4×5 connect 3, which has several ranges, once for all tests of
-// damage, and returns a copy of its data directory.
+// solvedOnce solves 4×5 connect 3, which has several ranges, once for all tests of
+// damage: the files of its table.
+var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	g, err := connectn.New(4, 5, 3)
+	if err != nil {
+		return nil, err
+	}
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+		return nil, err
+	}
+	files = make(map[string][]byte)
+	names, err := filepath.Glob(filepath.Join(dir, table.Dir, "*"))
+	for _, name := range names {
+		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	return files, err
+})
+
+// solved returns a data directory with a copy of that table.
 func solved(t *testing.T) (dir string, g *connectn.Rules) {
 	t.Helper()
 	g, err := connectn.New(4, 5, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	files, err := solvedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, table.Dir), 0o777); err != nil {
 		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, table.Dir, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir, g
 }

@@ -22,13 +22,14 @@ type rowLists struct {
 	fsys  store.FS
 	names []string
 	seals []*store.SealedFile
+	share int // rows that are checked at a time
 
 	mu    sync.Mutex // of what follows
 	tiers []*lists.Source
 }
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
-	t := &rowLists{g: g, fsys: fsys, tiers: make([]*lists.Source, g.Tiers()+1)}
+	t := &rowLists{g: g, fsys: fsys, share: shareRows, tiers: make([]*lists.Source, g.Tiers()+1)}
 	for tier := range t.tiers {
 		name, file, err := sealOf(seal, data, g, tier)
 		if err != nil {
@@ -103,7 +104,7 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, share := range lists.Cut(shareRows, f) {
+		for _, share := range lists.Cut(t.share, f) {
 			part.ranges = append(part.ranges, uint64(len(shares)))
 			shares = append(shares, listShare{share, tier})
 		}

@@ -64,15 +64,6 @@ type plainRules struct {
 	most   int  // the greatest remoteness that can be written
 }
 
-// finished is the value of a finished position, 0 of the others.
-func (g *plainRules) finished(p game.Position) game.Value {
-	v := g.Primitive(p)
-	if g.values.OfMover && v != 0 {
-		v = v.Outcome().For(g.ToMove(p)).In(0)
-	}
-	return v
-}
-
 // follows is the outcome of a position, as values are written, and the number of moves
 // to it, by its children's values: the winner hastens, the loser delays, a tie is better
 // than play that never ends. ok is false if a child has no value.
@@ -293,7 +284,7 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 					continue
 				}
 				if p, _ := reader.at(int(slot)); p != c.g.Start() {
-					return newFault(c.g, p, "cannot be reached: no move of a position of the table leads to it")
+					return newFault(c.g.Game, p, "cannot be reached: no move of a position of the table leads to it")
 				}
 			}
 			return nil
@@ -320,7 +311,7 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, firsts []ui
 					return err
 				}
 				if reason != "" {
-					return newFault(c.g, p, reason)
+					return newFault(c.g.Game, p, reason)
 				}
 			}
 			c.mu.Lock()
@@ -356,7 +347,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		return fmt.Sprintf("its text is read as position %#x", again), nil
 	}
 	c.moves = c.g.Moves(c.moves[:0], p)
-	if end := c.g.finished(p); end != 0 {
+	if end := c.g.values.Ended(c.g.Primitive(p), c.g.ToMove(p)); end != 0 {
 		switch {
 		case len(c.moves) > 0:
 			return "it is finished, but has moves", nil

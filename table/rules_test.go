@@ -12,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/store"
 )
 
 // A right table of a game with cycles passes the check by the rules; each position
@@ -30,7 +29,7 @@ func TestRulesCyclic(t *testing.T) {
 	for _, g := range games {
 		right := valuesOf(g)
 		verify := func(values map[game.Position]byte) error {
-			tab, err := OpenOf(store.Local{}, cyclicTable(t, g, values), g)
+			tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +77,7 @@ func TestRulesUnled(t *testing.T) {
 	g := game.PlainRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)
-	tab, err := OpenOf(store.Local{}, cyclicTable(t, g, values), g)
+	tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
 	if err != nil {
 		t.Fatal(err)
 	}

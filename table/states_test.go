@@ -6,8 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
@@ -22,12 +21,9 @@ import (
 
 // cyclicTable writes a table of a game with the value of each position, as
 // remoteness<<2 | result; a position without is not reached.
-func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (dir string) {
+func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) memory {
 	t.Helper()
-	dir = t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, Dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	m := newMemory()
 	var out bytes.Buffer
 	w, err := streamfmt.NewRangeWriter(&out, g.Spec())
 	if err != nil {
@@ -58,17 +54,13 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) (di
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, CyclicFile), out.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	m.write(t, CyclicFile, out.Bytes())
 	index := &rangeio.Index{Game: g.Spec(), Passes: []rangeio.Found{{Pass: "create"}}, Runs: []rangeio.Run{{Dir: Dir}}}
-	if err := index.Write(store.Local{}, filepath.Join(dir, Dir)); err != nil {
+	if err := index.Write(m, Dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	m.seal(t, g.Spec())
+	return m
 }
 
 // valuesOf are the values that a game has.
@@ -97,8 +89,7 @@ func TestVerifyCyclic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			right := valuesOf(g)
 			verify := func(values map[game.Position]byte, band int) error {
-				dir := cyclicTable(t, g, values)
-				tab, err := OpenOf(store.Local{}, dir, g)
+				tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,28 +138,22 @@ func TestVerifyCyclicFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := valuesOf(g)
-	dir := cyclicTable(t, g, values)
-	verify := func(dir string) (uint64, error) {
-		tab, err := OpenOf(store.Local{}, dir, g)
+	m := cyclicTable(t, g, values)
+	verify := func() (uint64, error) {
+		tab, err := OpenOf(m, ".", g)
 		if err != nil {
 			return 0, err
 		}
 		defer tab.Close()
 		return tab.Verify(context.Background())
 	}
-	if n, err := verify(dir); err != nil || n != uint64(len(values)) {
+	if n, err := verify(); err != nil || n != uint64(len(values)) {
 		t.Fatalf("%d positions, %v", n, err)
 	}
-	name := filepath.Join(dir, CyclicFile)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := CyclicFile
+	data := m.MapFS[name].Data
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), name+": damaged") {
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), name+": damaged") {
 		t.Errorf("damaged: %v", err)
 	}
 	var out bytes.Buffer
@@ -179,10 +164,9 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := w.Close(); err != nil { // no positions, and so it says
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "is missing") {
+	m.write(t, name, out.Bytes())
+	m.seal(t, g.Spec())
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "is missing") {
 		t.Errorf("empty: %v", err)
 	}
 	out.Reset()
@@ -197,10 +181,9 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(name, out.Bytes(), 0o666), Seal(store.Local{}, dir, g.Spec())); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
+	m.write(t, name, out.Bytes())
+	m.seal(t, g.Spec())
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "the numbers of positions") {
 		t.Errorf("not counted: %v", err)
 	}
 }
@@ -208,8 +191,8 @@ func TestVerifyCyclicFile(t *testing.T) {
 // Look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
 	g := game.PlainRanges(gametest.TieGame(), 4)
-	dir := cyclicTable(t, g, valuesOf(g))
-	tab, err := OpenOf(store.Local{}, dir, g)
+	m := cyclicTable(t, g, valuesOf(g))
+	tab, err := OpenOf(m, ".", g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,10 +231,8 @@ func TestCyclicTable(t *testing.T) {
 	if n := strings.Count(text.String(), `class="remoteness"`); n != 5 {
 		t.Errorf("a picture of %d columns, want 5", n)
 	}
-	if err := os.Remove(filepath.Join(dir, Dir, store.Success)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenOf(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), "not whole") {
+	delete(m.MapFS, path.Join(Dir, store.Success))
+	if _, err := OpenOf(m, ".", g); err == nil || !strings.Contains(err.Error(), "not whole") {
 		t.Errorf("without _SUCCESS: %v", err)
 	}
 }

@@ -37,7 +37,10 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), verifyCommand(games), rangesCommand(games)}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), verifyCommand(games)}
+	if tiered := withRanges(games); len(tiered) > 0 {
+		commands = append(commands, rangesCommand(tiered))
+	}
 	var names []string
 	for _, c := range commands {
 		names = append(names, c.Name)

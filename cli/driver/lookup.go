@@ -144,7 +144,7 @@ func parsePosition(g game.Game, text string) (game.Position, error) {
 	case notMoves == nil: // nothing but blanks
 		return 0, notBoard
 	}
-	return 0, fmt.Errorf("neither a board (%w) nor moves (%w)", notBoard, notMoves)
+	return 0, fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
 }
 
 // playMoves makes moves from the start. It returns how many could be made.

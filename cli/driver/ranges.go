@@ -9,10 +9,9 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
-// rangesCommand is of the games with ranges: those of a pass over a game with cycles
-// are the driver's to cut, as no job by hand makes the index that the next pass needs.
+// rangesCommand is of games with ranges; see withRanges.
 func rangesCommand(games game.Kinds) *cli.Command {
-	return ofGame(withRanges(games), &cli.Command{
+	return ofGame(games, &cli.Command{
 		Name:  "ranges",
 		Usage: "write the file of ranges that a job by hand needs to have several reducers",
 		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
@@ -30,8 +29,10 @@ func rangesFlags() []cli.Flag {
 	}
 }
 
-// withRanges are the games whose tiers have ranges. What a kind makes, a game of it
-// tells, which its defaults make.
+// withRanges are the games whose tiers have ranges: what a kind makes is told by the
+// game that its defaults make. The borders of other games are not known beforehand, but
+// by the driver: it cuts lists by what a tier before has written, and in a pass over a
+// game with cycles no job by hand makes the index that the next one needs.
 func withRanges(games game.Kinds) (tiered game.Kinds) {
 	for _, kind := range games {
 		var args []int

@@ -62,7 +62,11 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 		} else {
 			g.start = p
 		}
-		g.positions[p] = node{tier: tier, mover: game.Player(r.IntN(2)), end: game.NewValue(game.Outcome(1+r.IntN(3)), 0)}
+		mover := game.Player(r.IntN(2))
+		if g.values.OfMover {
+			mover = game.First
+		}
+		g.positions[p] = node{tier: tier, mover: mover, end: game.NewValue(game.Outcome(1+r.IntN(3)), 0)}
 		byTier[tier] = append(byTier[tier], p)
 	}
 	for tier := range byTier {
@@ -83,18 +87,11 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 				}
 				x.next = append(x.next, after[r.IntN(far)])
 			}
-			if g.values.OfMover {
-				x.mover = game.First
-			}
 			g.positions[p] = x
 		}
 	}
 	return g
 }
-
-// Drop takes a position away, as rules would that forget it: whoever moves there meets
-// one that Check refuses.
-func (g *Acyclic) Drop(p game.Position) { delete(g.positions, p) }
 
 // Positions is all positions, ascending; play may not reach each.
 func (g *Acyclic) Positions() []game.Position {

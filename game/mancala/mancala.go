@@ -20,12 +20,12 @@
 //	2·((Pits·(Pits-1)+1)·s + D) + p
 //
 // where s is the number of stones in pits, D the sum over them of the distance to the
-// goal of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
-// sown within the row lowers D. What goes on beyond the goal leaves one stone there for
-// at most two rows of others, of which those that end farther from a goal than they
-// were add at most Pits·(Pits-1) to D: less than the stone in the goal takes away. A
-// capture takes away more; and a p that becomes 1 is less than any of this. The tier is
-// the start's number less the position's.
+// last pit of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
+// sown within the row lowers D. What goes on beyond the goal leaves a stone there for at
+// most two rows of others, which add at most Pits·(Pits-1) to D, as much as two rows of
+// a stone in each pit have: less than the stone in the goal takes away. A capture takes
+// away more. And a p that becomes 1 is less than any of this. The tier is the start's
+// number less the position's.
 //
 // # The hash
 //
@@ -74,7 +74,7 @@ type rules struct {
 	start board
 	order [2*maxPits + 2]int      // place by place, as the key compares them
 	ways  [2*maxPits + 3][]uint64 // to divide r stones among m places: ways[m][r]
-	dist  [2*maxPits + 2]int      // of a place to its row's goal; 0 of a goal
+	dist  [2*maxPits + 2]int      // of a pit to the last one of its row
 	names [2*maxPits + 2]string
 }
 
@@ -100,7 +100,7 @@ func New(pits, stones int) (game.Acyclic, error) {
 	places := r.places()
 	for i := range pits {
 		r.order[i], r.order[pits+i] = i, pits+1+i
-		r.dist[i], r.dist[pits+1+i] = pits-i, pits-i
+		r.dist[i], r.dist[pits+1+i] = pits-1-i, pits-1-i
 		r.start[i], r.start[pits+1+i] = uint16(stones), uint16(stones)
 	}
 	r.order[2*pits], r.order[2*pits+1] = pits, 2*pits+1
@@ -127,12 +127,15 @@ func fits(pits, stones int) bool {
 	for i := range 2*pits + 1 {
 		keys *= float64(2*pits*stones+i+1) / float64(i+1)
 	}
-	return keys < math.MaxUint64 && height(pits, 2*pits*stones, stones*pits*(pits+1)) <= game.MaxRemoteness
+	return keys < math.MaxUint64 && lastTier(pits, stones) <= game.MaxRemoteness
 }
 
 // height is what every move lowers, without the pass: for so many stones in pits and
-// so far to the goals.
+// so far to the ends of their rows.
 func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
+
+// lastTier is the height of the start.
+func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
 // places is the number of pits and goals.
 func (r *rules) places() int { return 2*r.pits + 2 }
@@ -216,14 +219,14 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.Tie, 0)
 }
 
-func (r *rules) Tiers() int { return height(r.pits, r.all, r.stones*r.pits*(r.pits+1)) }
+func (r *rules) Tiers() int { return lastTier(r.pits, r.stones) }
 
 // Tier: see the package comment.
 func (r *rules) Tier(p game.Position) int {
 	b := r.board(p)
 	stones, distance, own := 0, 0, 0
 	for i, n := range b[:r.places()] {
-		if r.dist[i] == 0 {
+		if i == r.goal(0) || i == r.goal(1) {
 			continue
 		}
 		stones += int(n)

@@ -3,11 +3,11 @@ package mancala
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -144,9 +144,7 @@ func TestOracle(t *testing.T) {
 }
 
 func TestLongOracle(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
+	longtest.Skip(t)
 	for _, tt := range table {
 		if tt.long {
 			againstOracle(t, tt.pits, tt.stones, tt.value, tt.moves)

@@ -2,13 +2,13 @@ package mnk
 
 import (
 	"math/bits"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -69,9 +69,7 @@ func againstOracle(t *testing.T, width, height, connect int) {
 func TestOracle(t *testing.T) { everyBoard(t, 1, 9) }
 
 func TestLongOracle(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
+	longtest.Skip(t)
 	everyBoard(t, 10, 12)
 }
 

@@ -38,7 +38,7 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		if !v.Valid() {
 			return lines.WantOutcome
 		}
-		finished := c.g.Primitive(row.Key)
+		finished := c.g.Values().Ended(c.g.Primitive(row.Key), c.g.ToMove(row.Key))
 		if finished != 0 && v != finished {
 			return fmt.Sprintf("the value %d, as this position is finished", finished)
 		}

@@ -159,7 +159,7 @@ func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
 		if len(messages) > 0 {
 			return 0, &PositionError{p, "a message came, but the position is finished"}
 		}
-		return v, nil
+		return k.values.Ended(v, k.g.ToMove(p)), nil
 	}
 	moves, err := k.children(p)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
 )
@@ -244,9 +245,7 @@ func TestRandom(t *testing.T) {
 }
 
 func TestLongRandom(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("TREEREDUCE_LONG is not set")
-	}
+	longtest.Skip(t)
 	for seed := range uint64(50) {
 		testRandom(t, 100+seed, 1000)
 	}

@@ -27,7 +27,7 @@ type Outbox struct {
 
 	rows    []Row
 	tiers   []uint16 // of rows: a game has at most game.MaxRemoteness of them
-	spare   []Row
+	sorter  sorter
 	numbers []int // by tier: how many rows, then where those of the tier end
 }
 
@@ -69,8 +69,8 @@ func (o *Outbox) Flush() error {
 	if len(o.rows) == 0 {
 		return nil
 	}
-	if cap(o.spare) < len(o.rows) {
-		o.spare = make([]Row, cap(o.rows))
+	if cap(o.sorter.spare) < len(o.rows) {
+		o.sorter.spare = make([]Row, cap(o.rows))
 	}
 	// Rows of a tier come together, in the order in which they were told.
 	clear(o.numbers)
@@ -80,9 +80,9 @@ func (o *Outbox) Flush() error {
 	for i := 1; i < len(o.numbers); i++ {
 		o.numbers[i] += o.numbers[i-1]
 	}
-	spare := o.spare[:len(o.rows)]
+	byTier := o.sorter.spare[:len(o.rows)]
 	for i, tier := range o.tiers {
-		spare[o.numbers[tier]] = o.rows[i]
+		byTier[o.numbers[tier]] = o.rows[i]
 		o.numbers[tier]++
 	}
 	from := 0
@@ -90,8 +90,11 @@ func (o *Outbox) Flush() error {
 		if from == to {
 			continue
 		}
-		sorted, _ := sortRows(spare[from:to:to], o.rows[from:to:to])
-		if err := o.add(tier, merge(sorted, o.kind)); err != nil {
+		rows := byTier[from:to]
+		if !inOrder(rows) {
+			o.sorter.sortWith(rows, o.rows[from:to])
+		}
+		if err := o.add(tier, merge(rows, o.kind)); err != nil {
 			return err
 		}
 		from = to

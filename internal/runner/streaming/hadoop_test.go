@@ -22,6 +22,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/store"
@@ -92,9 +93,7 @@ func TestHadoop(t *testing.T) {
 
 // TestLongHadoop has what takes many minutes: make test-hadoop-long runs it.
 func TestLongHadoop(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-hadoop-long runs it")
-	}
+	longtest.Skip(t)
 	onSite(t, []siteTest{
 		{"three reducers", testThreeReducers},
 		{"passes as text", testPassText},

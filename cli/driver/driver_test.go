@@ -1,0 +1,79 @@
+package driver
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+)
+
+// some are games of all sorts: with ranges, with cycles, of rules only.
+func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.Kind} }
+
+// runs runs a command line, and wants it to be done.
+func runs(t *testing.T, line string) (stdout string) {
+	t.Helper()
+	status, stdout, stderr := told(some(), line, "")
+	if status != 0 || stderr != "" {
+		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
+	}
+	return stdout
+}
+
+// told is what a command line comes to, by its words.
+func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+	var out, errs strings.Builder
+	status = Run(games, append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// refused wants command lines to be wrong usage, of which the first line is told.
+func refused(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for line, want := range lines {
+		status, stdout, stderr := told(some(), line, "")
+		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "driver: "+want {
+			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
+		}
+	}
+}
+
+// solved is a data directory of each game of some, solved.
+func solved(t *testing.T) map[string]string {
+	t.Helper()
+	dirs := make(map[string]string)
+	for name, board := range map[string]string{"connectn": "--width 2 --height 2 --connect 2", "quickcross": "--width 2 --height 2 --connect 2", "mnk": "--width 2 --height 2 --connect 2"} {
+		dirs[name] = filepath.Join(t.TempDir(), name)
+		runs(t, "solve "+name+" "+board+" --data "+dirs[name])
+	}
+	return dirs
+}
+
+// A program lists what it can do with its games, and nothing else.
+func TestCommands(t *testing.T) {
+	for _, test := range []struct {
+		games game.Kinds
+		want  string
+	}{
+		{some(), "solve, status, lookup, stats, verify, ranges"},
+		{some()[1:], "solve, status, lookup, stats, verify"},
+	} {
+		if status, _, stderr := told(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
+			t.Errorf("status %d, %s, want %s", status, stderr, test.want)
+		}
+	}
+	for want, games := range map[string]game.Kinds{
+		"driver: no games are given\n":           nil,
+		"driver: game connectn is given twice\n": append(some(), connectn.Kind),
+		"driver: game nim, parameter reducers: the name is taken by a flag that all games have\n": {{
+			Name: "nim", New: connectn.Kind.New, Params: []game.Param{{Name: "reducers"}}}},
+	} {
+		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package driver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The keys at which the parts begin are on stdout, or in the file; what games have none
+// is not to be chosen.
+func TestRanges(t *testing.T) {
+	const line = "ranges connectn --width 4 --height 5 --connect 3 --tier 7 --reducers 3"
+	said := runs(t, line)
+	for _, want := range []string{"SEQ", "040000", "180000"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q, want %q in it", said, want)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "ranges")
+	if rest := runs(t, line+" --out "+name); rest != "" {
+		t.Errorf("beside the file: %q", rest)
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != said {
+		t.Errorf("%q, %v, want %q", text, err, said)
+	}
+	refused(t, map[string]string{
+		"ranges":                                 "expected a game: connectn",
+		"ranges quickcross":                      `unknown game "quickcross", expected connectn`,
+		"ranges mnk":                             `unknown game "mnk", expected connectn`,
+		"ranges connectn --reducers 2":           "--tier is missing",
+		"ranges connectn --tier 2":               "--reducers is missing",
+		"ranges connectn --tier 2 two":           `unexpected argument "two"`,
+		"ranges connectn --tier 10 --reducers 2": "connectn width=3 height=3 connect=3: tier 10, expected 0 to 9",
+	})
+}

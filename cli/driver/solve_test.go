@@ -1,0 +1,112 @@
+package driver
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/hadoop"
+)
+
+func TestSolve(t *testing.T) {
+	for name, want := range map[string]string{
+		"connectn":   "connectn width=2 height=2 connect=2: X wins in 3\n13 positions in ",
+		"quickcross": "quickcross width=2 height=2 connect=2: ",
+		"mnk":        "mnk width=2 height=2 connect=2: X wins in 3\n",
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		line := "solve " + name + " --width 2 --height 2 --connect 2 --data " + dir
+		said := runs(t, line)
+		if !strings.HasPrefix(said, want) || !strings.HasSuffix(said, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
+			t.Errorf("%s: %s, want %s", name, said, want)
+		}
+		if status, _, stderr := told(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume goes on with it") {
+			t.Errorf("%s, again: status %d, %s", name, status, stderr)
+		}
+		if said := runs(t, line+" --resume"); !strings.Contains(said, "solved by an earlier run") {
+			t.Errorf("%s, resumed: %s", name, said)
+		}
+	}
+}
+
+// What is asked for and cannot be is refused before anything is made.
+func TestSolveRefuses(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	data := " --data " + dir
+	refused(t, map[string]string{
+		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe or hadoop`,
+		"solve connectn --resume --overwrite" + data:       "--resume and --overwrite exclude each other",
+		"solve connectn --keep some" + data:                `--keep "some": expected final or all`,
+		"solve connectn --final maybe" + data:              `--final "maybe": expected yes, no or auto`,
+		"solve connectn --until-tier -2" + data:            "--until-tier -2: expected 0 or more",
+		"solve connectn --reducers 0" + data:               "--reducers 0: expected 1 or more",
+		"solve connectn --reducers 100001" + data:          "--reducers 100001: expected 100000 at most",
+		"solve connectn --cluster-above -1" + data:         "--cluster-above -1: expected 0 or more",
+		"solve connectn --memory 1M" + data:                "--memory 1M: at least 64M are needed",
+		"solve connectn --memory much" + data:              `--memory: size "much": expected a number of bytes, or one with K, M or G after it`,
+		"solve connectn --runner pipe --data hdfs://h:1/d": "--runner pipe writes on this machine alone: of --data hdfs://h:1/d take --runner hadoop or inline",
+		"solve connectn --data s3a://h/d":                  `--data "s3a://h/d": expected a path, or hdfs://host:port/path, or hdfs:///path`,
+		"solve quickcross --width 6 --height 5" + data:     "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
+	})
+	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 with 9 reducers needs at least "
+	if status, _, stderr := told(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) {
+		t.Errorf("status %d, %s, want %s", status, stderr, want)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is there: %v", dir, err)
+	}
+}
+
+// Each runner says for itself where it can work.
+func TestChoices(t *testing.T) {
+	t.Setenv("HADOOP_USER_NAME", "ada")
+	for _, test := range []struct{ runner, name, want string }{
+		{onInline, "d", "d"}, {onInline, "hdfs:///d", "hdfs:///d"},
+		{onPipe, "d", "d"}, {onPipe, "hdfs:///d", ""},
+		{onHadoop, "d", "hdfs:///user/ada/d"}, {onHadoop, "/d", "hdfs:///d"}, {onHadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
+	} {
+		ch, err := choiceOf(test.runner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ch.dataDir(test.name); (err == nil) != (test.want != "") || err == nil && got != test.want {
+			t.Errorf("%s, %s: %q, %v, want %q", test.runner, test.name, got, err, test.want)
+		}
+	}
+	for _, name := range []string{onPipe, onHadoop} {
+		ch, err := choiceOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ch.dataDir("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "1000": 1000, "1K": 1 << 10, "256M": 256 << 20, "4g": 4 << 30} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "M", "-1", "1.5G", "1MM", "9999999999G", "4 G"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%q: got %d, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParseSize(f *testing.F) {
+	for _, text := range []string{"256M", "4g", "", "9223372036854775807K"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if n, err := parseSize(text); err == nil && n < 0 {
+			t.Errorf("%q is %d bytes", text, n)
+		}
+	})
+}

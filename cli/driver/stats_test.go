@@ -1,0 +1,31 @@
+package driver
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The statistics of every game come in the three forms.
+func TestStats(t *testing.T) {
+	for name, dir := range solved(t) {
+		if said := runs(t, "stats --data "+dir); !strings.HasPrefix(said, name+" width=2 height=2 connect=2: ") || strings.Count(said, "\n") < 4 {
+			t.Errorf("%s: %s", name, said)
+		}
+		var all struct{ Game string }
+		if err := json.Unmarshal([]byte(runs(t, "stats --json --data "+dir)), &all); err != nil || !strings.HasPrefix(all.Game, name+" ") {
+			t.Errorf("%s: %q, %v", name, all.Game, err)
+		}
+		picture := filepath.Join(t.TempDir(), "picture.svg")
+		runs(t, "stats --svg "+picture+" --data "+dir)
+		if text, err := os.ReadFile(picture); err != nil || !strings.HasPrefix(string(text), "<svg") {
+			t.Errorf("%s: %.20q, %v", name, text, err)
+		}
+	}
+	refused(t, map[string]string{
+		"stats --json --svg x": "--json and --svg exclude each other",
+		"stats here":           `unexpected argument "here": --data names the directory`,
+	})
+}

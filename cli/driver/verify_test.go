@@ -1,0 +1,28 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every game's table is checked in both ways, and by a sample.
+func TestVerify(t *testing.T) {
+	for name, dir := range solved(t) {
+		for flags, want := range map[string]string{
+			"":                    " positions, every one as it should be\n",
+			" --rules":            " positions, every one as the rules have it\n",
+			" --seed 7 --rules=5": " positions, every one as the rules have it (seed 7)\n",
+			" --rules 5 ":         "5 of ",
+			" --rules 1000000":    " positions, every one as the rules have it\n", // it has no more
+		} {
+			if said := runs(t, "verify --data "+dir+flags); !strings.HasPrefix(said, name+" ") || !strings.Contains(said, want) {
+				t.Errorf("%s%s: %s, want %s", name, flags, said, want)
+			}
+		}
+	}
+	refused(t, map[string]string{
+		"verify --seed 7":     "--seed is that of the positions of --rules N, which is missing",
+		"verify --rules many": `--rules: expected how many positions, found "many"`,
+		"verify here":         `unexpected argument "here": --data names the directory, and the number of --rules comes last, or after =`,
+	})
+}

@@ -1,0 +1,397 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// rowsOf are the rows of the table of a game with these values, by tier.
+func rowsOf(g game.Acyclic, values map[game.Position]game.Value) [][]lists.Row {
+	tiers := make([][]lists.Row, g.Tiers()+1)
+	for p, v := range values {
+		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], lists.Row{Key: p, Word: uint64(v)})
+	}
+	for _, rows := range tiers {
+		sortRows(rows)
+	}
+	return tiers
+}
+
+func sortRows(rows []lists.Row) {
+	slices.SortFunc(rows, func(a, b lists.Row) int {
+		if a.Key < b.Key || a.Key == b.Key && a.Word < b.Word {
+			return -1
+		}
+		return 1
+	})
+}
+
+// listTable writes a table of lists.
+func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
+	t.Helper()
+	m := newMemory()
+	for tier := range tiers {
+		writeList(t, m, g, tier, tiers[tier])
+	}
+	m.seal(t, g.Spec())
+	return m
+}
+
+// writeList writes a tier of a table of lists.
+func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Row) {
+	t.Helper()
+	file := &created{m: m, name: TierFile(g, tier)}
+	w, err := lists.NewPartWriter(file, g, tier, lists.Values, tierio.Blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Append(rows), w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verifyLists checks a table of lists, so many rows at a time.
+func verifyLists(t *testing.T, m memory, g game.Acyclic, share int) (positions uint64, err error) {
+	t.Helper()
+	tab, err := OpenOf(m, ".", g)
+	if err != nil {
+		return 0, err
+	}
+	defer tab.Close()
+	tab.contents.(*rowLists).share = share
+	return tab.Verify(context.Background())
+}
+
+// listGames are small games of which only the rules are known.
+func listGames(t *testing.T) []game.Acyclic {
+	t.Helper()
+	var games []game.Acyclic
+	for _, spec := range []string{
+		"mnk width=3 height=2 connect=2", "mancala pits=1 stones=3", "mancala pits=2 stones=1", "connectn width=3 height=3 connect=2",
+	} {
+		g, err := all.Kinds().Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		games = append(games, struct{ game.Acyclic }{g.(game.Acyclic)}) // nothing but its rules
+	}
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 20 {
+		games = append(games, gametest.RandomAcyclic(r, 1+r.IntN(300)))
+	}
+	return games
+}
+
+// solutionOf are the values of all positions that play can reach.
+func solutionOf(g game.Acyclic) map[game.Position]game.Value {
+	if random, ok := g.(*gametest.Acyclic); ok {
+		return random.Solve()
+	}
+	return gametest.Search(g)
+}
+
+// A right table passes, however it is cut; each wrong value, each position too much or
+// missing is found, at itself or at one that leads to it.
+func TestVerifyLists(t *testing.T) {
+	for i, g := range listGames(t) {
+		right := solutionOf(g)
+		m := listTable(t, g, rowsOf(g, right))
+		for _, share := range []int{1, 10, shareRows} {
+			if n, err := verifyLists(t, m, g, share); err != nil || n != uint64(len(right)) {
+				t.Fatalf("%s, %d rows at a time: %d positions, %v; want %d", g.Spec(), share, n, err, len(right))
+			}
+		}
+		r := rand.New(rand.NewPCG(uint64(i), 2))
+		var positions []game.Position
+		for p := range right {
+			positions = append(positions, p)
+		}
+		slices.Sort(positions)
+		if random, ok := g.(*gametest.Acyclic); ok {
+			positions = random.Positions() // those that play cannot reach too
+		}
+		for range 12 {
+			p := positions[r.IntN(len(positions))]
+			was, reached := right[p]
+			wrong := game.NewValue(game.Outcome(r.IntN(4)), int(was)>>2+r.IntN(3))
+			switch remove := r.IntN(3) == 0; {
+			case remove && reached:
+				delete(right, p)
+			case remove || wrong == was:
+				continue
+			default:
+				right[p] = wrong
+			}
+			write := func() {
+				tier := g.Tier(p)
+				writeList(t, m, g, tier, rowsOf(g, right)[tier])
+				m.seal(t, g.Spec())
+			}
+			write()
+			_, err := verifyLists(t, m, g, 1+r.IntN(9))
+			leads := func(from game.Position) bool {
+				return slices.ContainsFunc(g.Moves(nil, from), func(m game.Move) bool { return m.To == p })
+			}
+			var fault *Fault
+			if !errors.As(err, &fault) || fault.Position != p && !leads(fault.Position) {
+				t.Fatalf("%s: position %#x: value %d, reached %v, became %d: %v", g.Spec(), p, was, reached, right[p], err)
+			}
+			delete(right, p)
+			if reached {
+				right[p] = was
+			}
+			write()
+		}
+	}
+}
+
+// A position that play cannot reach is found, though all that is said of it is right.
+func TestVerifyListsUnreached(t *testing.T) {
+	g, err := all.Kinds().Parse("mnk width=3 height=3 connect=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tictactoe := g.(game.Acyclic)
+	values := gametest.Search(tictactoe)
+	if len(values) != 5478 {
+		t.Fatalf("%d positions, want 5478", len(values))
+	}
+	p, err := g.Parse("XXX/OOO/...") // X has won, and O played on
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := values[p]; ok {
+		t.Fatal("it is reached")
+	}
+	values[p] = g.Primitive(p)
+	var fault *Fault
+	if _, err := verifyLists(t, listTable(t, tictactoe, rowsOf(tictactoe, values)), tictactoe, 100); !errors.As(err, &fault) ||
+		fault.Position != p || fault.Tier != 6 || !strings.Contains(fault.Reason, "cannot be reached") {
+		t.Errorf("got %v, want the fault at %#x", err, p)
+	}
+}
+
+// Rows that no solver writes are found, whatever the rules say of their values.
+func TestVerifyListsRows(t *testing.T) {
+	g := listGames(t)[2]
+	right := solutionOf(g)
+	some := func(tiers [][]lists.Row) (tier int, row *lists.Row) {
+		for tier := len(tiers) / 2; ; tier++ {
+			if len(tiers[tier]) > 0 {
+				return tier, &tiers[tier][0]
+			}
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		change func(tiers [][]lists.Row)
+		want   string
+	}{
+		{"twice", func(tiers [][]lists.Row) {
+			tier, row := some(tiers)
+			tiers[tier] = slices.Insert(tiers[tier], 1, *row)
+		}, "is there twice"},
+		{"twice, with another value", func(tiers [][]lists.Row) {
+			tier, row := some(tiers)
+			tiers[tier] = slices.Insert(tiers[tier], 1, lists.Row{Key: row.Key, Word: row.Word + 4})
+		}, "is there twice"},
+		{"in another tier", func(tiers [][]lists.Row) {
+			tier, row := some(tiers)
+			tiers[tier+1] = append(tiers[tier+1], *row)
+			sortRows(tiers[tier+1])
+		}, "is in the file of tier"},
+		{"no position", func(tiers [][]lists.Row) {
+			tier, _ := some(tiers)
+			tiers[tier] = append(tiers[tier], lists.Row{Key: 1<<g.KeyBits() - 1, Word: 1})
+		}, "is no position"},
+		{"no value", func(tiers [][]lists.Row) { _, row := some(tiers); row.Word = 0 }, "leads to a position without a value"},
+		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the start"},
+		{"a tier is empty", func(tiers [][]lists.Row) { tier, _ := some(tiers); tiers[tier] = nil }, "which is missing"},
+	} {
+		tiers := rowsOf(g, right)
+		test.change(tiers)
+		for _, share := range []int{1, shareRows} {
+			var fault *Fault
+			if _, err := verifyLists(t, listTable(t, g, tiers), g, share); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
+				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, share, err, test.want)
+			}
+		}
+	}
+}
+
+// A file that says it has other positions than it has, or that is another's, or in which
+// any byte is changed, is refused.
+func TestVerifyListsFile(t *testing.T) {
+	g := listGames(t)[2]
+	m := listTable(t, g, rowsOf(g, solutionOf(g)))
+	content := func(tier int) []byte { return m.MapFS[TierFile(g, tier)].Data }
+	largest := 0
+	for tier := range g.Tiers() + 1 {
+		if len(content(tier)) > len(content(largest)) {
+			largest = tier
+		}
+	}
+	name, right := TierFile(g, largest), content(largest)
+	refused := func(format string, args ...any) {
+		t.Helper()
+		if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
+		}
+	}
+	for at := range right {
+		wrong := slices.Clone(right)
+		wrong[at] ^= 1 << (at & 7)
+		m.write(t, name, wrong)
+		refused("byte %d of %d changed", at, len(right))
+	}
+	m.write(t, name, right[:len(right)-1])
+	refused("cut short")
+	m.write(t, name, content(largest+1))
+	m.seal(t, g.Spec())
+	refused("of another tier")
+	of := listGames(t)[1]
+	other := listTable(t, of, rowsOf(of, solutionOf(of)))
+	m.write(t, name, other.MapFS[TierFile(of, 0)].Data)
+	m.seal(t, g.Spec())
+	refused("of another game")
+	if _, err := OpenOf(other, ".", g); err == nil || !strings.Contains(err.Error(), "of another game") {
+		t.Errorf("a table of another game: %v", err)
+	}
+	m.write(t, name, right)
+	m.seal(t, g.Spec())
+	if _, err := verifyLists(t, m, g, 100); err != nil {
+		t.Errorf("as it was: %v", err)
+	}
+	delete(m.MapFS, TierFile(g, 0))
+	m.seal(t, g.Spec())
+	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), "files, but") {
+		t.Errorf("a tier is gone, and the seal knows none: %v", err)
+	}
+}
+
+// A file whose own numbers are wrong is refused.
+func TestVerifyListsCounts(t *testing.T) {
+	g := listGames(t)[1]
+	tiers := rowsOf(g, solutionOf(g))
+	m := listTable(t, g, tiers)
+	file := &created{m: m, name: TierFile(g, 0)}
+	w, err := streamfmt.NewListWriter(file, g.Spec(), lists.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed streamfmt.PackedRows
+	packed.Add(0, tiers[0])
+	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
+	if err := errors.Join(w.Append(&packed), w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m.seal(t, g.Spec())
+	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the numbers of positions") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Look-ups find every position with its value, and no other; the choices of each are all
+// its moves, the best first, and the value follows from that.
+func TestListsLookup(t *testing.T) {
+	for _, g := range listGames(t) {
+		right := solutionOf(g)
+		tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		if n, err := tab.Positions(); err != nil || n != uint64(len(right)) {
+			t.Fatalf("%s: %d positions, %v; want %d", g.Spec(), n, err, len(right))
+		}
+		values := g.Values()
+		for p, want := range right {
+			v, ok, err := tab.Lookup(p)
+			if err != nil || !ok || v != want {
+				t.Fatalf("%s: %#x: %d, %v, %v; want %d", g.Spec(), p, v, ok, err, want)
+			}
+			choices, err := tab.Choices(p)
+			if err != nil || len(choices) != len(g.Moves(nil, p)) {
+				t.Fatalf("%s: %#x: %d choices, %v", g.Spec(), p, len(choices), err)
+			}
+			for i, c := range choices {
+				if c.Value != right[c.To] || i > 0 && values.Better(g.ToMove(p), c.Value, choices[i-1].Value) {
+					t.Fatalf("%s: %#x: choices %v", g.Spec(), p, choices)
+				}
+			}
+			if len(choices) > 0 && values.Before(choices[0].Value) != v {
+				t.Fatalf("%s: %#x is %s, its best move leads to %s", g.Spec(), p, values.Text(v), values.Text(choices[0].Value))
+			}
+		}
+		if random, ok := g.(*gametest.Acyclic); ok {
+			for _, p := range random.Positions() {
+				if _, reached := right[p]; !reached {
+					if _, ok, err := tab.Lookup(p); ok || err != nil {
+						t.Fatalf("%s: %#x cannot be reached: %v, %v", g.Spec(), p, ok, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The statistics of a game whose players are not X and O say who wins in its words.
+func TestListsStats(t *testing.T) {
+	parsed, err := all.Kinds().Parse("mancala pits=2 stones=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := parsed.(game.Acyclic)
+	right := solutionOf(g)
+	tab, err := Open(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	s, err := tab.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := g.Values().Text(right[g.Start()]); s.Positions != uint64(len(right)) || s.Value != want || s.ValueByte != right[g.Start()] || len(s.Tiers) != g.Tiers()+1 {
+		t.Errorf("%+v, want %d positions, %s", s, len(right), want)
+	}
+	for name, want := range map[string]string{
+		"table": "row 0 wins", "JSON": `"outcomes": [` + "\n    \"row 0 wins\",\n    \"row 1 wins\",\n    \"tie\"\n  ]", "SVG": ">row 1 wins</text>",
+	} {
+		var text strings.Builder
+		write := map[string]func(io.Writer) error{"table": s.WriteTable, "JSON": s.WriteJSON, "SVG": s.WriteSVG}[name]
+		if err := write(&text); err != nil || !strings.Contains(text.String(), want) || strings.Contains(text.String(), "X wins") {
+			t.Errorf("%s: %v: want %q in\n%.2000s", name, err, want, text.String())
+		}
+	}
+}
+
+// A sample of a table of many tiers has as many as are asked for.
+func TestListsSample(t *testing.T) {
+	g := listGames(t)[0]
+	right := solutionOf(g)
+	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	for _, n := range []uint64{1, 7, uint64(len(right)) - 1, uint64(len(right)), 1 << 40} {
+		checked, all, err := Rules{Sample: n, Seed: n}.Verify(context.Background(), tab)
+		if err != nil || all != uint64(len(right)) || checked != min(n, all) {
+			t.Errorf("%s", fmt.Sprint(n, ": ", checked, " of ", all, ", ", err))
+		}
+	}
+}

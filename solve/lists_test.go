@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -54,7 +55,7 @@ func TestRulesOnly(t *testing.T) {
 
 // TestLongRulesOnly does the same with 5×4.
 func TestLongRulesOnly(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	sameByLists(t, [3]int{5, 4, 4})
 }
 
@@ -82,7 +83,7 @@ func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 25) }
 
 // TestLongListsOfGraphs has more of them.
 func TestLongListsOfGraphs(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	listsOfGraphs(t, 500)
 }
 

@@ -21,6 +21,7 @@ import (
 
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -360,7 +361,7 @@ func TestDamage(t *testing.T) {
 
 // TestLongDamage is the same ten thousand times.
 func TestLongDamage(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	n := 1000
 	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
 		if _, err := fmt.Sscan(many, &n); err != nil {

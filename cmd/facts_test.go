@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -15,7 +16,7 @@ import (
 // the numbers of positions and of messages, and the histogram by remoteness that
 // programs written apart have found.
 func TestLongQuickCross4x4(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	for _, test := range []struct {
 		connect         string
 		positions, draw uint64

@@ -6,25 +6,41 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/treereduce/treereduce/internal/longtest"
 )
 
 // TestFullDisk solves on a file system of a megabyte, with both runners: one
 // clear error, nothing half-written taken for whole, and with room again the
 // run goes on to the right bytes. Mounting needs root, as CI has it.
 func TestFullDisk(t *testing.T) {
-	for _, test := range []struct {
-		board       []string
-		flags, size string
-	}{
+	fullDisk(t, []onFullDisk{
+		{board, "--runner=inline", "200k"},
+		{board, "--runner=pipe --reducers=3", "300k"},
+		{cyclic, "--runner=inline --final=no", "300k"},
+	})
+}
+
+// TestLongFullDisk is the same with other flags.
+func TestLongFullDisk(t *testing.T) {
+	longtest.Skip(t)
+	fullDisk(t, []onFullDisk{
 		{board, "--runner=inline --keep=all", "1m"},
 		{board, "--runner=pipe --keep=all", "1m"},
-		{board, "--runner=inline", "200k"},
 		{board, "--runner=inline --final=no", "100k"},
-		{board, "--runner=pipe --reducers=3", "300k"},
 		{cyclic, "--runner=inline --keep=all", "1m"},
-		{cyclic, "--runner=inline --final=no", "300k"},
 		{cyclic, "--runner=pipe --reducers=3", "600k"},
-	} {
+	})
+}
+
+// An onFullDisk is a run on a disk that is too small.
+type onFullDisk struct {
+	board       []string
+	flags, size string
+}
+
+func fullDisk(t *testing.T, tests []onFullDisk) {
+	for _, test := range tests {
 		t.Run(test.board[1]+" "+test.flags, func(t *testing.T) {
 			board := test.board
 			plain := filepath.Join(t.TempDir(), "plain")

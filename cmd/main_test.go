@@ -31,14 +31,6 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// long leaves a test to make test-long.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
-}
-
 // build makes the commands and the names of the steps, as make build does.
 func build(dir string) error {
 	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/mapper", "./cmd/reducer")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/longtest"
 )
 
 // peak solves a game with some flags on so many cores, and returns how many
@@ -139,14 +141,14 @@ func TestMemoryLimit(t *testing.T) {
 // TestLongMemory has 5×5 in 256M, and 4×4 in 64M, in which what the ranges hear
 // does not fit.
 func TestLongMemory(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	five := "connectn --width 5 --height 4 --connect 4"
 	checkMemory(t, []string{five, cross43}, []int{8, 64}, 64, "--final yes")
 	checkMemory(t, []string{five}, []int{16}, 64, "--final yes --reducers 7")
 	checkMemory(t, []string{five}, []int{16}, 96, "--final yes --keep all")
 	checkMemory(t, []string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes")
 	checkMemory(t, []string{cross44}, []int{2, 8, 16, 64}, 64, "--final no")
-	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43}, []int{2, 64}, 64, "--runner pipe")
+	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 64, "--runner pipe")
 }
 
 // TestLeastMemory refuses before the first job what a game cannot keep to.

@@ -16,13 +16,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/treereduce/treereduce/internal/longtest"
 )
 
 // The games of these tests, one of each kind: the smallest whose keys fall into
-// several ranges.
+// several ranges, and where there are none, games that have a thousand rows a tier, or
+// moves that lead many tiers on.
 var (
-	board  = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
-	cyclic = strings.Fields("solve quickcross --width 4 --height 3 --connect 3")
+	board       = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
+	smallCyclic = strings.Fields("solve quickcross --width 3 --height 3 --connect 3")
+	cyclic      = strings.Fields("solve quickcross --width 4 --height 3 --connect 3")
+	rules       = strings.Fields("solve mnk --width 3 --height 3 --connect 3")
+	larger      = strings.Fields("solve mnk --width 4 --height 3 --connect 3")
+	far         = strings.Fields("solve mancala --pits 2 --stones 1")
 )
 
 // driver returns the command driver solve on a data directory, in a process
@@ -87,11 +94,12 @@ func TestSameBytes(t *testing.T) {
 	}
 	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
+	t.Run("mnk", func(t *testing.T) { sameBytes(t, rules, ways) })
 }
 
 // TestLongSameBytes has all of that with all of that.
 func TestLongSameBytes(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	var ways []way
 	for _, reducers := range []string{"1", "2", "7"} {
 		for _, keep := range []string{"--keep=all", "--keep=all --compress", "--keep=final"} {
@@ -103,6 +111,8 @@ func TestLongSameBytes(t *testing.T) {
 	}
 	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
+	t.Run("mnk", func(t *testing.T) { sameBytes(t, larger, ways) })
+	t.Run("mancala", func(t *testing.T) { sameBytes(t, far, ways) })
 }
 
 // A way to solve is the flags of one run after the other.
@@ -172,14 +182,16 @@ func TestKilled(t *testing.T) {
 	ways := []string{"--keep=final --runner=inline", "--keep=all --compress --runner=both"}
 	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic, ways) })
+	t.Run("mnk", func(t *testing.T) { killed(t, rules, ways) })
 }
 
 // TestLongKilled has other ways to solve.
 func TestLongKilled(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	ways := []string{"--keep=all --runner=inline --reducers=7", "--keep=final --runner=pipe --reducers=2 --combine=false"}
 	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic, ways) })
+	t.Run("mnk", func(t *testing.T) { killed(t, rules, ways) })
 }
 
 func killed(t *testing.T, board, ways []string) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/step"
 )
 
 // TestLongStranger builds a module outside this one, testdata/stranger, with a game of
 // its own, and solves it and a game of ours with the module's own programs.
 func TestLongStranger(t *testing.T) {
-	long(t)
+	longtest.Skip(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "stranger"))); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
@@ -198,7 +199,7 @@ func TestBruteForceQuickCross(t *testing.T) { bruteForceQuickCross(t, 1, 8) }
 
 // The same of 9 squares.
 func TestLongBruteForceQuickCross(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	bruteForceQuickCross(t, 9, 9)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/rangeio"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -78,11 +79,11 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 // losses and ties, through the whole loop, in memory and from line to line, and wants
 // what brute force says. Of such a game a position may hear of a loss and of a win in
 // the same pass, and ties must wait for both.
-func TestGraphs(t *testing.T) { graphs(t, 60) }
+func TestGraphs(t *testing.T) { graphs(t, 40) }
 
 // TestLongGraphs has more of them.
 func TestLongGraphs(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	graphs(t, 200)
 }
 

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ type byLists struct {
 	seconds []*told    // data_second
 }
 
-// worthIt is how many bytes must lie in files for them to go before their directory
-// does: the seal is to be written anew, which is as much work as to make so many.
+// worthIt is Options.WorthIt where it is 0: to write the seal anew is as much work as
+// to make so much.
 const worthIt = 256 << 10
 
 // told is what a directory tells other tiers, or has told.
@@ -125,7 +126,7 @@ func (b *byLists) strip(at **told, name string, goes func(file string) bool) err
 			bytes += f.Length
 		}
 	}
-	if bytes < worthIt {
+	if bytes < cmp.Or(b.WorthIt, worthIt) {
 		return nil
 	}
 	t.dir, t.seal.Told = nil, t.tells

@@ -62,7 +62,10 @@ type Options struct {
 	// SyncAfter is how long a job must have run for its directory, and all that is made
 	// after it, to be synced for a power cut; 0: a second. The table always is.
 	SyncAfter time.Duration
-	Report    func(Event) // called from one goroutine at a time; may be nil
+	// WorthIt is how many bytes must lie in files of a directory that nobody needs for
+	// them to go before the directory does; 0: 256 KB. Only lists have such.
+	WorthIt int64
+	Report  func(Event) // called from one goroutine at a time; may be nil
 
 	// LateKeep says that KeepAll, or the form, was not asked for when the run began:
 	// it is refused if it cannot be met any more.

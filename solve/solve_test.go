@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -73,21 +74,13 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	return g
 }
 
-// longTest leaves a test to make test-long.
-func longTest(t *testing.T) {
-	t.Helper()
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
-}
-
 // TestBruteForce holds the course's text of small boards, every position of
 // them and every connect, against a minimax that was written on its own.
 func TestBruteForce(t *testing.T) { bruteForce(t, 1, 12) }
 
 // TestLongBruteForce has the larger ones that the minimax can do.
 func TestLongBruteForce(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	bruteForce(t, 13, 16)
 }
 
@@ -173,7 +166,7 @@ func TestKnownSizes(t *testing.T) {
 
 // TestLongKnownSizes does the same with 5×5.
 func TestLongKnownSizes(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	knownSizes(t, []knownSize{{5, 5, 4, 69763700, "tie in 25"}})
 }
 

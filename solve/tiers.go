@@ -236,11 +236,14 @@ func (r *run) backward(ctx context.Context) error {
 	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
 		err := r.solveTier(ctx, tier)
-		if tabled := <-tabling; err == nil {
-			err = tabled
-		}
-		if err != nil {
+		tabled := <-tabling
+		switch {
+		case err != nil && tabled == nil:
+			return errors.Join(err, r.saveTiers())
+		case err != nil:
 			return err
+		case tabled != nil:
+			return tabled
 		}
 		go func() { tabling <- r.tableAndLetGo(tier) }()
 	}

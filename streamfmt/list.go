@@ -85,15 +85,15 @@ func unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
 // byteLen is how many bytes a number takes; 0 takes none.
 func byteLen(n uint64) int { return (bits.Len64(n) + 7) >> 3 }
 
-// wordForm is the form that makes the words of a cell shortest.
+// wordForm is the form that makes the words of a cell shortest: of one in eight, from
+// the second on.
 func wordForm(rows []Row) byte {
 	var size [wordForms]int
-	before := rows[0].Key
-	for _, r := range rows {
+	for i := 1; i < len(rows); i += 8 {
+		r := rows[i]
 		size[plainWords] += byteLen(r.Word)
 		size[keyWords] += byteLen(zigzag(r.Word - r.Key))
-		size[nextWords] += byteLen(zigzag(r.Word - before))
-		before = r.Word
+		size[nextWords] += byteLen(zigzag(r.Word - rows[i-1].Word))
 	}
 	form := plainWords
 	for f := range size {
@@ -142,26 +142,27 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 		return dst, errCell
 	}
 	form := src[0]
-	src = src[1:]
 	n := int(cell.Rows)
 	dst = slices.Grow(dst, n)
 	rows := dst[len(dst) : len(dst)+n]
 	key, before := cell.First, cell.First
-	var end [maxRowSize + 7]byte
+	at, end := 1, len(src)
 	for i := range rows {
-		row := src
-		if len(row) < len(end) {
-			row = end[:copy(end[:], src)]
-			clear(end[len(row):])
-			row = end[:]
+		if at+maxRowSize+7 > len(src) { // the last ones: numbers are read eight bytes at a time
+			if at >= end {
+				return dst, errCell
+			}
+			src = append(src[at:len(src):len(src)], make([]byte, maxRowSize+7)...)
+			at, end = 0, end-at
 		}
+		row := src[at : at+maxRowSize+7]
 		a, b := int(row[0]&15), int(row[0]>>4)
-		if size := 1 + a + b; a > 8 || b > 8 || size > len(src) {
+		if a > 8 || b > 8 {
 			return dst, errCell
 		}
 		step := binary.LittleEndian.Uint64(row[1:]) & lowBytes[a]
 		word := binary.LittleEndian.Uint64(row[1+a:]) & lowBytes[b]
-		src = src[1+a+b:]
+		at += 1 + a + b
 		if key+step < key {
 			return dst, errCell
 		}
@@ -175,7 +176,7 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 		before = word
 		rows[i] = Row{key, word}
 	}
-	if len(src) > 0 || key != cell.Last {
+	if at != end || key != cell.Last {
 		return dst, errCell
 	}
 	return dst[:len(dst)+n], nil

@@ -2,11 +2,11 @@ package dodgem
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -48,9 +48,7 @@ func TestEveryKey(t *testing.T) {
 func TestOracle(t *testing.T) { againstOracle(t, 2); againstOracle(t, 3) }
 
 func TestLongOracle(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
+	longtest.Skip(t)
 	againstOracle(t, 4)
 }
 

@@ -40,7 +40,7 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 		bits:      1 + uint(r.IntN(64)),
 		tiers:     r.IntN(40),
 		positions: make(map[game.Position]node),
-		values:    game.Values{OfMover: r.IntN(4) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
+		values:    game.Values{OfMover: r.IntN(2) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
 	}
 	for g.bits < 64 && 1<<g.bits < 2*n {
 		g.bits++
@@ -92,10 +92,6 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	}
 	return g
 }
-
-// Drop takes a position away, as rules would that forget it: whoever moves there meets
-// one that Check refuses.
-func (g *Acyclic) Drop(p game.Position) { delete(g.positions, p) }
 
 // Positions is all positions, ascending; play may not reach each.
 func (g *Acyclic) Positions() []game.Position {

@@ -25,7 +25,7 @@ const (
 // Contract checks what game.Game promises, and game.Acyclic, Tiered or Cyclic where g is
 // one, on the positions of random games, on keys and on texts that may be of none. It
 // asks nothing of a game's size. The sets of a Cyclic game are left to Check.
-func Contract(t *testing.T, g game.Game) {
+func Contract(t testing.TB, g game.Game) {
 	t.Helper()
 	c := contract{t, g}
 	c.checkGame()
@@ -58,7 +58,7 @@ func Walk(r *rand.Rand, g game.Game, most int) []game.Position {
 }
 
 type contract struct {
-	*testing.T
+	testing.TB
 	g game.Game
 }
 
@@ -134,7 +134,7 @@ func (c contract) checkPosition(p game.Position) {
 	c.checkPicture(p, g.Picture(p))
 	switch g := g.(type) {
 	case game.Tiered:
-		CheckTiered(c.T, g, p)
+		CheckTiered(c.TB, g, p)
 	case game.Acyclic:
 		if tier := g.Tier(p); tier < 0 || tier > g.Tiers() {
 			c.failf(p, "it is of tier %d, but the last is %d", tier, g.Tiers())

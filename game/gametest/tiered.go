@@ -10,7 +10,7 @@ import (
 
 // CheckTiered checks what game.Tiered promises of a position: where it lies, and that
 // the ways across and within its range are its moves.
-func CheckTiered(t *testing.T, g game.Tiered, p game.Position) {
+func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	t.Helper()
 	tier := g.Tier(p)
 	at := fmt.Sprintf("tier %d, %#x (%q)", tier, p, g.AppendText(nil, p))
@@ -97,7 +97,7 @@ func sameList(a, b []uint32) bool {
 }
 
 // checkAppended wants a list that begins with 12345, and no range twice after it.
-func checkAppended(t *testing.T, at, name string, list []uint64) []uint64 {
+func checkAppended(t testing.TB, at, name string, list []uint64) []uint64 {
 	t.Helper()
 	if len(list) == 0 || list[0] != 12345 {
 		t.Fatalf("%s: %s does not append", at, name)

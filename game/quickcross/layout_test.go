@@ -3,7 +3,6 @@ package quickcross
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 )
 
@@ -37,6 +37,13 @@ func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {
 		}
 	}
 	return dst
+}
+
+// The contract of a game, on boards of every shape.
+func TestContract(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {3, 3, 3}, {5, 4, 3}, {26, 1, 2}, {1, 31, 5}, {6, 5, 4}} {
+		gametest.Contract(t, mustNew(t, b[0], b[1], b[2]))
+	}
 }
 
 // The set methods say what the moves say, whatever part of the board is the range.
@@ -165,11 +172,18 @@ func worth(result game.Result, remoteness int) naive.Worth {
 // The sets solve the game as the oracle does, in ranges of every size; and as
 // the positions one by one do.
 func TestSolveAgainstOracle(t *testing.T) {
-	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 3, 2}, {3, 2, 3}, {4, 1, 3}, {1, 5, 5}, {3, 3, 3}, {3, 3, 2}, {4, 2, 4}, {4, 3, 3}, {3, 4, 3}} {
+	solveAgainstOracle(t, [][3]int{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 3, 2}, {3, 2, 3}, {4, 1, 3}, {1, 5, 5}, {3, 3, 3}, {3, 3, 2}, {4, 2, 4}})
+}
+
+// Those of 12 squares.
+func TestLongSolveAgainstOracle(t *testing.T) {
+	longtest.Skip(t)
+	solveAgainstOracle(t, [][3]int{{4, 3, 3}, {3, 4, 3}})
+}
+
+func solveAgainstOracle(t *testing.T, boards [][3]int) {
+	for _, b := range boards {
 		squares := b[0] * b[1]
-		if squares > 9 && testing.Short() {
-			continue
-		}
 		want := oracle(naive.QuickCross{W: b[0], H: b[1], Connect: b[2]})
 		var all []game.Cyclic
 		for _, low := range []int{0, 2, 4, 8, 10, squares} {
@@ -202,9 +216,7 @@ func TestReference(t *testing.T) { reference(t, 0, 12) }
 
 // Those of 4×4.
 func TestLongReference(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-long runs it")
-	}
+	longtest.Skip(t)
 	reference(t, 16, 16)
 }
 

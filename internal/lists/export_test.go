@@ -1,7 +1,7 @@
 package lists
 
-// What is tested apart.
-var (
-	SortRows    = sortRows
-	CompareRows = compareRows
-)
+// CompareRows is compareRows.
+var CompareRows = compareRows
+
+// SortRows is a sorter's sort.
+func SortRows(rows []Row) { new(sorter).sort(rows) }

@@ -27,7 +27,7 @@ type Outbox struct {
 
 	rows    []Row
 	tiers   []uint16 // of rows: a game has at most game.MaxRemoteness of them
-	spare   []Row
+	sorter  sorter
 	numbers []int // by tier: how many rows, then where those of the tier end
 }
 
@@ -39,6 +39,14 @@ func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*C
 		chunk:   Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())},
 		numbers: make([]int, g.Tiers()+2),
 	}
+}
+
+// Inherit gives an empty outbox the memory of one that is done with.
+func (o *Outbox) Inherit(old *Outbox) {
+	most := min(o.most, cap(old.rows), cap(old.tiers))
+	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
+	o.chunk.packed, o.chunk.text, o.chunk.pieces = old.chunk.packed, old.chunk.text, old.chunk.pieces
+	o.chunk.reset()
 }
 
 // Tell adds a row for a tier, at most the last of the game.
@@ -69,8 +77,8 @@ func (o *Outbox) Flush() error {
 	if len(o.rows) == 0 {
 		return nil
 	}
-	if cap(o.spare) < len(o.rows) {
-		o.spare = make([]Row, cap(o.rows))
+	if cap(o.sorter.spare) < len(o.rows) {
+		o.sorter.spare = make([]Row, cap(o.rows))
 	}
 	// Rows of a tier come together, in the order in which they were told.
 	clear(o.numbers)
@@ -80,9 +88,9 @@ func (o *Outbox) Flush() error {
 	for i := 1; i < len(o.numbers); i++ {
 		o.numbers[i] += o.numbers[i-1]
 	}
-	spare := o.spare[:len(o.rows)]
+	byTier := o.sorter.spare[:len(o.rows)]
 	for i, tier := range o.tiers {
-		spare[o.numbers[tier]] = o.rows[i]
+		byTier[o.numbers[tier]] = o.rows[i]
 		o.numbers[tier]++
 	}
 	from := 0
@@ -90,8 +98,11 @@ func (o *Outbox) Flush() error {
 		if from == to {
 			continue
 		}
-		sorted, _ := sortRows(spare[from:to:to], o.rows[from:to:to])
-		if err := o.add(tier, merge(sorted, o.kind)); err != nil {
+		rows := byTier[from:to]
+		if !inOrder(rows) {
+			o.sorter.sortWith(rows, o.rows[from:to])
+		}
+		if err := o.add(tier, merge(rows, o.kind)); err != nil {
 			return err
 		}
 		from = to

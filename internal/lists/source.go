@@ -323,14 +323,14 @@ func (s *Source) Counts() map[game.Value]uint64 {
 // a source that is a part or a file of the table. The rows are good during the call only.
 func (s *Source) Each(do func(rows []Row) error) error {
 	var l Loader
+	var rows []Row
 	for _, f := range s.files {
 		err := s.withFile(f, func(in io.ReaderAt, list *streamfmt.ListFile) error {
 			for i := range f.cells {
-				rows, err := l.cell(l.spare[:0], s, f, in, list, i)
-				if err != nil {
+				var err error
+				if rows, err = l.cell(rows[:0], s, f, in, list, i); err != nil {
 					return err
 				}
-				l.spare = rows
 				if err := do(rows); err != nil {
 					return err
 				}
@@ -426,9 +426,9 @@ func Cut(most int, sources ...*Source) []Share {
 
 // A Loader loads shares. It is one worker's, and keeps its memory.
 type Loader struct {
-	cells streamfmt.CellReader
-	text  []byte
-	spare []Row
+	cells  streamfmt.CellReader
+	text   []byte
+	sorter sorter
 }
 
 // Load appends the rows of a share to dst[:0], sorted by Key, then Word; equal rows
@@ -451,10 +451,7 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 			return dst, err
 		}
 	}
-	if cap(l.spare) < len(dst) {
-		l.spare = make([]Row, 0, cap(dst))
-	}
-	dst, l.spare = sortRows(dst, l.spare[:cap(l.spare)])
+	l.sorter.sort(dst)
 	return dst, nil
 }
 

@@ -335,8 +335,8 @@ func TestSort(t *testing.T) {
 		}
 		want := slices.Clone(rows)
 		slices.SortFunc(want, lists.CompareRows)
-		got, _ := lists.SortRows(rows, make([]lists.Row, n, n+rnd.IntN(3)))
-		if !slices.Equal(got, want) {
+		lists.SortRows(rows)
+		if !slices.Equal(rows, want) {
 			t.Fatalf("round %d: %d rows, mask %#x: not sorted", round, n, mask)
 		}
 	}

@@ -55,6 +55,7 @@ type filter struct {
 	width    int
 	check    rowCheck
 	buf      []byte
+	sorter   sorter
 	counters step.Counters
 }
 
@@ -210,12 +211,11 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 // mapRows passes rows on. Those that are gathered to be merged are printed sorted.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 	var held [Values + 1][]Row // by kind
-	var spare []Row
 	n := 0
 	emit := func() (err error) {
 		for kind := range held {
 			rows := held[kind]
-			rows, spare = sortBatch(rows, spare)
+			f.sorter.sort(rows)
 			if err == nil {
 				err = f.write(merge(rows, Kind(kind)), Kind(kind))
 			}
@@ -293,8 +293,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	return writer.Finish(err)
 }
 
-// reduceBatch gives a batch to a kernel, and empties it. What is wrong with a position is
-// told of its first line.
+// reduceBatch gives a batch to a kernel, and empties it. Whoever sorted its lines by key
+// need not have looked at what comes after the tab. What is wrong with a position is told
+// of its first line.
 func (f *filter) reduceBatch(b *batch, do func(b *batch) error) error {
 	err := do(b)
 	var wrong *PositionError
@@ -311,9 +312,8 @@ func (f *filter) reduceBatch(b *batch, do func(b *batch) error) error {
 // possible is Possible for batches.
 func (f *filter) possible(box *Outbox) func(*batch) error {
 	k := NewPossible(f.g, f.o.Tier, box)
-	var spare []Row
 	return func(b *batch) error {
-		b.parents, spare = sortBatch(b.parents, spare)
+		f.sorter.sort(b.parents)
 		rows, err := k.Do(b.parents)
 		if err != nil {
 			return err
@@ -326,10 +326,10 @@ func (f *filter) possible(box *Outbox) func(*batch) error {
 // solve is Solve for batches.
 func (f *filter) solve(box *Outbox) func(*batch) error {
 	k := NewSolve(f.g, f.o.Tier, box)
-	var spare, values []Row
+	var values []Row
 	return func(b *batch) (err error) {
-		b.parents, spare = sortBatch(b.parents, spare)
-		b.messages, spare = sortBatch(b.messages, spare)
+		f.sorter.sort(b.parents)
+		f.sorter.sort(b.messages)
 		if values, err = k.Do(values, b.parents, b.messages); err != nil {
 			return err
 		}
@@ -341,15 +341,6 @@ func (f *filter) solve(box *Outbox) func(*batch) error {
 // count takes over what a kernel has counted so far.
 func (f *filter) count(c Counters) {
 	f.counters.Positions, f.counters.Done, f.counters.Messages = c.Positions, c.Done, c.Told
-}
-
-// sortBatch sorts rows. Those of a reduce come sorted by key, but whoever did so need
-// not have looked at what comes after the tab.
-func sortBatch(rows, spare []Row) (sorted, other []Row) {
-	if cap(spare) < len(rows) {
-		spare = make([]Row, cap(rows))
-	}
-	return sortRows(rows, spare[:cap(spare)])
 }
 
 // reduceFinal prints each position once.

@@ -63,9 +63,11 @@ func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error)
 			if err != nil {
 				return nil, nil, errors.Join(err, runner.CloseRows(rows))
 			}
-			pieces = append(pieces, piece{fileSplit(job.FS, name), info.Size()})
+			if info.Size() > 0 {
+				pieces = append(pieces, piece{fileSplit(job.FS, name), info.Size()})
+			}
 		}
-		if r.Packed != nil {
+		if r.Packed != nil && r.Packed.Rows() > 0 {
 			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
 		}
 	}

@@ -80,10 +80,10 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	}
 	defer done()
 	err = p.run(splits)
-	stats.Records, stats.Positions = p.reduced[step.RecordsOut], p.reduced[step.Positions]
-	stats.Messages = p.reduced[step.MessagesSaid]
-	if job.Step == step.Possible {
-		stats.Finished = p.reduced[step.RecordsDone]
+	stats.Records, stats.Messages = p.reduced[step.RecordsOut], p.reduced[step.MessagesSaid]
+	switch job.Step {
+	case step.Init, step.Possible:
+		stats.Positions, stats.Finished = p.reduced[step.Positions], p.reduced[step.RecordsDone]
 	}
 	return stats, err
 }

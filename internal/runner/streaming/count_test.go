@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
@@ -18,8 +21,8 @@ import (
 // is what was counted with them.
 type recounted struct {
 	inline.Runner
-	t      *testing.T
-	passes int
+	t            *testing.T
+	passes, jobs int
 }
 
 func (r *recounted) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
@@ -36,6 +39,70 @@ func (r *recounted) RunPass(ctx context.Context, pass *runner.Pass) (runner.Pass
 		r.t.Errorf("%s: %+v, want %+v", pass.Name, got, stats)
 	}
 	return stats, err
+}
+
+// Run has the same for jobs by lists, but for what they tell other tiers.
+func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	stats, err := r.Runner.Run(ctx, job)
+	if err != nil || job.Step != step.Possible && job.Step != step.Solve {
+		return stats, err
+	}
+	if err := store.WriteFile(job.FS, filepath.Join(job.Output, store.Success), nil); err != nil {
+		return stats, err
+	}
+	r.jobs++
+	got, err := countJob(job, runner.Stats{})
+	want := stats
+	if want.Messages = 0; got != want {
+		r.t.Errorf("%s: %+v, want %+v", job.Name, got, want)
+	}
+	return stats, err
+}
+
+// TestLostListCounters wants the statistics of jobs by lists from their files.
+func TestLostListCounters(t *testing.T) {
+	g, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		r := &recounted{t: t}
+		o := solve.Options{Runner: r, Reducers: 2, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+		if r.jobs != 13 { // possible 1 to 6, solve 6 to 0
+			t.Errorf("%d jobs", r.jobs)
+		}
+	}
+}
+
+// TestCodec wants Hadoop to be given text of a game by lists alone.
+func TestCodec(t *testing.T) {
+	lists, err := mnk.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclic, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+		for g, want := range map[game.Game]tierio.Codec{lists: tierio.Text, blocks: asked, cyclic: asked} {
+			if got := Codec(g, asked); got != want {
+				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
+			}
+		}
+	}
 }
 
 // TestLostCounters wants the statistics of passes from their files.

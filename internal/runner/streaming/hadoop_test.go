@@ -22,6 +22,7 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/store"
@@ -77,6 +78,7 @@ func TestHadoop(t *testing.T) {
 		{"one reducer", testOneReducer},
 		{"passes", testPasses},
 		{"text", testText},
+		{"rules only", testRulesOnly},
 		{"tasks that fail", testTasksFail},
 		{"twins", testTwins},
 		{"interrupted", testInterrupted},
@@ -91,9 +93,7 @@ func TestHadoop(t *testing.T) {
 
 // TestLongHadoop has what takes many minutes: make test-hadoop-long runs it.
 func TestLongHadoop(t *testing.T) {
-	if os.Getenv("TREEREDUCE_LONG") == "" {
-		t.Skip("it takes long: make test-hadoop-long runs it")
-	}
+	longtest.Skip(t)
 	onSite(t, []siteTest{
 		{"three reducers", testThreeReducers},
 		{"passes as text", testPassText},
@@ -162,6 +162,61 @@ func testText(t *testing.T, s *site) {
 	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
 	s.resume(t, small, data, "--keep all --reducers 3 --cluster-above 400")
 	s.wantJobs(t, onceEach)
+}
+
+// testRulesOnly has a game by lists, all of whose jobs that read something are the
+// cluster's: forward with one reducer, backward with three. An HDFS of text it is, and yet
+// the table of a run on one machine.
+func testRulesOnly(t *testing.T, s *site) {
+	b := board{"mnk", 2, 2, 2}
+	data := dataDir(t, b.String())
+	s.start(t, b, data, "--keep all --reducers 1 --until-tier 4 --cluster-above 0").wantDone(t)
+	s.resume(t, b, data, "--reducers 3 --cluster-above 0")
+	jobs := map[string]int{"data_second0": 1}
+	for tier := 1; tier <= 3; tier++ { // no move leads to tier 4
+		jobs[fmt.Sprintf("data_first%d", tier)] = 1
+		jobs[fmt.Sprintf("data_second%d", tier)] = 1
+	}
+	s.wantJobs(t, jobs)
+	for _, name := range []string{"data_first2/part-00000", "data_first2/to-00003-00000", "data_second2/part-00002"} {
+		if _, err := s.files.Stat(path.Join(data, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	local := t.TempDir()
+	args := strings.Fields("solve " + b.flags() + " --data " + local)
+	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for tier := range b.tiers() + 1 {
+		name := fmt.Sprintf("table/tier-%02d.lists", tier)
+		want, err := os.ReadFile(filepath.Join(local, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := store.ReadFile(s.files, path.Join(data, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not that of a run on one machine: %v", name, err)
+		}
+	}
+	// Values, moves and positions are counted as on one machine.
+	there, err := solve.ReadJournal(s.files, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := solve.ReadJournal(store.Local{}, local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type counts struct{ records, positions, finished, messages int64 }
+	want := make(map[string]counts)
+	for _, j := range here.Jobs {
+		want[j.Job] = counts{j.Records, j.Positions, j.Finished, j.Messages}
+	}
+	for _, j := range there.Jobs {
+		if got := (counts{j.Records, j.Positions, j.Finished, j.Messages}); got != want[j.Job] {
+			t.Errorf("%s counted %+v, want %+v", j.Job, got, want[j.Job])
+		}
+	}
 }
 
 // onceEach is what twoJobs comes to.

@@ -1,6 +1,7 @@
 package streaming
 
 import (
+	"errors"
 	"path"
 	"slices"
 
@@ -54,9 +55,11 @@ func (p *plan) ofLists(job *runner.Job) error {
 		}
 	}
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border, width) }
+	// A map for each file would be many that do little: every tier can tell this one
+	// something, and does so in a file of each reducer.
 	p.maps = files
-	if most := 2 * max(p.Parallel, 1); files > most {
-		p.together, p.maps = true, p.tasks(p.reads)
+	if worth := p.tasks(p.reads); files > 2*worth {
+		p.together, p.maps = true, worth
 	}
 	return nil
 }
@@ -90,18 +93,33 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// countLists counts the rows of the parts of a job, where nothing came of its counters.
-func countLists(job *runner.Job) (n int64, err error) {
-	parts, err := tierio.Parts(job.FS, job.Output, job.Game.Spec())
+// countLists counts what is in the parts of a job, where nothing came of its counters.
+func countLists(job *runner.Job, stats *runner.Stats) (err error) {
+	d, err := lists.OpenDir(job.FS, job.Output, job.Game)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, part := range parts {
-		f, err := tierio.Seal(job.FS, part)
-		if err != nil {
-			return 0, err
+	kind := lists.Parents
+	if job.Step == step.Solve {
+		kind = lists.Values
+	}
+	part, err := lists.OpenPart(d, job.Tier, kind)
+	if err != nil {
+		return err
+	}
+	var last game.Position
+	err = part.Each(func(rows []lists.Row) error {
+		for _, row := range rows {
+			if stats.Records++; stats.Records > 1 && row.Key == last {
+				continue
+			}
+			last = row.Key
+			stats.Positions++
+			if job.Game.Primitive(last) != 0 {
+				stats.Finished++
+			}
 		}
-		n += int64(f.Records)
-	}
-	return n, nil
+		return nil
+	})
+	return errors.Join(err, part.Close())
 }

@@ -136,8 +136,7 @@ func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	g, ok := job.Blocks()
 	switch {
 	case !ok && stats.Records == 0:
-		var err error
-		if stats.Records, err = countLists(job); err != nil {
+		if err := countLists(job, &stats); err != nil {
 			return stats, err
 		}
 	case ok && (job.Codec == tierio.Blocks || stats.Records == 0):
@@ -150,7 +149,7 @@ func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 		stats.Records, stats.Finished = int64(counts.Total()), int64(counts.Total()-counts[0])
 	}
 	if job.Step != step.Possible {
-		stats.Finished = 0
+		stats.Finished, stats.Positions = 0, 0
 	}
 	return stats, nil
 }

@@ -1,0 +1,16 @@
+package gametest_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// TestRandomAcyclic wants games that are made up to keep the contract, too.
+func TestRandomAcyclic(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		gametest.Contract(t, gametest.RandomAcyclic(r, 1+r.IntN(300)))
+	}
+}

@@ -1,0 +1,199 @@
+package gametest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// A listener is a test that keeps what ends it.
+type listener struct {
+	testing.TB
+	failure string
+}
+
+func (l *listener) Helper() {}
+
+func (l *listener) Fatal(args ...any) {
+	l.failure = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+func (l *listener) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(format, args...)) }
+
+// failure is what Contract has against a game, "" if nothing.
+func failure(t *testing.T, g game.Game) string {
+	l := &listener{TB: t}
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		gametest.Contract(l, g)
+	}()
+	<-done
+	return l.failure
+}
+
+// A good game is a game.Acyclic that keeps the contract: its texts are no moves.
+type good struct{ *gametest.Acyclic }
+
+func (g good) AppendText(dst []byte, p game.Position) []byte {
+	return g.Acyclic.AppendText(append(dst, 'p'), p)
+}
+
+func (g good) Parse(text string) (game.Position, error) {
+	digits, ok := strings.CutPrefix(text, "p")
+	if !ok {
+		return 0, fmt.Errorf("%q does not begin with p", text)
+	}
+	return g.Acyclic.Parse(digits)
+}
+
+// The ways of a bad game to break the contract: each changes one thing.
+type bad struct {
+	good
+	spec      func() string
+	keyBits   func() uint
+	start     func() game.Position
+	check     func(game.Position) error
+	primitive func(game.Position) game.Value
+	moves     func([]game.Move, game.Position) []game.Move
+	values    func() game.Values
+	toMove    func(game.Position) game.Player
+	text      func([]byte, game.Position) []byte
+	parse     func(string) (game.Position, error)
+	picture   func(game.Position) game.Picture
+	tier      func(game.Position) int
+}
+
+func (b bad) Spec() string                             { return b.spec() }
+func (b bad) KeyBits() uint                            { return b.keyBits() }
+func (b bad) Start() game.Position                     { return b.start() }
+func (b bad) Check(p game.Position) error              { return b.check(p) }
+func (b bad) Primitive(p game.Position) game.Value     { return b.primitive(p) }
+func (b bad) Values() game.Values                      { return b.values() }
+func (b bad) ToMove(p game.Position) game.Player       { return b.toMove(p) }
+func (b bad) Parse(text string) (game.Position, error) { return b.parse(text) }
+func (b bad) Picture(p game.Position) game.Picture     { return b.picture(p) }
+func (b bad) Tier(p game.Position) int                 { return b.tier(p) }
+func (b bad) AppendText(dst []byte, p game.Position) []byte {
+	return b.text(dst, p)
+}
+func (b bad) Moves(dst []game.Move, p game.Position) []game.Move { return b.moves(dst, p) }
+
+// What breaks the contract is named; what keeps it is let pass.
+func TestContract(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var g good
+	for g.Acyclic == nil || g.Values().OfMover || g.KeyBits() == 64 || len(g.Moves(nil, g.Start())) < 3 {
+		g = good{gametest.RandomAcyclic(r, 300)}
+	}
+	if f := failure(t, g); f != "" {
+		t.Fatalf("against a good game: %s", f)
+	}
+	for want, fault := range map[string]func(b *bad){
+		"":                             func(b *bad) {},
+		"not some words":               func(b *bad) { b.spec = func() string { return "two  blanks" } },
+		"a key of 0 bits":              func(b *bad) { b.keyBits = func() uint { return 0 } },
+		"more than 1 bits":             func(b *bad) { b.keyBits = func() uint { return 1 } },
+		"Check lets a key pass":        func(b *bad) { b.check = func(game.Position) error { return nil } },
+		"the start: not in the list":   func(b *bad) { b.start = func() game.Position { return 1 } },
+		"the start is of tier 1":       func(b *bad) { b.tier = func(p game.Position) int { return g.Tier(p) + 1 } },
+		"the players are called":       func(b *bad) { b.values = func() game.Values { return game.Values{} } },
+		"value of a finished position": func(b *bad) { b.primitive = func(game.Position) game.Value { return game.NewValue(game.Tie, 1) } },
+		"finished is true, but there":  func(b *bad) { b.primitive = func(game.Position) game.Value { return game.NewValue(game.Tie, 0) } },
+		"finished is false, but there": func(b *bad) { b.primitive = func(game.Position) game.Value { return 0 } },
+		"Moves does not append":        func(b *bad) { b.moves = func(_ []game.Move, p game.Position) []game.Move { return g.Moves(nil, p) } },
+		"not in the order": func(b *bad) {
+			b.moves = func(dst []game.Move, p game.Position) []game.Move {
+				all := g.Moves(dst, p)
+				if n := len(all); n-len(dst) > 1 {
+					all[n-1], all[n-2] = all[n-2], all[n-1]
+				}
+				return all
+			}
+		},
+		"a move is called": func(b *bad) {
+			b.moves = func(dst []game.Move, p game.Position) []game.Move {
+				all := g.Moves(dst, p)
+				for i := range all[len(dst):] {
+					all[len(dst)+i].Name += " "
+				}
+				return all
+			}
+		},
+		"leads to no position": func(b *bad) {
+			b.moves = func(dst []game.Move, p game.Position) []game.Move {
+				all := g.Moves(dst, p)
+				for i := range all[len(dst):] {
+					all[len(dst)+i].To = 1
+				}
+				return all
+			}
+		},
+		"leads from tier": func(b *bad) {
+			b.tier = func(p game.Position) int { return g.Tier(p) / 20 }
+		},
+		"player 2 is to move": func(b *bad) { b.toMove = func(game.Position) game.Player { return 2 } },
+		"the text must be appended": func(b *bad) {
+			b.text = func(_ []byte, p game.Position) []byte { return g.AppendText(nil, p) }
+		},
+		"without tabs": func(b *bad) {
+			b.text = func(dst []byte, p game.Position) []byte { return append(g.AppendText(dst, p), '\t') }
+		},
+		"its text is read as": func(b *bad) {
+			b.parse = func(string) (game.Position, error) { return g.Start(), nil }
+		},
+		"the text begins with a move": func(b *bad) {
+			b.text = func(dst []byte, p game.Position) []byte { return g.AppendText(append(dst, "0 "...), p) }
+			b.parse = func(text string) (game.Position, error) { return g.Parse(strings.TrimPrefix(text, "0 ")) }
+		},
+		"Parse makes": func(b *bad) {
+			b.parse = func(text string) (game.Position, error) {
+				p, err := g.Parse(text)
+				if err != nil {
+					return 1, nil
+				}
+				return p, nil
+			}
+		},
+		"the picture has no squares": func(b *bad) { b.picture = func(game.Position) game.Picture { return game.Picture{} } },
+		"the picture has a square": func(b *bad) {
+			b.picture = func(game.Position) game.Picture { return game.Picture{Rows: [][]game.Square{{{}}}} }
+		},
+		"and the labels": func(b *bad) {
+			b.picture = func(p game.Position) game.Picture {
+				pic := g.Picture(p)
+				pic.Below = []string{"a", "b"}
+				return pic
+			}
+		},
+	} {
+		b := &bad{g, g.Spec, g.KeyBits, g.Start, g.Check, g.Primitive, g.Moves, g.Values, g.ToMove, g.AppendText, g.Parse, g.Picture, g.Tier}
+		fault(b)
+		if f := failure(t, b); (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("%q is said, want %q", f, want)
+		}
+	}
+}
+
+// The search finds the values that a random game has.
+func TestSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 50 {
+		g := gametest.RandomAcyclic(r, 1+r.IntN(300))
+		want, got := g.Solve(), gametest.Search(g)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d positions, want %d", g.Spec(), len(got), len(want))
+		}
+		for p, v := range want {
+			if got[p] != v {
+				t.Fatalf("%s: %d is %v, want %v", g.Spec(), p, g.Values().Text(got[p]), g.Values().Text(v))
+			}
+		}
+	}
+}

@@ -248,9 +248,18 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	err = c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
 		return func(i int, slots []uint32) error {
 			here := make(Counts)
+			var low [256]uint64 // by value: most are below, and a map takes its time
 			for _, slot := range slots {
-				_, v := reader.at(int(slot))
-				here[v]++
+				if _, v := reader.at(int(slot)); int(v) < len(low) {
+					low[v]++
+				} else {
+					here[v]++
+				}
+			}
+			for v, n := range low {
+				if n > 0 {
+					here[game.Value(v)] = n
+				}
 			}
 			firsts[i] = uint64(len(slots))
 			file := sort.Search(len(part.files), func(f int) bool { return part.files[f].end > i })

@@ -112,7 +112,7 @@ func TestSteps(t *testing.T) {
 		if positions != int64(len(values)) || done != positions {
 			t.Errorf("seed %d: %d positions, %d with a value, want %d", seed, positions, done, len(values))
 		}
-		final, n := job(t, step.Final, g, -1, rows, combine, all, nil)
+		final, n := job(t, step.Final, g, -1, rows, combine, strings.Repeat(all, 1+int(seed)%3), nil)
 		var want []byte
 		for _, p := range slices.Sorted(maps.Keys(values)) {
 			want = step.AppendFinal(want, g, p, values[p])

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -54,7 +55,7 @@ func TestRulesOnly(t *testing.T) {
 
 // TestLongRulesOnly does the same with 5×4.
 func TestLongRulesOnly(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	sameByLists(t, [3]int{5, 4, 4})
 }
 
@@ -78,11 +79,11 @@ func sameByLists(t *testing.T, size [3]int) {
 
 // TestListsOfGraphs solves random games in many ways and wants the values of a plain
 // search, and the same bytes.
-func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 25) }
+func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }
 
 // TestLongListsOfGraphs has more of them.
 func TestLongListsOfGraphs(t *testing.T) {
-	longTest(t)
+	longtest.Skip(t)
 	listsOfGraphs(t, 500)
 }
 
@@ -217,34 +218,41 @@ func TestListsInterrupted(t *testing.T) {
 	all := &failingJob{at: -1}
 	plain, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner = all })
 	want := bytesOf(t, plain)
-	for _, worthIt := range []int64{0, 1} {
-		for at := range all.ran {
-			dir := t.TempDir()
-			o := options()
-			o.WorthIt = worthIt
-			o.Runner = &failingJob{at: at, after: at%2 == 0}
-			if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-				t.Fatal(err)
-			}
-			again := &failingJob{at: -1}
-			o.Runner = again
-			o.Warn = func(text string) { t.Errorf("%s: %s", all.ran[at], text) }
-			if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
-				t.Fatalf("%s: %v", all.ran[at], err)
-			}
-			if got := bytesOf(t, dir); got != want {
-				t.Errorf("%s: the bytes differ", all.ran[at])
-			}
-			if !slices.Equal(again.ran, all.ran[at:]) {
-				t.Errorf("%s: ran %v, want %v", all.ran[at], again.ran, all.ran[at:])
-			}
+	for at := range all.ran {
+		dir := t.TempDir()
+		o := options()
+		o.WorthIt = int64(at / 2 % 2)
+		o.Runner = &failingJob{at: at, after: at%2 == 0}
+		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		again := &failingJob{at: -1}
+		o.Runner = again
+		o.Warn = func(text string) { t.Errorf("%s: %s", all.ran[at], text) }
+		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+			t.Fatalf("%s: %v", all.ran[at], err)
+		}
+		if got := bytesOf(t, dir); got != want {
+			t.Errorf("%s: the bytes differ", all.ran[at])
+		}
+		if !slices.Equal(again.ran, all.ran[at:]) {
+			t.Errorf("%s: ran %v, want %v", all.ran[at], again.ran, all.ran[at:])
 		}
 	}
 }
 
 // What a run that was stopped has is taken away, or damaged: a directory, a file, or a
 // tier of the table. It goes on to the same bytes all the same.
-func TestListsLost(t *testing.T) {
+func TestListsLost(t *testing.T) { listsLost(t, 12) }
+
+// TestLongListsLost has all files.
+func TestLongListsLost(t *testing.T) {
+	longtest.Skip(t)
+	listsLost(t, 1)
+}
+
+// listsLost has one in so many.
+func listsLost(t *testing.T, one int) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
 	want := bytesOf(t, plain)
@@ -259,6 +267,9 @@ func TestListsLost(t *testing.T) {
 			}
 			o.Runner = &inline.Runner{}
 			for _, name := range slices.Concat(glob(t, stopped, "data_*"), glob(t, stopped, "data_*/*"), glob(t, stopped, "table/*")) {
+				if r.IntN(one) > 0 {
+					continue
+				}
 				dir := filepath.Join(t.TempDir(), "d")
 				if err := os.CopyFS(dir, os.DirFS(stopped)); err != nil {
 					t.Fatal(err)

@@ -40,7 +40,7 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 		bits:      1 + uint(r.IntN(64)),
 		tiers:     r.IntN(40),
 		positions: make(map[game.Position]node),
-		values:    game.Values{OfMover: r.IntN(4) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
+		values:    game.Values{OfMover: r.IntN(2) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
 	}
 	for g.bits < 64 && 1<<g.bits < 2*n {
 		g.bits++

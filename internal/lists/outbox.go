@@ -41,6 +41,14 @@ func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*C
 	}
 }
 
+// Inherit gives an empty outbox the memory of one that is done with.
+func (o *Outbox) Inherit(old *Outbox) {
+	most := min(o.most, cap(old.rows), cap(old.tiers))
+	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
+	o.chunk.packed, o.chunk.text, o.chunk.pieces = old.chunk.packed, old.chunk.text, old.chunk.pieces
+	o.chunk.reset()
+}
+
 // Tell adds a row for a tier, at most the last of the game.
 func (o *Outbox) Tell(tier int, row Row) error {
 	if len(o.rows) == cap(o.rows) {

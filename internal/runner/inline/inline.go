@@ -30,6 +30,7 @@ type Runner struct {
 	Memory int
 
 	heard []*block.Heard // kept from pass to pass
+	lists listMemory     // kept from job to job
 }
 
 var _ runner.Runner = (*Runner)(nil)

@@ -30,7 +30,26 @@ type listWork struct {
 	boxes    []*lists.OutboxWriter // by part
 
 	mu      sync.Mutex
+	memory  *listMemory
 	workers []*listWorker
+}
+
+// A listMemory is what workers and chunks of a job leave for those of the next: of small
+// tiers there are many.
+type listMemory struct {
+	workers []*listWorker
+	chunks  []*rowChunk
+}
+
+// take takes the last of some, or a new one.
+func take[E any](kept *[]*E) *E {
+	last := len(*kept) - 1
+	if last < 0 {
+		return new(E)
+	}
+	e := (*kept)[last]
+	*kept = (*kept)[:last]
+	return e
 }
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
@@ -38,7 +57,7 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 	if job.Step == step.Final {
 		return r.runListsFinal(ctx, job)
 	}
-	w := &listWork{job: job, kind: lists.Parents}
+	w := &listWork{job: job, kind: lists.Parents, memory: &r.lists}
 	if job.Step == step.Solve {
 		w.kind = lists.Messages
 	}
@@ -57,7 +76,12 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
 	}
 	p := parts[*listPart]{create: func(n int) (*listPart, error) { return newListPart(job, n) }}
-	err = inOrder(ctx, len(w.shares), w.plan.plan, func() *rowChunk { return new(rowChunk) }, w.newWorker,
+	var chunks []*rowChunk
+	newChunk := func() *rowChunk {
+		chunks = append(chunks, take(&r.lists.chunks))
+		return chunks[len(chunks)-1]
+	}
+	err = inOrder(ctx, len(w.shares), w.plan.plan, newChunk, w.newWorker,
 		func(i int, out *rowChunk) error {
 			part, err := p.upTo(w.shares[i].part)
 			if err != nil {
@@ -75,6 +99,8 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 			stats.Finished += worker.counted().Done
 		}
 	}
+	r.lists.workers = append(r.lists.workers, w.workers...)
+	r.lists.chunks = append(r.lists.chunks, chunks...)
 	return stats, err
 }
 
@@ -173,12 +199,16 @@ type listWorker struct {
 
 // newWorker returns a function that makes the rows of a share.
 func (w *listWork) newWorker() func(i int, out *rowChunk) error {
-	worker := &listWorker{listWork: w}
 	w.mu.Lock()
+	worker := take(&w.memory.workers)
 	w.workers = append(w.workers, worker)
 	w.mu.Unlock()
-	job := w.job
+	job, old := w.job, worker.out
+	worker.listWork, worker.possible, worker.solve, worker.part = w, nil, nil, 0
 	worker.out = lists.NewOutbox(job.Game, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
+	if old != nil {
+		worker.out.Inherit(old)
+	}
 	if job.Step == step.Solve {
 		worker.solve = lists.NewSolve(job.Game, job.Tier, worker.out)
 	} else {

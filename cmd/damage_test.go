@@ -375,6 +375,7 @@ func damage(t *testing.T, n int) {
 	subjects := []*subject{
 		{spec: "connectn width=3 height=3 connect=3", stop: "data_second3", until: "6", look: []string{"lookup 0 1 2", "lookup 2 2 1 0"}, weight: 12},
 		{spec: "connectn width=4 height=5 connect=3", stop: "data_second9", until: "10", look: []string{"lookup 1 1 2"}, weight: 1},
+		{spec: "mnk width=3 height=2 connect=2", stop: "data_second3", until: "4", look: []string{"lookup a1 b2"}, weight: 8},
 		{spec: "quickcross width=2 height=3 connect=2", stop: "solve2", until: "2", look: []string{"lookup a1-"}, weight: 10},
 		{spec: "quickcross width=3 height=3 connect=3", stop: "solve3", until: "5", look: []string{"lookup a1- b2|"}, weight: 2},
 	}

@@ -22,7 +22,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -58,7 +60,7 @@ func Run(out io.Writer, o Options) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bencher{o, out, dir}
-	measures := []func() error{b.solve, b.sizes, b.lookup, b.streams, b.syncs}
+	measures := []func() error{b.solve, b.rules, b.sizes, b.lookup, b.streams, b.syncs}
 	if o.Sync {
 		measures = []func() error{b.syncs}
 	}
@@ -66,6 +68,39 @@ func Run(out io.Writer, o Options) error {
 		if err := measure(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// rules times driver solve of games of which only the rules are known, and counts the
+// moves that the jobs forward told of: those of a position to the same one are one.
+func (b *bencher) rules() error {
+	fmt.Fprint(b.out, "\n| driver solve, rules only | positions | moves | wall s | CPU s | CPU µs a move | peak MB |\n|---|---|---|---|---|---|---|\n")
+	for _, flags := range []string{
+		"mnk --width 4 --height 4 --connect 4",
+		"mnk --width 4 --height 4 --connect 4 --memory 64M",
+		"mancala --pits 4 --stones 4",
+	} {
+		dir, err := b.scratch()
+		if err != nil {
+			return err
+		}
+		u, err := timed(b.command("driver", slices.Concat([]string{"solve"}, strings.Fields(flags), []string{"--final", "no", "--data", dir})...))
+		if err != nil {
+			return err
+		}
+		journal, err := solve.ReadJournal(store.Local{}, dir)
+		if err != nil {
+			return err
+		}
+		var positions, moves int64
+		for _, job := range journal.Jobs {
+			if job.Step != step.Solve {
+				positions += job.Positions
+				moves += job.Messages
+			}
+		}
+		fmt.Fprintf(b.out, "| `%s` | %d | %d | %.2f | %.2f | %.2f | %d |\n", flags, positions, moves, u.wall.Seconds(), u.cpu.Seconds(), float64(u.cpu.Microseconds())/float64(moves), u.peak/1e6)
 	}
 	return nil
 }

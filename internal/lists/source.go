@@ -19,7 +19,7 @@ import (
 
 // maxOpen is how many files a Source keeps open; those after them are opened for each
 // share.
-const maxOpen = 64
+const maxOpen = 256
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -437,9 +437,7 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
 		for i := range f.cells {
-			if sh.touches(&f.cells[i]) {
-				most += int(f.cells[i].Rows)
-			}
+			most += sh.rowsOf(&f.cells[i])
 		}
 	}
 	if dst = dst[:0]; cap(dst) < most {
@@ -457,6 +455,18 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 
 // touches reports whether a cell has keys of the share.
 func (sh Share) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
+
+// rowsOf is about how many rows of a cell are the share's.
+func (sh Share) rowsOf(c *streamfmt.Cell) int {
+	if !sh.touches(c) {
+		return 0
+	}
+	if c.First >= sh.First && c.Last <= sh.Last {
+		return int(c.Rows)
+	}
+	both := float64(min(c.Last, sh.Last)-max(c.First, sh.First)) + 1
+	return int(both/(float64(c.Last-c.First)+1)*float64(c.Rows)) + 1
+}
 
 // loadFile appends the rows of a share in a file, cell by cell.
 func (l *Loader) loadFile(dst []Row, s *Source, f *file, sh Share) ([]Row, error) {

@@ -37,6 +37,7 @@ const (
 	outboxMemory = 1 << 20   // an outbox with none
 	cellMemory   = 40 + 16   // a cell in the index of a file, and while shares are cut
 	fileMemory   = 4 << 10   // a file of a source
+	tierMemory   = 4 << 10   // a tier: what the loop knows of its jobs
 	aheadMemory  = 128 << 10 // what a worker reads ahead
 	listsAhead   = 2         // how many shares a worker may be ahead of the writer
 )
@@ -47,6 +48,9 @@ const (
 const (
 	leastRows = 1 << 12
 	mostRows  = 1 << 20
+	// rowsOfFile is how many rows a share has for each file, that to open the file for
+	// it is no great part of the work.
+	rowsOfFile = 64
 )
 
 // A frugality is how a job is cut to measure: it costs the less memory the later
@@ -115,42 +119,44 @@ type listPlan struct {
 
 // planLists has shares and outboxes of the same size, and as many workers as there is
 // memory for; of a tier that is small, shares such that all workers have some.
-func (r *Runner) planLists(sources []*lists.Source) listPlan {
+func (r *Runner) planLists(job *runner.Job, sources []*lists.Source) listPlan {
 	const each = (listsAhead+2)*rowMemory + toldMemory/2*3 // of a row; an outbox that grows is there twice
-	return r.planRows(sources, each, outboxMemory)
+	return r.planRows(job.Game.Tiers(), sources, each, outboxMemory)
 }
 
 // planListsFinal has shares such that the lines of all that workers have in their hands
 // fit in.
 func (r *Runner) planListsFinal(job *runner.Job, all *lists.Source) listPlan {
 	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t65535\n")
-	p := r.planRows([]*lists.Source{all}, 2*rowMemory+listsAhead*line/4*5, 0)
+	p := r.planRows(job.Game.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
 	p.share = min(p.share, mostRows/4)
 	return p
 }
 
 // planRows is a plan of workers that each hold so many bytes for a row, and some more.
 // What they hold counts twice, as in needs.
-func (r *Runner) planRows(sources []*lists.Source, each, more int) listPlan {
-	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
+func (r *Runner) planRows(tiers int, sources []*lists.Source, each, more int) listPlan {
+	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
-	beside := 0 // rows of cells that lie across the borders of a share
+	files := 0
 	for _, s := range sources {
 		rows += s.Rows()
-		beside += s.Files() * streamfmt.CellRows
+		files += s.Files()
 		left -= s.Files()*fileMemory + s.Cells()*cellMemory
 	}
-	beside = int(min(int64(beside), rows))
+	beside := files * streamfmt.CellRows / 2 // rows that a share has more than it should, of cells across its borders
+	least := max(leastRows, files*rowsOfFile)
 	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), frugality: frugality{ahead: listsAhead}}}
 	for {
-		p.outbox = (left/(2*p.workers)-more-aheadMemory)/each - beside
-		if p.outbox >= leastRows || p.workers == 1 {
+		p.outbox = (left/(2*p.workers) - more - aheadMemory) / each
+		p.outbox -= min(beside, p.outbox/2)
+		if p.outbox >= least || p.workers == 1 {
 			break
 		}
 		p.workers--
 	}
 	p.outbox = min(max(p.outbox, leastRows), mostRows)
-	p.share = min(p.outbox, max(leastRows, int(rows/int64(2*p.workers))+1))
+	p.share = min(p.outbox, max(least, int(rows/int64(2*p.workers))+1))
 	return p
 }
 

@@ -70,7 +70,7 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 	if err != nil {
 		return stats, err
 	}
-	w.plan = r.planLists(sources)
+	w.plan = r.planLists(job, sources)
 	w.shares = cutShares(w.plan.share, borders, sources)
 	for i := range job.Reducers {
 		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
@@ -294,6 +294,7 @@ func (p *listPart) Finish(err error) error {
 // runListsFinal writes the lines of all positions by key: the files of all tiers are
 // loaded as one.
 func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	r.lists = listMemory{}
 	all, err := openTiers(job)
 	if err != nil {
 		return stats, err

@@ -9,14 +9,47 @@ import (
 	"testing"
 )
 
-// TestReadme runs the README's commands in their order, in a copy of what make
-// build makes, and compares what they print. Times differ. Those that need a
-// Hadoop are left to the tests that have one.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+// TestReadme runs the README's commands.
+func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
+
+// TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
+// that of the files that it names: all of the game that is its example.
+func TestAddingAGame(t *testing.T) {
+	const example = "game/mnk/mnk.go"
+	page := readPage(t, "docs/adding-a-game.md")
+	runPage(t, page)
+	code := make(map[string][]string) // by file
+	for _, block := range regexp.MustCompile("(?s)```go (\\S+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		code[block[1]] = append(code[block[1]], block[2])
+	}
+	for name, blocks := range code {
+		file := readPage(t, name)
+		for _, block := range blocks {
+			if !strings.Contains(file, block) {
+				t.Errorf("docs/adding-a-game.md shows what is not in %s:\n%s", name, block)
+			}
+		}
+	}
+	// Between two pieces is an empty line, or none.
+	if got, want := strings.Join(code[example], ""), readPage(t, example); strings.ReplaceAll(got, "\n", "") != strings.ReplaceAll(want, "\n", "") {
+		t.Errorf("the pieces of %s in docs/adding-a-game.md are not all of it", example)
+	}
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", name))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// runPage runs the commands of a page in their order, in a copy of what make
+// build makes, and compares what they print. Times differ. Those that need a
+// Hadoop are left to the tests that have one.
+func runPage(t *testing.T, page string) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out"} {
 		if err := os.Symlink(name, filepath.Join(dir, to)); err != nil {
@@ -31,7 +64,7 @@ func TestReadme(t *testing.T) {
 	script, want := "set -e\n"+proj2, ""
 	command := false
 	hadoop := false
-	for line := range strings.Lines(string(readme)) {
+	for line := range strings.Lines(page) {
 		if strings.HasPrefix(line, "## ") {
 			hadoop = strings.Contains(line, "Hadoop")
 		}
@@ -61,7 +94,7 @@ func TestReadme(t *testing.T) {
 	got := seconds.ReplaceAllString(string(out), "in N s")
 	want = seconds.ReplaceAllString(want, "in N s")
 	if got != want {
-		t.Errorf("the README's commands print\n%s\nbut it says\n%s", got, want)
+		t.Errorf("the commands print\n%s\nbut the page says\n%s", got, want)
 	}
 }
 

@@ -29,7 +29,7 @@ var (
 	cyclic      = strings.Fields("solve quickcross --width 4 --height 3 --connect 3")
 	rules       = strings.Fields("solve mnk --width 3 --height 3 --connect 3")
 	larger      = strings.Fields("solve mnk --width 4 --height 3 --connect 3")
-	far         = strings.Fields("solve mancala --pits 2 --stones 2")
+	far         = strings.Fields("solve mancala --pits 2 --stones 1")
 )
 
 // driver returns the command driver solve on a data directory, in a process

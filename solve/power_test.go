@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -25,7 +26,18 @@ func powerGames(t *testing.T) map[string]game.Game {
 	return map[string]game.Game{
 		"data_second4": rules(t, 3, 3, 3), "data_first7": rules(t, 3, 3, 3),
 		"solve2": quickCross(t, 2, 3, 2), "mark5": quickCross(t, 2, 3, 2),
+		"data_second3": ticTacToe(t), "data_first5": ticTacToe(t),
 	}
+}
+
+// ticTacToe is a small game of rules only.
+func ticTacToe(t *testing.T) game.Acyclic {
+	t.Helper()
+	g, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 // An ender ends the run at a job.
@@ -70,7 +82,7 @@ func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until s
 // Of what took long nothing can be lost, in whatever form it is kept; of what was quick
 // the table cannot, nor what was made after it.
 func TestPowerCut(t *testing.T) {
-	for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2)} {
+	for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
 		for _, test := range []struct {
 			name   string
 			change func(*solve.Options)

@@ -1,7 +1,7 @@
 // Package streamfmt is the two forms in which records travel and rest: lines
-// of text, for people, pipes and Hadoop Streaming by hand; and packed blocks,
-// bitmaps and values, in files and in the pairs of the driver's jobs. It knows
-// nothing of games, jobs or directories.
+// of text, for people, pipes and Hadoop Streaming by hand; and packed, as blocks of
+// bitmaps and values, in files and in the pairs of the driver's jobs, or as cells of
+// rows, in files. It knows nothing of games, jobs or directories.
 //
 // # Lines
 //

@@ -31,3 +31,6 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 		}
 	}
 }
+
+// ReadCell reads a packed cell.
+func ReadCell(src []byte, cell Cell) ([]Row, error) { return readCell(nil, src, cell) }

@@ -281,3 +281,34 @@ func BenchmarkList(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
 	})
 }
+
+// TestCell reads cells that no writer makes, as if their checksums were right.
+func TestCell(t *testing.T) {
+	two := streamfmt.Cell{First: 5, Last: 7, Rows: 2} // keys 5 and 7
+	good := []byte{0, 0x10, 1, 0x11, 2, 3}
+	rows, err := streamfmt.ReadCell(good, two)
+	if err != nil || !slices.Equal(rows, []streamfmt.Row{{Key: 5, Word: 1}, {Key: 7, Word: 3}}) {
+		t.Errorf("%v, %v", rows, err)
+	}
+	high := streamfmt.Cell{First: 1<<64 - 1, Last: 0, Rows: 2}
+	for what, c := range map[string]struct {
+		src  []byte
+		cell streamfmt.Cell
+	}{
+		"nothing":           {nil, two},
+		"a form":            {append([]byte{3}, good[1:]...), two},
+		"no rows":           {good[:1], two},
+		"one row":           {good[:3], two},
+		"a cut row":         {good[:5], two},
+		"one byte more":     {append(slices.Clone(good), 0), two},
+		"a long step":       {[]byte{0, 0x10, 1, 0x19, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3}, two},
+		"a long word":       {[]byte{0, 0x10, 1, 0x91, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0}, two},
+		"another last key":  {[]byte{0, 0x10, 1, 0x11, 3, 3}, two},
+		"beyond all keys":   {[]byte{0, 0x10, 1, 0x11, 1, 3}, high},
+		"fewer rows, zeros": {[]byte{0, 0x10, 1}, streamfmt.Cell{First: 5, Last: 5, Rows: 40}},
+	} {
+		if rows, err := streamfmt.ReadCell(c.src, c.cell); err == nil {
+			t.Errorf("%s: %v", what, rows)
+		}
+	}
+}

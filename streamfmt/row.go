@@ -103,18 +103,6 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	return r, kind, ""
 }
 
-// parseKey reads a key of at most 16 digits.
-func parseKey(digits []byte) (key uint64, ok bool) {
-	for _, c := range digits {
-		d := digitOf[c]
-		if d > 15 {
-			return 0, false
-		}
-		key = key<<4 | uint64(d)
-	}
-	return key, true
-}
-
 // parseNumber reads a number of 1 to most in decimal; 0 if it is none.
 func parseNumber(digits []byte, most uint64) (n uint64) {
 	for _, c := range digits {

@@ -189,12 +189,9 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	if len(line) < width || len(line) > width && line[width] != '\t' {
 		return rec, fmt.Sprintf("a key of %d hexadecimal digits, then nothing or a tab", width)
 	}
-	for _, c := range line[:width] {
-		d := digitOf[c]
-		if d > 15 {
-			return rec, fmt.Sprintf("a key of %d hexadecimal digits (0-9, a-f)", width)
-		}
-		rec.Key = rec.Key<<4 | uint64(d)
+	var ok bool
+	if rec.Key, ok = parseKey(line[:width]); !ok {
+		return rec, fmt.Sprintf("a key of %d hexadecimal digits (0-9, a-f)", width)
 	}
 	if len(line) <= width+1 {
 		return rec, ""
@@ -224,6 +221,18 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	}
 	rec.Value = byte(n)
 	return rec, ""
+}
+
+// parseKey reads a key of at most 16 digits.
+func parseKey(digits []byte) (key uint64, ok bool) {
+	for _, c := range digits {
+		d := digitOf[c]
+		if d > 15 {
+			return 0, false
+		}
+		key = key<<4 | uint64(d)
+	}
+	return key, true
 }
 
 // parseTimes reads how many moves a message stands for, 0 if that is wrong.

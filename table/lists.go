@@ -23,13 +23,14 @@ type rowLists struct {
 	names []string
 	seals []*store.SealedFile
 	share int // rows that are checked at a time
+	keep  int // rows that a worker of the check keeps, and no more but for a share
 
 	mu    sync.Mutex // of what follows
 	tiers []*lists.Source
 }
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
-	t := &rowLists{g: g, fsys: fsys, share: shareRows, tiers: make([]*lists.Source, g.Tiers()+1)}
+	t := &rowLists{g: g, fsys: fsys, share: shareRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1)}
 	for tier := range t.tiers {
 		name, file, err := sealOf(seal, data, g, tier)
 		if err != nil {
@@ -170,7 +171,7 @@ func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	rng = uint64(first + sort.Search(len(of)-1, func(i int) bool { return of[i].Last >= p }))
 	rows, ok := r.kept[rng]
 	if !ok {
-		if r.held*16 > rulesKeep {
+		if r.held > r.t.keep {
 			clear(r.kept)
 			r.held = 0
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -158,14 +159,20 @@ func TestVerifyLists(t *testing.T) {
 	}
 }
 
-// A position that play cannot reach is found, though all that is said of it is right.
-func TestVerifyListsUnreached(t *testing.T) {
-	g, err := all.Kinds().Parse("mnk width=3 height=3 connect=3")
+// ticTacToe has tiers of several cells, thus several shares.
+func ticTacToe(t *testing.T) game.Acyclic {
+	t.Helper()
+	g, err := mnk.New(3, 3, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tictactoe := g.(game.Acyclic)
-	values := gametest.Search(tictactoe)
+	return g
+}
+
+// A position that play cannot reach is found, though all that is said of it is right.
+func TestVerifyListsUnreached(t *testing.T) {
+	g := ticTacToe(t)
+	values := gametest.Search(g)
 	if len(values) != 5478 {
 		t.Fatalf("%d positions, want 5478", len(values))
 	}
@@ -178,7 +185,7 @@ func TestVerifyListsUnreached(t *testing.T) {
 	}
 	values[p] = g.Primitive(p)
 	var fault *Fault
-	if _, err := verifyLists(t, listTable(t, tictactoe, rowsOf(tictactoe, values)), tictactoe, 100); !errors.As(err, &fault) ||
+	if _, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, 100); !errors.As(err, &fault) ||
 		fault.Position != p || fault.Tier != 6 || !strings.Contains(fault.Reason, "cannot be reached") {
 		t.Errorf("got %v, want the fault at %#x", err, p)
 	}
@@ -259,6 +266,13 @@ func TestVerifyListsFile(t *testing.T) {
 	}
 	m.write(t, name, right[:len(right)-1])
 	refused("cut short")
+	tiers := rowsOf(g, solutionOf(g))
+	tiers[largest][0].Word ^= 3
+	writeList(t, m, g, largest, tiers[largest])
+	if len(content(largest)) != len(right) {
+		t.Fatal("a file with another value is of another length")
+	}
+	refused("whole, but not what was sealed")
 	m.write(t, name, content(largest+1))
 	m.seal(t, g.Spec())
 	refused("of another tier")
@@ -301,6 +315,39 @@ func TestVerifyListsCounts(t *testing.T) {
 	m.seal(t, g.Spec())
 	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the numbers of positions") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Who looks for children keeps no more rows than it may, whatever is asked of it, and finds
+// them all the same.
+func TestListReaderKeeps(t *testing.T) {
+	g := ticTacToe(t)
+	right := solutionOf(g)
+	tab, err := OpenOf(listTable(t, g, rowsOf(g, right)), ".", g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	rows := tab.contents.(*rowLists)
+	rows.share, rows.keep = 100, 1600
+	parts, _, err := rows.parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := parts[0].reader().(*listReader)
+	for range 2 {
+		for p, want := range right {
+			if _, _, v, ok, err := r.find(p); err != nil || !ok || v != want {
+				t.Fatalf("%#x: %d, %v, %v; want %d", p, v, ok, err, want)
+			}
+			held := 0
+			for _, rows := range r.kept {
+				held += len(rows)
+			}
+			if held != r.held || held > rows.keep+1520 { // a tier
+				t.Fatalf("%d rows are held, %d counted, %d may be", held, r.held, rows.keep)
+			}
+		}
 	}
 }
 

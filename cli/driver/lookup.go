@@ -24,9 +24,9 @@ func lookupCommand(games game.Kinds) *cli.Command {
 		Name:      "lookup",
 		Usage:     "the value of a position, and of each of its moves",
 		UsageText: "driver lookup [--data DIRECTORY] [POSITION]",
-		Description: "POSITION is a board as in DIR/final ('XO  ', blanks may be . or _), or the moves that lead to it\n" +
-			"from the start (3 3 2, or a1- 'b2|'). A board that begins with - comes after --. Without a POSITION, each\n" +
-			"line of stdin is one.",
+		Description: "POSITION is a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), or the moves that\n" +
+			"lead to it from the start (3 3 2, or a1- 'b2|'): words are moves if each is one in its turn. A board that\n" +
+			"begins with - comes after --. Without a POSITION, each line of stdin is one.",
 		Flags: []cli.Flag{
 			dataFlag(),
 			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},

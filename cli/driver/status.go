@@ -147,7 +147,11 @@ func (r *report) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "job\tpositions\tfinished\tshuffled\tcombined\tbytes\twaiting s\tworking s\tseconds\tapplication\t\n")
 	for _, done := range r.Jobs {
-		fmt.Fprintf(w, "%s\t%d\t%s\t", done.Job, done.Records, number(done.Finished))
+		positions := done.Records
+		if done.Positions > 0 {
+			positions = done.Positions
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t", done.Job, positions, number(done.Finished))
 		if done.Application == "" {
 			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", done.Seconds)
 			continue

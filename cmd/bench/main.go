@@ -3,10 +3,12 @@
 // docs/benchmarks.md.
 //
 //	bench [-bin DIR] [-n RUNS] [-large]
+//	bench -sync [-n RUNS]
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
-// -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk).
+// -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -sync
+// measures nothing but what it costs that a run outlasts a power cut.
 // -hadoop measures what runs on a cluster instead, which it starts on this
 // machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
 // passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the
@@ -31,6 +33,7 @@ func main() {
 	flag.StringVar(&o.Bin, "bin", "bin", "where make build put the commands")
 	flag.IntVar(&o.Runs, "n", 5, "runs of each command")
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
+	flag.BoolVar(&o.Sync, "sync", false, "nothing but what syncs cost")
 	flag.BoolVar(&o.Tax, "tax", false, "with -hadoop: nothing but the largest tiers on the cluster and in the driver")
 	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
 	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")

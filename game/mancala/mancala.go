@@ -11,7 +11,9 @@
 // alone in a pit of the mover's row, and the pit across is not empty, both pits are
 // emptied into the mover's goal. Who has no stone in his pits passes, which is a move.
 // There is no other move for free, and no sweep: the game ends when all pits are empty.
-// The larger goal wins, equal goals are a tie; by how much does not count.
+// The larger goal wins, equal goals are a tie; by how much does not count. A tie is drawn
+// out: 4 pits of 3 stones are a tie in 76 moves, passes counted, as others have it too; if
+// it were settled soonest, it would be one in 16.
 //
 // # The tier
 //
@@ -66,20 +68,25 @@ var Kind = game.Kind{
 	New: func(args []int) (game.Game, error) { return New(args[0], args[1]) },
 }
 
-// rules is the game on a board of one size.
+// maxPlaces is the number of pits and goals of the largest board.
+const maxPlaces = 2*maxPits + 2
+
+// rules is the game on a board of one size. Places are counted here as the key compares
+// them: row 0's pits, row 1's pits, the goals.
 type rules struct {
 	pits, stones int
 
-	all   int // stones of the board
-	start board
-	order [2*maxPits + 2]int      // place by place, as the key compares them
-	ways  [2*maxPits + 3][]uint64 // to divide r stones among m places: ways[m][r]
-	dist  [2*maxPits + 2]int      // of a pit to the last one of its row
-	names [2*maxPits + 2]string
+	all    int                     // stones of the board
+	places int                     // pits and goals
+	ways   [maxPlaces + 1][]uint64 // to divide r stones among m places: ways[m][r]
+	next   [2][maxPlaces]uint8     // where each row sows after a place
+	weight [maxPlaces]int          // what a stone in it adds to what every move lowers
+	course [maxPlaces]int          // the place that has a number
+	names  [2 * maxPits]string     // of the pits: their numbers
 }
 
 // A board is the number of stones in each place.
-type board [2*maxPits + 2]uint16
+type board [maxPlaces]uint16
 
 // New makes the rules. Keys must fit into 64 bits, and the number of the last tier must
 // be no larger than a remoteness can be.
@@ -96,23 +103,33 @@ func New(pits, stones int) (game.Acyclic, error) {
 		}
 		return nil, fmt.Errorf("mancala: %d stones in each of %d pits are too many: %d at most", stones, pits, most)
 	}
-	r := &rules{pits: pits, stones: stones, all: 2 * pits * stones}
-	places := r.places()
-	for i := range pits {
-		r.order[i], r.order[pits+i] = i, pits+1+i
-		r.dist[i], r.dist[pits+1+i] = pits-1-i, pits-1-i
-		r.start[i], r.start[pits+1+i] = uint16(stones), uint16(stones)
-	}
-	r.order[2*pits], r.order[2*pits+1] = pits, 2*pits+1
-	for m := range places + 1 {
+	r := &rules{pits: pits, stones: stones, all: 2 * pits * stones, places: 2*pits + 2}
+	for m := range r.places + 1 {
 		r.ways[m] = make([]uint64, r.all+1)
 		r.ways[m][0] = 1
 		for n := 1; m > 0 && n <= r.all; n++ {
 			r.ways[m][n] = r.ways[m][n-1] + r.ways[m-1][n]
 		}
 	}
-	for i := range places {
-		r.names[i] = strconv.Itoa(i)
+	for number := range r.places {
+		row, i := number/(pits+1), number%(pits+1)
+		place := row*pits + i
+		if i == pits {
+			place = r.goal(row)
+		} else {
+			r.weight[place] = height(pits, 1, pits-1-i)
+			r.names[place] = strconv.Itoa(number)
+		}
+		r.course[number] = place
+	}
+	for row := range r.next {
+		for number := range r.places {
+			after := (number + 1) % r.places
+			if r.course[after] == r.goal(1-row) {
+				after = (after + 1) % r.places
+			}
+			r.next[row][r.course[number]] = uint8(r.course[after])
+		}
 	}
 	return r, nil
 }
@@ -137,11 +154,8 @@ func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*ston
 // lastTier is the height of the start.
 func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
-// places is the number of pits and goals.
-func (r *rules) places() int { return 2*r.pits + 2 }
-
 // goal is the place of a row's goal.
-func (r *rules) goal(row int) int { return r.pits + row*(r.pits+1) }
+func (r *rules) goal(row int) int { return 2*r.pits + row }
 
 // row is who is to move.
 func row(p game.Position) int { return int(p & 1) }
@@ -150,30 +164,28 @@ func row(p game.Position) int { return int(p & 1) }
 func (r *rules) key(b *board, row int) game.Position {
 	var n uint64
 	left := r.all
-	for i, m := 0, r.places(); m > 1; i, m = i+1, m-1 {
+	for place, m := 0, r.places; m > 1; place, m = place+1, m-1 {
 		ways := r.ways[m]
 		n += ways[left]
-		left -= int(b[r.order[i]])
+		left -= int(b[place])
 		n -= ways[left]
 	}
 	return n<<1 | uint64(row)
 }
 
-// board is the inverse of key.
-func (r *rules) board(p game.Position) (b board) {
-	n, left := p>>1, r.all
-	i := 0
-	for m := r.places(); m > 2; i, m = i+1, m-1 {
-		ways := r.ways[m][:left+1]
+// read is the inverse of key, into an empty board.
+func (r *rules) read(b *board, p game.Position) {
+	n, left, place := p>>1, r.all, 0
+	for m := r.places; m > 2; m-- {
+		ways := r.ways[m]
 		to, after := ways[left]-n, left
 		for after > 0 && ways[after-1] >= to {
 			after--
 		}
-		b[r.order[i]] = uint16(left - after)
-		n, left = ways[after]-to, after
+		b[place] = uint16(left - after)
+		n, left, place = ways[after]-to, after, place+1
 	}
-	b[r.order[i]], b[r.order[i+1]] = uint16(n), uint16(left)-uint16(n)
-	return b
+	b[place], b[place+1] = uint16(n), uint16(left)-uint16(n)
 }
 
 func (r *rules) Spec() string {
@@ -186,16 +198,23 @@ func (r *rules) Values() game.Values {
 }
 
 // boards is the number of all boards.
-func (r *rules) boards() uint64 { return r.ways[r.places()][r.all] }
+func (r *rules) boards() uint64 { return r.ways[r.places][r.all] }
 
-func (r *rules) KeyBits() uint        { return uint(bits.Len64(2*r.boards() - 1)) }
-func (r *rules) Start() game.Position { return r.key(&r.start, 0) }
+func (r *rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
+
+func (r *rules) Start() game.Position {
+	var b board
+	for pit := range 2 * r.pits {
+		b[pit] = uint16(r.stones)
+	}
+	return r.key(&b, 0)
+}
 
 // Check wants the number of a board, on which the stones do not lie farther back than
 // at the start: of a tier, that is.
 func (r *rules) Check(p game.Position) error {
 	if p>>1 >= r.boards() {
-		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places(), 2*r.boards()-1)
+		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places, 2*r.boards()-1)
 	}
 	if p != r.Start() && r.Tier(p) <= 0 {
 		return fmt.Errorf("%s is farther from its end than the start: stones only go forward", r.AppendText(nil, p))
@@ -223,20 +242,18 @@ func (r *rules) Tiers() int { return lastTier(r.pits, r.stones) }
 
 // Tier: see the package comment.
 func (r *rules) Tier(p game.Position) int {
-	b := r.board(p)
-	stones, distance, own := 0, 0, 0
-	for i, n := range b[:r.places()] {
-		if i == r.goal(0) || i == r.goal(1) {
-			continue
-		}
-		stones += int(n)
-		distance += int(n) * r.dist[i]
-		if i/(r.pits+1) == row(p) {
-			own += int(n)
-		}
+	var b board
+	r.read(&b, p)
+	var weights, stones [2]int // of the rows' pits
+	for pit := range r.pits {
+		n, m := int(b[pit]), int(b[r.pits+pit])
+		stones[0] += n
+		stones[1] += m
+		weights[0] += n * r.weight[pit]
+		weights[1] += m * r.weight[r.pits+pit]
 	}
-	tier := r.Tiers() - height(r.pits, stones, distance)
-	if own == 0 && stones > 0 {
+	tier := r.Tiers() - weights[0] - weights[1]
+	if stones[row(p)] == 0 && stones[1-row(p)] > 0 {
 		tier--
 	}
 	return tier
@@ -247,8 +264,9 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
 	}
-	b := r.board(p)
-	before, first := len(dst), row(p)*(r.pits+1)
+	var b board
+	r.read(&b, p)
+	before, first := len(dst), row(p)*r.pits
 	for pit := first; pit < first+r.pits; pit++ {
 		if b[pit] > 0 {
 			dst = append(dst, game.Move{Name: r.names[pit], To: r.sow(b, pit, row(p))})
@@ -262,22 +280,18 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 
 // sow is the position after a move.
 func (r *rules) sow(b board, pit, row int) game.Position {
-	own, others := r.goal(row), r.goal(1-row)
-	hand := b[pit]
+	next := &r.next[row]
+	hand, at := b[pit], pit
 	b[pit] = 0
-	at := pit
 	for ; hand > 0; hand-- {
-		if at++; at == others {
-			at++
-		}
-		if at >= r.places() {
-			at = 0
-		}
+		at = int(next[at])
 		b[at]++
 	}
-	if across := 2*r.pits - at; at != own && at/(r.pits+1) == row && b[at] == 1 && b[across] > 0 {
-		b[own] += 1 + b[across]
-		b[at], b[across] = 0, 0
+	if i := at - row*r.pits; i >= 0 && i < r.pits && b[at] == 1 {
+		if across := 2*r.pits - 1 - at; b[across] > 0 {
+			b[r.goal(row)] += 1 + b[across]
+			b[at], b[across] = 0, 0
+		}
 	}
 	return r.key(&b, 1-row)
 }
@@ -285,12 +299,13 @@ func (r *rules) sow(b board, pit, row int) game.Position {
 // AppendText appends the state as the course prints it: "State([2, 2, 0, 2, 2, 0], 0)".
 func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	dst = append(dst, "State(["...)
-	b := r.board(p)
-	for i, n := range b[:r.places()] {
+	var b board
+	r.read(&b, p)
+	for i, place := range r.course[:r.places] {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = strconv.AppendUint(dst, uint64(n), 10)
+		dst = strconv.AppendUint(dst, uint64(b[place]), 10)
 	}
 	dst = append(dst, "], "...)
 	return append(strconv.AppendInt(dst, int64(row(p)), 10), ')')
@@ -323,8 +338,8 @@ func (r *rules) parse(text string) (game.Position, error) {
 		return 0, errors.New("expected State([…], ROW): the stones of all places, and the row to move, 0 or 1")
 	}
 	places := strings.Split(counts, ",")
-	if len(places) != r.places() {
-		return 0, fmt.Errorf("%d places, expected %d: pits and goal of row 0, pits and goal of row 1", len(places), r.places())
+	if len(places) != r.places {
+		return 0, fmt.Errorf("%d places, expected %d: pits and goal of row 0, pits and goal of row 1", len(places), r.places)
 	}
 	var b board
 	all := 0
@@ -333,7 +348,7 @@ func (r *rules) parse(text string) (game.Position, error) {
 		if err != nil || int(n) > r.all {
 			return 0, fmt.Errorf("%q in place %d, expected a number of stones up to %d", place, i, r.all)
 		}
-		b[i] = uint16(n)
+		b[r.course[i]] = uint16(n)
 		all += int(n)
 	}
 	if all != r.all {
@@ -344,27 +359,22 @@ func (r *rules) parse(text string) (game.Position, error) {
 
 // Picture is the board as it stands, with the numbers of the pits above and below.
 func (r *rules) Picture(p game.Position) game.Picture {
-	b := r.board(p)
-	place := func(i, row int) game.Square {
-		s := game.Square{Text: strconv.Itoa(int(b[i])), Owner: game.OwnedBy(game.Player(row))}
-		if i == r.goal(row) {
-			s.Kind = game.Goal
-		}
-		return s
+	var b board
+	r.read(&b, p)
+	square := func(place, row int, kind game.SquareKind) game.Square {
+		return game.Square{Kind: kind, Text: strconv.Itoa(int(b[place])), Owner: game.OwnedBy(game.Player(row))}
 	}
 	gap := game.Square{Kind: game.Gap}
-	top, goals, bottom := []game.Square{gap}, []game.Square{place(r.goal(1), 1)}, []game.Square{gap}
+	top, goals, bottom := []game.Square{gap}, []game.Square{square(r.goal(1), 1, game.Goal)}, []game.Square{gap}
 	above, below := []string{""}, []string{""}
 	for i := range r.pits {
-		top = append(top, place(2*r.pits-i, 1))
-		above = append(above, r.names[2*r.pits-i])
+		across := 2*r.pits - 1 - i
+		top, above = append(top, square(across, 1, game.Field)), append(above, r.names[across])
 		goals = append(goals, gap)
-		bottom = append(bottom, place(i, 0))
-		below = append(below, r.names[i])
+		bottom, below = append(bottom, square(i, 0, game.Field)), append(below, r.names[i])
 	}
-	goals = append(goals, place(r.goal(0), 0))
 	return game.Picture{
-		Rows:  [][]game.Square{append(top, gap), goals, append(bottom, gap)},
+		Rows:  [][]game.Square{append(top, gap), append(goals, square(r.goal(0), 0, game.Goal)), append(bottom, gap)},
 		Above: append(above, ""),
 		Below: append(below, ""),
 	}

@@ -3,6 +3,8 @@ package mancala
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -32,21 +34,23 @@ func TestEveryKey(t *testing.T) {
 	if r.boards() != 126 { // 9 choose 5: four stones in six places
 		t.Fatalf("%d boards, want 126", r.boards())
 	}
-	order := func(b board) string { return fmt.Sprint(b[0], b[1], b[3], b[4], b[2], b[5]) }
+	var last board
 	for p := range 2 * r.boards() {
-		b := r.board(p)
+		var b board
+		r.read(&b, p)
 		if got := r.key(&b, row(p)); got != p {
 			t.Fatalf("the board of %d has the key %d", p, got)
 		}
-		if before := r.board(p - 2); p >= 2 && order(before) >= order(b) {
-			t.Fatalf("%v stands before %v", order(before), order(b))
+		if p%2 == 0 && p > 0 && slices.Compare(last[:], b[:]) >= 0 {
+			t.Fatalf("%v stands before %v", last, b)
 		}
+		last = b
 		want := game.Value(0)
-		if b[0]+b[1]+b[3]+b[4] == 0 {
+		if b[0]+b[1]+b[2]+b[3] == 0 {
 			switch {
-			case b[2] > b[5]:
+			case b[4] > b[5]:
 				want = game.NewValue(game.FirstWins, 0)
-			case b[2] < b[5]:
+			case b[4] < b[5]:
 				want = game.NewValue(game.SecondWins, 0)
 			default:
 				want = game.NewValue(game.Tie, 0)
@@ -114,89 +118,93 @@ type from struct {
 
 func (f from) Start() game.Position { return f.p }
 
-// The table of exact values, in stones, of whole games and of first moves.
-var table = []struct {
-	pits, stones int
-	value        int
-	moves        []int
-	long         bool
-}{
-	{1, 2, -2, []int{-2}, false},
-	{1, 3, 6, []int{6}, false},
-	{2, 1, 2, []int{-2, 2}, false},
-	{2, 4, -8, []int{-8, -8}, false},
-	{2, 5, 10, []int{6, 10}, false},
-	{2, 9, 0, []int{0, -2}, false},
-	{3, 1, 0, []int{-2, 0, 0}, false},
-	{3, 3, 0, []int{-2, -2, 0}, false},
-	{3, 4, 2, []int{0, 2, -8}, true},
-	{4, 2, 2, []int{-2, -2, 2, 0}, true},
-	{4, 3, 0, []int{0, 0, 0, -2}, true},
-	{6, 1, 2, []int{-2, 0, 0, -2, -2, 2}, true},
+// A known game is what others have found: exact values, in stones, of the whole game and
+// of its first moves; how many tiers have positions, how many moves the start and any
+// position are from the end, where that is known.
+type known struct {
+	pits, stones           int
+	value                  int
+	moves                  []int
+	tiers, start, farthest int
 }
 
 func TestOracle(t *testing.T) {
-	for _, tt := range table {
-		if !tt.long {
-			againstOracle(t, tt.pits, tt.stones, tt.value, tt.moves)
-		}
+	for _, k := range []known{
+		{pits: 1, stones: 2, value: -2, moves: []int{-2}},
+		{pits: 1, stones: 3, value: 6, moves: []int{6}},
+		{pits: 2, stones: 1, value: 2, moves: []int{-2, 2}},
+		{pits: 2, stones: 4, value: -8, moves: []int{-8, -8}},
+		{pits: 2, stones: 5, value: 10, moves: []int{6, 10}},
+		{pits: 2, stones: 9, value: 0, moves: []int{0, -2}},
+		{pits: 3, stones: 1, value: 0, moves: []int{-2, 0, 0}},
+		{pits: 3, stones: 3, value: 0, moves: []int{-2, -2, 0}},
+	} {
+		againstOracle(t, k)
 	}
 }
 
 func TestLongOracle(t *testing.T) {
 	longtest.Skip(t)
-	for _, tt := range table {
-		if tt.long {
-			againstOracle(t, tt.pits, tt.stones, tt.value, tt.moves)
-		}
+	for _, k := range []known{
+		{pits: 3, stones: 4, value: 2, moves: []int{0, 2, -8}},
+		{pits: 4, stones: 2, value: 2, moves: []int{-2, -2, 2, 0}},
+		{pits: 4, stones: 3, value: 0, moves: []int{0, 0, 0, -2}, tiers: 551, start: 76},
+		{pits: 6, stones: 1, value: 2, moves: []int{-2, 0, 0, -2, -2, 2}, farthest: 65},
+	} {
+		againstOracle(t, k)
 	}
 }
 
 // againstOracle compares every position with what the oracle has, and the oracle with
-// the table.
-func againstOracle(t *testing.T, pits, stones, value int, moves []int) {
+// what is known.
+func againstOracle(t *testing.T, k known) {
 	t.Helper()
-	g, m := mustNew(t, pits, stones), naive.Mancala{Pits: pits, Stones: stones}
-	want := m.Solve(g.Values().TiesSoon)
-	start := want[string(m.Start())]
-	if start.Stones != value {
-		t.Errorf("%s: the oracle has the value %d, want %d", g.Spec(), start.Stones, value)
-	}
-	for pit, board := range m.Moves(m.Start()) {
-		if got := -want[string(board)].Stones; got != moves[pit] {
-			t.Errorf("%s: the oracle has %d for pit %d, want %d", g.Spec(), got, pit, moves[pit])
+	g, m := mustNew(t, k.pits, k.stones), naive.Mancala{Pits: k.pits, Stones: k.stones}
+	check := func(what string, got, want int) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %s: %d, want %d", g.Spec(), what, got, want)
 		}
 	}
-	tiers := map[int]bool{}
-	var longest int
-	seen := map[string]int{}
+	want := m.Solve(g.Values().TiesSoon)
+	check("the oracle's value", want[string(m.Start())].Stones, k.value)
+	for pit, board := range m.Moves(m.Start()) {
+		check(fmt.Sprintf("the oracle's value of pit %d", pit), -want[string(board)].Stones, k.moves[pit])
+	}
+	tiers, seen, farthest := map[int]bool{}, map[string]bool{}, 0
 	for p, v := range gametest.Search(g) {
 		tiers[g.Tier(p)] = true
-		longest = max(longest, v.Remoteness())
+		farthest = max(farthest, v.Remoteness())
 		board := seenBy(g, p)
-		seen[board]++
+		seen[board] = true
 		w, ok := want[board]
 		if !ok {
 			t.Fatalf("%s: the oracle does not reach %s", g.Spec(), g.AppendText(nil, p))
 		}
 		if result := v.Outcome().For(g.ToMove(p)); result.String() != w.Result || v.Remoteness() != w.Remoteness {
-			t.Fatalf("%s: %s is %v, in %d, want %v", g.Spec(), g.AppendText(nil, p), result, v.Remoteness(), w)
+			t.Fatalf("%s: %s is %v in %d, want %v", g.Spec(), g.AppendText(nil, p), result, v.Remoteness(), w)
 		}
 	}
-	if len(seen) != len(want) {
-		t.Errorf("%s: %d boards, the oracle reaches %d", g.Spec(), len(seen), len(want))
+	check("boards seen from the mover", len(seen), len(want))
+	if k.tiers > 0 {
+		check("tiers", len(tiers), k.tiers)
 	}
-	t.Logf("%s: %d boards seen from the mover, %d tiers of %d, start %v in %d, at most %d moves",
-		g.Spec(), len(seen), len(tiers), g.Tiers()+1, start.Result, start.Remoteness, longest)
+	if k.start > 0 {
+		check("moves from the start", want[string(m.Start())].Remoteness, k.start)
+	}
+	if k.farthest > 0 {
+		check("moves to the end at most", farthest, k.farthest)
+	}
 }
 
 // seenBy is a position as the oracle has it: as the mover sees it.
 func seenBy(g game.Acyclic, p game.Position) string {
 	r := g.(*rules)
-	b := r.board(p)
+	var b board
+	r.read(&b, p)
 	var s []byte
-	for i := range r.places() {
-		s = append(s, byte(b[(i+row(p)*(r.pits+1))%r.places()]))
+	for i := range r.places {
+		s = append(s, byte(b[r.course[(i+row(p)*(r.pits+1))%r.places]]))
 	}
 	return string(s)
 }
@@ -269,20 +277,20 @@ func TestText(t *testing.T) {
 // What is too large is refused, and the largest that is not can be made.
 func TestSizes(t *testing.T) {
 	for pits := 1; pits <= maxPits; pits++ {
-		for stones := 1; ; stones++ {
-			if _, err := New(pits, stones); err == nil {
-				continue
-			}
-			_, err := New(pits, 1<<40)
-			if want := fmt.Sprintf("mancala: 1099511627776 stones in each of %d pits are too many: %d at most", pits, stones-1); err == nil || err.Error() != want {
-				t.Errorf("error\n%v, want\n%s", err, want)
-			}
-			g := mustNew(t, pits, stones-1)
-			if g.KeyBits() > 64 || game.CheckLength(g) != nil {
-				t.Errorf("%s: %d bits, %v", g.Spec(), g.KeyBits(), game.CheckLength(g))
-			}
-			t.Logf("%s: %d bits, %d tiers", g.Spec(), g.KeyBits(), g.Tiers())
-			break
+		_, err := New(pits, 1<<40)
+		form := fmt.Sprintf("mancala: 1099511627776 stones in each of %d pits are too many: ", pits)
+		var most int
+		if text, ok := strings.CutPrefix(fmt.Sprint(err), form); !ok {
+			t.Errorf("error\n%v, want\n%sN at most", err, form)
+		} else if _, err := fmt.Sscanf(text, "%d at most", &most); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if g, err := New(pits, most+1); err == nil {
+			t.Errorf("%s is made", g.Spec())
+		}
+		g := mustNew(t, pits, most)
+		if g.KeyBits() > 64 || game.CheckLength(g) != nil {
+			t.Errorf("%s: %d bits, %v", g.Spec(), g.KeyBits(), game.CheckLength(g))
 		}
 	}
 	for _, tt := range []struct {

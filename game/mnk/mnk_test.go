@@ -102,6 +102,20 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// Of two lines, which play cannot make, that of who moved last counts.
+func TestTwoLines(t *testing.T) {
+	g := mustNew(t, 4, 3, 3)
+	for text, want := range map[string]game.Outcome{"XXX./OOO./....": game.SecondWins, "XXX./OOO./...X": game.FirstWins} {
+		p, err := g.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Primitive(p); got != game.NewValue(want, 0) {
+			t.Errorf("%s is %v, want %v", text, got, game.NewValue(want, 0))
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	g := mustNew(t, 3, 2, 3)
 	_, none := New(3, 0, 3)
@@ -111,6 +125,7 @@ func TestErrors(t *testing.T) {
 	_, rows := g.Parse("...")
 	_, piece := g.Parse(".../.z.")
 	_, turn := g.Parse("OO./...")
+	_, twice := g.Parse("XX./...")
 	for _, tt := range []struct {
 		err  error
 		want string
@@ -122,6 +137,7 @@ func TestErrors(t *testing.T) {
 		{rows, `board "..." has 1 rows, expected 2 with / between them`},
 		{piece, `board ".../.z." has 'z' on square b2, expected X, O or a blank ('.', ' ', '_')`},
 		{turn, "0x140 is not a board: 0 X and 2 O, but X moves first and the turns alternate"},
+		{twice, "0x5 is not a board: 2 X and 0 O, but X moves first and the turns alternate"},
 		{g.Check(1 << 12), "0x1000 is not a board of 3×2"},
 		{g.Check(1 | 1<<6), "0x41 is not a board of 3×2"},
 	} {

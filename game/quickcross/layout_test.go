@@ -39,6 +39,13 @@ func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {
 	return dst
 }
 
+// The contract of a game, on boards of every shape.
+func TestContract(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {3, 3, 3}, {5, 4, 3}, {26, 1, 2}, {1, 31, 5}, {6, 5, 4}} {
+		gametest.Contract(t, mustNew(t, b[0], b[1], b[2]))
+	}
+}
+
 // The set methods say what the moves say, whatever part of the board is the range.
 func TestSetsAgainstMoves(t *testing.T) {
 	for _, b := range [][3]int{{1, 1, 1}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {2, 3, 2}, {5, 1, 4}, {1, 6, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 2}, {4, 2, 1}} {

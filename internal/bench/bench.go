@@ -33,6 +33,7 @@ type Options struct {
 	Bin   string // directory of the commands
 	Runs  int    // of each command
 	Large bool   // also what takes minutes
+	Sync  bool   // nothing but what syncs cost
 	Tax   bool   // on a cluster: nothing but the tax
 	Board string // of the tax
 	Above int64  // of the tax: the jobs that read more records
@@ -59,7 +60,11 @@ func Run(out io.Writer, o Options) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bencher{o, out, dir}
-	for _, measure := range []func() error{b.solve, b.rules, b.sizes, b.lookup, b.streams} {
+	measures := []func() error{b.solve, b.rules, b.sizes, b.lookup, b.streams, b.syncs}
+	if o.Sync {
+		measures = []func() error{b.syncs}
+	}
+	for _, measure := range measures {
 		if err := measure(); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func suffix(c tierio.Codec) string {
 	return tierio.ListsSuffix
 }
 
-// A Dir is the directory of a job, held to its seal. It keeps some 32 bytes for each
+// A Dir is the directory of a job, held to its seal. It keeps some 48 bytes for each
 // tier to which a packed outbox of it tells.
 type Dir struct {
 	fsys  store.FS

@@ -29,7 +29,7 @@
 //	a row that a Loader loads                       32 bytes, half of them its own
 //	a row that waits in an Outbox                   34 bytes, and 1 MB an Outbox
 //	1,024 rows of a tier, in the index of a Source  40 bytes
-//	an open file of a Source or a Dir               some 500 bytes, 32 for each tier told to
+//	an open file of a Source or a Dir               some 500 bytes, 48 for each tier told to
 package lists
 
 import (

@@ -341,3 +341,81 @@ func TestSort(t *testing.T) {
 		}
 	}
 }
+
+// TestOrder wants parts whose keys do not ascend, or that have a position twice, to be
+// refused.
+func TestOrder(t *testing.T) {
+	g := tiny(t, 3, 2, 3)
+	var rows []lists.Row
+	for _, m := range g.Moves(nil, g.Start()) {
+		rows = append(rows, lists.Row{Key: m.To, Word: g.Start()})
+	}
+	slices.SortFunc(rows, lists.CompareRows)
+	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+		for _, overlap := range []int{0, 1} {
+			dir := filepath.Join(t.TempDir(), "data_first1")
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			parts := [][]lists.Row{rows[3:], rows[:3]}
+			if overlap > 0 {
+				parts = [][]lists.Row{rows[:3], rows[2:]}
+			}
+			for i, part := range parts {
+				f, err := os.Create(filepath.Join(dir, lists.PartName(i, codec)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w, err := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(w.Append(part), w.Close(), f.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			err := openAll(dir, g, 1, lists.Parents)
+			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the part before") {
+				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
+			}
+		}
+	}
+
+	// What one writer was given in a wrong order.
+	name := filepath.Join(t.TempDir(), "tier-01.lists")
+	for what, rows := range map[string][]lists.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := lists.NewPartWriter(f, g, 1, lists.Values, tierio.Blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many := make([]lists.Row, streamfmt.CellRows-1)
+		for i := range many {
+			many[i] = rows[0]
+		}
+		if err := errors.Join(w.Append(many), w.Append(rows), w.Close(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err = lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)
+		if err == nil || err.Error() != name+": its keys do not ascend" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+
+	width := streamfmt.KeyWidth(g.KeyBits())
+	line := string(streamfmt.AppendRow(nil, lists.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, lists.Values, width))
+	text := filepath.Join(t.TempDir(), "tier-01")
+	if err := os.WriteFile(text, []byte(line+line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := lists.OpenFile(store.Local{}, text, g, 1, lists.Values, nil)
+	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
+		t.Errorf("twice: %v", err)
+	}
+}

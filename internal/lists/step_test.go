@@ -41,6 +41,14 @@ func sorted(text string) string {
 	return strings.Join(list, "")
 }
 
+// sortedByKey sorts lines by their keys alone: those of a key come in another order.
+func sortedByKey(text string, width int) string {
+	list := slices.Collect(strings.Lines(text))
+	slices.Reverse(list)
+	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(a[:width], b[:width]) })
+	return strings.Join(list, "")
+}
+
 // job runs map, sort and reduce of a job; it returns the part.
 func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, told outbox) (string, step.Counters) {
 	t.Helper()
@@ -53,7 +61,11 @@ func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool
 		t.Fatal(err)
 	}
 	o.Tier = tier
-	n, err := lists.Reduce(name, g, strings.NewReader(sorted(mid.String())), &out, o)
+	reducer := sorted(mid.String())
+	if rows%3 == 0 {
+		reducer = sortedByKey(reducer, streamfmt.KeyWidth(g.KeyBits()))
+	}
+	n, err := lists.Reduce(name, g, strings.NewReader(reducer), &out, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +113,7 @@ func TestSteps(t *testing.T) {
 		var all string
 		for tier := g.Tiers(); tier >= 0; tier-- {
 			box := make(outbox)
-			part, n := job(t, step.Solve, g, tier, rows, combine, first[tier]+told[tier], box)
+			part, n := job(t, step.Solve, g, tier, rows, combine, strings.Repeat(first[tier], 1+int(seed)%3)+told[tier], box)
 			send(box)
 			if want := parts[fmt.Sprintf("data_second%d/part-00000", tier)]; part != want {
 				t.Fatalf("seed %d: solve of tier %d:\n%s\nwant\n%s", seed, tier, part, want)
@@ -112,7 +124,7 @@ func TestSteps(t *testing.T) {
 		if positions != int64(len(values)) || done != positions {
 			t.Errorf("seed %d: %d positions, %d with a value, want %d", seed, positions, done, len(values))
 		}
-		final, n := job(t, step.Final, g, -1, rows, combine, all, nil)
+		final, n := job(t, step.Final, g, -1, rows, combine, strings.Repeat(all, 1+int(seed)%3), nil)
 		var want []byte
 		for _, p := range slices.Sorted(maps.Keys(values)) {
 			want = step.AppendFinal(want, g, p, values[p])
@@ -192,6 +204,32 @@ func TestWrongLines(t *testing.T) {
 		_, err := do(c.step, g, strings.NewReader(c.in), io.Discard, lists.StepOptions{Source: "x", Tier: c.tier, Create: make(outbox).create, Combine: true})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+	}
+}
+
+// TestLaterLine wants the line of a position to be told that comes after others have been
+// reduced.
+func TestLaterLine(t *testing.T) {
+	g := tiny(t, 2, 2, 2)
+	var in []byte
+	x := g.Moves(nil, g.Start())[0].To
+	var rows []lists.Row
+	for _, m := range g.Moves(nil, x) {
+		rows = append(rows, lists.Row{Key: m.To, Word: x})
+	}
+	slices.SortFunc(rows, lists.CompareRows)
+	width := streamfmt.KeyWidth(g.KeyBits())
+	for i, row := range rows {
+		in = streamfmt.AppendRow(in, lists.Row{Key: row.Key, Word: lists.Message(2, 2-i/2)}, lists.Messages, width)
+		in = streamfmt.AppendRow(in, row, lists.Parents, width)
+	}
+	for _, held := range []int{1, 3, 100} {
+		o := lists.StepOptions{Source: "x", Tier: 2, Rows: held, Create: make(outbox).create}
+		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
+		want := fmt.Sprintf("x:5: position %s: it has 2 children, but messages came of 1: children are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
+		if err == nil || err.Error() != want {
+			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
 		}
 	}
 }

@@ -2,11 +2,20 @@ package pipe
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // TestGroup wants splits to have all pieces in their order, none to be empty, no more of
@@ -63,6 +72,61 @@ func TestGroupEven(t *testing.T) {
 		var got bytes.Buffer
 		if err := s.write(&got); err != nil || got.Len() < 100 || got.Len() > 150 {
 			t.Errorf("%d of 1000 pieces in one of 8 splits, %v", got.Len(), err)
+		}
+	}
+}
+
+// TestAppendRows wants a part of what a reducer prints, and a line to be named that is
+// not of its kind.
+func TestAppendRows(t *testing.T) {
+	g, err := mnk.New(2, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		kind lists.Kind
+		text string
+		want string // the error; "": the part has the same lines
+	}{
+		{lists.Parents, "", ""},
+		{lists.Parents, "00\n", ""},
+		{lists.Parents, "12\tp02\n12\tp10\n21\tp01\n", ""},
+		{lists.Values, "12\t6\n21\t40000\n", ""},
+		{lists.Values, "12\t6\n21\tp01\n", `out:2: expected a row of values, found "21\tp01"`},
+		{lists.Parents, "12\t6\n", `out:1: expected a row of parents, found "12\t6"`},
+		{lists.Parents, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
+	} {
+		for _, codec := range []tierio.Codec{tierio.Text, tierio.Blocks} {
+			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
+			f, err := os.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := lists.NewPartWriter(f, g, 2, test.kind, codec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = appendRows(w, strings.NewReader(test.text), "out", test.kind, 2)
+			if err == nil && test.want == "" {
+				err = errors.Join(w.Close(), f.Close())
+			}
+			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
+				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
+			}
+			if test.want != "" || codec == tierio.Text {
+				continue
+			}
+			s, err := lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Packed: s}, 2) {
+				err = errors.Join(err, p.write(&got))
+			}
+			if err := errors.Join(err, s.Close()); err != nil || got.String() != test.text {
+				t.Errorf("%q comes back as %q, %v", test.text, &got, err)
+			}
 		}
 	}
 }

@@ -452,7 +452,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	s := &site{final: make(map[board][]byte)}
 	var err error
-	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "bin")); err != nil { // make test-hadoop builds it
+	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "bin")); err != nil { // make test-hadoop builds it
 		t.Fatal(err)
 	}
 	if dir := os.Getenv("TREEREDUCE_TEST_CLUSTER"); dir != "" {

@@ -192,6 +192,7 @@ func (p *plan) arguments(files string) []string {
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)
 	}
 	if p.together {
+		define("stream.map.input.ignoreKey", true) // of any format but TextInputFormat it is put before the line
 		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if len(p.borders) > 1 {

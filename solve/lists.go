@@ -57,6 +57,18 @@ func (t *told) to(tier int) bool {
 	return found
 }
 
+// tell has a job read it, if it is for its tier.
+func (t *told) tell(job *runner.Job) error {
+	switch {
+	case t == nil || !t.to(job.Tier):
+	case t.dir == nil:
+		return fmt.Errorf("%s told tier %d something, which has been let go", t.seal.Job, job.Tier)
+	default:
+		job.Told = append(job.Told, t.dir)
+	}
+	return nil
+}
+
 func runLists(ctx context.Context, l *loop, g game.Acyclic) error {
 	r := newRun(l, g)
 	r.work = 2
@@ -189,8 +201,8 @@ func (b *byLists) setPossible(ctx context.Context, job *runner.Job) error {
 		if err != nil {
 			return err
 		}
-		if t != nil && t.to(job.Tier) {
-			job.Told = append(job.Told, t.dir)
+		if err := t.tell(job); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -235,8 +247,8 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) (ok bool, err e
 		if err != nil {
 			return false, err
 		}
-		if t != nil && t.to(job.Tier) {
-			job.Told = append(job.Told, t.dir)
+		if err := t.tell(job); err != nil {
+			return false, err
 		}
 	}
 	return true, nil

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
@@ -20,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
@@ -289,6 +291,50 @@ func listsLost(t *testing.T, one int) {
 				}
 			}
 		}
+	}
+}
+
+// A slow runner begins each job backward when the tier before it is in the table, and
+// what nobody needs has gone.
+type slow struct{ inline.Runner }
+
+func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Step == step.Solve {
+		time.Sleep(120 * time.Millisecond)
+	}
+	return s.Runner.Run(ctx, job)
+}
+
+// What a tier was told goes as soon as it may, and no sooner.
+func TestListsLetGo(t *testing.T) {
+	g := smallGame(t)
+	plain, _ := solvedGame(t, g, nil)
+	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.WorthIt = new(slow), 1 })
+	if bytesOf(t, dir) != bytesOf(t, plain) {
+		t.Error("the bytes differ")
+	}
+}
+
+// A run to a tier counts what it made, and one that finds it made what is there; both
+// can be gone on from, but not with all kept.
+func TestListsUntil(t *testing.T) {
+	g := rulesOnly{rules(t, 3, 3, 3)}
+	want := plies(t, g, 5)
+	dir, o := t.TempDir(), options()
+	o.UntilTier, o.WorthIt = 5, 1
+	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
+		r, err := solveInto(t, dir, g, o, mode)
+		if err != nil || r.Solved || !slices.Equal(r.Tiers[:6], want) {
+			t.Errorf("%+v, %v; want %v", r, err, want)
+		}
+	}
+	o.UntilTier, o.KeepAll, o.LateKeep = -1, true, true
+	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all comes too late: of data_first0, to-00000.lists has been let go") {
+		t.Errorf("with all kept: %v", err)
+	}
+	o.KeepAll, o.LateKeep = false, false
+	if r, err := solveInto(t, dir, g, o, store.Resume); err != nil || r.Positions != 694 || r.Value != "tie in 9" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -11,6 +11,10 @@
 //	           ↓             ↓                 ↓
 //	      table/tier-00  table/tier-01 …  table/tier-N  →  final
 //
+// Of a game by lists (see package lists) each tier is told by all before it that have
+// moves there, and backward by all after it, what it has to know; and data_second of the
+// last tier is made as the others are.
+//
 // Of a game with cycles: pass after pass, until one finds nothing new.
 //
 //	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
@@ -81,7 +85,7 @@ type Event struct {
 	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
 	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
-	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots
+	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
 	Left    float64 `json:"left"`    // seconds still to go, 0 if not known; of a game with cycles at most
 

@@ -2,7 +2,8 @@
 // tier is read a few ranges at a time and written as it comes, so memory does
 // not grow with it. The shuffle is a look at the right place: a range pulls
 // what it hears from the blocks that speak to it, which in sorted files is a
-// few cursors that move forward. In a pass over a game with cycles, where what will
+// few cursors that move forward. Of a game by lists a worker loads a share of the keys
+// of a tier, from all that was told to it, and tells others into outboxes. In a pass over a game with cycles, where what will
 // speak to a range is not known, it is merged in memory as it is said, and in files
 // where that is too much. The package knows nothing of the loop of jobs.
 package inline

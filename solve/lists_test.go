@@ -86,7 +86,7 @@ func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }
 // TestLongListsOfGraphs has more of them.
 func TestLongListsOfGraphs(t *testing.T) {
 	longtest.Skip(t)
-	listsOfGraphs(t, 500)
+	listsOfGraphs(t, 60)
 }
 
 func listsOfGraphs(t *testing.T, n int) {
@@ -247,10 +247,10 @@ func TestListsInterrupted(t *testing.T) {
 // tier of the table. It goes on to the same bytes all the same.
 func TestListsLost(t *testing.T) { listsLost(t, 12) }
 
-// TestLongListsLost has all files.
+// TestLongListsLost has more of them.
 func TestLongListsLost(t *testing.T) {
 	longtest.Skip(t)
-	listsLost(t, 1)
+	listsLost(t, 4)
 }
 
 // listsLost has one in so many.

@@ -76,12 +76,12 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 
 // TestBruteForce holds the course's text of small boards, every position of
 // them and every connect, against a minimax that was written on its own.
-func TestBruteForce(t *testing.T) { bruteForce(t, 1, 12) }
+func TestBruteForce(t *testing.T) { bruteForce(t, 1, 10) }
 
 // TestLongBruteForce has the larger ones that the minimax can do.
 func TestLongBruteForce(t *testing.T) {
 	longtest.Skip(t)
-	bruteForce(t, 13, 16)
+	bruteForce(t, 11, 16)
 }
 
 // bruteForce has the boards of so many squares.

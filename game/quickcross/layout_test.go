@@ -212,12 +212,12 @@ func solveAgainstOracle(t *testing.T, boards [][3]int) {
 }
 
 // The figures of an independent program, see the tables of the project.
-func TestReference(t *testing.T) { reference(t, 0, 12) }
+func TestReference(t *testing.T) { reference(t, 0, 9) }
 
-// Those of 4×4.
+// Those of 12 squares, and 4×4.
 func TestLongReference(t *testing.T) {
 	longtest.Skip(t)
-	reference(t, 16, 16)
+	reference(t, 10, 16)
 }
 
 // reference has the boards of so many squares.

@@ -352,11 +352,7 @@ func copyFile(from, to string) error {
 // answer that is not true; what --resume makes of it is right, or one line says why not,
 // and then --overwrite helps.
 func TestDamage(t *testing.T) {
-	n := 100
-	if testing.Short() {
-		n = 40
-	}
-	damage(t, n)
+	damage(t, 50)
 }
 
 // TestLongDamage is the same ten thousand times.

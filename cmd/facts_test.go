@@ -60,11 +60,9 @@ func TestLongQuickCross4x4(t *testing.T) {
 	}
 }
 
-// TestVerify5x5 checks 100,000 positions of a large board by the rules.
-func TestVerify5x5(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+// TestLongVerify5x5 checks 100,000 positions of a large board by the rules.
+func TestLongVerify5x5(t *testing.T) {
+	longtest.Skip(t)
 	dir := filepath.Join(t.TempDir(), "d")
 	drive(t, strings.Fields("solve connectn --width 5 --height 5 --connect 4 --final no"), dir)
 	out, err := exec.Command(filepath.Join(bin, "driver"), "verify", "--data", dir, "--seed=1", "--rules=100000").CombinedOutput()

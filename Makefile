@@ -43,15 +43,17 @@ proj2-hadoop: build ## the same with the data in HDFS and big tiers on the clust
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
 		--data '$(DATA_HADOOP)' --runner hadoop --overwrite
 
-# Tests make and sync thousands of small files: in memory, where there is room for them.
-IN_MEMORY := $(shell [ "$$(df -Pk /dev/shm 2>&1 | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
+# Tests make and sync thousands of small files: in memory, where there is room for them
+# and programs may run there.
+IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -qs ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts && \
+	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] && echo TMPDIR=/dev/shm)
 
 # The time limits are for slow machines: Go's own is ten minutes a package.
 test: build ## all tests that need no cluster, but the long ones (two minutes)
 	$(IN_MEMORY) $(GO) test -timeout 30m ./...
 
 test-long: build ## the long ones: every board of at most 16 squares against brute force, … (some minutes)
-	TREEREDUCE_LONG=1 $(GO) test -count=1 -timeout 2h -run '^TestLong' \
+	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -L '^//go:build hadoop' | xargs -n1 dirname | sort -u)
 
 CLUSTER ?= build/cluster
@@ -81,7 +83,7 @@ test-hadoop-long: build ## the long ones: all jobs with three reducers, passes a
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(lines|rangeio|step|store|task|naive))$$' | CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
+	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(lines|rangeio|step|store|task|naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
 
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)

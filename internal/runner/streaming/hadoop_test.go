@@ -75,7 +75,6 @@ const (
 func TestHadoop(t *testing.T) {
 	onSite(t, []siteTest{
 		{"tiers in the middle", testMiddle},
-		{"one reducer", testOneReducer},
 		{"passes", testPasses},
 		{"text", testText},
 		{"rules only", testRulesOnly},
@@ -116,12 +115,6 @@ func onSite(t *testing.T, tests []siteTest) {
 			test.do(t, s)
 		})
 	}
-}
-
-// testOneReducer has every tier on the cluster.
-func testOneReducer(t *testing.T, s *site) {
-	s.solve(t, small, "--cluster-above 0 --reducers 1")
-	s.wantJobs(t, allJobs(small))
 }
 
 // testThreeReducers has every tier on the cluster, cut in three.

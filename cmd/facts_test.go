@@ -3,8 +3,11 @@ package cmd_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,5 +71,54 @@ func TestLongVerify5x5(t *testing.T) {
 	out, err := exec.Command(filepath.Join(bin, "driver"), "verify", "--data", dir, "--seed=1", "--rules=100000").CombinedOutput()
 	if want := "connectn width=5 height=5 connect=4: 100000 of 69763700 positions, every one as the rules have it (seed 1)\n"; err != nil || string(out) != want {
 		t.Errorf("%v, %q; want %q", err, out, want)
+	}
+}
+
+// TestLongMancala solves boards of Mancala and wants the sign of the value, and that of
+// each first move, that a program written apart has found.
+func TestLongMancala(t *testing.T) {
+	longtest.Skip(t)
+	sign := func(text string) string {
+		switch {
+		case strings.HasPrefix(text, "row 0 wins"):
+			return "+"
+		case strings.HasPrefix(text, "row 1 wins"):
+			return "-"
+		}
+		return "0"
+	}
+	for board, want := range map[string]string{ // of the mover, then by first move
+		"1 2": "- -", "1 3": "+ +",
+		"2 1": "+ -+", "2 4": "- --", "2 5": "+ ++", "2 9": "0 0-",
+		"3 1": "0 -00", "3 3": "0 --0", "3 4": "+ 0+-", "3 6": "- ---", "3 10": "+ 0+0",
+		"4 2": "+ --+0", "4 3": "0 000-", "4 4": "0 0--0",
+		"5 2": "+ ---+-", "6 1": "+ -00--+",
+	} {
+		pits, stones, _ := strings.Cut(board, " ")
+		dir := filepath.Join(t.TempDir(), "d")
+		if out, err := driver(strings.Fields("solve mancala --final no --pits "+pits+" --stones "+stones), dir).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", board, err, out)
+		}
+		out, err := exec.Command(filepath.Join(bin, "driver"), "lookup", "--start", "--data", dir).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, said, _ := strings.Cut(string(out), `, row 0 to move: `)
+		first := make(map[string]string)
+		for _, line := range strings.Split(said, "\n")[1:] {
+			if move, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
+				first[move] = sign(value)
+			}
+		}
+		got := sign(said) + " "
+		for _, move := range slices.Sorted(maps.Keys(first)) {
+			got += first[move]
+		}
+		if got != want {
+			t.Errorf("mancala %s: %s, want %s\n%s", board, got, want, out)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -100,9 +100,9 @@ func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err 
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := tierio.NewWriter(out, b.g, tier, tierio.Blocks)
+	w := jobdir.NewWriter(out, b.g, tier, jobdir.Blocks)
 	from := b.values(tier)
-	in, err := tierio.Open(b.data.FS, b.data.Dir(from), b.g, tier)
+	in, err := jobdir.OpenTier(b.data.FS, b.data.Dir(from), b.g, tier)
 	if err != nil {
 		return w.Finish(err, out)
 	}

@@ -10,11 +10,10 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -24,7 +23,7 @@ import (
 type cyclicRun struct {
 	*loop
 	g     game.Cyclic
-	index *rangeio.Index // of the last pass that is whole; nil before create
+	index *jobdir.Index // of the last pass that is whole; nil before create
 }
 
 // maxRanges is of how many ranges a runner can keep a list in memory, some tens of
@@ -129,7 +128,7 @@ func (r *cyclicRun) lookOver(ctx context.Context) (tabled bool, err error) {
 		return false, err
 	}
 	if tabled {
-		r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
+		r.index, err = jobdir.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
 	} else {
 		if err := r.damage[table.Dir]; errors.Is(err, store.ErrHalf) {
 			r.warn("%v: made again", err)
@@ -155,7 +154,7 @@ func (r *cyclicRun) find(ctx context.Context) error {
 			r.index = index
 			return nil
 		}
-		if !tierio.Damaged(err) {
+		if !jobdir.Damaged(err) {
 			return err
 		}
 		delete(r.damage, dir)
@@ -169,11 +168,11 @@ func (r *cyclicRun) find(ctx context.Context) error {
 
 // stands wants all that the passes after one will read: its index, the states of all
 // ranges, the positions that are new to them.
-func (r *cyclicRun) stands(ctx context.Context, pass string) (*rangeio.Index, error) {
+func (r *cyclicRun) stands(ctx context.Context, pass string) (*jobdir.Index, error) {
 	if err := r.mustBeWhole(ctx, pass); err != nil {
 		return nil, err
 	}
-	index, err := rangeio.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
+	index, err := jobdir.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +181,7 @@ func (r *cyclicRun) stands(ctx context.Context, pass string) (*rangeio.Index, er
 			return nil, err
 		}
 	}
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +209,7 @@ func (r *cyclicRun) canKeep(ctx context.Context) error {
 		if err := r.canKeepDir(ctx, found.Pass, true); err != nil {
 			return err
 		}
-		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(rangeio.StateName(0)) == nil {
+		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(jobdir.StateName(0)) == nil {
 			return errors.Join(err, fmt.Errorf("--keep all comes too late: the states of %s have been let go: --overwrite begins anew", found.Pass))
 		}
 	}
@@ -320,12 +319,12 @@ func (r *cyclicRun) event(pass *runner.Pass) Event {
 
 // commitPass writes the index of a pass and makes its directory whole.
 func (r *cyclicRun) commitPass(pass *runner.Pass, stats runner.PassStats) error {
-	written, err := rangeio.Written(r.data.FS, pass.Output, r.g)
+	written, err := jobdir.Written(r.data.FS, pass.Output, r.g)
 	if err != nil {
 		return err
 	}
-	found := rangeio.Found{Pass: pass.Name, Step: pass.Step, Number: pass.Number, New: stats.New, Messages: stats.Messages}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: []rangeio.Found{found}, Runs: []rangeio.Run{{Dir: pass.Name}}}
+	found := jobdir.Found{Pass: pass.Name, Step: pass.Step, Number: pass.Number, New: stats.New, Messages: stats.Messages}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: []jobdir.Found{found}, Runs: []jobdir.Run{{Dir: pass.Name}}}
 	if r.index != nil {
 		index = r.index.Next(game.Ranges(r.g), found, written)
 	} else if uint64(len(written)) != game.Ranges(r.g) {
@@ -357,7 +356,7 @@ func (r *cyclicRun) prune() error {
 		switch {
 		case slices.Contains(states, dir):
 		case slices.Contains(parts, dir):
-			err = rangeio.RemoveStates(r.data.FS, r.data.Dir(dir))
+			err = jobdir.RemoveStates(r.data.FS, r.data.Dir(dir))
 		default:
 			err = r.remove(dir)
 		}
@@ -385,7 +384,7 @@ func (r *cyclicRun) parts() []string {
 // table writes the table from the states after the last pass.
 func (r *cyclicRun) table() error {
 	last := r.index.Passes[len(r.index.Passes)-1].Pass
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(last), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(last), r.g)
 	if err != nil {
 		return err
 	}
@@ -405,11 +404,11 @@ func (r *cyclicRun) table() error {
 	if err != nil {
 		return err
 	}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []rangeio.Run{{Dir: table.Dir}}}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []jobdir.Run{{Dir: table.Dir}}}
 	if err := index.Write(r.data.FS, attempt); err != nil {
 		return err
 	}
-	files, err := tierio.SealAll(r.data.FS, attempt)
+	files, err := jobdir.SealAll(r.data.FS, attempt)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/internal/rangeio"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -34,7 +33,7 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 	}
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
-		fresh, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, pass.Game)
 		if err != nil {
 			return stats, err
 		}
@@ -51,7 +50,7 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	keeper, err := rangeio.NewKeeper(pass.FS, pass.States, pass.Output, 0, pass.Game)
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, 0, pass.Game)
 	if err != nil {
 		return stats, err
 	}
@@ -61,13 +60,13 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 		return stats, err
 	}
 	stats.Add(n.New)
-	f, err := pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(0, tierio.Blocks)))
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
 	if err != nil {
 		return stats, err
 	}
 	w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
 	if err == nil {
-		err = rangeio.AppendLines(w, pass.Game, &out, "test")
+		err = jobdir.AppendStateLines(w, pass.Game, &out, "test")
 	}
 	if err == nil {
 		err = w.Close()

@@ -30,10 +30,10 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // FinalDir is the name of the course's text within a data directory.
@@ -60,7 +60,7 @@ type Options struct {
 	Reducers  int
 	Combine   bool
 	KeepAll   bool         // keep the directories of the tiers
-	Codec     tierio.Codec // of those directories
+	Codec     jobdir.Codec // of those directories
 	Final     Final
 	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
 	// SyncAfter is how long a job must have run for its directory, and all that is made
@@ -196,14 +196,14 @@ func (l *loop) begin(w *runner.Work, seeded string, event func(runner.Progress) 
 	if err := l.attempt(w); err != nil {
 		return err
 	}
-	w.FS, w.Reducers, w.Combine, w.Codec = &tierio.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
+	w.FS, w.Reducers, w.Combine, w.Codec = &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
 	switch w.Step {
 	case seeded:
 		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
 			return err
 		}
 	case step.Final:
-		w.Codec = tierio.Text
+		w.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
 	w.Progress = func(p runner.Progress) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -17,21 +17,21 @@ import (
 // index of the passes.
 type states struct {
 	g     game.Cyclic
-	file  *rangeio.Positions
-	index *rangeio.Index
+	file  *jobdir.States
+	index *jobdir.Index
 
 	mu     sync.Mutex // of what follows
-	cursor *rangeio.Cursor
+	cursor *jobdir.StateCursor
 	at     int // the state that was read last, -1 before
 	state  block.State
 }
 
 func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
-	index, err := rangeio.ReadIndex(fsys, filepath.Join(data, Dir), g)
+	index, err := jobdir.ReadIndex(fsys, filepath.Join(data, Dir), g)
 	if err != nil {
 		return nil, err
 	}
-	file, err := rangeio.OpenFile(fsys, filepath.Join(data, CyclicFile), g)
+	file, err := jobdir.OpenStateFile(fsys, filepath.Join(data, CyclicFile), g)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (t *states) find(rng uint64) (i int, found bool) {
 
 // WriteCyclic writes the states after the last pass as the file of a table. The
 // number of an open position's moves does not go into it: it is a draw now.
-func WriteCyclic(out io.Writer, g game.Cyclic, states *rangeio.Positions) error {
+func WriteCyclic(out io.Writer, g game.Cyclic, states *jobdir.States) error {
 	w, err := streamfmt.NewRangeWriter(out, g.Spec())
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (t *states) parts() (parts []*rulesPart, most int, err error) {
 // A stateReader reads the table of a game with cycles.
 type stateReader struct {
 	t      *states
-	cursor *rangeio.Cursor
+	cursor *jobdir.StateCursor
 	states map[uint64]*block.State // those read last
 	rng    uint64
 	home   *block.State

@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -55,7 +55,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 		t.Fatal(err)
 	}
 	m.write(t, CyclicFile, out.Bytes())
-	index := &rangeio.Index{Game: g.Spec(), Passes: []rangeio.Found{{Pass: "create"}}, Runs: []rangeio.Run{{Dir: Dir}}}
+	index := &jobdir.Index{Game: g.Spec(), Passes: []jobdir.Found{{Pass: "create"}}, Runs: []jobdir.Run{{Dir: Dir}}}
 	if err := index.Write(m, Dir); err != nil {
 		t.Fatal(err)
 	}

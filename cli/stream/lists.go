@@ -10,10 +10,10 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // mapLists is the map of a step of a game of which only the rules are known.
@@ -45,7 +45,7 @@ func reduceLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOption
 	defer done()
 	o.Part = c.Int("part")
 	if os.Getenv(command.Environment("packed")[0]) == "true" {
-		o.Told = tierio.Blocks
+		o.Told = jobdir.Blocks
 	}
 	o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
 	return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -84,7 +84,7 @@ func (m *passMapper) run(in io.Reader) error {
 		memory = 1 // what is said is full at once
 	}
 	holder := NewHolder(m.g, memory, m.messages)
-	gatherer := lines.NewRangeGatherer(m.g, in, m.o.Source, false)
+	gatherer := jobdir.NewRangeGatherer(m.g, in, m.o.Source, false)
 	check := passCheck{name: m.name, number: m.number, g: m.g, source: m.o.Source}
 	var from block.State
 	var at uint64
@@ -166,7 +166,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error 
 		case begun && rec.Key == last:
 			return "each position once"
 		case begun && rec.Key < last:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		}
 		begun, last = true, rec.Key
 		w.counters.Out++
@@ -178,7 +178,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error 
 // reducePass gathers what a range hears, and brings its state up to it.
 func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer, states States, o Options) error {
 	pass := NewPass(g, name, number)
-	gatherer := lines.NewRangeGatherer(g, in, o.Source, true)
+	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
 	var h block.Heard
 	var state, fresh block.State
 	var at uint64
@@ -214,7 +214,7 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 		var tally game.Tally
 		tally.AddValues(counts)
 		w.counters.AddNew(tally)
-		w.buf = lines.AppendState(w.buf, g, at, &fresh, w.width)
+		w.buf = jobdir.AppendState(w.buf, g, at, &fresh, w.width)
 		w.spill()
 	}
 	return nil

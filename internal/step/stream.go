@@ -9,7 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -145,7 +145,7 @@ func (w *writer) block(b *block.Block, done streamfmt.Kind) {
 	if done == streamfmt.Done {
 		w.counters.Done += int64(n)
 	}
-	w.buf = lines.Append(w.buf, b, w.width, done)
+	w.buf = jobdir.AppendBlock(w.buf, b, w.width, done)
 	w.spill()
 }
 
@@ -210,7 +210,7 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 		} else if rec.Kind == streamfmt.Message {
 			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = lines.WantOutcome
+			want = jobdir.WantOutcome
 		} else {
 			want = do(rec)
 		}
@@ -240,7 +240,7 @@ func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 		first := w.counters.In == 1
 		switch same := !first && rec.Key == last.Key; {
 		case !first && rec.Key < last.Key:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		case same && (rec == last || rec.Kind == streamfmt.Open):
 			return ""
 		case same && last.Kind == streamfmt.Done:
@@ -338,7 +338,7 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 		emit(b)
 		return w.err
 	})
-	gatherer := lines.NewGatherer(g, in, o.Source, false)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
@@ -381,7 +381,7 @@ func keyText(g game.Game, key uint64) string {
 // it.
 func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
 	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return lines.AddRecord(b, slot, rec)
+		return jobdir.AddRecord(b, slot, rec)
 	}
 	reduce := func(*block.Block) error { return nil }
 	switch name {
@@ -409,7 +409,7 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options
 		}
 		return hear(b, slot, rec, w.counters.In)
 	}
-	gatherer := lines.NewGatherer(g, in, o.Source, true)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, true)
 	b := new(block.Block)
 	for w.err == nil {
 		err := gatherer.Next(b, add)

@@ -17,9 +17,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -90,8 +90,8 @@ func (r *Runner) runBlocks(ctx context.Context, job *blockJob) (runner.Stats, er
 type work struct {
 	job     *blockJob
 	step    step.Step
-	input   *tierio.Tier
-	parents *tierio.Tier // solve's
+	input   *jobdir.Tier
+	parents *jobdir.Tier // solve's
 	ranges  []uint64     // of the output
 	plan    plan
 }
@@ -103,7 +103,7 @@ func (w *work) open() (err error) {
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
-	if w.input, err = tierio.Open(job.FS, job.Input[0], job.g, from); err != nil {
+	if w.input, err = jobdir.OpenTier(job.FS, job.Input[0], job.g, from); err != nil {
 		return err
 	}
 	switch job.Step {
@@ -117,7 +117,7 @@ func (w *work) open() (err error) {
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
-		if w.parents, err = tierio.Open(job.FS, job.Parents, job.g, job.Tier); err != nil {
+		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
 			return err
 		}
 		for i := range w.parents.Len() {
@@ -128,7 +128,7 @@ func (w *work) open() (err error) {
 }
 
 func (w *work) close() {
-	for _, t := range []*tierio.Tier{w.input, w.parents} {
+	for _, t := range []*jobdir.Tier{w.input, w.parents} {
 		if t != nil {
 			t.Close()
 		}
@@ -150,7 +150,7 @@ func (w *work) needs(slots []int) needs {
 		for i := range w.input.Len() {
 			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
 		}
-		near = min(tierio.MostNear, w.input.Len())
+		near = min(jobdir.MostNear, w.input.Len())
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -164,23 +164,23 @@ func (w *work) needs(slots []int) needs {
 }
 
 // newWorker returns a function that makes the output of a task.
-func (w *work) newWorker() func(task, *tierio.Chunk) error {
+func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
-		return func(_ task, out *tierio.Chunk) error {
+		return func(_ task, out *jobdir.Chunk) error {
 			out.Add(step.Start(job.g))
 			return nil
 		}
 	}
 	g := job.g
 	input := w.input.Cursor(w.plan.window)
-	var parents *tierio.Cursor
+	var parents *jobdir.TierCursor
 	if w.parents != nil {
 		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
 	var sources []uint64
-	return func(t task, out *tierio.Chunk) error {
+	return func(t task, out *jobdir.Chunk) error {
 		for _, rng := range t.ranges {
 			if parents != nil {
 				if _, err := parents.Load(&into, rng); err != nil {
@@ -236,18 +236,18 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 }
 
 // run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
+func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *jobdir.Chunk) error) (stats runner.Stats, err error) {
 	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
 	err = inOrder(ctx, len(ts), plan,
-		func() *tierio.Chunk { return tierio.NewChunk(job.g, job.Codec) },
-		func() func(int, *tierio.Chunk) error {
+		func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
+		func() func(int, *jobdir.Chunk) error {
 			work := newWorker()
-			return func(i int, out *tierio.Chunk) error {
+			return func(i int, out *jobdir.Chunk) error {
 				out.Reset()
 				return work(ts[i], out)
 			}
 		},
-		func(i int, chunk *tierio.Chunk) error {
+		func(i int, chunk *jobdir.Chunk) error {
 			part, err := p.upTo(ts[i].part)
 			if err != nil {
 				return err

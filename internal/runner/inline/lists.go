@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A listShare is a share of the rows of a job, all of one part.
@@ -311,7 +311,7 @@ func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runn
 		n    int64
 	}
 	p := parts[textPart]{create: func(n int) (textPart, error) {
-		file, err := job.FS.Create(path.Join(job.Output, tierio.PartName(n, tierio.Text)))
+		file, err := job.FS.Create(path.Join(job.Output, jobdir.PartName(n, jobdir.Text)))
 		return textPart{file}, err
 	}}
 	err = inOrder(ctx, len(shares), plan.plan, func() *chunk { return new(chunk) },
@@ -347,7 +347,7 @@ func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runn
 
 // openTiers opens the files of all tiers as one source.
 func openTiers(job *runner.Job) (all *lists.Source, err error) {
-	var seals tierio.Seals
+	var seals jobdir.Seals
 	for i, name := range job.Input {
 		seal, err := seals.Of(job.FS, name)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"path"
 
-	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 )
 
 // parts are the parts of a job or a pass, of which one is open after the other.
@@ -50,19 +50,19 @@ func (p *parts[P]) end(err error) error {
 
 // A tierPart is a part of a job over a tier.
 type tierPart struct {
-	*tierio.Writer
+	*jobdir.Writer
 	file io.WriteCloser
 }
 
 func newTierPart(job *blockJob, number int) (*tierPart, error) {
-	file, err := job.FS.Create(path.Join(job.Output, tierio.PartName(number, job.Codec)))
+	file, err := job.FS.Create(path.Join(job.Output, jobdir.PartName(number, job.Codec)))
 	if err != nil {
 		return nil, err
 	}
-	return &tierPart{tierio.NewWriter(file, job.g, job.Tier, job.Codec), file}, nil
+	return &tierPart{jobdir.NewWriter(file, job.g, job.Tier, job.Codec), file}, nil
 }
 
-// Finish is tierio.Writer's, of its file.
+// Finish is jobdir.Writer's, of its file.
 func (p *tierPart) Finish(err error) error { return p.Writer.Finish(err, p.file) }
 
 // A textPart is a part of lines.

@@ -8,10 +8,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // mapShare is about what share of the time of a pass its map takes.
@@ -28,7 +27,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		err = errors.Join(err, s.close())
 		r.heard = s.free
 	}()
-	var states *rangeio.Positions
+	var states *jobdir.States
 	var ranges []uint64
 	if pass.Step == step.Create {
 		for rng := range game.Ranges(pass.Game) {
@@ -39,7 +38,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 			return stats, err
 		}
 		ranges = s.ranges()
-		if states, err = rangeio.OpenStates(pass.FS, pass.States, pass.Game); err != nil {
+		if states, err = jobdir.OpenStates(pass.FS, pass.States, pass.Game); err != nil {
 			return stats, err
 		}
 		defer states.Close()
@@ -50,7 +49,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 
 // mapPass runs the map over the positions that were new, on all cores.
 func (r *Runner) mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (messages int64, err error) {
-	input, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+	input, err := jobdir.OpenNew(pass.FS, pass.Input, pass.Game)
 	if err != nil {
 		return 0, err
 	}
@@ -88,11 +87,11 @@ func (r *Runner) mapPass(ctx context.Context, pass *runner.Pass, s *shuffle) (me
 // passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full
 // as it gets, and for a worker the state that it reads, the fresh one and what its
 // range heard, with as much for the sets of the step and those of the decoder.
-func (r *Runner) passNeeds(pass *runner.Pass, from *rangeio.Positions) needs {
+func (r *Runner) passNeeds(pass *runner.Pass, from *jobdir.States) needs {
 	g := pass.Game
 	state := stateMemory(g)
 	n := needs{worker: 6 * state, record: state, chunk: func(int) int {
-		if pass.Codec == tierio.Text {
+		if pass.Codec == jobdir.Text {
 			return 3*state + g.RangeSize()*lineMemory(g)/4*5
 		}
 		return 3 * state
@@ -106,22 +105,22 @@ func (r *Runner) passNeeds(pass *runner.Pass, from *rangeio.Positions) needs {
 }
 
 // reducePass brings the ranges that heard something up to it, on all cores.
-func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *rangeio.Positions, ranges []uint64, stats *runner.PassStats) error {
-	parts := parts[*rangeio.Writer]{create: func(n int) (*rangeio.Writer, error) {
-		return rangeio.NewWriter(pass.FS, pass.Output, n, pass.Game, pass.Codec)
+func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.PassStats) error {
+	parts := parts[*jobdir.StateWriter]{create: func(n int) (*jobdir.StateWriter, error) {
+		return jobdir.NewStateWriter(pass.FS, pass.Output, n, pass.Game, pass.Codec)
 	}}
 	plan := r.plan(r.passNeeds(pass, states))
 	err := inOrder(ctx, len(ranges), plan,
-		func() *rangeio.Chunk { return rangeio.NewChunk(pass.Game, pass.Codec) },
-		func() func(int, *rangeio.Chunk) error {
+		func() *jobdir.StateChunk { return jobdir.NewStateChunk(pass.Game, pass.Codec) },
+		func() func(int, *jobdir.StateChunk) error {
 			p := step.NewPass(pass.Game, pass.Step, pass.Number)
 			l := listener{shuffle: s}
-			var cursor *rangeio.Cursor
+			var cursor *jobdir.StateCursor
 			if states != nil {
 				cursor = states.CursorOf(plan.window)
 			}
 			var state, fresh block.State
-			return func(i int, out *rangeio.Chunk) error {
+			return func(i int, out *jobdir.StateChunk) error {
 				rng := ranges[i]
 				h, err := l.fetch(rng)
 				if err != nil {
@@ -144,7 +143,7 @@ func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, 
 				return nil
 			}
 		},
-		func(i int, chunk *rangeio.Chunk) error {
+		func(i int, chunk *jobdir.StateChunk) error {
 			part, err := parts.upTo(pass.Part(ranges[i]))
 			if err != nil {
 				return err

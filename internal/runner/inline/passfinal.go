@@ -7,16 +7,15 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // runCyclicFinal writes the lines of all positions of a table, in the order of the
 // hash.
 func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
-	table, err := rangeio.OpenFile(pass.FS, pass.Input[0], pass.Game)
+	table, err := jobdir.OpenStateFile(pass.FS, pass.Input[0], pass.Game)
 	if err != nil {
 		return stats, err
 	}
@@ -30,7 +29,7 @@ func (r *Runner) runCyclicFinal(ctx context.Context, pass *runner.Pass) (stats r
 	plan := r.plan(needs{shared: r.memory()/4 + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return pass.Game.RangeSize() * most / 4 * 5 }})
 	parts := parts[textPart]{create: func(n int) (textPart, error) {
-		file, err := pass.FS.Create(path.Join(pass.Output, tierio.PartName(n, tierio.Text)))
+		file, err := pass.FS.Create(path.Join(pass.Output, jobdir.PartName(n, jobdir.Text)))
 		return textPart{file}, err
 	}}
 	err = inOrder(ctx, table.Len(), plan, func() *chunk { return new(chunk) },

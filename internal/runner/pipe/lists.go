@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -32,9 +32,9 @@ func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error)
 	if job.Step == step.Solve {
 		kind = lists.Values
 	}
-	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != tierio.Text)})
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != jobdir.Text)})
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == tierio.Text {
+		if job.Codec == jobdir.Text {
 			return copyText(out, f)
 		}
 		w, err := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)

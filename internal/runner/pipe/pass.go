@@ -8,10 +8,9 @@ import (
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -32,15 +31,15 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, first, p.keyWidth))
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
-		return pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(i, pass.Codec)))
+		return pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(i, pass.Codec)))
 	}
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if pass.Codec == tierio.Text {
+		if pass.Codec == jobdir.Text {
 			return copyText(out, f)
 		}
 		w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
 		if err == nil {
-			err = rangeio.AppendLines(w, pass.Game, out, source)
+			err = jobdir.AppendStateLines(w, pass.Game, out, source)
 		}
 		if err == nil {
 			err = w.Close()
@@ -58,7 +57,7 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 
 // passSplits cuts the input of a pass into splits; done closes what they read.
 func passSplits(pass *runner.Pass) (ss []split, done func(), err error) {
-	var open []*rangeio.Positions
+	var open []*jobdir.States
 	done = func() {
 		for _, p := range open {
 			p.Close()
@@ -68,17 +67,17 @@ func passSplits(pass *runner.Pass) (ss []split, done func(), err error) {
 		return []split{fileSplit(pass.FS, pass.Input[0])}, done, nil
 	}
 	for _, dir := range pass.Input {
-		parts, err := tierio.Parts(pass.FS, dir, pass.Game.Spec())
+		parts, err := jobdir.Parts(pass.FS, dir, pass.Game.Spec())
 		if err != nil {
 			done()
 			return nil, nil, err
 		}
 		for _, part := range parts {
-			if tierio.IsText(part) {
+			if jobdir.IsText(part) {
 				ss = append(ss, fileSplit(pass.FS, part))
 				continue
 			}
-			t, err := rangeio.OpenFile(pass.FS, part, pass.Game)
+			t, err := jobdir.OpenStateFile(pass.FS, part, pass.Game)
 			if err != nil {
 				done()
 				return nil, nil, err

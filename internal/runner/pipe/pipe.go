@@ -31,10 +31,10 @@ import (
 	"syscall"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -118,16 +118,16 @@ func (p *pipeline) run(splits []split) error {
 // closes what they read.
 func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done func(), err error) {
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == tierio.Text {
+		if job.Codec == jobdir.Text {
 			return copyText(out, f)
 		}
-		w := tierio.NewWriter(f, g, job.Tier, job.Codec)
+		w := jobdir.NewWriter(f, g, job.Tier, job.Codec)
 		return w.Finish(w.AppendLines(out, source), f)
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
-		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
+		return job.FS.Create(filepath.Join(job.Output, jobdir.PartName(i, job.Codec)))
 	}
-	var tiers []*tierio.Tier
+	var tiers []*jobdir.Tier
 	done = func() {
 		for _, t := range tiers {
 			t.Close()
@@ -138,16 +138,16 @@ func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done fu
 			ss = append(ss, fileSplit(job.FS, dir))
 			return nil
 		}
-		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return err
 		}
 		for _, part := range parts {
-			if tierio.IsText(part) {
+			if jobdir.IsText(part) {
 				ss = append(ss, fileSplit(job.FS, part))
 				continue
 			}
-			t, err := tierio.OpenParts(job.FS, []string{part}, g, tier)
+			t, err := jobdir.OpenTierFiles(job.FS, []string{part}, g, tier)
 			if err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done fu
 // fileSplit reads a file as it is, and at its end holds it to its seal.
 func fileSplit(fsys store.FS, name string) split {
 	return split{name, func(w io.Writer) error {
-		var seals tierio.Seals
+		var seals jobdir.Seals
 		seal, err := seals.Of(fsys, name)
 		if err != nil {
 			return err

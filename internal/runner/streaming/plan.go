@@ -13,12 +13,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -70,7 +69,7 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 		return p.ofLists(job)
 	}
 	p.properties = step.Properties(g, job.Step, job.Tier)
-	if job.Codec == tierio.Text {
+	if job.Codec == jobdir.Text {
 		width := streamfmt.KeyWidth(g.KeyBits())
 		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<g.LowBits(), width) }
 		p.inputs = job.Input
@@ -100,7 +99,7 @@ func (p *plan) ofPass(pass *runner.Pass) (err error) {
 	}
 	p.borders = step.CyclicBorders(g, p.reducers())
 	switch {
-	case pass.Codec == tierio.Text:
+	case pass.Codec == jobdir.Text:
 		width := streamfmt.KeyWidth(g.KeyBits())
 		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border*uint64(g.RangeSize()), width) }
 		p.inputs = pass.Input
@@ -119,7 +118,7 @@ func passRecords(pass *runner.Pass) (n int64, err error) {
 	if pass.Step == step.Create {
 		return int64(game.Ranges(pass.Game)), nil
 	}
-	index, err := rangeio.ReadIndex(pass.FS, pass.States, pass.Game)
+	index, err := jobdir.ReadIndex(pass.FS, pass.States, pass.Game)
 	if err != nil {
 		return 0, err
 	}
@@ -137,7 +136,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return 0, err
 		}
@@ -153,7 +152,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 }
 
 // blocks reports whether the records of the job are blocks, rather than lines.
-func (p *plan) blocks() bool { return p.work.Codec == tierio.Blocks }
+func (p *plan) blocks() bool { return p.work.Codec == jobdir.Blocks }
 
 // arguments is the command line of hadoop; files is what files has returned. Generic
 // options come before all others.

@@ -15,10 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // Runner is the runner of a cluster. A job there takes seconds before it works,
@@ -139,8 +138,8 @@ func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 		if err := countLists(job, &stats); err != nil {
 			return stats, err
 		}
-	case ok && (job.Codec == tierio.Blocks || stats.Records == 0):
-		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
+	case ok && (job.Codec == jobdir.Blocks || stats.Records == 0):
+		t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err
 		}
@@ -162,10 +161,10 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 			return stats, err
 		}
 	}
-	if pass.Codec == tierio.Text && stats.Records > 0 {
+	if pass.Codec == jobdir.Text && stats.Records > 0 {
 		return stats, nil
 	}
-	fresh, err := rangeio.Open(pass.FS, []string{pass.Output}, pass.Game)
+	fresh, err := jobdir.OpenNew(pass.FS, []string{pass.Output}, pass.Game)
 	if err != nil {
 		return stats, err
 	}
@@ -180,7 +179,7 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 // countMessages counts the moves of which the map of a mark told, where nothing came
 // of its counters.
 func countMessages(pass *runner.Pass) (int64, error) {
-	input, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+	input, err := jobdir.OpenNew(pass.FS, pass.Input, pass.Game)
 	if err != nil {
 		return 0, err
 	}

@@ -1,8 +1,4 @@
-// Package lines turns records into blocks and blocks into records: what the
-// text form of streamfmt says of single positions, package block holds by the
-// thousand. It needs a game to know tiers and slots; it knows nothing of steps,
-// files or jobs.
-package lines
+package jobdir
 
 import (
 	"fmt"
@@ -127,9 +123,9 @@ func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// Append appends the records of b in the order of their keys; those with a
+// AppendBlock appends the records of b in the order of their keys; those with a
 // value are of the given kind.
-func Append(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
+func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
 	for i := range b.Open {
 		open, has := b.Open[i], b.Open[i]|b.Done[i]
 		for base := i << 6; has != 0; has &= has - 1 {

@@ -1,4 +1,4 @@
-package tierio
+package jobdir
 
 import (
 	"context"

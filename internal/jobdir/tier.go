@@ -1,8 +1,4 @@
-// Package tierio reads and writes the records of one tier, whatever their form
-// on disk: the parts of a job's directory as text or as block files, or a file
-// of the table. To those above it a tier is blocks in ascending order of range.
-// It knows nothing of steps or runners.
-package tierio
+package jobdir
 
 import (
 	"bytes"
@@ -17,7 +13,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -84,19 +79,19 @@ type entry struct {
 	file int
 }
 
-// Open opens the parts of a whole directory as a tier of a game; their ranges
+// OpenTier opens the parts of a whole directory as a tier of a game; their ranges
 // ascend from one to the next. Parts of text are read whole, into packed blocks
 // in memory.
-func Open(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
+func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
 	parts, err := Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, err
 	}
-	return OpenParts(fsys, parts, g, tier)
+	return OpenTierFiles(fsys, parts, g, tier)
 }
 
-// OpenParts opens some parts of a directory, as Open does.
-func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
+// OpenTierFiles opens some parts of a directory, as OpenTier does.
+func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
 	t := &Tier{g: g, tier: tier}
 	defer func() {
 		if err != nil {
@@ -219,9 +214,9 @@ const nearBits = 7
 // MostNear is how many blocks a cursor keeps at most.
 const MostNear = 1 << nearBits
 
-// A Cursor loads blocks of a tier, each of its streams forward. It is one
+// A TierCursor loads blocks of a tier, each of its streams forward. It is one
 // worker's: not safe for concurrent use.
-type Cursor struct {
+type TierCursor struct {
 	t       *Tier
 	ahead   int
 	streams [65]*stream
@@ -237,11 +232,11 @@ type stream struct {
 }
 
 // Cursor returns a cursor whose streams read ahead so many bytes.
-func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, ahead: ahead} }
+func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
 
 // Load resets b to a range of the tier and reads its records; ok is false if
 // there are none. Ranges ascend from call to call, as a rule.
-func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
+func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	return c.load(b, 0, rng)
 }
 
@@ -250,7 +245,7 @@ func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // kind of move, and the highest bit that differs tells the kinds apart. What
 // lies near is kept: it will be asked for again, when it is home itself. The
 // block is not to be written to, and holds until the next call.
-func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
+func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	kind := bits.Len64(home ^ rng)
 	b := &c.far
 	if kind <= nearBits {
@@ -271,7 +266,7 @@ func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
 }
 
 // load reads a block with the stream of a kind.
-func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
+func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)
@@ -315,7 +310,7 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 		if _, err := c.Load(b, t.Range(i)); err != nil {
 			return err
 		}
-		buf = lines.Append(buf[:0], b, width, streamfmt.Done)
+		buf = AppendBlock(buf[:0], b, width, streamfmt.Done)
 		if _, err := w.Write(buf); err != nil {
 			return err
 		}

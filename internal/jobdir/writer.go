@@ -1,4 +1,4 @@
-package tierio
+package jobdir
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -45,7 +44,7 @@ func (c *Chunk) Add(b *block.Block) {
 		c.packed.Add(b)
 		return
 	}
-	c.text = lines.Append(c.text, b, c.width, streamfmt.Done)
+	c.text = AppendBlock(c.text, b, c.width, streamfmt.Done)
 }
 
 // AddText adds lines that are not records of a tier: those that appendTo appends, of
@@ -117,11 +116,11 @@ func (w *Writer) AppendTier(t *Tier) error {
 // AppendLines reads sorted lines, called source in errors, and writes them.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
 	const enough = 256 << 10
-	gatherer := lines.NewGatherer(w.g, in, source, true)
+	gatherer := NewGatherer(w.g, in, source, true)
 	chunk := NewChunk(w.g, w.codec)
 	b := new(block.Block)
 	for {
-		err := gatherer.Next(b, lines.AddRecord)
+		err := gatherer.Next(b, AddRecord)
 		if err != nil && err != io.EOF {
 			return err
 		}

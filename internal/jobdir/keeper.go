@@ -1,4 +1,4 @@
-package rangeio
+package jobdir
 
 import (
 	"path"
@@ -13,16 +13,16 @@ import (
 // new ones.
 type Keeper struct {
 	g      game.Cyclic
-	before *Positions // nil: all are blank
-	cursor *Cursor
-	writer *Writer
+	before *States // nil: all are blank
+	cursor *StateCursor
+	writer *StateWriter
 	chunk  *streamfmt.Packed
 }
 
 // NewKeeper opens the states after the pass whose directory is before, or blank
 // ones if that is "", and begins the file of reducer i in a directory.
 func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper, error) {
-	k := &Keeper{g: g, chunk: new(streamfmt.Packed), writer: &Writer{g: g}}
+	k := &Keeper{g: g, chunk: new(streamfmt.Packed), writer: &StateWriter{g: g}}
 	var err error
 	if before != "" {
 		if k.before, err = OpenStates(fsys, before, g); err != nil {

@@ -1,4 +1,4 @@
-package rangeio
+package jobdir
 
 import (
 	"bytes"
@@ -12,9 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -30,7 +28,7 @@ type files struct {
 	files   []*streamfmt.File
 	names   []string
 	closers []io.Closer
-	seals   tierio.Seals
+	seals   Seals
 }
 
 // Close closes the files.
@@ -55,10 +53,10 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	}
 	f.closers = append(f.closers, in)
 	var file *streamfmt.File
-	if tierio.IsText(name) {
-		file, err = pack(seal.Reader(in, name), name, f.g)
+	if IsText(name) {
+		file, err = packStates(seal.Reader(in, name), name, f.g)
 	} else {
-		file, err = tierio.OpenPacked(in, name, seal, streamfmt.OpenRangeFile)
+		file, err = OpenPacked(in, name, seal, streamfmt.OpenRangeFile)
 	}
 	if err != nil {
 		return nil, err
@@ -71,13 +69,13 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 }
 
 // pack reads sorted lines into a range file in memory.
-func pack(in io.Reader, name string, g game.Cyclic) (*streamfmt.File, error) {
+func packStates(in io.Reader, name string, g game.Cyclic) (*streamfmt.File, error) {
 	var packed bytes.Buffer
 	w, err := streamfmt.NewRangeWriter(&packed, g.Spec())
 	if err != nil {
 		return nil, err
 	}
-	if err := AppendLines(w, g, in, name); err != nil {
+	if err := AppendStateLines(w, g, in, name); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
@@ -86,10 +84,10 @@ func pack(in io.Reader, name string, g game.Cyclic) (*streamfmt.File, error) {
 	return streamfmt.OpenRangeFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
 }
 
-// AppendLines reads sorted lines of positions, called source in errors, into a
+// AppendStateLines reads sorted lines of positions, called source in errors, into a
 // range file.
-func AppendLines(w *streamfmt.Writer, g game.Cyclic, in io.Reader, source string) error {
-	gatherer := lines.NewRangeGatherer(g, in, source, true)
+func AppendStateLines(w *streamfmt.Writer, g game.Cyclic, in io.Reader, source string) error {
+	gatherer := NewRangeGatherer(g, in, source, true)
 	var s block.State
 	var packed streamfmt.Packed
 	var at uint64
@@ -97,7 +95,7 @@ func AppendLines(w *streamfmt.Writer, g game.Cyclic, in io.Reader, source string
 		err := gatherer.Next(func(rng uint64) {
 			at = rng
 			s.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string { return lines.AddState(&s, slot, rec) })
+		}, func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) })
 		if err == io.EOF {
 			return nil
 		}
@@ -119,19 +117,19 @@ type place struct {
 	entry streamfmt.Entry
 }
 
-// Positions are ranges and what is known of positions in them, from several files:
+// States are ranges and what is known of positions in them, from several files:
 // those that were new in passes, or the newest state of all ranges.
-type Positions struct {
+type States struct {
 	files
 	places []place
 }
 
 // Open opens the parts of whole directories: the positions that were new in these
 // passes. A range may occur in each of them.
-func Open(fsys store.FS, dirs []string, g game.Cyclic) (_ *Positions, err error) {
-	p := &Positions{files: files{g: g}}
+func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (_ *States, err error) {
+	p := &States{files: files{g: g}}
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(fsys, dir, g.Spec())
+		parts, err := Parts(fsys, dir, g.Spec())
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
@@ -144,9 +142,9 @@ func Open(fsys store.FS, dirs []string, g game.Cyclic) (_ *Positions, err error)
 	return p, nil
 }
 
-// OpenFile opens a range file, with all its ranges.
-func OpenFile(fsys store.FS, name string, g game.Cyclic) (*Positions, error) {
-	p := &Positions{files: files{g: g}}
+// OpenStateFile opens a range file, with all its ranges.
+func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*States, error) {
+	p := &States{files: files{g: g}}
 	if err := p.add(fsys, name, func(uint64) bool { return true }); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -154,7 +152,7 @@ func OpenFile(fsys store.FS, name string, g game.Cyclic) (*Positions, error) {
 }
 
 // add adds those ranges of a file that are wanted.
-func (p *Positions) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
+func (p *States) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
 	f, err := p.open(fsys, name)
 	if err != nil {
 		return err
@@ -176,12 +174,12 @@ func (p *Positions) add(fsys store.FS, name string, wanted func(rng uint64) bool
 
 // OpenStates opens the newest states of all ranges, as the index in the directory
 // of a pass has them.
-func OpenStates(fsys store.FS, dir string, g game.Cyclic) (_ *Positions, err error) {
+func OpenStates(fsys store.FS, dir string, g game.Cyclic) (_ *States, err error) {
 	x, err := ReadIndex(fsys, dir, g)
 	if err != nil {
 		return nil, err
 	}
-	p := &Positions{files: files{g: g}}
+	p := &States{files: files{g: g}}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -241,7 +239,7 @@ func listStates(fsys store.FS, dir string) ([]string, error) {
 // Written lists the ranges whose states the reducers of a pass wrote into a
 // directory, ascending.
 func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
-	p := &Positions{files: files{g: g}}
+	p := &States{files: files{g: g}}
 	defer p.Close()
 	names, err := listStates(fsys, dir)
 	if err != nil {
@@ -285,17 +283,17 @@ func RemoveStates(fsys store.FS, dir string) error {
 }
 
 // Files are the paths of the files, in the order in which they were opened.
-func (p *Positions) Files() []string { return p.names }
+func (p *States) Files() []string { return p.names }
 
 // Len is the number of states.
-func (p *Positions) Len() int { return len(p.places) }
+func (p *States) Len() int { return len(p.places) }
 
 // Range is the range of the i-th state; after OpenStates it is i.
-func (p *Positions) Range(i int) uint64 { return p.places[i].rng }
+func (p *States) Range(i int) uint64 { return p.places[i].rng }
 
 // Split returns the ranges at which n shares of about as many bytes begin, or fewer
 // shares; the first is 0, and they ascend strictly.
-func (p *Positions) Split(n int) []uint64 {
+func (p *States) Split(n int) []uint64 {
 	bytes := make(map[uint64]uint64) // by range
 	var all uint64
 	for _, at := range p.places {
@@ -314,7 +312,7 @@ func (p *Positions) Split(n int) []uint64 {
 }
 
 // Counts is the number of positions by value in all files.
-func (p *Positions) Counts() streamfmt.Counts {
+func (p *States) Counts() streamfmt.Counts {
 	var all streamfmt.Counts
 	for _, f := range p.files.files {
 		counts := f.Counts()
@@ -323,9 +321,9 @@ func (p *Positions) Counts() streamfmt.Counts {
 	return all
 }
 
-// A Cursor reads states. It is one worker's: not safe for concurrent use.
-type Cursor struct {
-	p       *Positions
+// A StateCursor reads states. It is one worker's: not safe for concurrent use.
+type StateCursor struct {
+	p       *States
 	ahead   int
 	cursors []*streamfmt.Cursor
 }
@@ -334,16 +332,16 @@ type Cursor struct {
 const readAhead = 64 << 10
 
 // Cursor returns a cursor, which reads best in ascending order.
-func (p *Positions) Cursor() *Cursor { return p.CursorOf(readAhead) }
+func (p *States) Cursor() *StateCursor { return p.CursorOf(readAhead) }
 
-// CursorOf is Cursor with so many bytes that are read of a file at a time, or one
+// CursorOf is StateCursor with so many bytes that are read of a file at a time, or one
 // state.
-func (p *Positions) CursorOf(ahead int) *Cursor {
-	return &Cursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
+func (p *States) CursorOf(ahead int) *StateCursor {
+	return &StateCursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
 }
 
 // Read reads the i-th state into s, which it resets.
-func (c *Cursor) Read(i int, s *block.State) error {
+func (c *StateCursor) Read(i int, s *block.State) error {
 	at := c.p.places[i]
 	if c.cursors[at.file] == nil {
 		c.cursors[at.file] = c.p.files.files[at.file].Cursor(c.ahead)
@@ -353,7 +351,7 @@ func (c *Cursor) Read(i int, s *block.State) error {
 
 // WriteLines writes the positions of the i-th to the one before the j-th range to
 // w, as lines.
-func (p *Positions) WriteLines(w io.Writer, i, j int) error {
+func (p *States) WriteLines(w io.Writer, i, j int) error {
 	c := p.Cursor()
 	var s block.State
 	var buf []byte
@@ -362,7 +360,7 @@ func (p *Positions) WriteLines(w io.Writer, i, j int) error {
 		if err := c.Read(i, &s); err != nil {
 			return err
 		}
-		buf = lines.AppendState(buf[:0], p.g, p.Range(i), &s, width)
+		buf = AppendState(buf[:0], p.g, p.Range(i), &s, width)
 		if _, err := w.Write(buf); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package rangeio
+package jobdir
 
 import (
 	"io"
@@ -6,29 +6,27 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Chunk is encoded states and new positions of neighbouring ranges, as a worker
-// makes them for a Writer.
-type Chunk struct {
+// A StateChunk is encoded states and new positions of neighbouring ranges, as a worker
+// makes them for a StateWriter.
+type StateChunk struct {
 	New game.Tally // positions that are new
 
 	g      game.Cyclic
-	codec  tierio.Codec
+	codec  Codec
 	states streamfmt.Packed
 	packed streamfmt.Packed
 	text   []byte
 }
 
-// NewChunk returns an empty chunk; c is the form of the new positions.
-func NewChunk(g game.Cyclic, c tierio.Codec) *Chunk { return &Chunk{g: g, codec: c} }
+// NewStateChunk returns an empty chunk; c is the form of the new positions.
+func NewStateChunk(g game.Cyclic, c Codec) *StateChunk { return &StateChunk{g: g, codec: c} }
 
 // Reset empties the chunk.
-func (c *Chunk) Reset() {
+func (c *StateChunk) Reset() {
 	c.New = game.Tally{}
 	c.states.Reset()
 	c.packed.Reset()
@@ -36,10 +34,10 @@ func (c *Chunk) Reset() {
 }
 
 // Size is how many bytes are in the chunk.
-func (c *Chunk) Size() int { return len(c.states.Bytes) + len(c.packed.Bytes) + len(c.text) }
+func (c *StateChunk) Size() int { return len(c.states.Bytes) + len(c.packed.Bytes) + len(c.text) }
 
 // Add encodes the state of a range and what is new in it. Ranges ascend.
-func (c *Chunk) Add(rng uint64, state, fresh *block.State) {
+func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 	n := game.RangeLen(c.g, rng)
 	c.states.AddState(rng, n, state, false)
 	if fresh.Reached.Empty() {
@@ -48,32 +46,32 @@ func (c *Chunk) Add(rng uint64, state, fresh *block.State) {
 	var counts streamfmt.Counts
 	fresh.Count((*[256]uint64)(&counts))
 	c.New.AddValues(counts)
-	if c.codec == tierio.Text {
-		c.text = lines.AppendState(c.text, c.g, rng, fresh, streamfmt.KeyWidth(c.g.KeyBits()))
+	if c.codec == Text {
+		c.text = AppendState(c.text, c.g, rng, fresh, streamfmt.KeyWidth(c.g.KeyBits()))
 		return
 	}
 	c.packed.AddState(rng, n, fresh, false)
 	c.packed.Counts.Add(&counts)
 }
 
-// A Writer writes what one reducer makes: a part, and the states of its ranges.
-type Writer struct {
+// A StateWriter writes what one reducer makes: a part, and the states of its ranges.
+type StateWriter struct {
 	g       game.Cyclic
-	codec   tierio.Codec
+	codec   Codec
 	closers []io.Closer
 	part    io.Writer
 	fresh   *streamfmt.Writer // nil for text
 	states  *streamfmt.Writer
 }
 
-// NewWriter begins the files of reducer i in a directory.
-func NewWriter(fsys store.FS, dir string, i int, g game.Cyclic, c tierio.Codec) (w *Writer, err error) {
-	w = &Writer{g: g, codec: c}
+// NewStateWriter begins the files of reducer i in a directory.
+func NewStateWriter(fsys store.FS, dir string, i int, g game.Cyclic, c Codec) (w *StateWriter, err error) {
+	w = &StateWriter{g: g, codec: c}
 	if w.states, err = w.begin(fsys, path.Join(dir, StateName(i))); err != nil {
 		return nil, w.Finish(err)
 	}
-	name := path.Join(dir, tierio.PartName(i, c))
-	if c == tierio.Text {
+	name := path.Join(dir, PartName(i, c))
+	if c == Text {
 		f, err := fsys.Create(name)
 		if err != nil {
 			return nil, w.Finish(err)
@@ -88,7 +86,7 @@ func NewWriter(fsys store.FS, dir string, i int, g game.Cyclic, c tierio.Codec) 
 }
 
 // begin begins a range file.
-func (w *Writer) begin(fsys store.FS, name string) (*streamfmt.Writer, error) {
+func (w *StateWriter) begin(fsys store.FS, name string) (*streamfmt.Writer, error) {
 	f, err := fsys.Create(name)
 	if err != nil {
 		return nil, err
@@ -98,11 +96,11 @@ func (w *Writer) begin(fsys store.FS, name string) (*streamfmt.Writer, error) {
 }
 
 // Append writes a chunk, whose ranges are above all those written before.
-func (w *Writer) Append(c *Chunk) error {
+func (w *StateWriter) Append(c *StateChunk) error {
 	if err := w.states.Append(&c.states); err != nil {
 		return err
 	}
-	if w.codec == tierio.Text {
+	if w.codec == Text {
 		_, err := w.part.Write(c.text)
 		return err
 	}
@@ -111,7 +109,7 @@ func (w *Writer) Append(c *Chunk) error {
 
 // Finish ends the files, if what was to be written has been (err is nil), and
 // closes them in any case. It returns the first error.
-func (w *Writer) Finish(err error) error {
+func (w *StateWriter) Finish(err error) error {
 	for _, f := range []*streamfmt.Writer{w.states, w.fresh} {
 		if err == nil && f != nil {
 			err = f.Close()

@@ -125,7 +125,8 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 			change(in.Range(i), &s)
 		}
 		var p streamfmt.Packed
-		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s, true)
+		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s)
+		s.Count((*[256]uint64)(&p.Counts))
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}

@@ -104,7 +104,7 @@ func (b *byBlocks) write(out io.WriteCloser, tier int) error {
 	from := b.values(tier)
 	in, err := jobdir.OpenTier(b.data.FS, b.data.Dir(from), b.g, tier)
 	if err != nil {
-		return w.Finish(err, out)
+		return w.Finish(err)
 	}
 	defer in.Close()
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
@@ -112,7 +112,7 @@ func (b *byBlocks) write(out io.WriteCloser, tier int) error {
 	} else {
 		err = w.AppendTier(in)
 	}
-	return w.Finish(err, out)
+	return w.Finish(err)
 }
 
 func (b *byBlocks) letGo(tier int) error {

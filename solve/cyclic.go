@@ -397,11 +397,7 @@ func (r *cyclicRun) table() error {
 	if err != nil {
 		return err
 	}
-	err = table.WriteCyclic(out, r.g, states)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := table.WriteCyclic(out, r.g, states); err != nil {
 		return err
 	}
 	index := &jobdir.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []jobdir.Run{{Dir: table.Dir}}}

@@ -3,7 +3,6 @@ package solve_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // streams runs passes as the commands do, from line to line, for a game that the
@@ -64,14 +62,8 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 	if err != nil {
 		return stats, err
 	}
-	w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
-	if err == nil {
-		err = jobdir.AppendStateLines(w, pass.Game, &out, "test")
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	return stats, errors.Join(err, f.Close())
+	w := jobdir.NewRangeWriter(f, pass.Game, jobdir.Blocks)
+	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
 // TestGraphs solves games that end in wins for the player to move as well as in

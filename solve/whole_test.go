@@ -47,7 +47,7 @@ func TestOpenPositions(t *testing.T) {
 		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
 		chunk := jobdir.NewChunk(g, job.Codec)
 		chunk.Add(step.Start(g))
-		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk), file)
+		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
 	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
@@ -181,7 +181,7 @@ func TestNoStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := jobdir.NewWriter(file, g, 0, jobdir.Blocks)
-	if err := errors.Join(w.Finish(nil, file), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the start is missing") {

@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -87,8 +86,11 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	w := jobdir.NewWriter(&out, g, tier, jobdir.Blocks)
+	out, err := os.Create(name + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := jobdir.NewWriter(out, g, tier, jobdir.Blocks)
 	c := in.Cursor(0)
 	changed := false
 	for i := 0; i <= in.Len(); i++ {
@@ -122,7 +124,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), in.Close(), os.WriteFile(name, out.Bytes(), 0o666), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+	if err := errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 }

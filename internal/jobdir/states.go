@@ -1,7 +1,7 @@
 package jobdir
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,121 +22,37 @@ const statePrefix = "_ranges-"
 // StateName is the name of the file of states that reducer i writes.
 func StateName(i int) string { return fmt.Sprintf("%s%05d.blocks", statePrefix, i) }
 
-// files are range files that are open, of one game.
-type files struct {
-	g       game.Cyclic
-	files   []*streamfmt.File
-	names   []string
-	closers []io.Closer
-	seals   Seals
-}
-
-// Close closes the files.
-func (f *files) Close() error {
-	var errs []error
-	for _, c := range f.closers {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// open opens a range file, and holds it to its seal. One of text is read whole, into
-// memory.
-func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
-	seal, err := f.seals.Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	f.closers = append(f.closers, in)
-	var file *streamfmt.File
-	if IsText(name) {
-		file, err = packStates(seal.Reader(in, name), name, f.g)
-	} else {
-		file, err = OpenPacked(in, name, seal, streamfmt.OpenRangeFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if file.Spec() != f.g.Spec() {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", f.g.Spec(), file.Spec())}
-	}
-	f.files, f.names = append(f.files, file), append(f.names, name)
-	return file, nil
-}
-
-// pack reads sorted lines into a range file in memory.
-func packStates(in io.Reader, name string, g game.Cyclic) (*streamfmt.File, error) {
-	var packed bytes.Buffer
-	w, err := streamfmt.NewRangeWriter(&packed, g.Spec())
-	if err != nil {
-		return nil, err
-	}
-	if err := AppendStateLines(w, g, in, name); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return streamfmt.OpenRangeFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
-}
-
-// AppendStateLines reads sorted lines of positions, called source in errors, into a
-// range file.
-func AppendStateLines(w *streamfmt.Writer, g game.Cyclic, in io.Reader, source string) error {
-	gatherer := NewRangeGatherer(g, in, source, true)
-	var s block.State
-	var packed streamfmt.Packed
-	var at uint64
-	for {
-		err := gatherer.Next(func(rng uint64) {
-			at = rng
-			s.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) })
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		packed.Reset()
-		packed.AddState(at, game.RangeLen(g, at), &s, true)
-		if err := w.Append(&packed); err != nil {
-			return err
-		}
-	}
-}
-
-// A place is where the state of a range lies.
-type place struct {
-	rng   uint64
-	file  int
-	entry streamfmt.Entry
-}
-
 // States are ranges and what is known of positions in them, from several files:
 // those that were new in passes, or the newest state of all ranges.
 type States struct {
 	files
-	places []place
+	g game.Cyclic
+}
+
+func newStates(g game.Cyclic) *States {
+	return &States{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
+		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
+}
+
+// closeIf closes all if there is an error, which it returns.
+func (p *States) closeIf(err error) (*States, error) {
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
 }
 
 // Open opens the parts of whole directories: the positions that were new in these
 // passes. A range may occur in each of them.
-func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (_ *States, err error) {
-	p := &States{files: files{g: g}}
+func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
+	p := newStates(g)
 	for _, dir := range dirs {
 		parts, err := Parts(fsys, dir, g.Spec())
-		if err != nil {
-			return nil, errors.Join(err, p.Close())
+		if err == nil {
+			err = p.addAll(fsys, parts)
 		}
-		for _, part := range parts {
-			if err := p.add(fsys, part, func(uint64) bool { return true }); err != nil {
-				return nil, errors.Join(err, p.Close())
-			}
+		if err != nil {
+			return p.closeIf(err)
 		}
 	}
 	return p, nil
@@ -144,71 +60,60 @@ func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (_ *States, err error)
 
 // OpenStateFile opens a range file, with all its ranges.
 func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*States, error) {
-	p := &States{files: files{g: g}}
-	if err := p.add(fsys, name, func(uint64) bool { return true }); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	return p, nil
+	p := newStates(g)
+	return p.closeIf(p.add(fsys, name, nil))
 }
 
-// add adds those ranges of a file that are wanted.
-func (p *States) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
-	f, err := p.open(fsys, name)
-	if err != nil {
-		return err
-	}
-	entries, err := f.Entries()
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Range >= game.Ranges(p.g) {
-			return &store.DamageError{Name: name, Reason: fmt.Sprintf("range %#x, but the game has %d", e.Range, game.Ranges(p.g))}
-		}
-		if wanted(e.Range) {
-			p.places = append(p.places, place{e.Range, len(p.files.files) - 1, e})
+// addAll adds some files, with all their ranges.
+func (p *States) addAll(fsys store.FS, names []string) error {
+	for _, name := range names {
+		if err := p.add(fsys, name, nil); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // OpenStates opens the newest states of all ranges, as the index in the directory
-// of a pass has them.
-func OpenStates(fsys store.FS, dir string, g game.Cyclic) (_ *States, err error) {
+// of a pass has them; if that is "", all are blank.
+func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
+	p := newStates(g)
+	if dir == "" {
+		return p, nil
+	}
 	x, err := ReadIndex(fsys, dir, g)
 	if err != nil {
 		return nil, err
 	}
-	p := &States{files: files{g: g}}
-	defer func() {
-		if err != nil {
-			p.Close()
-		}
-	}()
+	return p.closeIf(p.addNewest(fsys, path.Dir(dir), x))
+}
+
+// addNewest adds the states that an index names, of directories in data.
+func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
 	for _, holder := range x.Dirs() {
-		holder := path.Join(path.Dir(dir), holder)
-		_, there, err := store.OpenDir(fsys, holder, g.Spec())
+		dir := path.Join(data, holder)
+		_, there, err := store.OpenDir(fsys, dir, p.spec)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, name := range stateFiles(holder, there) {
-			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == path.Base(holder) }); err != nil {
-				return nil, err
+		for _, name := range stateFiles(dir, there) {
+			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == holder }); err != nil {
+				return err
 			}
 		}
 	}
-	slices.SortFunc(p.places, func(a, b place) int { return int(int64(a.rng) - int64(b.rng)) })
-	for rng := range game.Ranges(g) {
-		if rng >= uint64(len(p.places)) || p.places[rng].rng != rng {
-			return nil, &store.DamageError{Name: path.Join(path.Dir(dir), x.dirOf(rng)), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
+	slices.SortFunc(p.entries, func(a, b entry) int { return cmp.Compare(a.Range, b.Range) })
+	for rng := range p.ranges {
+		if rng >= uint64(p.Len()) || p.Range(int(rng)) != rng {
+			return &store.DamageError{Name: path.Join(data, x.dirOf(rng)), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // dirOf is the directory with the newest state of a range.
 func (x *Index) dirOf(rng uint64) string {
-	i, found := slices.BinarySearchFunc(x.Runs, rng, func(r Run, rng uint64) int { return int(int64(r.First) - int64(rng)) })
+	i, found := slices.BinarySearchFunc(x.Runs, rng, func(r Run, rng uint64) int { return cmp.Compare(r.First, rng) })
 	if !found {
 		i--
 	}
@@ -226,79 +131,55 @@ func stateFiles(dir string, there []string) (names []string) {
 	return names
 }
 
-// listStates lists the files of states of a directory, sealed or not.
-func listStates(fsys store.FS, dir string) ([]string, error) {
+// Written lists the ranges whose states the reducers of a pass wrote into a
+// directory, ascending. It need not be sealed yet.
+func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return stateFiles(dir, names), err
-}
-
-// Written lists the ranges whose states the reducers of a pass wrote into a
-// directory, ascending.
-func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
-	p := &States{files: files{g: g}}
+	p := newStates(g)
 	defer p.Close()
-	names, err := listStates(fsys, dir)
-	if err != nil {
+	if err := p.addAll(fsys, stateFiles(dir, names)); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if err := p.add(fsys, name, func(uint64) bool { return true }); err != nil {
-			return nil, err
+	for i := range p.Len() {
+		if i > 0 && p.Range(i) <= p.Range(i-1) {
+			return nil, fmt.Errorf("%s: range %#x is in two of its files, or they are not in order", dir, p.Range(i))
 		}
-	}
-	for i, at := range p.places {
-		if i > 0 && at.rng <= p.places[i-1].rng {
-			return nil, fmt.Errorf("%s: range %#x is in two of its files, or they are not in order", dir, at.rng)
-		}
-		ranges = append(ranges, at.rng)
+		ranges = append(ranges, p.Range(i))
 	}
 	return ranges, nil
 }
 
 // RemoveStates removes the files of states from a sealed directory, whose other files
-// are still needed. The seal forgets them first.
+// are still needed.
 func RemoveStates(fsys store.FS, dir string) error {
-	names, err := listStates(fsys, dir)
-	if err != nil || len(names) == 0 {
+	isState := func(name string) bool { return strings.HasPrefix(name, statePrefix) }
+	seal, err := store.ReadSeal(fsys, dir)
+	if err != nil || seal == nil || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return isState(f.Name) }) {
 		return err
 	}
-	seal, _, err := store.OpenDir(fsys, dir, "")
-	if err != nil {
-		return err
-	}
-	if seal != nil {
-		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, statePrefix) })
-		if err := seal.Replace(fsys, dir, store.Success); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		err = errors.Join(err, fsys.RemoveAll(name))
-	}
-	return err
+	return seal.LetGo(fsys, dir, isState)
 }
 
-// Files are the paths of the files, in the order in which they were opened.
-func (p *States) Files() []string { return p.names }
-
-// Len is the number of states.
-func (p *States) Len() int { return len(p.places) }
-
-// Range is the range of the i-th state; after OpenStates it is i.
-func (p *States) Range(i int) uint64 { return p.places[i].rng }
+// Find looks for a range, where they ascend: after OpenStates, or in one file.
+func (p *States) Find(rng uint64) (i int, found bool) {
+	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
+}
 
 // Split returns the ranges at which n shares of about as many bytes begin, or fewer
 // shares; the first is 0, and they ascend strictly.
 func (p *States) Split(n int) []uint64 {
 	bytes := make(map[uint64]uint64) // by range
 	var all uint64
-	for _, at := range p.places {
-		bytes[at.rng] += uint64(at.entry.Length)
-		all += uint64(at.entry.Length)
+	for _, e := range p.entries {
+		bytes[e.Range] += uint64(e.Length)
+		all += uint64(e.Length)
 	}
 	borders := []uint64{0}
 	var before uint64
@@ -309,16 +190,6 @@ func (p *States) Split(n int) []uint64 {
 		before += bytes[rng]
 	}
 	return borders
-}
-
-// Counts is the number of positions by value in all files.
-func (p *States) Counts() streamfmt.Counts {
-	var all streamfmt.Counts
-	for _, f := range p.files.files {
-		counts := f.Counts()
-		all.Add(&counts)
-	}
-	return all
 }
 
 // A StateCursor reads states. It is one worker's: not safe for concurrent use.
@@ -342,11 +213,20 @@ func (p *States) CursorOf(ahead int) *StateCursor {
 
 // Read reads the i-th state into s, which it resets.
 func (c *StateCursor) Read(i int, s *block.State) error {
-	at := c.p.places[i]
-	if c.cursors[at.file] == nil {
-		c.cursors[at.file] = c.p.files.files[at.file].Cursor(c.ahead)
+	e := c.p.entries[i]
+	if c.cursors[e.file] == nil {
+		c.cursors[e.file] = c.p.files.files[e.file].Cursor(c.ahead)
 	}
-	return c.cursors[at.file].ReadState(at.entry, game.RangeLen(c.p.g, at.rng), s)
+	return c.cursors[e.file].ReadState(e.Entry, game.RangeLen(c.p.g, e.Range), s)
+}
+
+// Load reads the state of a range, which is blank if there is none; see States.Find.
+func (c *StateCursor) Load(rng uint64, s *block.State) error {
+	if i, ok := c.p.Find(rng); ok {
+		return c.Read(i, s)
+	}
+	s.Reset(game.RangeLen(c.p.g, rng))
+	return nil
 }
 
 // WriteLines writes the positions of the i-th to the one before the j-th range to
@@ -354,16 +234,9 @@ func (c *StateCursor) Read(i int, s *block.State) error {
 func (p *States) WriteLines(w io.Writer, i, j int) error {
 	c := p.Cursor()
 	var s block.State
-	var buf []byte
 	width := streamfmt.KeyWidth(p.g.KeyBits())
-	for ; i < j; i++ {
-		if err := c.Read(i, &s); err != nil {
-			return err
-		}
-		buf = AppendState(buf[:0], p.g, p.Range(i), &s, width)
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
+		err := c.Read(i, &s)
+		return AppendState(dst, p.g, p.Range(i), &s, width), err
+	})
 }

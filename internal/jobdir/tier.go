@@ -1,13 +1,11 @@
 package jobdir
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"path"
-	"slices"
 	"sort"
 	"strings"
 
@@ -67,16 +65,8 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 
 // A Tier is the records of one tier, open for reading.
 type Tier struct {
-	g       game.Tiered
-	tier    int
-	files   []*streamfmt.File
-	closers []io.Closer
-	entries []entry
-}
-
-type entry struct {
-	streamfmt.Entry
-	file int
+	files
+	g game.Tiered
 }
 
 // OpenTier opens the parts of a whole directory as a tier of a game; their ranges
@@ -91,105 +81,28 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 }
 
 // OpenTierFiles opens some parts of a directory, as OpenTier does.
-func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
-	t := &Tier{g: g, tier: tier}
-	defer func() {
+func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
+		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Blocks) }}}
+	for _, name := range names {
+		n := t.Len()
+		err := t.add(fsys, name, nil)
+		if err == nil && n > 0 && t.Len() > n && t.Range(n) <= t.Range(n-1) {
+			err = fmt.Errorf("%s: its ranges do not come after those of the part before", name)
+		}
 		if err != nil {
-			t.Close()
-		}
-	}()
-	var seals Seals
-	for i, name := range names {
-		seal, err := seals.Of(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		f, err := t.openFile(fsys, name, seal)
-		if err != nil {
-			return nil, err
-		}
-		t.files = append(t.files, f)
-		entries, err := f.Entries()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(t.entries); n > 0 && len(entries) > 0 && entries[0].Range <= t.entries[n-1].Range {
-			return nil, fmt.Errorf("%s: its ranges do not come after those of the part before", name)
-		}
-		t.entries = slices.Grow(t.entries, len(entries))
-		for _, e := range entries {
-			t.entries = append(t.entries, entry{e, i})
+			return nil, errors.Join(err, t.Close())
 		}
 	}
 	return t, nil
 }
 
-func (t *Tier) openFile(fsys store.FS, name string, seal *store.SealedFile) (*streamfmt.File, error) {
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	t.closers = append(t.closers, in)
-	if IsText(name) {
-		return pack(seal.Reader(in, name), name, t.g, t.tier)
-	}
-	f, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
-	if err != nil {
-		return nil, err
-	}
-	if f.Spec() != t.g.Spec() {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", t.g.Spec(), f.Spec())}
-	}
-	if f.Tier() != t.tier {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", f.Tier(), t.tier)}
-	}
-	return f, nil
-}
-
-// pack reads the lines of a part into a block file in memory.
-func pack(in io.Reader, name string, g game.Tiered, tier int) (*streamfmt.File, error) {
-	var packed bytes.Buffer
-	w := NewWriter(&packed, g, tier, Blocks)
-	if err := w.AppendLines(in, name); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return streamfmt.OpenFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
-}
-
-// Close closes the files.
-func (t *Tier) Close() error {
-	var errs []error
-	for _, c := range t.closers {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // Number is which tier of the game it is.
 func (t *Tier) Number() int { return t.tier }
-
-// Len is the number of ranges that hold a record.
-func (t *Tier) Len() int { return len(t.entries) }
-
-// Range is the i-th range that holds a record.
-func (t *Tier) Range(i int) uint64 { return t.entries[i].Range }
 
 // MostRecords is how many records the i-th of these ranges holds at most: a byte
 // of its block is of eight slots or fewer.
 func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
-
-// Counts is the number of records by value.
-func (t *Tier) Counts() streamfmt.Counts {
-	var c streamfmt.Counts
-	for _, f := range t.files {
-		n := f.Counts()
-		c.Add(&n)
-	}
-	return c
-}
 
 // Split returns the index of the range before which the fraction f (0 to 1) of
 // the tier's bytes lies.
@@ -288,7 +201,7 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	}
 	e := entries[s.at]
 	low := c.t.g.Low(c.t.tier, rng)
-	f := c.t.files[e.file]
+	f := c.t.files.files[e.file]
 	if low == nil {
 		return false, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
 	}
@@ -302,18 +215,11 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 // WriteLines writes the records of the i-th to the one before the j-th range to
 // w, as lines.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
-	c := t.Cursor(64 << 10)
+	c := t.Cursor(readAhead)
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
-	var buf []byte
-	for ; i < j; i++ {
-		if _, err := c.Load(b, t.Range(i)); err != nil {
-			return err
-		}
-		buf = AppendBlock(buf[:0], b, width, streamfmt.Done)
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
+		_, err := c.Load(b, t.Range(i))
+		return AppendBlock(dst, b, width, streamfmt.Done), err
+	})
 }

@@ -99,14 +99,12 @@ func (p *Pass) Reduce(partition int, in io.Reader, dir string) (n step.Counters,
 	}
 	r := &passReduce{Pass: p, pairs: came, step: step.NewPass(p.Game, p.Step, p.Number), n: &n,
 		chunk: jobdir.NewStateChunk(p.Game, jobdir.Blocks)}
-	if p.Step != step.Create {
-		states, err := jobdir.OpenStates(p.FS, p.States, p.Game)
-		if err != nil {
-			return n, err
-		}
-		defer states.Close()
-		r.states = states.Cursor()
+	states, err := jobdir.OpenStates(p.FS, p.States, p.Game)
+	if err != nil {
+		return n, err
 	}
+	defer states.Close()
+	r.states = states.Cursor()
 	if err := p.FS.MkdirAll(dir); err != nil {
 		return n, err
 	}
@@ -122,7 +120,7 @@ type passReduce struct {
 	*pairs
 	step    *step.Pass
 	n       *step.Counters
-	states  *jobdir.StateCursor // nil: all are blank
+	states  *jobdir.StateCursor
 	out     *jobdir.StateWriter
 	chunk   *jobdir.StateChunk
 	decoder streamfmt.Decoder
@@ -151,9 +149,7 @@ func (r *passReduce) run() error {
 				return err
 			}
 		}
-		if r.states == nil {
-			state.Reset(size)
-		} else if err := r.states.Read(int(rng), &state); err != nil {
+		if err := r.states.Load(rng, &state); err != nil {
 			return err
 		}
 		changed, err := r.step.Reduce(rng, &state, &heard, &fresh)

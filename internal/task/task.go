@@ -150,7 +150,7 @@ func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, 
 	}
 	r := &reduce{Job: j, pairs: came, step: step.New(j.Step, j.Game), n: &n,
 		out: jobdir.NewWriter(file, j.Game, j.Tier, jobdir.Blocks), chunk: jobdir.NewChunk(j.Game, jobdir.Blocks)}
-	return n, r.out.Finish(r.run(), file)
+	return n, r.out.Finish(r.run())
 }
 
 // A reduce is a reducer at work.

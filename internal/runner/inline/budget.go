@@ -25,7 +25,7 @@ const (
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
 	// where it lies in a few files; placeMemory is what a state takes that is read.
 	boxMemory   = 256
-	placeMemory = 40
+	placeMemory = 32
 	// taskMemory is what a task takes, done or not: its place and its channel.
 	taskMemory = 160
 )

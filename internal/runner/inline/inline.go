@@ -237,7 +237,7 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 
 // run has workers do the tasks, and writes their output in order.
 func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *jobdir.Chunk) error) (stats runner.Stats, err error) {
-	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
+	p := parts[*jobdir.Writer]{create: func(n int) (*jobdir.Writer, error) { return newTierPart(job, n) }}
 	err = inOrder(ctx, len(ts), plan,
 		func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
 		func() func(int, *jobdir.Chunk) error {

@@ -48,22 +48,14 @@ func (p *parts[P]) end(err error) error {
 	return p.last.Finish(err)
 }
 
-// A tierPart is a part of a job over a tier.
-type tierPart struct {
-	*jobdir.Writer
-	file io.WriteCloser
-}
-
-func newTierPart(job *blockJob, number int) (*tierPart, error) {
+// newTierPart begins a part of a job over a tier.
+func newTierPart(job *blockJob, number int) (*jobdir.Writer, error) {
 	file, err := job.FS.Create(path.Join(job.Output, jobdir.PartName(number, job.Codec)))
 	if err != nil {
 		return nil, err
 	}
-	return &tierPart{jobdir.NewWriter(file, job.g, job.Tier, job.Codec), file}, nil
+	return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
 }
-
-// Finish is jobdir.Writer's, of its file.
-func (p *tierPart) Finish(err error) error { return p.Writer.Finish(err, p.file) }
 
 // A textPart is a part of lines.
 type textPart struct{ io.WriteCloser }

@@ -27,7 +27,6 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		err = errors.Join(err, s.close())
 		r.heard = s.free
 	}()
-	var states *jobdir.States
 	var ranges []uint64
 	if pass.Step == step.Create {
 		for rng := range game.Ranges(pass.Game) {
@@ -38,11 +37,12 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 			return stats, err
 		}
 		ranges = s.ranges()
-		if states, err = jobdir.OpenStates(pass.FS, pass.States, pass.Game); err != nil {
-			return stats, err
-		}
-		defer states.Close()
 	}
+	states, err := jobdir.OpenStates(pass.FS, pass.States, pass.Game)
+	if err != nil {
+		return stats, err
+	}
+	defer states.Close()
 	err = r.reducePass(ctx, pass, s, states, ranges, &stats)
 	return stats, err
 }
@@ -97,10 +97,8 @@ func (r *Runner) passNeeds(pass *runner.Pass, from *jobdir.States) needs {
 		return 3 * state
 	}}
 	n.shared = r.memory()/4 + int(game.Ranges(g))*boxMemory
-	if from != nil {
-		n.windows = len(from.Files())
-		n.shared += from.Len() * placeMemory
-	}
+	n.windows = len(from.Files())
+	n.shared += from.Len() * placeMemory
 	return n
 }
 
@@ -115,10 +113,7 @@ func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, 
 		func() func(int, *jobdir.StateChunk) error {
 			p := step.NewPass(pass.Game, pass.Step, pass.Number)
 			l := listener{shuffle: s}
-			var cursor *jobdir.StateCursor
-			if states != nil {
-				cursor = states.CursorOf(plan.window)
-			}
+			cursor := states.CursorOf(plan.window)
 			var state, fresh block.State
 			return func(i int, out *jobdir.StateChunk) error {
 				rng := ranges[i]
@@ -127,9 +122,7 @@ func (r *Runner) reducePass(ctx context.Context, pass *runner.Pass, s *shuffle, 
 					return err
 				}
 				defer s.give(h)
-				if cursor == nil {
-					state.Reset(game.RangeLen(pass.Game, rng))
-				} else if err := cursor.Read(int(rng), &state); err != nil {
+				if err := cursor.Load(rng, &state); err != nil {
 					return err
 				}
 				changed, err := p.Reduce(rng, &state, h, &fresh)

@@ -2,7 +2,6 @@ package pipe
 
 import (
 	"context"
-	"errors"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -37,14 +36,8 @@ func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.P
 		if pass.Codec == jobdir.Text {
 			return copyText(out, f)
 		}
-		w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
-		if err == nil {
-			err = jobdir.AppendStateLines(w, pass.Game, out, source)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		return errors.Join(err, f.Close())
+		w := jobdir.NewRangeWriter(f, pass.Game, pass.Codec)
+		return w.Finish(w.AppendLines(out, source))
 	}
 	err = p.run(splits)
 	stats.Records, stats.Finished = p.reduced[step.RecordsOut], p.reduced[step.RecordsDone]

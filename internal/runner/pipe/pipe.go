@@ -122,7 +122,7 @@ func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done fu
 			return copyText(out, f)
 		}
 		w := jobdir.NewWriter(f, g, job.Tier, job.Codec)
-		return w.Finish(w.AppendLines(out, source), f)
+		return w.Finish(w.AppendLines(out, source))
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
 		return job.FS.Create(filepath.Join(job.Output, jobdir.PartName(i, job.Codec)))

@@ -249,10 +249,11 @@ type batch struct {
 
 // reduceRows gathers rows into batches, and gives them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds, tells := []Kind{Parents}, Parents
+	kinds := []Kind{Parents}
 	if name == step.Solve {
-		kinds, tells = []Kind{Parents, Messages}, Messages
+		kinds = append(kinds, Messages)
 	}
+	_, tells := KindsOf(name)
 	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
 	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
 	do := f.possible(box)

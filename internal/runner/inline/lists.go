@@ -57,10 +57,8 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 	if job.Step == step.Final {
 		return r.runListsFinal(ctx, job)
 	}
-	w := &listWork{job: job, kind: lists.Parents, memory: &r.lists}
-	if job.Step == step.Solve {
-		w.kind = lists.Messages
-	}
+	w := &listWork{job: job, memory: &r.lists}
+	_, w.kind = lists.KindsOf(job.Step)
 	defer w.close()
 	sources, err := w.open()
 	if err != nil {
@@ -75,7 +73,7 @@ func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.St
 	for i := range job.Reducers {
 		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
 	}
-	p := parts[*listPart]{create: func(n int) (*listPart, error) { return newListPart(job, n) }}
+	p := parts[*lists.PartWriter]{create: func(n int) (*lists.PartWriter, error) { return newListPart(job, n) }}
 	var chunks []*rowChunk
 	newChunk := func() *rowChunk {
 		chunks = append(chunks, take(&r.lists.chunks))
@@ -256,46 +254,21 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	return err
 }
 
-// A listPart is a part of a job over a tier of lists.
-type listPart struct {
-	*lists.PartWriter
-	file io.WriteCloser
-}
-
-func newListPart(job *runner.Job, number int) (*listPart, error) {
+// newListPart begins a part of a job over a tier of lists.
+func newListPart(job *runner.Job, number int) (*lists.PartWriter, error) {
 	file, err := job.FS.Create(path.Join(job.Output, lists.PartName(number, job.Codec)))
 	if err != nil {
 		return nil, err
 	}
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
-	}
-	w, err := lists.NewPartWriter(file, job.Game, job.Tier, kind, job.Codec)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return &listPart{w, file}, nil
-}
-
-// Finish ends the part, if what was to be written has been (err is nil), and closes its
-// file in any case. It returns the first error.
-func (p *listPart) Finish(err error) error {
-	if err == nil {
-		err = p.Close()
-	}
-	if closed := p.file.Close(); err == nil {
-		err = closed
-	}
-	return err
+	kind, _ := lists.KindsOf(job.Step)
+	return lists.NewPartWriter(file, job.Game, job.Tier, kind, job.Codec), nil
 }
 
 // runListsFinal writes the lines of all positions by key: the files of all tiers are
 // loaded as one.
 func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	r.lists = listMemory{}
-	all, err := openTiers(job)
+	all, err := lists.OpenTiers(job.FS, job.Input, job.Game, job.InputTier(0))
 	if err != nil {
 		return stats, err
 	}
@@ -343,28 +316,4 @@ func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runn
 			return err
 		})
 	return stats, p.finish(job.Reducers, err)
-}
-
-// openTiers opens the files of all tiers as one source.
-func openTiers(job *runner.Job) (all *lists.Source, err error) {
-	var seals jobdir.Seals
-	for i, name := range job.Input {
-		seal, err := seals.Of(job.FS, name)
-		if err != nil {
-			return nil, err
-		}
-		s, err := lists.OpenFile(job.FS, name, job.Game, job.InputTier(i), lists.Values, seal)
-		if err == nil && all != nil {
-			err = all.Take(s)
-		} else if err == nil {
-			all = s
-		}
-		if err != nil {
-			if all != nil {
-				all.Close()
-			}
-			return nil, err
-		}
-	}
-	return all, nil
 }

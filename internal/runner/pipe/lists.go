@@ -28,23 +28,14 @@ const (
 // into splits; done closes what they read. The reducers write what they tell other
 // tiers themselves.
 func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error) {
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
-	}
+	kind, _ := lists.KindsOf(job.Step)
 	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != jobdir.Text)})
 	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
 		if job.Codec == jobdir.Text {
 			return copyText(out, f)
 		}
-		w, err := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)
-		if err == nil {
-			err = appendRows(w, out, source, kind, p.keyWidth)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		return errors.Join(err, f.Close())
+		w := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)
+		return w.Finish(appendRows(w, out, source, kind, p.keyWidth))
 	}
 	p.create = func(i int) (io.WriteCloser, error) {
 		return job.FS.Create(filepath.Join(job.Output, lists.PartName(i, job.Codec)))

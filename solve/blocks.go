@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -94,11 +94,11 @@ func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err 
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := tierio.NewWriter(out, b.g, tier, tierio.Blocks)
+	w := jobdir.NewWriter(out, b.g, tier, jobdir.Blocks)
 	from := b.values(tier)
-	in, err := tierio.Open(b.data.FS, b.data.Dir(from), b.g, tier)
+	in, err := jobdir.OpenTier(b.data.FS, b.data.Dir(from), b.g, tier)
 	if err != nil {
-		return w.Finish(err, out)
+		return w.Finish(err)
 	}
 	defer in.Close()
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
@@ -106,7 +106,7 @@ func (b *byBlocks) write(out io.WriteCloser, tier int) error {
 	} else {
 		err = w.AppendTier(in)
 	}
-	return w.Finish(err, out)
+	return w.Finish(err)
 }
 
 func (b *byBlocks) letGo(tier int) error {

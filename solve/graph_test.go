@@ -3,7 +3,6 @@ package solve_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -12,15 +11,13 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/internal/rangeio"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // streams runs passes as the commands do, from line to line, for a game that the
@@ -35,7 +32,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	g := pass.Game.(game.Cyclic)
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
-		fresh, err := rangeio.Open(pass.FS, pass.Input, g)
+		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
 		if err != nil {
 			return stats, err
 		}
@@ -52,7 +49,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	keeper, err := rangeio.NewKeeper(pass.FS, pass.States, pass.Output, 0, g)
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, 0, g)
 	if err != nil {
 		return stats, err
 	}
@@ -63,18 +60,12 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	stats.AddNew(n.New)
-	f, err := pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(0, tierio.Blocks)))
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
 	if err != nil {
 		return stats, err
 	}
-	w, err := streamfmt.NewRangeWriter(f, g.Spec())
-	if err == nil {
-		err = rangeio.AppendLines(w, g, &out, "test")
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	return stats, errors.Join(err, f.Close())
+	w := jobdir.NewRangeWriter(f, g, jobdir.Blocks)
+	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
 // TestGraphs solves games that end in wins for the player to move as well as in

@@ -11,11 +11,11 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // byLists solves a game by lists of rows: what the job of a tier tells others lies in
@@ -269,7 +269,7 @@ func (b *byLists) weigh(ctx context.Context) error {
 }
 
 func (b *byLists) write(out io.WriteCloser, tier int) error {
-	w, err := lists.NewPartWriter(out, b.g, tier, lists.Values, tierio.Blocks)
+	w, err := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Blocks)
 	if err == nil {
 		err = b.each(second(tier), tier, lists.Values, w.Append)
 	}

@@ -31,10 +31,10 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -62,7 +62,7 @@ type Options struct {
 	Reducers  int
 	Combine   bool
 	KeepAll   bool         // keep the directories of the tiers
-	Codec     tierio.Codec // of those directories
+	Codec     jobdir.Codec // of those directories
 	Final     Final
 	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
 	// SyncAfter is how long a job must have run for its directory, and all that is made
@@ -266,14 +266,14 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 	if err := l.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = l.g, &tierio.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
+	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = l.g, &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
 	switch job.Step {
 	case step.Init, step.Create:
 		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
 			return stats, err
 		}
 	case step.Final:
-		job.Codec = tierio.Text
+		job.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
 	weight := l.how.weight(job)

@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +10,10 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -25,7 +23,7 @@ import (
 type states struct {
 	*loop
 	g     game.Cyclic
-	index *rangeio.Index // of the last pass that is whole; nil before create
+	index *jobdir.Index // of the last pass that is whole; nil before create
 }
 
 // maxRanges is of how many ranges a runner can keep a list in memory, some tens of
@@ -111,7 +109,7 @@ func (r *states) passDirs() (dirs []string, err error) {
 func (r *states) lookOver(ctx context.Context) (err error) {
 	switch {
 	case r.sealed:
-		r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
+		r.index, err = jobdir.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
 	case r.data.Resumed:
 		if err := r.damage[table.Dir]; errors.Is(err, store.ErrHalf) {
 			r.warn("%v: made again", err)
@@ -134,7 +132,7 @@ func (r *states) find(ctx context.Context) error {
 			r.index = index
 			return nil
 		}
-		if !tierio.Damaged(err) {
+		if !jobdir.Damaged(err) {
 			return err
 		}
 		delete(r.damage, dir)
@@ -148,11 +146,11 @@ func (r *states) find(ctx context.Context) error {
 
 // stands wants all that the passes after one will read: its index, the states of all
 // ranges, the positions that are new to them.
-func (r *states) stands(ctx context.Context, pass string) (*rangeio.Index, error) {
+func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error) {
 	if err := r.mustBeWhole(ctx, pass); err != nil {
 		return nil, err
 	}
-	index, err := rangeio.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
+	index, err := jobdir.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +159,7 @@ func (r *states) stands(ctx context.Context, pass string) (*rangeio.Index, error
 			return nil, err
 		}
 	}
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +186,7 @@ func (r *states) canKeep(ctx context.Context) error {
 		if err := r.canKeepDir(ctx, found.Pass, true); err != nil {
 			return err
 		}
-		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(rangeio.StateName(0)) == nil {
+		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(jobdir.StateName(0)) == nil {
 			return errors.Join(err, fmt.Errorf("--keep all comes too late: the states of %s have been let go: --overwrite begins anew", found.Pass))
 		}
 	}
@@ -279,12 +277,12 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 	if job.Step == step.Final { // it has no states
 		return r.commit(job, stats.Records)
 	}
-	written, err := rangeio.Written(r.data.FS, job.Output, r.g)
+	written, err := jobdir.Written(r.data.FS, job.Output, r.g)
 	if err != nil {
 		return err
 	}
-	found := rangeio.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: []rangeio.Found{found}, Runs: []rangeio.Run{{Dir: job.Name}}}
+	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: []jobdir.Found{found}, Runs: []jobdir.Run{{Dir: job.Name}}}
 	if r.index != nil {
 		index = r.index.Next(game.Ranges(r.g), found, written)
 	} else if uint64(len(written)) != game.Ranges(r.g) {
@@ -317,7 +315,7 @@ func (r *states) prune() error {
 		switch {
 		case slices.Contains(states, dir):
 		case slices.Contains(parts, dir):
-			err = rangeio.RemoveStates(r.data.FS, r.data.Dir(dir))
+			err = jobdir.RemoveStates(r.data.FS, r.data.Dir(dir))
 		default:
 			err = r.remove(dir)
 		}
@@ -345,7 +343,7 @@ func (r *states) parts() []string {
 // table writes the table from the states after the last pass.
 func (r *states) table() error {
 	last := r.index.Passes[len(r.index.Passes)-1].Pass
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(last), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(last), r.g)
 	if err != nil {
 		return err
 	}
@@ -358,15 +356,14 @@ func (r *states) table() error {
 	if err != nil {
 		return err
 	}
-	err = table.WriteCyclic(out, r.g, states)
-	if err = cmp.Or(err, out.Close()); err != nil {
+	if err := table.WriteCyclic(out, r.g, states); err != nil {
 		return err
 	}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []rangeio.Run{{Dir: table.Dir}}}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []jobdir.Run{{Dir: table.Dir}}}
 	if err := index.Write(r.data.FS, attempt); err != nil {
 		return err
 	}
-	files, err := tierio.SealAll(r.data.FS, attempt)
+	files, err := jobdir.SealAll(r.data.FS, attempt)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -116,7 +116,7 @@ func (r *tiers) lookOver(ctx context.Context) (err error) {
 				return err
 			}
 		}
-	case err != nil && !tierio.Damaged(err):
+	case err != nil && !jobdir.Damaged(err):
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
 		r.warn("%s is not as it was written: the table is made again", r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
@@ -135,11 +135,11 @@ func (r *tiers) takeTier(ctx context.Context, f store.SealedFile) error {
 		if filepath.Base(name) != f.Name {
 			continue
 		}
-		switch err := tierio.CheckFile(r.data.FS, r.data.Dir(name), &f); {
+		switch err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f); {
 		case err == nil:
 			r.tabled[tier] = true
 			r.inIt.Files = append(r.inIt.Files, f)
-		case tierio.Damaged(err):
+		case jobdir.Damaged(err):
 			r.warn("%v: made again", err)
 			return r.data.Remove(name)
 		default:
@@ -339,7 +339,7 @@ func (r *tiers) table(tier int) (err error) {
 	if err := r.data.CommitFile(name, table.TierFile(r.g, tier)); err != nil {
 		return err
 	}
-	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
+	f, err := jobdir.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -75,7 +75,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		var found, want, from block.Block
 		var sources []uint64
 		hereCursor := here.Cursor(verifyAhead)
-		var before *tierio.Cursor
+		var before *jobdir.TierCursor
 		if tier > 0 {
 			before = t.tiers[tier-1].Cursor(verifyAhead)
 		}

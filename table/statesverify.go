@@ -54,19 +54,6 @@ type statesVerifier struct {
 	most   int                     // the greatest remoteness
 }
 
-// read returns a function that reads the state of a range, blank where the table
-// has none.
-func (v *statesVerifier) read() func(rng uint64, s *block.State) error {
-	c := v.file.Cursor()
-	return func(rng uint64, s *block.State) error {
-		if i, ok := v.find(rng); ok {
-			return c.Read(i, s)
-		}
-		s.Reset(game.RangeLen(v.g, rng))
-		return nil
-	}
-}
-
 // fault describes what is wrong with a slot of a range.
 func (v *statesVerifier) fault(rng uint64, slot int, reason string) error {
 	return newFault(v.g, rng*uint64(v.g.RangeSize())+uint64(slot), reason)
@@ -86,10 +73,10 @@ func first(s block.Set) int {
 func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
 	return eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		var s block.State
 		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
+			if err := cursor.Load(rng, &s); err != nil {
 				return err
 			}
 			var here [256]uint64
@@ -164,10 +151,10 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 		}
 	}
 	return eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		var s block.State
 		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
+			if err := cursor.Load(rng, &s); err != nil {
 				return err
 			}
 			wrong := all[rng].new // not needed any more
@@ -194,14 +181,14 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	heard := make([]block.Heard, to-from)
 	ranges := v.ranges[from:to]
 	err := eachRange(ctx, ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		p := step.NewPass(v.g, step.Mark, 1)
 		var fresh block.State
 		return func(rng uint64) error {
 			n := game.RangeLen(v.g, rng)
 			s, h := &states[rng-uint64(from)], &heard[rng-uint64(from)]
 			h.Reset(n)
-			if err := read(rng, s); err != nil {
+			if err := cursor.Load(rng, s); err != nil {
 				return err
 			}
 			h.Some.Union(s.Reached)
@@ -235,10 +222,10 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 		}
 	}
 	return eachRange(ctx, ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		var s block.State
 		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
+			if err := cursor.Load(rng, &s); err != nil {
 				return err
 			}
 			want := &states[rng-uint64(from)]
@@ -291,7 +278,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 		results = []game.Result{game.Ties}
 	}
 	err := eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		p := step.NewPass(v.g, name, number)
 		var s block.State
 		return func(rng uint64) error {
@@ -302,7 +289,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 			if any>>(number-1)&1 == 0 {
 				return nil
 			}
-			if err := read(rng, &s); err != nil {
+			if err := cursor.Load(rng, &s); err != nil {
 				return err
 			}
 			s.Keep(number - 1)

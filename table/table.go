@@ -20,8 +20,8 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -178,7 +178,7 @@ func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name strin
 // in it.
 func Seal(fsys store.FS, data, game string) error {
 	dir := filepath.Join(data, Dir)
-	files, err := tierio.SealAll(fsys, dir)
+	files, err := jobdir.SealAll(fsys, dir)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // streamLists is one side of a step of a game of which only the rules are known. The part
@@ -33,7 +33,7 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o lists
 		defer done()
 		o.Part = c.Int("part")
 		if os.Getenv(command.Environment("packed")[0]) == "true" {
-			o.Told = tierio.Blocks
+			o.Told = jobdir.Blocks
 		}
 		o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
 	}

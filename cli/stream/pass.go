@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 )
@@ -40,7 +40,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 			return n, err
 		}
 	}
-	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
+	keeper, err := jobdir.NewKeeper(fsys, states, output, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}
@@ -65,7 +65,7 @@ func checkNumber(c *cli.Context, name string) error {
 // checkStates wants the states to be those after which a pass comes: those of another
 // pass have not heard all that was said before, and no message tells.
 func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) error {
-	x, err := rangeio.ReadIndex(fsys, dir, g)
+	x, err := jobdir.ReadIndex(fsys, dir, g)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"path"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -68,7 +68,7 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 		return nil, nil
 	}
 	d := &Dir{fsys: fsys, g: g, parts: []sealed{{name: like}}}
-	if tierio.IsText(path.Base(like)) {
+	if jobdir.IsText(path.Base(like)) {
 		if d, err = OpenDir(fsys, like, g); err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 
 // spans are those of a part.
 func (d *Dir) spans(f sealed) (spans []span, err error) {
-	if tierio.IsText(f.name) {
+	if jobdir.IsText(f.name) {
 		return d.samples(f.name)
 	}
 	in, list, err := d.openList(f)

@@ -9,30 +9,30 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // PartName is the name of part i: part-00000, or part-00000.lists if it is packed.
-func PartName(i int, c tierio.Codec) string {
+func PartName(i int, c jobdir.Codec) string {
 	return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, suffix(c))
 }
 
 // OutboxName is the name of what reducer i tells: to-00000.lists, which is of all
 // tiers; as text it is a file for each tier that is told to, to-00012-00000.
-func OutboxName(i, tier int, c tierio.Codec) string {
-	if c == tierio.Text {
+func OutboxName(i, tier int, c jobdir.Codec) string {
+	if c == jobdir.Text {
 		return fmt.Sprintf("%s%05d-%05d", store.OutboxPrefix, tier, i)
 	}
 	return fmt.Sprintf("%s%05d%s", store.OutboxPrefix, i, suffix(c))
 }
 
-func suffix(c tierio.Codec) string {
-	if c == tierio.Text {
+func suffix(c jobdir.Codec) string {
+	if c == jobdir.Text {
 		return ""
 	}
-	return tierio.ListsSuffix
+	return jobdir.ListsSuffix
 }
 
 // A Dir is the directory of a job, held to its seal. It keeps some 48 bytes for each
@@ -88,11 +88,11 @@ func OpenDir(fsys store.FS, dir string, g game.Acyclic) (*Dir, error) {
 func (d *Dir) openBox(f sealed) (b box, err error) {
 	b.sealed = f
 	name := path.Base(f.name)
-	if tierio.IsText(name) {
+	if jobdir.IsText(name) {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(name, store.OutboxPrefix), "-")
 		tier, err := strconv.ParseUint(digits, 10, 31)
 		if err != nil || int(tier) > d.g.Tiers() {
-			return b, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, tierio.Text), d.g.Tiers())}
+			return b, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), d.g.Tiers())}
 		}
 		b.tier = int(tier)
 		return b, nil
@@ -110,7 +110,7 @@ func (d *Dir) openList(f sealed) (in store.File, list *streamfmt.ListFile, err e
 	if in, err = d.fsys.Open(f.name); err != nil {
 		return nil, nil, err
 	}
-	list, err = tierio.OpenPacked(in, f.name, f.seal, streamfmt.OpenListFile)
+	list, err = jobdir.OpenPacked(in, f.name, f.seal, streamfmt.OpenListFile)
 	if err == nil && list.Spec() != d.g.Spec() {
 		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of another game: expected %q, found %q", d.g.Spec(), list.Spec())}
 	}

@@ -13,11 +13,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A run is a game that is solved in a directory, as a loop of jobs would.
@@ -25,7 +25,7 @@ type run struct {
 	t     testing.TB
 	g     game.Acyclic
 	dir   string
-	codec tierio.Codec
+	codec jobdir.Codec
 	share int // rows
 	box   int // rows
 	parts int // a job
@@ -41,7 +41,7 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		r.t.Fatal(err)
 	}
-	fsys := &tierio.SumFS{FS: store.Local{}}
+	fsys := &jobdir.SumFS{FS: store.Local{}}
 	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
 	var files []io.Closer
 	var writers []*lists.PartWriter
@@ -80,7 +80,7 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 // seal seals a directory and opens it.
 func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	r.t.Helper()
-	sealed, err := tierio.SealAll(fsys, dir)
+	sealed, err := jobdir.SealAll(fsys, dir)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	if err := seal.Write(store.Local{}, dir); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := tierio.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
+	if _, err := jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
 		r.t.Fatal(err)
 	}
 	d, err := lists.OpenDir(store.Local{}, dir, r.g)
@@ -268,12 +268,12 @@ func testRandom(t *testing.T, seed uint64, most int) {
 	}
 	first := make(map[string]map[string]string)
 	for _, r := range []run{
-		{codec: tierio.Blocks, share: 1 << 20, box: 1 << 20},
-		{codec: tierio.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: tierio.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
-		{codec: tierio.Text, share: 1 << 20, box: 1 << 20},
-		{codec: tierio.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: tierio.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
+		{codec: jobdir.Blocks, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
+		{codec: jobdir.Text, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
 	} {
 		what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
 		r.t, r.g, r.dir = t, g, t.TempDir()
@@ -300,7 +300,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestTextIsPacked(t *testing.T) {
 	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
 	var all [2]strings.Builder
-	for i, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for i, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, share: 100, box: 77}
 		r.all()
 		for tier := range g.Tiers() + 1 {

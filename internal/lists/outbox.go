@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -33,7 +33,7 @@ type Outbox struct {
 
 // NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
 // be kept.
-func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*Chunk) error) *Outbox {
+func NewOutbox(g game.Acyclic, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, most: max(1, most), emit: emit,
 		chunk:   Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())},
@@ -163,7 +163,7 @@ func merge(rows []Row, kind Kind) []Row {
 // A Chunk is sorted rows for some tiers, encoded.
 type Chunk struct {
 	kind  Kind
-	codec tierio.Codec
+	codec jobdir.Codec
 	width int
 
 	packed streamfmt.PackedRows
@@ -183,7 +183,7 @@ func (c *Chunk) reset() {
 }
 
 func (c *Chunk) add(tier int, rows []Row) {
-	if c.codec != tierio.Text {
+	if c.codec != jobdir.Text {
 		c.packed.Add(tier, rows)
 		return
 	}
@@ -199,7 +199,7 @@ type OutboxWriter struct {
 	part   int
 	g      game.Acyclic
 	kind   Kind
-	codec  tierio.Codec
+	codec  jobdir.Codec
 
 	mu     sync.Mutex
 	files  []io.Closer
@@ -211,7 +211,7 @@ type OutboxWriter struct {
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
 // name of a file when it has something for it; of text these are as many as there are
 // tiers to tell to.
-func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c tierio.Codec) *OutboxWriter {
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c jobdir.Codec) *OutboxWriter {
 	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
 }
 
@@ -226,7 +226,7 @@ func (w *OutboxWriter) Append(c *Chunk) error {
 }
 
 func (w *OutboxWriter) append(c *Chunk) (err error) {
-	if w.codec == tierio.Text {
+	if w.codec == jobdir.Text {
 		return w.appendText(c)
 	}
 	if w.packed == nil {
@@ -296,9 +296,9 @@ type PartWriter struct {
 }
 
 // NewPartWriter begins a part of a tier.
-func NewPartWriter(out io.Writer, g game.Acyclic, tier int, kind Kind, c tierio.Codec) (w *PartWriter, err error) {
+func NewPartWriter(out io.Writer, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) (w *PartWriter, err error) {
 	w = &PartWriter{out: out, kind: kind, tier: tier, chunk: Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}}
-	if c != tierio.Text {
+	if c != jobdir.Text {
 		w.packed, err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
 	return w, err

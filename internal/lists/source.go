@@ -11,9 +11,8 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -123,7 +122,7 @@ func (s *Source) add(f *file) error {
 
 // addPart adds a part, whose keys come after those of the one before.
 func (s *Source) addPart(d *Dir, f sealed) error {
-	if tierio.IsText(f.name) {
+	if jobdir.IsText(f.name) {
 		if err := s.addText(d, f, true); err != nil {
 			return err
 		}
@@ -230,7 +229,7 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 		case kind != s.kind:
 			want = wantKind(s.kind)
 		case sorted && !first && row.Key < before.Key:
-			want = lines.WantSorted
+			want = jobdir.WantSorted
 		case sorted && !first && s.kind == Values && row.Key == before.Key:
 			want = "each position once"
 		}

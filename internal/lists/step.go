@@ -8,9 +8,8 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -30,7 +29,7 @@ type StepOptions struct {
 	// Possible and Solve.
 	Create func(name string) (io.WriteCloser, error)
 	// Told is the form of these files; "": text.
-	Told tierio.Codec
+	Told jobdir.Codec
 }
 
 // RowMemory is about how many bytes a row takes of those that a step holds.
@@ -59,7 +58,7 @@ func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
 		o.Rows = DefaultRows
 	}
 	if o.Told == "" {
-		o.Told = tierio.Text
+		o.Told = jobdir.Text
 	}
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, check: rowCheck{g: g, tier: o.Tier}}
 }
@@ -235,7 +234,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if n := len(b.keys); n > 0 {
 			last := b.keys[n-1]
 			if row.Key < last {
-				return lines.WantSorted, nil
+				return jobdir.WantSorted, nil
 			}
 			if row.Key > last && n >= f.o.Rows {
 				if err := reduce(); err != nil {
@@ -287,7 +286,7 @@ func (f *filter) reduceFinal(in io.Reader) error {
 		switch first := f.In == 1; {
 		case first:
 		case row.Key < before.Key:
-			return lines.WantSorted, nil
+			return jobdir.WantSorted, nil
 		case row == before:
 			return "", nil
 		case row.Key == before.Key:

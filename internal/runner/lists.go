@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // ByLists reports whether the jobs of a game go by lists: it has tiers, and no blocks.
@@ -71,7 +71,7 @@ func CloseRows(all []Rows) error {
 
 // file is a file of the table.
 func (j *Job) file(g game.Acyclic, name string, tier int) (r Rows, err error) {
-	var seals tierio.Seals
+	var seals jobdir.Seals
 	seal, err := seals.Of(j.FS, name)
 	if err != nil {
 		return r, err
@@ -84,11 +84,11 @@ func (j *Job) file(g game.Acyclic, name string, tier int) (r Rows, err error) {
 // part is the positions of the job's tier.
 func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	r.Name, r.Kind = j.Parents, lists.Parents
-	parts, err := tierio.Parts(j.FS, j.Parents, g.Spec())
+	parts, err := jobdir.Parts(j.FS, j.Parents, g.Spec())
 	if err != nil {
 		return r, err
 	}
-	if len(parts) > 0 && tierio.IsText(parts[0]) {
+	if len(parts) > 0 && jobdir.IsText(parts[0]) {
 		r.Text = parts
 		return r, nil
 	}

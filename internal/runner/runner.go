@@ -8,10 +8,10 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A Job is one map and reduce that make a directory: over a tier, or one pass over a
@@ -47,7 +47,7 @@ type Job struct {
 	// Reducers is how many parts are written; their ranges ascend. A cluster may
 	// write as many as it has reducers.
 	Reducers int
-	Codec    tierio.Codec // of the parts
+	Codec    jobdir.Codec // of the parts
 	// Combine lets mappers merge what they print; it does not change the result.
 	Combine bool
 	// Progress is called from time to time, from one goroutine, with how far the

@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -93,7 +93,7 @@ func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64
 	}
 	if rec.Kind != streamfmt.Message {
 		h.line[slot] = line
-		return lines.AddRecord(b, slot, rec)
+		return jobdir.AddRecord(b, slot, rec)
 	}
 	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
 	if score == 0 {

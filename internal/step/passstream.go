@@ -7,7 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -43,7 +43,7 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 	})
 	pass := NewPass(g, name, o.Number)
 	defer func() { w.Messages = pass.Messages }()
-	gatherer := lines.NewRangeGatherer(g, in, o.Source, false)
+	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, false)
 	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
 	var from block.State
 	var at uint64
@@ -117,7 +117,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error 
 		case begun && rec.Key == last:
 			return "each position once"
 		case begun && rec.Key < last:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		}
 		begun, last = true, rec.Key
 		w.Out++
@@ -129,7 +129,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error 
 // reducePass gathers what a range hears, and brings its state up to it.
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
-	gatherer := lines.NewRangeGatherer(g, in, o.Source, true)
+	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
 	var h block.Heard
 	var state, fresh block.State
 	var at uint64
@@ -165,7 +165,7 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 		var tally game.Tally
 		tally.AddValues(counts)
 		w.AddNew(tally)
-		w.Buf = lines.AppendState(w.Buf, g, at, &fresh, w.Width)
+		w.Buf = jobdir.AppendState(w.Buf, g, at, &fresh, w.Width)
 		w.Spill()
 	}
 	return nil

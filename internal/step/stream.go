@@ -10,7 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -173,7 +173,7 @@ func (w *Writer) block(b *block.Block, done streamfmt.Kind) {
 	if done == streamfmt.Done {
 		w.Done += int64(n)
 	}
-	w.Buf = lines.Append(w.Buf, b, w.Width, done)
+	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, done)
 	w.Spill()
 }
 
@@ -245,7 +245,7 @@ func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamf
 		} else if rec.Kind == streamfmt.Message {
 			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = lines.WantOutcome
+			want = jobdir.WantOutcome
 		} else {
 			want = do(rec)
 		}
@@ -275,7 +275,7 @@ func reduceFinal(g game.Tiered, in io.Reader, w *Writer, o Options) error {
 		first := w.In == 1
 		switch same := !first && rec.Key == last.Key; {
 		case !first && rec.Key < last.Key:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		case same && (rec == last || rec.Kind == streamfmt.Open):
 			return ""
 		case same && last.Kind == streamfmt.Done:
@@ -372,7 +372,7 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 		emit(b)
 		return w.err
 	})
-	gatherer := lines.NewGatherer(g, in, o.Source, false)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
@@ -415,7 +415,7 @@ func keyText(g game.Game, key uint64) string {
 // it.
 func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return lines.AddRecord(b, slot, rec)
+		return jobdir.AddRecord(b, slot, rec)
 	}
 	reduce := func(*block.Block) error { return nil }
 	switch name {
@@ -443,7 +443,7 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 		}
 		return hear(b, slot, rec, w.In)
 	}
-	gatherer := lines.NewGatherer(g, in, o.Source, true)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, true)
 	b := new(block.Block)
 	for w.err == nil {
 		err := gatherer.Next(b, add)

@@ -18,13 +18,12 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -188,7 +187,7 @@ func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: r, Reducers: reducers, Codec: tierio.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
@@ -264,11 +263,11 @@ func TestPassErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
-	states, fresh := filepath.Join(dir, "mark2", rangeio.StateName(0)), filepath.Join(dir, "mark3", tierio.PartName(0, tierio.Blocks))
+	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Blocks))
 	for _, name := range []string{states, fresh} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -308,7 +307,7 @@ func TestPassErrors(t *testing.T) {
 		{"bytes that are not planes", reduceError(create, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
 		{"more than can be counted", reduceError(create, dir, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
 		{"states that are damaged", reduceError(mark("mark2"), dir, 0, first), []string{states + ": damaged", "range 0x0"}},
-		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", rangeio.IndexName), "no such file"}},
+		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
 	} {
 		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
 			t.Errorf("%s: error %v", c.what, c.err)
@@ -373,7 +372,7 @@ func FuzzPassReduce(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { data.Close() })
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: 1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		f.Fatal(err)
 	}

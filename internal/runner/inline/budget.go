@@ -5,8 +5,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -24,7 +24,7 @@ const (
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
 	// where it lies in a few files; placeMemory is what a state takes that is read.
 	boxMemory   = 256
-	placeMemory = 40
+	placeMemory = 32
 	// taskMemory is what a task takes, done or not: its place and its channel.
 	taskMemory = 160
 )
@@ -181,7 +181,7 @@ func Least(g game.Game, until int, final bool) int {
 	if final {
 		entries = max(entries, all)
 	}
-	near := min(tierio.MostNear, most)
+	near := min(jobdir.MostNear, most)
 	bytes := entries*entryMemory + 3*near*slots + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
@@ -200,9 +200,9 @@ func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len(
 
 // chunkMemory is what becomes of so many slots and a block's: packed, with the
 // memory of the encoder, or lines; and a quarter, as slices grow.
-func chunkMemory(g game.Game, c tierio.Codec, slots, largest int) int {
+func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
 	each := lineMemory(g)
-	if c == tierio.Blocks {
+	if c == jobdir.Blocks {
 		each = 1
 	}
 	return ((slots+largest)*each + 2*largest) / 4 * 5

@@ -8,15 +8,15 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A final is what the workers of the final job share.
 type final struct {
 	job   *jobOf[game.Tiered]
-	tiers []*tierio.Tier
+	tiers []*jobdir.Tier
 	most  map[uint64]int // lines, by range
 	plan  plan
 }
@@ -33,7 +33,7 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
 	largest := 0
 	for i, dir := range job.Input {
-		t, err := tierio.Open(job.FS, dir, job.g, job.InputTier(i))
+		t, err := jobdir.OpenTier(job.FS, dir, job.g, job.InputTier(i))
 		if err != nil {
 			return runner.Stats{}, err
 		}
@@ -87,7 +87,7 @@ func (f *final) cut(ts []task) (all []task) {
 // newWorker returns a function that makes the lines of a task.
 func (f *final) newWorker() func(task, *textChunk) error {
 	g := f.job.g
-	cursors := make([]*tierio.Cursor, len(f.tiers))
+	cursors := make([]*jobdir.TierCursor, len(f.tiers))
 	for i, t := range f.tiers {
 		cursors[i] = t.Cursor(f.plan.window)
 	}

@@ -11,14 +11,13 @@ package inline
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -86,20 +85,23 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	}
 	w.plan = r.plan(w.needs(slots))
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
-	o := output[*tierio.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts), part: func(i int) int { return ts[i].part },
-		create: func(number int) (part[*tierio.Chunk], error) {
-			file, err := job.create(tierio.PartName(number, job.Codec))
-			return &tierPart{tierio.NewWriter(file, job.g, job.Tier, job.Codec), file}, err
+	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts), part: func(i int) int { return ts[i].part },
+		create: func(number int) (part[*jobdir.Chunk], error) {
+			file, err := job.create(jobdir.PartName(number, job.Codec))
+			if err != nil {
+				return nil, err
+			}
+			return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
 		},
-		chunk: func() *tierio.Chunk { return tierio.NewChunk(job.g, job.Codec) },
-		worker: func() func(int, *tierio.Chunk) error {
+		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
+		worker: func() func(int, *jobdir.Chunk) error {
 			work := w.newWorker()
-			return func(i int, out *tierio.Chunk) error {
+			return func(i int, out *jobdir.Chunk) error {
 				out.Reset()
 				return work(ts[i], out)
 			}
 		},
-		count: func(c *tierio.Chunk) {
+		count: func(c *jobdir.Chunk) {
 			stats.Records += c.Records()
 			if job.Step == step.Possible {
 				stats.Finished += c.Done()
@@ -110,21 +112,12 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	return stats, err
 }
 
-// A tierPart is a part of a job over a tier.
-type tierPart struct {
-	*tierio.Writer
-	file io.Closer
-}
-
-// Finish is tierio.Writer's, of its file.
-func (p *tierPart) Finish(err error) error { return p.Writer.Finish(err, p.file) }
-
 // work is what the workers of a job share.
 type work struct {
 	job     *jobOf[game.Tiered]
 	step    step.Step
-	input   *tierio.Tier
-	parents *tierio.Tier // solve's
+	input   *jobdir.Tier
+	parents *jobdir.Tier // solve's
 	ranges  []uint64     // of the output
 	plan    plan
 }
@@ -136,7 +129,7 @@ func (w *work) open() (err error) {
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
-	if w.input, err = tierio.Open(job.FS, job.Input[0], job.g, from); err != nil {
+	if w.input, err = jobdir.OpenTier(job.FS, job.Input[0], job.g, from); err != nil {
 		return err
 	}
 	switch job.Step {
@@ -150,7 +143,7 @@ func (w *work) open() (err error) {
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
-		if w.parents, err = tierio.Open(job.FS, job.Parents, job.g, job.Tier); err != nil {
+		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
 			return err
 		}
 		for i := range w.parents.Len() {
@@ -161,7 +154,7 @@ func (w *work) open() (err error) {
 }
 
 func (w *work) close() {
-	for _, t := range []*tierio.Tier{w.input, w.parents} {
+	for _, t := range []*jobdir.Tier{w.input, w.parents} {
 		if t != nil {
 			t.Close()
 		}
@@ -183,7 +176,7 @@ func (w *work) needs(slots []int) needs {
 		for i := range w.input.Len() {
 			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
 		}
-		near = min(tierio.MostNear, w.input.Len())
+		near = min(jobdir.MostNear, w.input.Len())
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -197,23 +190,23 @@ func (w *work) needs(slots []int) needs {
 }
 
 // newWorker returns a function that makes the output of a task.
-func (w *work) newWorker() func(task, *tierio.Chunk) error {
+func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
-		return func(_ task, out *tierio.Chunk) error {
+		return func(_ task, out *jobdir.Chunk) error {
 			out.Add(step.Start(job.g))
 			return nil
 		}
 	}
 	g := job.g
 	input := w.input.Cursor(w.plan.window)
-	var parents *tierio.Cursor
+	var parents *jobdir.TierCursor
 	if w.parents != nil {
 		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
 	var sources []uint64
-	return func(t task, out *tierio.Chunk) error {
+	return func(t task, out *jobdir.Chunk) error {
 		for _, rng := range t.ranges {
 			if parents != nil {
 				if _, err := parents.Load(&into, rng); err != nil {

@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A listShare is a share of the rows of a job, all of one part.
@@ -291,7 +291,7 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 
 // openTiers opens the files of all tiers as one source.
 func openTiers(job *jobOf[game.Acyclic]) (all *lists.Source, err error) {
-	var seals tierio.Seals
+	var seals jobdir.Seals
 	for i, name := range job.Input {
 		seal, err := seals.Of(job.FS, name)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A jobOf is a job of a game of one kind.
@@ -169,7 +169,7 @@ func (p textPart) Finish(err error) error { return cmp.Or(err, p.Close()) }
 func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, partOf func(task int) int, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
 	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, part: partOf,
 		create: func(number int) (part[*textChunk], error) {
-			file, err := j.create(tierio.PartName(number, tierio.Text))
+			file, err := j.create(jobdir.PartName(number, jobdir.Text))
 			return textPart{file}, err
 		},
 		chunk: func() *textChunk { return new(textChunk) },

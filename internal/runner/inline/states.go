@@ -8,10 +8,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // mapShare is about what share of the time of a pass its map takes.
@@ -25,7 +24,6 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 		err = errors.Join(err, s.close())
 		r.heard = s.free
 	}()
-	var states *rangeio.Positions
 	var ranges []uint64
 	if job.Step == step.Create {
 		for rng := range game.Ranges(job.g) {
@@ -36,18 +34,19 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 			return stats, err
 		}
 		ranges = s.ranges()
-		if states, err = rangeio.OpenStates(job.FS, job.States, job.g); err != nil {
-			return stats, err
-		}
-		defer states.Close()
 	}
+	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
+	if err != nil {
+		return stats, err
+	}
+	defer states.Close()
 	err = r.reduceStates(ctx, job, s, states, ranges, &stats)
 	return stats, err
 }
 
 // mapStates runs the map over the positions that were new, on all cores.
 func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle) (messages int64, err error) {
-	input, err := rangeio.Open(job.FS, job.Input, job.g)
+	input, err := jobdir.OpenNew(job.FS, job.Input, job.g)
 	if err != nil {
 		return 0, err
 	}
@@ -85,52 +84,45 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 // passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full
 // as it gets, and for a worker the state that it reads, the fresh one and what its
 // range heard, with as much for the sets of the step and those of the decoder.
-func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *rangeio.Positions) needs {
+func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 	g := job.g
 	state := stateMemory(g)
 	n := needs{worker: 6 * state, record: state, chunk: func(int) int {
-		if job.Codec == tierio.Text {
+		if job.Codec == jobdir.Text {
 			return 3*state + g.RangeSize()*lineMemory(g)/4*5
 		}
 		return 3 * state
 	}}
 	n.shared = r.memory()/4 + int(game.Ranges(g))*boxMemory
-	if from != nil {
-		n.windows = len(from.Files())
-		n.shared += from.Len() * placeMemory
-	}
+	n.windows = len(from.Files())
+	n.shared += from.Len() * placeMemory
 	return n
 }
 
 // reduceStates brings the ranges that heard something up to it, on all cores.
-func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *rangeio.Positions, ranges []uint64, stats *runner.Stats) error {
+func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
 	plan := r.plan(r.passNeeds(job, states))
-	o := output[*rangeio.Chunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
+	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
 		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
-		create: func(number int) (part[*rangeio.Chunk], error) {
-			return rangeio.NewWriter(job.FS, job.Output, number, job.g, job.Codec)
+		create: func(number int) (part[*jobdir.StateChunk], error) {
+			return jobdir.NewStateWriter(job.FS, job.Output, number, job.g, job.Codec)
 		},
-		chunk: func() *rangeio.Chunk { return rangeio.NewChunk(job.g, job.Codec) },
-		count: func(c *rangeio.Chunk) { stats.AddNew(c.New) },
+		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
+		count: func(c *jobdir.StateChunk) { stats.AddNew(c.New) },
 	}
-	o.worker = func() func(int, *rangeio.Chunk) error {
+	o.worker = func() func(int, *jobdir.StateChunk) error {
 		p := step.NewPass(job.g, job.Step, job.Tier)
 		l := listener{shuffle: s}
-		var cursor *rangeio.Cursor
-		if states != nil {
-			cursor = states.CursorOf(plan.window)
-		}
+		cursor := states.CursorOf(plan.window)
 		var state, fresh block.State
-		return func(i int, out *rangeio.Chunk) error {
+		return func(i int, out *jobdir.StateChunk) error {
 			rng := ranges[i]
 			h, err := l.fetch(rng)
 			if err != nil {
 				return err
 			}
 			defer s.give(h)
-			if cursor == nil {
-				state.Reset(game.RangeLen(job.g, rng))
-			} else if err := cursor.Read(int(rng), &state); err != nil {
+			if err := cursor.Load(rng, &state); err != nil {
 				return err
 			}
 			changed, err := p.Reduce(rng, &state, h, &fresh)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 )
@@ -14,7 +14,7 @@ import (
 // runStatesFinal writes the lines of all positions of a table, in the order of the
 // hash.
 func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
-	table, err := rangeio.OpenFile(job.FS, job.Input[0], job.g)
+	table, err := jobdir.OpenStateFile(job.FS, job.Input[0], job.g)
 	if err != nil {
 		return stats, err
 	}

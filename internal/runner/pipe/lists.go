@@ -1,16 +1,17 @@
 package pipe
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -30,17 +31,17 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	if p.Step == step.Solve {
 		kind = lists.Values
 	}
-	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != tierio.Text)})
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
 	p.partName = lists.PartName
-	p.pack = func(out io.Reader, part io.Writer, source string) error {
+	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
 		w, err := lists.NewPartWriter(part, g, p.Tier, kind, p.Codec)
-		if err != nil {
-			return err
+		if err == nil {
+			err = appendRows(w, out, source, kind, p.keyWidth)
 		}
-		if err := appendRows(w, out, source, kind, p.keyWidth); err != nil {
-			return err
+		if err == nil {
+			err = w.Close()
 		}
-		return w.Close()
+		return cmp.Or(err, part.Close())
 	}
 	if p.Step == step.Init {
 		p.splits = []split{fileSplit(p.FS, p.Input[0])}

@@ -32,11 +32,10 @@ import (
 	"syscall"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -69,7 +68,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	}
 	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
-		partName: tierio.PartName, counted: make(map[[2]string]int64)}
+		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
@@ -116,12 +115,9 @@ func (p *pipeline) run() error {
 
 // ofBlocks readies a job that goes by blocks.
 func (p *pipeline) ofBlocks(g game.Tiered) error {
-	p.pack = func(out io.Reader, part io.Writer, source string) error {
-		w := tierio.NewWriter(part, g, p.Tier, p.Codec)
-		if err := w.AppendLines(out, source); err != nil {
-			return err
-		}
-		return w.Close()
+	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
+		w := jobdir.NewWriter(part, g, p.Tier, p.Codec)
+		return w.Finish(w.AppendLines(out, source))
 	}
 	dirs := p.Input
 	if p.Step == step.Solve {
@@ -133,7 +129,7 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 			tier = p.InputTier(i)
 		}
 		if err := p.addDir(dir, func(part string) (packed, error) {
-			return tierio.OpenParts(p.FS, []string{part}, g, tier)
+			return jobdir.OpenTierFiles(p.FS, []string{part}, g, tier)
 		}); err != nil {
 			return err
 		}
@@ -144,18 +140,12 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 // ofStates readies a pass over a game with cycles. The reducers write the states of
 // their ranges themselves.
 func (p *pipeline) ofStates(g game.Cyclic) error {
-	p.pack = func(out io.Reader, part io.Writer, source string) error {
-		w, err := streamfmt.NewRangeWriter(part, g.Spec())
-		if err != nil {
-			return err
-		}
-		if err := rangeio.AppendLines(w, g, out, source); err != nil {
-			return err
-		}
-		return w.Close()
+	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
+		w := jobdir.NewRangeWriter(part, g, p.Codec)
+		return w.Finish(w.AppendLines(out, source))
 	}
 	for _, dir := range p.Input {
-		if err := p.addDir(dir, func(part string) (packed, error) { return rangeio.OpenFile(p.FS, part, g) }); err != nil {
+		if err := p.addDir(dir, func(part string) (packed, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
 			return err
 		}
 	}
@@ -177,12 +167,12 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 		p.splits = append(p.splits, fileSplit(p.FS, dir))
 		return nil
 	}
-	parts, err := tierio.Parts(p.FS, dir, p.Game.Spec())
+	parts, err := jobdir.Parts(p.FS, dir, p.Game.Spec())
 	if err != nil {
 		return err
 	}
 	for _, part := range parts {
-		if tierio.IsText(part) {
+		if jobdir.IsText(part) {
 			p.splits = append(p.splits, fileSplit(p.FS, part))
 			continue
 		}
@@ -204,7 +194,7 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 // fileSplit reads a file as it is, and at its end holds it to its seal.
 func fileSplit(fsys store.FS, name string) split {
 	return split{name, func(w io.Writer) error {
-		var seals tierio.Seals
+		var seals jobdir.Seals
 		seal, err := seals.Of(fsys, name)
 		if err != nil {
 			return err
@@ -229,8 +219,8 @@ type pipeline struct {
 	borders    [][]byte    // the keys at which the parts but the first begin
 	splits     []split     // what the maps read
 	open       []io.Closer // what that is read from
-	partName   func(part int, c tierio.Codec) string
-	pack       func(out io.Reader, part io.Writer, source string) error // writes the lines of a reducer packed
+	partName   func(part int, c jobdir.Codec) string
+	pack       func(out io.Reader, part io.WriteCloser, source string) error // writes the lines of a reducer packed, and closes the part
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -354,11 +344,10 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if p.Codec == tierio.Text {
-		_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
-	} else {
-		err = p.pack(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
+	if p.Codec != jobdir.Text {
+		return p.pack(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
 	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
 	return cmp.Or(err, f.Close())
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -124,7 +124,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 // TestMostRecords wants the bound on what a job reads to hold for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
-		for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 			g, err := connectn.New(board[0], board[1], board[2])
 			if err != nil {
 				t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMostRecords(t *testing.T) {
 	}
 }
 
-func solveSized(t *testing.T, g game.Game, codec tierio.Codec) {
+func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
 	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,11 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -51,7 +51,7 @@ func TestLostListCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -82,8 +82,8 @@ func TestCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, asked := range []tierio.Codec{tierio.Blocks, tierio.Text} {
-		for g, want := range map[game.Game]tierio.Codec{lists: tierio.Text, blocks: asked, cyclic: asked} {
+	for _, asked := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
 			if got := Codec(g, asked); got != want {
 				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
 			}
@@ -97,7 +97,7 @@ func TestLostCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
 		if err != nil {
 			t.Fatal(err)

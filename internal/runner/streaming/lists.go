@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -66,9 +66,9 @@ func (p *plan) ofLists(g game.Acyclic) error {
 
 // Codec is the form of the directories of a game's jobs where c was asked for. Of a game
 // of which only the rules are known, Hadoop reads and writes lines alone.
-func Codec(g game.Game, c tierio.Codec) tierio.Codec {
+func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
 	if runner.ByLists(g) {
-		return tierio.Text
+		return jobdir.Text
 	}
 	return c
 }

@@ -13,12 +13,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -80,7 +79,7 @@ func (p *plan) fill() error {
 // ofBlocks plans a job that goes by blocks.
 func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
-	if job.Codec == tierio.Text {
+	if job.Codec == jobdir.Text {
 		p.text(func(border uint64) game.Position { return border << g.LowBits() })
 		p.inputs = job.Input
 		if job.Step == step.Solve {
@@ -108,7 +107,7 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	}
 	p.borders = step.CyclicBorders(g, p.reducers())
 	switch {
-	case job.Codec == tierio.Text:
+	case job.Codec == jobdir.Text:
 		p.text(func(border uint64) game.Position { return border * uint64(g.RangeSize()) })
 		p.inputs = job.Input
 	case job.Step == step.Create:
@@ -132,7 +131,7 @@ func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 	if job.Step == step.Create {
 		return int64(game.Ranges(g)), nil
 	}
-	index, err := rangeio.ReadIndex(job.FS, job.States, g)
+	index, err := jobdir.ReadIndex(job.FS, job.States, g)
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +149,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return 0, err
 		}
@@ -166,7 +165,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 }
 
 // blocks reports whether the records of the job are blocks, rather than lines.
-func (p *plan) blocks() bool { return p.job.Codec == tierio.Blocks }
+func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
 
 // arguments is the command line of hadoop; files is what files has returned. Generic
 // options come before all others.

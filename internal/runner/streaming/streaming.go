@@ -15,10 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // Runner is the runner of a cluster. A job there takes seconds before it works,
@@ -109,13 +108,13 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // count checks and counts what a job has written. Text it counts only where nothing came
 // of the job's counters.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	counted := job.Codec == tierio.Text && stats.Records > 0
+	counted := job.Codec == jobdir.Text && stats.Records > 0
 	switch g := job.Game.(type) {
 	case game.Tiered:
 		if counted {
 			break
 		}
-		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
+		t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err
 		}
@@ -147,7 +146,7 @@ func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stat
 	if counted {
 		return stats, nil
 	}
-	fresh, err := rangeio.Open(job.FS, []string{job.Output}, g)
+	fresh, err := jobdir.OpenNew(job.FS, []string{job.Output}, g)
 	if err != nil {
 		return stats, err
 	}
@@ -162,7 +161,7 @@ func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stat
 // countMessages counts the moves of which the map of a mark told, where nothing came
 // of its counters.
 func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
-	input, err := rangeio.Open(job.FS, job.Input, g)
+	input, err := jobdir.OpenNew(job.FS, job.Input, g)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package lines
+package jobdir
 
 import (
 	"fmt"
@@ -12,51 +12,37 @@ import (
 
 // A RangeGatherer reads records of a game with cycles, range by range.
 type RangeGatherer struct {
-	g      game.Cyclic
-	r      *streamfmt.Reader
-	next   streamfmt.Record
-	err    error
-	begun  bool
-	sorted bool
+	ahead
+	g game.Cyclic
 }
 
 // NewRangeGatherer reads lines from r, called source in errors. If sorted, a key
 // below the one before it is an error.
 func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool) *RangeGatherer {
-	return &RangeGatherer{g: g, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+	return &RangeGatherer{newAhead(g, r, source, sorted), g}
 }
 
 // Next calls begin with the range of the next record, and add for it and those
 // after it in the same range. io.EOF says that no record is left. What add returns
 // if not "" is what was expected instead of this record.
 func (t *RangeGatherer) Next(begin func(rng uint64), add func(slot int, rec streamfmt.Record) string) error {
-	if !t.begun {
-		t.begun = true
-		t.next, t.err = t.r.Next()
-	}
-	if t.err != nil {
-		return t.err
+	if err := t.begin(); err != nil {
+		return err
 	}
 	size := uint64(t.g.RangeSize())
 	rng := t.next.Key / size
-	for first := true; t.err == nil && t.next.Key/size == rng; first = false {
+	for first := true; t.next.Key/size == rng; first = false {
 		if t.next.Key >= t.g.Positions() {
 			return t.r.Errorf(fmt.Sprintf("a position below %d", t.g.Positions()))
 		}
 		if first {
 			begin(rng)
 		}
-		if want := add(int(t.next.Key%size), t.next); want != "" {
-			return t.r.Errorf(want)
+		if err := t.advance(add(int(t.next.Key%size), t.next)); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
 		}
-		last := t.next.Key
-		t.next, t.err = t.r.Next()
-		if t.err == nil && t.sorted && t.next.Key < last {
-			return t.r.Errorf(WantSorted)
-		}
-	}
-	if t.err != io.EOF {
-		return t.err
 	}
 	return nil
 }

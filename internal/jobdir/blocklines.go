@@ -1,8 +1,4 @@
-// Package lines turns records into blocks and blocks into records: what the
-// text form of streamfmt says of single positions, package block holds by the
-// thousand. It needs a game to know tiers and slots; it knows nothing of steps,
-// files or jobs.
-package lines
+package jobdir
 
 import (
 	"fmt"
@@ -20,10 +16,8 @@ const (
 	WantOutcome = "a value with an outcome in its two low bits"
 )
 
-// A Gatherer reads records and gathers those that follow one another in one
-// tier and range into a block.
-type Gatherer struct {
-	g      game.Tiered
+// ahead reads records, one ahead of whoever gathers them.
+type ahead struct {
 	r      *streamfmt.Reader
 	next   streamfmt.Record
 	err    error
@@ -31,10 +25,43 @@ type Gatherer struct {
 	sorted bool
 }
 
+func newAhead(g game.Game, r io.Reader, source string, sorted bool) ahead {
+	return ahead{r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+}
+
+// begin reads the first record. It returns the error that came in place of the next one.
+func (t *ahead) begin() error {
+	if !t.begun {
+		t.begun = true
+		t.next, t.err = t.r.Next()
+	}
+	return t.err
+}
+
+// advance reads the record after this one, which was as wanted: "".
+func (t *ahead) advance(want string) error {
+	if want != "" {
+		t.err = t.r.Errorf(want)
+		return t.err
+	}
+	last := t.next.Key
+	if t.next, t.err = t.r.Next(); t.err == nil && t.sorted && t.next.Key < last {
+		t.err = t.r.Errorf(WantSorted)
+	}
+	return t.err
+}
+
+// A Gatherer reads records and gathers those that follow one another in one
+// tier and range into a block.
+type Gatherer struct {
+	ahead
+	g game.Tiered
+}
+
 // NewGatherer reads lines from r, called source in errors. If sorted, a key
 // below the one before it is an error, and so is one of another tier.
 func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gatherer {
-	return &Gatherer{g: g, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+	return &Gatherer{newAhead(g, r, source, sorted), g}
 }
 
 // Next resets b to the tier and range of the next record and calls add for it
@@ -42,14 +69,10 @@ func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gather
 // not "" is what was expected instead of this record. After any other error b is
 // not whole: whoever judges it would blame the records before the wrong one.
 func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string) error {
-	if !t.begun {
-		t.begun = true
-		t.next, t.err = t.r.Next()
+	if err := t.begin(); err != nil {
+		return err
 	}
-	if t.err == nil {
-		t.err = t.check()
-	}
-	if t.err != nil {
+	if t.err = t.check(); t.err != nil {
 		return t.err
 	}
 	low := t.g.LowBits()
@@ -63,19 +86,10 @@ func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec s
 			break // of another tier, or no position: the next call will see
 		}
 		hint = slot
-		if want := add(b, slot, t.next); want != "" {
-			t.err = t.r.Errorf(want)
-			return t.err
-		}
-		last := t.next.Key
-		if t.next, t.err = t.r.Next(); t.err == io.EOF {
+		if err := t.advance(add(b, slot, t.next)); err == io.EOF {
 			return nil
-		}
-		if t.err == nil && t.sorted && t.next.Key < last {
-			t.err = t.r.Errorf(WantSorted)
-		}
-		if t.err != nil {
-			return t.err
+		} else if err != nil {
+			return err
 		}
 	}
 	if t.sorted {
@@ -127,9 +141,9 @@ func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// Append appends the records of b in the order of their keys; those with a
+// AppendBlock appends the records of b in the order of their keys; those with a
 // value are of the given kind.
-func Append(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
+func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
 	for i := range b.Open {
 		open, has := b.Open[i], b.Open[i]|b.Done[i]
 		for base := i << 6; has != 0; has &= has - 1 {

@@ -1,65 +1,48 @@
-package rangeio
+package jobdir
 
 import (
-	"path"
+	"errors"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Keeper is the states of a reducer: those of the pass before, and a file of the
 // new ones.
 type Keeper struct {
-	g      game.Cyclic
-	before *Positions // nil: all are blank
-	cursor *Cursor
+	*StateCursor
 	writer *Writer
-	chunk  *streamfmt.Packed
+	chunk  *Chunk
 }
 
 // NewKeeper opens the states after the pass whose directory is before, or blank
 // ones if that is "", and begins the file of reducer i in a directory.
 func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper, error) {
-	k := &Keeper{g: g, chunk: new(streamfmt.Packed), writer: &Writer{g: g}}
-	var err error
-	if before != "" {
-		if k.before, err = OpenStates(fsys, before, g); err != nil {
-			return nil, err
-		}
-		k.cursor = k.before.Cursor()
+	states, err := OpenStates(fsys, before, g)
+	if err != nil {
+		return nil, err
 	}
-	if k.writer.states, err = k.writer.begin(fsys, path.Join(dir, StateName(i))); err != nil {
-		return nil, k.Finish(err)
+	k := &Keeper{StateCursor: states.Cursor(), chunk: NewChunk(g, Blocks)}
+	if k.writer, err = createStates(fsys, dir, i, g); err != nil {
+		return nil, errors.Join(err, states.Close())
 	}
 	return k, nil
-}
-
-// Load reads the state of a range.
-func (k *Keeper) Load(rng uint64, s *block.State) error {
-	if k.cursor == nil {
-		s.Reset(game.RangeLen(k.g, rng))
-		return nil
-	}
-	return k.cursor.Read(int(rng), s)
 }
 
 // Save writes the new state of a range; ranges ascend.
 func (k *Keeper) Save(rng uint64, s *block.State) error {
 	k.chunk.Reset()
-	k.chunk.AddState(rng, game.RangeLen(k.g, rng), s, false)
-	return k.writer.states.Append(k.chunk)
+	k.chunk.packed.AddState(rng, game.RangeLen(k.p.g, rng), s)
+	return k.writer.Append(k.chunk)
 }
 
 // Finish ends the file, if what was to be written has been (err is nil), and closes
 // everything. It returns the first error.
 func (k *Keeper) Finish(err error) error {
 	err = k.writer.Finish(err)
-	if k.before != nil {
-		if closed := k.before.Close(); err == nil {
-			err = closed
-		}
+	if closed := k.p.Close(); err == nil {
+		err = closed
 	}
 	return err
 }

@@ -1,23 +1,16 @@
-// Package tierio reads and writes the records of one tier, whatever their form
-// on disk: the parts of a job's directory as text or as block files, or a file
-// of the table. To those above it a tier is blocks in ascending order of range.
-// It knows nothing of steps or runners.
-package tierio
+package jobdir
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math/bits"
 	"path"
-	"slices"
 	"sort"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -72,129 +65,44 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 
 // A Tier is the records of one tier, open for reading.
 type Tier struct {
-	g       game.Tiered
-	tier    int
-	files   []*streamfmt.File
-	closers []io.Closer
-	entries []entry
+	files
+	g game.Tiered
 }
 
-type entry struct {
-	streamfmt.Entry
-	file int
-}
-
-// Open opens the parts of a whole directory as a tier of a game; their ranges
+// OpenTier opens the parts of a whole directory as a tier of a game; their ranges
 // ascend from one to the next. Parts of text are read whole, into packed blocks
 // in memory.
-func Open(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
+func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
 	parts, err := Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, err
 	}
-	return OpenParts(fsys, parts, g, tier)
+	return OpenTierFiles(fsys, parts, g, tier)
 }
 
-// OpenParts opens some parts of a directory, as Open does.
-func OpenParts(fsys store.FS, names []string, g game.Tiered, tier int) (_ *Tier, err error) {
-	t := &Tier{g: g, tier: tier}
-	defer func() {
+// OpenTierFiles opens some parts of a directory, as OpenTier does.
+func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
+		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Blocks) }}}
+	for _, name := range names {
+		n := t.Len()
+		err := t.add(fsys, name, nil)
+		if err == nil && n > 0 && t.Len() > n && t.Range(n) <= t.Range(n-1) {
+			err = fmt.Errorf("%s: its ranges do not come after those of the part before", name)
+		}
 		if err != nil {
-			t.Close()
-		}
-	}()
-	var seals Seals
-	for i, name := range names {
-		seal, err := seals.Of(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		f, err := t.openFile(fsys, name, seal)
-		if err != nil {
-			return nil, err
-		}
-		t.files = append(t.files, f)
-		entries, err := f.Entries()
-		if err != nil {
-			return nil, err
-		}
-		if n := len(t.entries); n > 0 && len(entries) > 0 && entries[0].Range <= t.entries[n-1].Range {
-			return nil, fmt.Errorf("%s: its ranges do not come after those of the part before", name)
-		}
-		t.entries = slices.Grow(t.entries, len(entries))
-		for _, e := range entries {
-			t.entries = append(t.entries, entry{e, i})
+			return nil, errors.Join(err, t.Close())
 		}
 	}
 	return t, nil
 }
 
-func (t *Tier) openFile(fsys store.FS, name string, seal *store.SealedFile) (*streamfmt.File, error) {
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	t.closers = append(t.closers, in)
-	if IsText(name) {
-		return pack(seal.Reader(in, name), name, t.g, t.tier)
-	}
-	f, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
-	if err != nil {
-		return nil, err
-	}
-	if f.Spec() != t.g.Spec() {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", t.g.Spec(), f.Spec())}
-	}
-	if f.Tier() != t.tier {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", f.Tier(), t.tier)}
-	}
-	return f, nil
-}
-
-// pack reads the lines of a part into a block file in memory.
-func pack(in io.Reader, name string, g game.Tiered, tier int) (*streamfmt.File, error) {
-	var packed bytes.Buffer
-	w := NewWriter(&packed, g, tier, Blocks)
-	if err := w.AppendLines(in, name); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return streamfmt.OpenFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
-}
-
-// Close closes the files.
-func (t *Tier) Close() error {
-	var errs []error
-	for _, c := range t.closers {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
-}
-
 // Number is which tier of the game it is.
 func (t *Tier) Number() int { return t.tier }
-
-// Len is the number of ranges that hold a record.
-func (t *Tier) Len() int { return len(t.entries) }
-
-// Range is the i-th range that holds a record.
-func (t *Tier) Range(i int) uint64 { return t.entries[i].Range }
 
 // MostRecords is how many records the i-th of these ranges holds at most: a byte
 // of its block is of eight slots or fewer.
 func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
-
-// Counts is the number of records by value.
-func (t *Tier) Counts() streamfmt.Counts {
-	var c streamfmt.Counts
-	for _, f := range t.files {
-		n := f.Counts()
-		c.Add(&n)
-	}
-	return c
-}
 
 // Split returns the index of the range before which the fraction f (0 to 1) of
 // the tier's bytes lies.
@@ -219,9 +127,9 @@ const nearBits = 7
 // MostNear is how many blocks a cursor keeps at most.
 const MostNear = 1 << nearBits
 
-// A Cursor loads blocks of a tier, each of its streams forward. It is one
+// A TierCursor loads blocks of a tier, each of its streams forward. It is one
 // worker's: not safe for concurrent use.
-type Cursor struct {
+type TierCursor struct {
 	t       *Tier
 	ahead   int
 	streams [65]*stream
@@ -237,11 +145,11 @@ type stream struct {
 }
 
 // Cursor returns a cursor whose streams read ahead so many bytes.
-func (t *Tier) Cursor(ahead int) *Cursor { return &Cursor{t: t, ahead: ahead} }
+func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
 
 // Load resets b to a range of the tier and reads its records; ok is false if
 // there are none. Ranges ascend from call to call, as a rule.
-func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
+func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	return c.load(b, 0, rng)
 }
 
@@ -250,7 +158,7 @@ func (c *Cursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // kind of move, and the highest bit that differs tells the kinds apart. What
 // lies near is kept: it will be asked for again, when it is home itself. The
 // block is not to be written to, and holds until the next call.
-func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
+func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	kind := bits.Len64(home ^ rng)
 	b := &c.far
 	if kind <= nearBits {
@@ -271,7 +179,7 @@ func (c *Cursor) Block(home, rng uint64) (*block.Block, error) {
 }
 
 // load reads a block with the stream of a kind.
-func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
+func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)
@@ -293,7 +201,7 @@ func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error)
 	}
 	e := entries[s.at]
 	low := c.t.g.Low(c.t.tier, rng)
-	f := c.t.files[e.file]
+	f := c.t.files.files[e.file]
 	if low == nil {
 		return false, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
 	}
@@ -307,18 +215,11 @@ func (c *Cursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error)
 // WriteLines writes the records of the i-th to the one before the j-th range to
 // w, as lines.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
-	c := t.Cursor(64 << 10)
+	c := t.Cursor(readAhead)
 	b := new(block.Block)
 	width := streamfmt.KeyWidth(t.g.KeyBits())
-	var buf []byte
-	for ; i < j; i++ {
-		if _, err := c.Load(b, t.Range(i)); err != nil {
-			return err
-		}
-		buf = lines.Append(buf[:0], b, width, streamfmt.Done)
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
+		_, err := c.Load(b, t.Range(i))
+		return AppendBlock(dst, b, width, streamfmt.Done), err
+	})
 }

@@ -1,4 +1,4 @@
-package tierio
+package jobdir
 
 import (
 	"context"
@@ -37,6 +37,11 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
 	}
 	return f, nil
+}
+
+// otherGame is the error of a file that is of another game than expected.
+func otherGame(name, expected, found string) error {
+	return &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
 }
 
 // A Packed is a block file, a range file or a list file, as far as seals go.

@@ -1,0 +1,142 @@
+package jobdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// files are packed files that are open, of one kind, game and tier, and where their
+// ranges lie.
+type files struct {
+	spec    string
+	tier    int
+	ranges  uint64                                                    // how many the game has; 0: any
+	packed  func(io.ReaderAt, int64, string) (*streamfmt.File, error) // opens one
+	writer  func(io.WriteCloser) *Writer                              // begins one
+	files   []*streamfmt.File
+	entries []entry
+	closers []io.Closer
+	seals   Seals
+}
+
+// An entry is where a range lies.
+type entry struct {
+	streamfmt.Entry
+	file int
+}
+
+// Close closes the files.
+func (f *files) Close() error {
+	var errs []error
+	for _, c := range f.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// open opens a file, and holds it to its seal. One of text is read whole, into memory.
+func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
+	seal, err := f.seals.Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f.closers = append(f.closers, in)
+	var file *streamfmt.File
+	if IsText(name) {
+		file, err = f.pack(seal.Reader(in, name), name)
+	} else {
+		file, err = OpenPacked(in, name, seal, f.packed)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case file.Spec() != f.spec:
+		return nil, otherGame(name, f.spec, file.Spec())
+	case file.Tier() != f.tier:
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", file.Tier(), f.tier)}
+	}
+	return file, nil
+}
+
+// pack reads sorted lines into a packed file in memory.
+func (f *files) pack(in io.Reader, name string) (*streamfmt.File, error) {
+	var packed memory
+	w := f.writer(&packed)
+	if err := w.Finish(w.AppendLines(in, name)); err != nil {
+		return nil, err
+	}
+	return f.packed(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
+}
+
+// memory is a file in memory.
+type memory struct{ bytes.Buffer }
+
+func (*memory) Close() error { return nil }
+
+// add opens a file and adds those of its ranges that are wanted; nil: all are.
+func (f *files) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
+	file, err := f.open(fsys, name)
+	if err != nil {
+		return err
+	}
+	entries, err := file.Entries()
+	if err != nil {
+		return err
+	}
+	f.entries = slices.Grow(f.entries, len(entries))
+	for _, e := range entries {
+		if f.ranges > 0 && e.Range >= f.ranges {
+			return &store.DamageError{Name: name, Reason: fmt.Sprintf("range %#x, but the game has %d", e.Range, f.ranges)}
+		}
+		if wanted == nil || wanted(e.Range) {
+			f.entries = append(f.entries, entry{e, len(f.files)})
+		}
+	}
+	f.files = append(f.files, file)
+	return nil
+}
+
+// Files are the paths of the files, in the order in which they were opened.
+func (f *files) Files() (names []string) {
+	for _, file := range f.files {
+		names = append(names, file.Name())
+	}
+	return names
+}
+
+// Len is the number of ranges that hold a record; of those in several files, each counts.
+func (f *files) Len() int { return len(f.entries) }
+
+// Range is the i-th of these ranges.
+func (f *files) Range(i int) uint64 { return f.entries[i].Range }
+
+// Counts is the number of records by value in all files.
+func (f *files) Counts() (all streamfmt.Counts) {
+	for _, file := range f.files {
+		counts := file.Counts()
+		all.Add(&counts)
+	}
+	return all
+}
+
+// writeLines writes the lines that appendTo appends for the i-th to the one before the
+// j-th range.
+func (f *files) writeLines(w io.Writer, i, j int, appendTo func(dst []byte, i int) ([]byte, error)) (err error) {
+	var buf []byte
+	for ; i < j && err == nil; i++ {
+		if buf, err = appendTo(buf[:0], i); err == nil {
+			_, err = w.Write(buf)
+		}
+	}
+	return err
+}

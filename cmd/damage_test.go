@@ -82,13 +82,6 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	return s.Runner.Run(ctx, job)
 }
 
-func (s *stopper) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	if pass.Name == s.at {
-		return runner.PassStats{}, errStop
-	}
-	return s.Runner.RunPass(ctx, pass)
-}
-
 // prepare makes the runs of a subject, and notes what is true.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()

@@ -305,12 +305,12 @@ type failing struct {
 
 var errFailing = errors.New("it is the test")
 
-func (f *failing) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
+func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, error) {
 	n := len(f.ran)
 	if n == f.at && !f.after {
-		return runner.PassStats{}, errFailing
+		return runner.Stats{}, errFailing
 	}
-	stats, err := f.Runner.RunPass(ctx, pass)
+	stats, err := f.Runner.Run(ctx, pass)
 	if err == nil && n == f.at {
 		err = errFailing
 	}

@@ -27,7 +27,7 @@ import (
 // which need not. For that a data_secondN that is needed no more stays, as a seal of
 // nothing, until all is solved.
 type byLists struct {
-	*run
+	*tiers
 
 	solves []bool    // by tier, whether data_second is to be made
 	rows   []float64 // by tier, of data_first
@@ -69,19 +69,16 @@ func (t *told) tell(job *runner.Job) error {
 	return nil
 }
 
-func runLists(ctx context.Context, l *loop, g game.Acyclic) error {
-	r := newRun(l, g)
-	r.work = 2
-	n := r.last + 1
-	r.method = &byLists{run: r, solves: make([]bool, n), rows: make([]float64, n), firsts: make([]*told, n), seconds: make([]*told, n)}
-	return r.run(ctx)
+func newLists(l *loop, g game.Acyclic) *tiers {
+	t := newTiers(l, g)
+	t.work = 2
+	n := t.last + 1
+	t.records = &byLists{tiers: t, solves: make([]bool, n), rows: make([]float64, n), firsts: make([]*told, n), seconds: make([]*told, n)}
+	return t
 }
 
-func (b *byLists) weight(name string, tier int) float64 {
-	switch {
-	case name == step.Final:
-		return 0
-	case name != step.Solve:
+func (b *byLists) weightOf(name string, tier int) float64 {
+	if name != step.Solve {
 		return 1 / float64(b.last+1)
 	}
 	return b.rows[tier] / b.sum
@@ -317,7 +314,7 @@ func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
 	return n, errors.Join(in.EachKey(func(game.Position) { n++ }), in.Close())
 }
 
-func (b *byLists) canKeep(ctx context.Context, tier int) error {
+func (b *byLists) canKeepTier(ctx context.Context, tier int) error {
 	for _, name := range []string{first(tier), second(tier)} {
 		seal, err := b.sealOf(ctx, name)
 		if err != nil {

@@ -55,13 +55,6 @@ func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 	return e.Runner.Run(ctx, job)
 }
 
-func (e *ender) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	if pass.Name == e.at {
-		return runner.PassStats{}, errEnd
-	}
-	return e.Runner.RunPass(ctx, pass)
-}
-
 // onDisk runs a game on a disk until a job, or to its end.
 func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
 	t.Helper()

@@ -130,26 +130,26 @@ const syncAfter = time.Second
 
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
-func (l *loop) commit(w *runner.Work, records int64) error {
-	files, err := jobdir.SealAll(w.FS, w.Output)
+func (l *loop) commit(job *runner.Job, records int64) error {
+	files, err := jobdir.SealAll(job.FS, job.Output)
 	if err != nil {
 		return err
 	}
-	seal := &store.Seal{Game: l.data.Game, Job: w.Name, Files: files}
+	seal := &store.Seal{Game: l.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
-		return fmt.Errorf("%d records were made, but %d are in %s", records, n, w.Output)
+		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
 	}
 	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
 		if err := l.data.Last(); err != nil {
 			return err
 		}
 	}
-	if err := l.data.Commit(w.Output, w.Name, files); err != nil {
+	if err := l.data.Commit(job.Output, job.Name, files); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seals[w.Name] = seal
+	l.seals[job.Name] = seal
 	return nil
 }
 

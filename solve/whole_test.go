@@ -43,7 +43,7 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		g, _ := job.Blocks()
+		g, _ := job.Game.(game.Tiered)
 		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
 		chunk := jobdir.NewChunk(g, job.Codec)
 		chunk.Add(step.Start(g))

@@ -16,39 +16,28 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
-// mapLists is the map of a step of a game of which only the rules are known.
-func mapLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
+// streamLists is one side of a step of a game of which only the rules are known. The part
+// of a reducer is its output; what it tells other tiers are files.
+func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o lists.StepOptions) (n step.Counters, err error) {
 	if o.Tier, err = tierOf(c, g); err != nil {
 		return n, err
 	}
-	return lists.Map(name, g, c.App.Reader, c.App.Writer, o)
-}
-
-// reduceLists is the reduce of such a step. Its part is its output; what it tells other
-// tiers are files.
-func reduceLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
-	if o.Tier, err = tierOf(c, g); err != nil {
-		return n, err
+	if work.reduces && name != step.Final {
+		if name != step.Init && o.Tier < 0 {
+			return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
+		}
+		fsys, output, done, err := outputOf(c, "what other tiers are told")
+		if err != nil {
+			return n, err
+		}
+		defer done()
+		o.Part = c.Int("part")
+		if os.Getenv(command.Environment("packed")[0]) == "true" {
+			o.Told = jobdir.Blocks
+		}
+		o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
 	}
-	if name == step.Final {
-		return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
-	}
-	if name == step.Init {
-		o.Tier = 0
-	} else if o.Tier < 0 {
-		return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
-	}
-	fsys, output, done, err := outputOf(c, "what other tiers are told")
-	if err != nil {
-		return n, err
-	}
-	defer done()
-	o.Part = c.Int("part")
-	if os.Getenv(command.Environment("packed")[0]) == "true" {
-		o.Told = jobdir.Blocks
-	}
-	o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
-	return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
+	return work.lists(name, g, c.App.Reader, c.App.Writer, o)
 }
 
 // tierOf is the tier of a job, -1 if it is not said.

@@ -13,22 +13,15 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
-// mapPass is the map of a pass over a game with cycles.
-func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+// streamPass is one side of a pass over a game with cycles. The states of the ranges of a
+// reducer are files: what is shuffled is messages.
+func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
-	return step.MapPass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, o)
-}
-
-// reducePass is the reduce of a pass. The states of its ranges are files: what is
-// shuffled is messages.
-func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
-	if err := checkNumber(c, name); err != nil {
-		return n, err
-	}
-	if name == step.Final {
-		return step.ReducePass(name, 1, g, c.App.Reader, c.App.Writer, nil, o)
+	o.Number = c.Int("number")
+	if !work.reduces || name == step.Final {
+		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	}
 	if name != step.Create && c.String("states") == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
@@ -43,7 +36,7 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-		if err := checkStates(fsys, states, name, c.Int("number"), g); err != nil {
+		if err := checkStates(fsys, states, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
@@ -51,7 +44,8 @@ func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n s
 	if err != nil {
 		return n, err
 	}
-	n, err = step.ReducePass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, keeper, o)
+	o.States = keeper
+	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	return n, keeper.Finish(err)
 }
 

@@ -62,18 +62,10 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 	return counts
 }
 
-// AddText adds lines that are not records of a tier: those that appendTo appends, of
-// which there are n.
-func (c *Chunk) AddText(appendTo func(dst []byte) (text []byte, n int)) {
-	text, n := appendTo(c.text)
-	c.text = text
-	c.records += int64(n)
-}
-
 // Size is how many bytes the chunk has so far.
 func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
 
-// Records is how many records or lines the chunk holds.
+// Records is how many records the chunk holds.
 func (c *Chunk) Records() int64 { return c.records }
 
 // Done is how many records with a value the chunk holds.

@@ -44,7 +44,7 @@ func BenchmarkSolve(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				told += r.told.Told
+				told += r.told.Messages
 			}
 			b.ReportMetric(float64(cpu(b)-before)/float64(told), "CPU-ns/move")
 			b.ReportMetric(float64(told)/float64(b.N), "moves")

@@ -1,18 +1,13 @@
 package lists
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/step"
 )
-
-// Counters are what a kernel counted.
-type Counters struct {
-	Positions int64 // in the part
-	Done      int64 // of these finished; of Solve: with a value, thus all
-	Told      int64 // rows told: moves, but for those of one position to the same child
-}
 
 // A PositionError is what is wrong with the rows of a position.
 type PositionError struct {
@@ -22,9 +17,11 @@ type PositionError struct {
 
 func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
 
-// A kernel is what Possible and Solve have in common.
+// A kernel is what Possible and Solve have in common. It counts positions of the part,
+// those done among them (finished; of Solve: with a value, thus all), and as messages the
+// rows told: moves, but for those of one position to the same child.
 type kernel struct {
-	Counters
+	step.Counters
 
 	g     game.Acyclic
 	tier  int
@@ -39,7 +36,7 @@ func (k *kernel) children(p game.Position) ([]game.Move, error) {
 	k.moves = k.g.Moves(k.moves[:0], p)
 	moves := k.moves
 	if len(moves) > few {
-		slices.SortFunc(moves, func(a, b game.Move) int { return compareRows(Row{Key: a.To}, Row{Key: b.To}) })
+		slices.SortFunc(moves, func(a, b game.Move) int { return cmp.Compare(a.To, b.To) })
 		return slices.CompactFunc(moves, func(a, b game.Move) bool { return a.To == b.To }), nil
 	}
 	n := 0
@@ -96,7 +93,7 @@ func (k *Possible) Do(rows []Row) ([]Row, error) {
 				return nil, err
 			}
 		}
-		k.Told += int64(len(moves))
+		k.Messages += int64(len(moves))
 	}
 	return rows, nil
 }
@@ -201,7 +198,7 @@ func (k *Solve) tell(parents []Row, v game.Value) error {
 		if err := k.out.Tell(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err
 		}
-		k.Told++
+		k.Messages++
 	}
 	return nil
 }

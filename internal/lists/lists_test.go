@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
@@ -30,7 +31,7 @@ type run struct {
 	parts int // a job
 
 	forward, backward []*lists.Dir // by tier
-	told              lists.Counters
+	told              step.Counters
 }
 
 // job runs a job: do is given a writer for each part, and the outbox.
@@ -125,7 +126,7 @@ func (r *run) possible(tier int) {
 				r.t.Fatal(err)
 			}
 			r.told.Positions += k.Positions
-			r.told.Told += k.Told
+			r.told.Messages += k.Messages
 		}
 	})
 	r.forward = append(r.forward, d)
@@ -268,7 +269,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
 		}
-		if r.told.Positions != int64(len(want)) || r.told.Told != int64(moves) {
+		if r.told.Positions != int64(len(want)) || r.told.Messages != int64(moves) {
 			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
 		}
 		if r.parts > 1 {

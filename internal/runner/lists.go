@@ -28,7 +28,7 @@ type Rows struct {
 // Rows is what the map of a job on lists reads, but that of init: what is told to the
 // tier, in solve the positions of the tier too, in the final step the values of each
 // tier. What is open then is the caller's to close, by CloseRows.
-func (j *Job) Rows() (all []Rows, err error) {
+func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, CloseRows(all))
@@ -44,13 +44,13 @@ func (j *Job) Rows() (all []Rows, err error) {
 	switch j.Step {
 	case step.Final:
 		for i, file := range j.Input {
-			if err := add(j.file(file, j.InputTier(i))); err != nil {
+			if err := add(j.file(g, file, j.InputTier(i))); err != nil {
 				return all, err
 			}
 		}
 		return all, nil
 	case step.Solve:
-		if err := add(j.part()); err != nil {
+		if err := add(j.part(g)); err != nil {
 			return all, err
 		}
 		return all, add(j.told(lists.Messages))
@@ -70,21 +70,21 @@ func CloseRows(all []Rows) error {
 }
 
 // file is a file of the table.
-func (j *Job) file(name string, tier int) (r Rows, err error) {
+func (j *Job) file(g game.Acyclic, name string, tier int) (r Rows, err error) {
 	var seals jobdir.Seals
 	seal, err := seals.Of(j.FS, name)
 	if err != nil {
 		return r, err
 	}
 	r.Name, r.Kind = name, lists.Values
-	r.Packed, err = lists.OpenFile(j.FS, name, j.Game, tier, r.Kind, seal)
+	r.Packed, err = lists.OpenFile(j.FS, name, g, tier, r.Kind, seal)
 	return r, err
 }
 
 // part is the positions of the job's tier.
-func (j *Job) part() (r Rows, err error) {
+func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	r.Name, r.Kind = j.Parents, lists.Parents
-	parts, err := jobdir.Parts(j.FS, j.Parents, j.Game.Spec())
+	parts, err := jobdir.Parts(j.FS, j.Parents, g.Spec())
 	if err != nil {
 		return r, err
 	}
@@ -92,7 +92,7 @@ func (j *Job) part() (r Rows, err error) {
 		r.Text = parts
 		return r, nil
 	}
-	d, err := lists.OpenDir(j.FS, j.Parents, j.Game)
+	d, err := lists.OpenDir(j.FS, j.Parents, g)
 	if err != nil {
 		return r, err
 	}

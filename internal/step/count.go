@@ -62,7 +62,7 @@ func (t *teller) Map(from, into *block.Block) {
 
 // write prints what a block heard: a line for each slot, or more, if it stands for
 // more moves than a line can.
-func (t *teller) write(w *writer, b *block.Block) {
+func (t *teller) write(w *Writer, b *block.Block) {
 	moves := t.moves[b]
 	for i, set := range b.Done {
 		for base := i << 6; set != 0; set &= set - 1 {

@@ -42,7 +42,7 @@ type pair struct {
 }
 
 func blocks(job *runner.Job) game.Tiered {
-	g, _ := job.Blocks()
+	g, _ := job.Game.(game.Tiered)
 	return g
 }
 
@@ -52,14 +52,13 @@ func taskJob(job *runner.Job, memory int) *task.Job {
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	if job.Step != step.Possible && job.Step != step.Solve {
+	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	tier := job.Tier - 1
-	if job.Step == step.Solve {
-		tier = job.Tier + 1
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return r.runPass(job, g)
 	}
-	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), tier, func(int64) int { return r.maps })
+	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
@@ -68,20 +67,17 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	return stats, err
 }
 
-// RunPass runs a pass as tasks.
-func (r *shuffled) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
-	if pass.Step == step.Final {
-		return r.Runner.RunPass(ctx, pass)
-	}
-	shares, lines := task.BlankShares(pass.Input[0], pass.Game, r.maps), 1
+// runPass runs a pass as tasks.
+func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
+	shares, lines := task.BlankShares(pass.Input[0], g, r.maps), 1
 	if pass.Step != step.Create {
-		if shares, lines, err = task.PassShares(pass.FS, pass.Input, pass.Game, r.maps); err != nil {
+		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
 	}
-	p := &task.Pass{Step: pass.Step, Game: pass.Game, FS: pass.FS, Number: pass.Number,
+	p := &task.Pass{Step: pass.Step, Game: g, FS: pass.FS, Number: pass.Tier,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
-	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(pass.Game, pass.Reducers), pass.Output)
+	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
 	if mapped.Out != reduced.In {
 		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))

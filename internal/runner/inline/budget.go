@@ -7,7 +7,6 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -20,7 +19,7 @@ const (
 	// coreMemory is what Go's runtime takes for each core.
 	coreMemory = 64 << 10
 	// entryMemory is what a range of a tier takes, twice while its index is read:
-	// jobdir has 32 bytes for it, streamfmt 24.
+	// tierio has 32 bytes for it, streamfmt 24.
 	entryMemory = 56
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
 	// where it lies in a few files; placeMemory is what a state takes that is read.
@@ -119,16 +118,16 @@ type listPlan struct {
 
 // planLists has shares and outboxes of the same size, and as many workers as there is
 // memory for; of a tier that is small, shares such that all workers have some.
-func (r *Runner) planLists(job *runner.Job, sources []*lists.Source) listPlan {
+func (r *Runner) planLists(tiers int, sources []*lists.Source) listPlan {
 	const each = (listsAhead+2)*rowMemory + toldMemory/2*3 // of a row; an outbox that grows is there twice
-	return r.planRows(job.Game.Tiers(), sources, each, outboxMemory)
+	return r.planRows(tiers, sources, each, outboxMemory)
 }
 
 // planListsFinal has shares such that the lines of all that workers have in their hands
 // fit in.
-func (r *Runner) planListsFinal(job *runner.Job, all *lists.Source) listPlan {
-	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t65535\n")
-	p := r.planRows(job.Game.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
+func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) listPlan {
+	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
+	p := r.planRows(g.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
 	p.share = min(p.share, mostRows/4)
 	return p
 }

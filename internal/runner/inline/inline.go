@@ -12,8 +12,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -44,51 +42,79 @@ type task struct {
 	from, to int // final's: of one range alone, these low parts
 }
 
-// A blockJob is a job that goes by blocks.
-type blockJob struct {
-	*runner.Job
-	g       game.Tiered
-	borders []uint64 // the ranges at which the parts but the first begin
-}
-
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	g, ok := job.Blocks()
-	if !ok {
-		return r.runLists(ctx, job)
-	}
-	b := &blockJob{Job: job, g: g}
-	keys, err := job.Borders()
+	borders, err := job.Borders()
 	if err != nil {
 		return runner.Stats{}, err
 	}
-	for _, key := range keys {
-		b.borders = append(b.borders, key>>g.LowBits())
+	final := job.Step == step.Final
+	switch g := job.Game.(type) {
+	case game.Tiered:
+		j := &jobOf[game.Tiered]{job, g, borders}
+		if final {
+			return r.runFinal(ctx, j)
+		}
+		return r.runBlocks(ctx, j)
+	case game.Cyclic:
+		j := &jobOf[game.Cyclic]{job, g, borders}
+		if final {
+			return r.runStatesFinal(ctx, j)
+		}
+		return r.runStates(ctx, j)
+	case game.Acyclic:
+		j := &jobOf[game.Acyclic]{job, g, borders}
+		if final {
+			return r.runListsFinal(ctx, j)
+		}
+		return r.runLists(ctx, j)
 	}
-	if job.Step == step.Final {
-		return r.runFinal(ctx, b)
-	}
-	return r.runBlocks(ctx, b)
+	return runner.Stats{}, game.UnknownKind(job.Game)
 }
 
 // runBlocks runs a job over a tier of blocks.
-func (r *Runner) runBlocks(ctx context.Context, job *blockJob) (runner.Stats, error) {
+func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
 	w := &work{job: job, step: step.New(job.Step, job.g)}
 	defer w.close()
 	if err := w.open(); err != nil {
-		return runner.Stats{}, err
+		return stats, err
 	}
 	slots := make([]int, len(w.ranges))
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
 	w.plan = r.plan(w.needs(slots))
-	return run(ctx, job, w.plan, tasks(job, w.ranges, slots, w.plan.slots), w.newWorker)
+	ts := tasks(job, w.ranges, slots, w.plan.slots)
+	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts), part: func(i int) int { return ts[i].part },
+		create: func(number int) (part[*jobdir.Chunk], error) {
+			file, err := job.create(jobdir.PartName(number, job.Codec))
+			if err != nil {
+				return nil, err
+			}
+			return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
+		},
+		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
+		worker: func() func(int, *jobdir.Chunk) error {
+			work := w.newWorker()
+			return func(i int, out *jobdir.Chunk) error {
+				out.Reset()
+				return work(ts[i], out)
+			}
+		},
+		count: func(c *jobdir.Chunk) {
+			stats.Records += c.Records()
+			if job.Step == step.Possible {
+				stats.Finished += c.Done()
+			}
+		},
+	}
+	err = o.run(ctx)
+	return stats, err
 }
 
 // work is what the workers of a job share.
 type work struct {
-	job     *blockJob
+	job     *jobOf[game.Tiered]
 	step    step.Step
 	input   *jobdir.Tier
 	parents *jobdir.Tier // solve's
@@ -212,7 +238,7 @@ func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 
 // tasks cuts ranges into tasks, at the borders of parts and where they weigh
 // enough: so many slots, of which each range has some.
-func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
+func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) []task {
 	var ts []task
 	part, sum, from := 0, 0, 0
 	cut := func(to int) {
@@ -222,7 +248,7 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 		from, sum = to, 0
 	}
 	for i, rng := range ranges {
-		for part < len(job.borders) && rng >= job.borders[part] {
+		for part < len(job.borders) && rng<<job.g.LowBits() >= job.borders[part] {
 			cut(i)
 			part++
 		}
@@ -233,90 +259,4 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 	}
 	cut(len(ranges))
 	return ts
-}
-
-// run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *jobdir.Chunk) error) (stats runner.Stats, err error) {
-	p := parts[*jobdir.Writer]{create: func(n int) (*jobdir.Writer, error) { return newTierPart(job, n) }}
-	err = inOrder(ctx, len(ts), plan,
-		func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
-		func() func(int, *jobdir.Chunk) error {
-			work := newWorker()
-			return func(i int, out *jobdir.Chunk) error {
-				out.Reset()
-				return work(ts[i], out)
-			}
-		},
-		func(i int, chunk *jobdir.Chunk) error {
-			part, err := p.upTo(ts[i].part)
-			if err != nil {
-				return err
-			}
-			if err := part.Append(chunk); err != nil {
-				return err
-			}
-			stats.Records += chunk.Records()
-			if job.Step == step.Possible {
-				stats.Finished += chunk.Done()
-			}
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
-			return nil
-		})
-	return stats, p.finish(job.Reducers, err)
-}
-
-// inOrder has the workers of a plan do n tasks, and one goroutine, the caller's,
-// write their output in order.
-func inOrder[C any](ctx context.Context, n int, plan plan, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var all sync.WaitGroup
-	defer func() {
-		cancel(err)
-		all.Wait()
-	}()
-	workers := max(1, min(plan.workers, n))
-	free := make(chan C, workers*plan.ahead)
-	for range cap(free) {
-		free <- newChunk()
-	}
-	done := make([]chan C, n)
-	for i := range done {
-		done[i] = make(chan C, 1)
-	}
-	var next atomic.Int64
-	for range workers {
-		all.Go(func() {
-			work := newWorker()
-			for {
-				var out C
-				select {
-				case out = <-free:
-				case <-ctx.Done():
-					return
-				}
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := work(i, out); err != nil {
-					cancel(err)
-					return
-				}
-				done[i] <- out
-			}
-		})
-	}
-	for i := range n {
-		var chunk C
-		select {
-		case chunk = <-done[i]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := write(i, chunk); err != nil {
-			return err
-		}
-		free <- chunk
-	}
-	return nil
 }

@@ -1,13 +1,11 @@
 package inline
 
 import (
+	"cmp"
 	"context"
-	"io"
-	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
@@ -21,7 +19,7 @@ type listShare struct {
 
 // listWork is what the workers of a job share that goes by lists.
 type listWork struct {
-	job      *runner.Job
+	job      *jobOf[game.Acyclic]
 	kind     lists.Kind    // of what is told
 	parents  *lists.Source // nil in init
 	messages *lists.Source // solve's
@@ -53,48 +51,43 @@ func take[E any](kept *[]*E) *E {
 }
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
-func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	if job.Step == step.Final {
-		return r.runListsFinal(ctx, job)
-	}
+func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	w := &listWork{job: job, memory: &r.lists}
-	_, w.kind = lists.KindsOf(job.Step)
+	var made lists.Kind
+	made, w.kind = lists.KindsOf(job.Step)
 	defer w.close()
 	sources, err := w.open()
 	if err != nil {
 		return stats, err
 	}
-	borders, err := job.Borders()
-	if err != nil {
-		return stats, err
-	}
-	w.plan = r.planLists(job, sources)
-	w.shares = cutShares(w.plan.share, borders, sources)
+	w.plan = r.planLists(job.g.Tiers(), sources)
+	w.shares = cutShares(w.plan.share, job.borders, sources)
 	for i := range job.Reducers {
-		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
+		w.boxes = append(w.boxes, lists.NewOutboxWriter(job.create, i, job.g, w.kind, job.Codec))
 	}
-	p := parts[*lists.PartWriter]{create: func(n int) (*lists.PartWriter, error) { return newListPart(job, n) }}
 	var chunks []*rowChunk
-	newChunk := func() *rowChunk {
-		chunks = append(chunks, take(&r.lists.chunks))
-		return chunks[len(chunks)-1]
-	}
-	err = inOrder(ctx, len(w.shares), w.plan.plan, newChunk, w.newWorker,
-		func(i int, out *rowChunk) error {
-			part, err := p.upTo(w.shares[i].part)
+	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares), part: func(i int) int { return w.shares[i].part },
+		create: func(number int) (part[*rowChunk], error) {
+			file, err := job.create(lists.PartName(number, job.Codec))
 			if err != nil {
-				return err
+				return nil, err
 			}
-			stats.Records += int64(len(out.rows))
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(w.shares))})
-			return part.Append(out.rows)
-		})
-	err = w.finish(p.finish(job.Reducers, err))
+			return listPart{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
+		},
+		chunk: func() *rowChunk {
+			chunks = append(chunks, take(&r.lists.chunks))
+			return chunks[len(chunks)-1]
+		},
+		worker: w.newWorker,
+		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
+	}
+	err = w.finish(o.run(ctx))
 	for _, worker := range w.workers {
-		stats.Messages += worker.counted().Told
+		n := worker.counted()
+		stats.Messages += n.Messages
 		if job.Step != step.Solve {
-			stats.Positions += worker.counted().Positions
-			stats.Finished += worker.counted().Done
+			stats.Positions += n.Positions
+			stats.Finished += n.Done
 		}
 	}
 	r.lists.workers = append(r.lists.workers, w.workers...)
@@ -117,7 +110,7 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 		return []*lists.Source{told}, nil
 	}
 	w.messages = told
-	dir, err := lists.OpenDir(job.FS, job.Parents, job.Game)
+	dir, err := lists.OpenDir(job.FS, job.Parents, job.g)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +128,6 @@ func (w *listWork) close() {
 	}
 }
 
-func (w *listWork) create(name string) (io.WriteCloser, error) {
-	return w.job.FS.Create(path.Join(w.job.Output, name))
-}
-
 // finish has the workers tell what they still have to tell, all at a time, and ends
 // the outboxes.
 func (w *listWork) finish(err error) error {
@@ -149,11 +138,7 @@ func (w *listWork) finish(err error) error {
 			all.Go(func() { errs[i] = worker.out.Flush() })
 		}
 		all.Wait()
-		for _, failed := range errs {
-			if err == nil {
-				err = failed
-			}
-		}
+		err = cmp.Or(errs...)
 	}
 	for _, box := range w.boxes {
 		err = box.Finish(err)
@@ -203,19 +188,19 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Unlock()
 	job, old := w.job, worker.out
 	worker.listWork, worker.possible, worker.solve, worker.part = w, nil, nil, 0
-	worker.out = lists.NewOutbox(job.Game, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
+	worker.out = lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
 	if old != nil {
 		worker.out.Inherit(old)
 	}
 	if job.Step == step.Solve {
-		worker.solve = lists.NewSolve(job.Game, job.Tier, worker.out)
+		worker.solve = lists.NewSolve(job.g, job.Tier, worker.out)
 	} else {
-		worker.possible = lists.NewPossible(job.Game, job.Tier, worker.out)
+		worker.possible = lists.NewPossible(job.g, job.Tier, worker.out)
 	}
 	return worker.do
 }
 
-func (w *listWorker) counted() lists.Counters {
+func (w *listWorker) counted() step.Counters {
 	if w.solve != nil {
 		return w.solve.Counters
 	}
@@ -233,7 +218,7 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	switch w.job.Step {
 	case step.Init:
 		out.rows = out.rows[:0]
-		if start := lists.Start(w.job.Game); s.First <= start[0].Key && start[0].Key <= s.Last {
+		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			out.rows = append(out.rows, start...)
 		}
 	case step.Possible:
@@ -254,66 +239,33 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	return err
 }
 
-// newListPart begins a part of a job over a tier of lists.
-func newListPart(job *runner.Job, number int) (*lists.PartWriter, error) {
-	file, err := job.FS.Create(path.Join(job.Output, lists.PartName(number, job.Codec)))
-	if err != nil {
-		return nil, err
-	}
-	kind, _ := lists.KindsOf(job.Step)
-	return lists.NewPartWriter(file, job.Game, job.Tier, kind, job.Codec), nil
-}
+// A listPart is a part of a job over a tier of lists.
+type listPart struct{ *lists.PartWriter }
+
+func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
 
 // runListsFinal writes the lines of all positions by key: the files of all tiers are
 // loaded as one.
-func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	r.lists = listMemory{}
-	all, err := lists.OpenTiers(job.FS, job.Input, job.Game, job.InputTier(0))
+	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))
 	if err != nil {
 		return stats, err
 	}
 	defer all.Close()
-	borders, err := job.Borders()
-	if err != nil {
-		return stats, err
-	}
-	plan := r.planListsFinal(job, all)
-	shares := cutShares(plan.share, borders, []*lists.Source{all})
-	type chunk struct {
-		text []byte
-		n    int64
-	}
-	p := parts[textPart]{create: func(n int) (textPart, error) {
-		file, err := job.FS.Create(path.Join(job.Output, jobdir.PartName(n, jobdir.Text)))
-		return textPart{file}, err
-	}}
-	err = inOrder(ctx, len(shares), plan.plan, func() *chunk { return new(chunk) },
-		func() func(int, *chunk) error {
-			var loader lists.Loader
-			var rows []lists.Row
-			return func(i int, out *chunk) (err error) {
-				if rows, err = loader.Load(rows, all, shares[i].Share); err != nil {
-					return err
-				}
-				out.text, out.n = out.text[:0], 0
-				for _, row := range rows {
-					before := len(out.text)
-					if out.text = step.AppendFinal(out.text, job.Game, row.Key, lists.ValueOf(row.Word)); len(out.text) > before {
-						out.n++
-					}
-				}
-				return nil
-			}
-		},
-		func(i int, out *chunk) error {
-			part, err := p.upTo(shares[i].part)
-			if err != nil {
+	plan := r.planListsFinal(job.g, all)
+	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
+	return job.writeText(ctx, plan.plan, len(shares), func(i int) int { return shares[i].part }, func() func(int, *textChunk) error {
+		var loader lists.Loader
+		var rows []lists.Row
+		return func(i int, out *textChunk) (err error) {
+			if rows, err = loader.Load(rows, all, shares[i].Share); err != nil {
 				return err
 			}
-			stats.Records += out.n
-			_, err = part.Write(out.text)
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(shares))})
-			return err
-		})
-	return stats, p.finish(job.Reducers, err)
+			for _, row := range rows {
+				out.final(job.g, row.Key, lists.ValueOf(row.Word))
+			}
+			return nil
+		}
+	})
 }

@@ -1,13 +1,12 @@
 package pipe
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"strconv"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -24,45 +23,46 @@ const (
 	mapsOfCore = 4
 )
 
-// ofLists readies a job of a game of which only the rules are known, and cuts its input
-// into splits; done closes what they read. The reducers write what they tell other
-// tiers themselves.
-func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error) {
-	kind, _ := lists.KindsOf(job.Step)
-	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != jobdir.Text)})
-	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == jobdir.Text {
-			return copyText(out, f)
-		}
-		w := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)
+// ofLists readies a job of a game of which only the rules are known. The reducers write
+// what they tell other tiers themselves.
+func (p *pipeline) ofLists(g game.Acyclic) error {
+	kind, _ := lists.KindsOf(p.Step)
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
+	p.partName = lists.PartName
+	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
+		w := lists.NewPartWriter(part, g, p.Tier, kind, p.Codec)
 		return w.Finish(appendRows(w, out, source, kind, p.keyWidth))
 	}
-	p.create = func(i int) (io.WriteCloser, error) {
-		return job.FS.Create(filepath.Join(job.Output, lists.PartName(i, job.Codec)))
+	if p.Step == step.Init {
+		p.splits = []split{fileSplit(p.FS, p.Input[0])}
+		return nil
 	}
-	if job.Step == step.Init {
-		return []split{fileSplit(job.FS, job.Input[0])}, func() {}, nil
-	}
-	rows, err := job.Rows()
+	rows, err := p.Rows(g)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	var pieces []piece
 	for _, r := range rows {
+		if r.Packed != nil {
+			p.open = append(p.open, r.Packed)
+		}
+	}
+	for _, r := range rows {
 		for _, name := range r.Text {
-			info, err := job.FS.Stat(name)
+			info, err := p.FS.Stat(name)
 			if err != nil {
-				return nil, nil, errors.Join(err, runner.CloseRows(rows))
+				return err
 			}
 			if info.Size() > 0 {
-				pieces = append(pieces, piece{fileSplit(job.FS, name), info.Size()})
+				pieces = append(pieces, piece{fileSplit(p.FS, name), info.Size()})
 			}
 		}
 		if r.Packed != nil && r.Packed.Rows() > 0 {
 			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
 		}
 	}
-	return group(pieces, mapsOfCore*runtime.GOMAXPROCS(0)), func() { runner.CloseRows(rows) }, nil
+	p.splits = group(pieces, mapsOfCore*runtime.GOMAXPROCS(0))
+	return nil
 }
 
 // appendRows writes rows of a kind that a reducer prints into its part.

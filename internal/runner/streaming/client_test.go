@@ -49,7 +49,7 @@ func TestForgotten(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err := r.attend(ctx, &runner.Work{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
+	_, err := r.attend(ctx, &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
 	if err == nil || !strings.Contains(err.Error(), "application_1_0001: the resource manager does not know it any more") {
 		t.Errorf("error %v", err)
 	}
@@ -91,7 +91,7 @@ func TestListen(t *testing.T) {
 	heard := make(chan struct{})
 	c := &client{counters: make(counters)}
 	go func() {
-		c.listen(said, new(runner.Work))
+		c.listen(said, new(runner.Job))
 		close(heard)
 	}()
 	fmt.Fprintf(says, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
@@ -111,10 +111,10 @@ type sized struct {
 }
 
 func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	p := &plan{Runner: new(Runner), work: &job.Work}
+	p := &plan{Runner: new(Runner), job: job}
 	if job.Step == step.Possible || job.Step == step.Solve {
 		r.jobs++
-		if err := p.ofJob(job); err != nil || float64(p.reads) > r.most {
+		if err := p.fill(); err != nil || float64(p.reads) > r.most {
 			r.t.Errorf("%s: reads %d, at most %.0f, %v", job.Name, p.reads, r.most, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"sync"
@@ -274,16 +275,11 @@ func (w *OutboxWriter) open(name string) (io.Writer, error) {
 // Finish ends the files, if what was to be written has been (err is nil), and closes
 // them in any case. It returns the first error.
 func (w *OutboxWriter) Finish(err error) error {
-	if err == nil {
-		err = w.err
-	}
-	if err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
 	for _, f := range w.files {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
+		err = cmp.Or(err, f.Close())
 	}
 	return err
 }
@@ -349,8 +345,5 @@ func (w *PartWriter) Finish(err error) error {
 	if err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
-	if closed := w.out.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(err, w.out.Close())
 }

@@ -403,11 +403,7 @@ func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListF
 	if list != nil {
 		list = list.With(in)
 	}
-	err = do(in, list)
-	if closed := in.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(do(in, list), in.Close())
 }
 
 // Find is the word of a key in a source of Values that is a part or a file of the table;

@@ -143,15 +143,6 @@ func (d *Dir) Tells() []int {
 	return slices.Compact(tiers)
 }
 
-// Outboxes are the names of the files of the outboxes, without the path.
-func (d *Dir) Outboxes() []string {
-	var names []string
-	for _, b := range d.boxes {
-		names = append(names, path.Base(b.name))
-	}
-	return names
-}
-
 // TextTo are the files of text that tell a tier something, with their paths; all is
 // whether no file that is packed may do so too.
 func (d *Dir) TextTo(tier int) (files []string, all bool) {

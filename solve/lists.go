@@ -269,27 +269,21 @@ func (b *byLists) weigh(ctx context.Context) error {
 }
 
 func (b *byLists) write(out io.WriteCloser, tier int) error {
-	w, err := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Blocks)
+	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Blocks)
+	in, err := b.open(second(tier), tier, lists.Values)
 	if err == nil {
-		err = b.each(second(tier), tier, lists.Values, w.Append)
+		err = errors.Join(in.Each(w.Append), in.Close())
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	return cmp.Or(err, out.Close())
+	return w.Finish(err)
 }
 
-// each calls do for all rows of the parts of a directory.
-func (b *byLists) each(name string, tier int, kind lists.Kind, do func(rows []lists.Row) error) error {
+// open opens the parts of a directory.
+func (b *byLists) open(name string, tier int, kind lists.Kind) (*lists.Source, error) {
 	d, err := lists.OpenDir(b.data.FS, b.data.Dir(name), b.g)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	in, err := lists.OpenPart(d, tier, kind)
-	if err != nil {
-		return err
-	}
-	return errors.Join(in.Each(do), in.Close())
+	return lists.OpenPart(d, tier, kind)
 }
 
 // letGo removes the positions of a tier, and what later tiers told those that are
@@ -313,17 +307,11 @@ func (b *byLists) letGo(tier int) error {
 }
 
 func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
-	var last uint64
-	err = b.each(first(tier), tier, lists.Parents, func(rows []lists.Row) error {
-		for _, r := range rows {
-			if n == 0 || r.Key != last {
-				n++
-			}
-			last = r.Key
-		}
-		return nil
-	})
-	return n, err
+	in, err := b.open(first(tier), tier, lists.Parents)
+	if err != nil {
+		return 0, err
+	}
+	return n, errors.Join(in.EachKey(func(game.Position) { n++ }), in.Close())
 }
 
 func (b *byLists) canKeepTier(ctx context.Context, tier int) error {

@@ -75,6 +75,7 @@ func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
 type frame struct {
 	r     io.ReaderAt
 	name  string
+	size  int64
 	spec  string
 	start uint64 // where the blocks begin
 	index uint64 // where they end
@@ -88,6 +89,7 @@ type frame struct {
 // more reads what follows the spec in the head: of how many bytes it is, and whether it
 // may be; fits says whether a directory and a summary of so many bytes may be.
 func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte) (n int, ok bool), fits func(directory, summary uint64) bool) (directory, summary []byte, err error) {
+	f.size = size
 	head := make([]byte, min(size, int64(len(magic)+2*binary.MaxVarintLen64+maxSpec)))
 	if err := f.readAt(head, 0); err != nil {
 		return nil, nil, err
@@ -156,6 +158,9 @@ func (f *frame) readAt(buf []byte, at int64) error {
 
 // Name is what the file is called in errors.
 func (f *frame) Name() string { return f.name }
+
+// Size is how many bytes it has.
+func (f *frame) Size() int64 { return f.size }
 
 // Spec is the game that the file says it is of.
 func (f *frame) Spec() string { return f.spec }

@@ -165,9 +165,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return misnamed("data", err)
 	}
-	place, err := filesys.Open(name)
+	place, err := open("data", name)
 	if err != nil {
-		return misnamed("data", err)
+		return err
 	}
 	defer place.Close()
 	lateKeep := false

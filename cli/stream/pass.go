@@ -26,21 +26,21 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	if name != step.Create && c.String("states") == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
 	}
-	fsys, output, done, err := outputOf(c, "the new states")
+	output, err := outputOf(c, "the new states")
 	if err != nil {
 		return n, err
 	}
-	defer done()
+	defer output.Close()
 	states := c.String("states")
 	if states != "" {
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-		if err := checkStates(fsys, states, name, o.Number, g); err != nil {
+		if err := checkStates(output.FS, states, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
-	keeper, err := jobdir.NewKeeper(fsys, states, output, c.Int("part"), g)
+	keeper, err := jobdir.NewKeeper(output.FS, states, output.Path, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}

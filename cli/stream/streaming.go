@@ -167,11 +167,11 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	}
 	in, out := c.App.Reader, c.App.Writer
 	if os.Getenv(command.Environment("reducers")[0]) != "" {
-		t, done, err := taskOf(c, name, rules)
+		t, place, err := taskOf(c, name, rules)
 		if err != nil {
 			return n, err
 		}
-		defer done()
+		defer place.Close()
 		return work.blocks(t, in, out)
 	}
 	o, err := lineOptions(c)

@@ -1,6 +1,7 @@
 package jobdir
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/treereduce/treereduce/game"
@@ -40,9 +41,5 @@ func (k *Keeper) Save(rng uint64, s *block.State) error {
 // Finish ends the file, if what was to be written has been (err is nil), and closes
 // everything. It returns the first error.
 func (k *Keeper) Finish(err error) error {
-	err = k.writer.Finish(err)
-	if closed := k.p.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(k.writer.Finish(err), k.p.Close())
 }

@@ -1,6 +1,7 @@
 package jobdir
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -180,16 +181,10 @@ func (w *Writer) AppendLines(in io.Reader, source string) error {
 // Finish ends the part, if what was to be written has been (err is nil), and closes
 // the file in any case. It returns the first error.
 func (w *Writer) Finish(err error) error {
-	if err == nil {
-		err = w.err
-	}
-	if err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
-	if closed := w.out.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(err, w.out.Close())
 }
 
 // A StateChunk is encoded states and new positions of neighbouring ranges, as a worker

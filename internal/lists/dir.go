@@ -28,6 +28,10 @@ func OutboxName(i, tier int, c jobdir.Codec) string {
 	return fmt.Sprintf("%s%05d%s", store.OutboxPrefix, i, suffix(c))
 }
 
+// ToldGlob is the pattern of the names of the files of text that tell a tier something:
+// of each reducer that does, one.
+func ToldGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPrefix, tier) }
+
 func suffix(c jobdir.Codec) string {
 	if c == jobdir.Text {
 		return ""
@@ -139,11 +143,17 @@ func (d *Dir) Tells() []int {
 	return slices.Compact(tiers)
 }
 
-// Outboxes are the names of the files of the outboxes, without the path.
-func (d *Dir) Outboxes() []string {
-	var names []string
+// TextTo are the files of text that tell a tier something, with their paths; all is
+// whether no file that is packed may do so too.
+func (d *Dir) TextTo(tier int) (files []string, all bool) {
+	all = true
 	for _, b := range d.boxes {
-		names = append(names, path.Base(b.name))
+		switch {
+		case b.list != nil:
+			all = false
+		case b.tier == tier:
+			files = append(files, b.name)
+		}
 	}
-	return names
+	return files, all
 }

@@ -34,6 +34,7 @@ package lists
 
 import (
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -50,6 +51,15 @@ const (
 	Values   = streamfmt.Values
 	NoParent = streamfmt.NoParent
 )
+
+// KindsOf are the kinds of the rows that a job of a step writes: of its part, and of what
+// it tells other tiers.
+func KindsOf(name string) (part, told Kind) {
+	if name == step.Solve {
+		return Values, Messages
+	}
+	return Parents, Parents
+}
 
 // Message is the word of a message: the value of a solved child, for so many moves.
 func Message(v game.Value, times int) uint64 { return uint64(v) | uint64(times)<<16 }

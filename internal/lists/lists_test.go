@@ -43,7 +43,6 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 	}
 	fsys := &jobdir.SumFS{FS: store.Local{}}
 	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
-	var files []io.Closer
 	var writers []*lists.PartWriter
 	var boxes []*lists.Outbox
 	var outboxes []*lists.OutboxWriter
@@ -52,25 +51,14 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		w, err := lists.NewPartWriter(f, r.g, tier, kind, r.codec)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		files, writers = append(files, f), append(writers, w)
+		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
 		out := lists.NewOutboxWriter(create, i, r.g, tells, r.codec)
 		outboxes = append(outboxes, out)
 		boxes = append(boxes, lists.NewOutbox(r.g, tells, r.codec, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
-		err := boxes[i].Flush()
-		if err == nil {
-			err = w.Close()
-		}
-		if err := outboxes[i].Finish(err); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := files[i].Close(); err != nil {
+		if err := outboxes[i].Finish(w.Finish(boxes[i].Flush())); err != nil {
 			r.t.Fatal(err)
 		}
 	}

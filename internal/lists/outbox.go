@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"sync"
@@ -36,7 +37,7 @@ type Outbox struct {
 func NewOutbox(g game.Acyclic, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, most: max(1, most), emit: emit,
-		chunk:   Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())},
+		chunk:   newChunk(g, kind, c),
 		numbers: make([]int, g.Tiers()+2),
 	}
 }
@@ -171,6 +172,10 @@ type Chunk struct {
 	pieces []piece // of the text
 }
 
+func newChunk(g game.Acyclic, kind Kind, c jobdir.Codec) Chunk {
+	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
 // A piece is the text for a tier, up to a byte.
 type piece struct{ tier, end int }
 
@@ -270,16 +275,11 @@ func (w *OutboxWriter) open(name string) (io.Writer, error) {
 // Finish ends the files, if what was to be written has been (err is nil), and closes
 // them in any case. It returns the first error.
 func (w *OutboxWriter) Finish(err error) error {
-	if err == nil {
-		err = w.err
-	}
-	if err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
 	for _, f := range w.files {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
+		err = cmp.Or(err, f.Close())
 	}
 	return err
 }
@@ -287,80 +287,63 @@ func (w *OutboxWriter) Finish(err error) error {
 // A PartWriter writes a part, or a file of the table. Which rows are appended at a time
 // does not show in what it writes.
 type PartWriter struct {
-	out    io.Writer
-	kind   Kind
+	out    io.WriteCloser
 	tier   int
 	chunk  Chunk
 	packed *streamfmt.ListWriter // nil of text
-	rest   []Row                 // fewer than a cell has
+	err    error                 // of its beginning
+	rest   []Row                 // that wait for others
 }
 
 // NewPartWriter begins a part of a tier.
-func NewPartWriter(out io.Writer, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) (w *PartWriter, err error) {
-	w = &PartWriter{out: out, kind: kind, tier: tier, chunk: Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}}
+func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) *PartWriter {
+	w := &PartWriter{out: out, tier: tier, chunk: newChunk(g, kind, c)}
 	if c != jobdir.Text {
-		w.packed, err = streamfmt.NewListWriter(out, g.Spec(), kind)
+		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
-	return w, err
+	return w
 }
 
 // Append writes rows, which come after all those written before.
 func (w *PartWriter) Append(rows []Row) error {
-	if w.packed != nil {
-		if n := len(w.rest); n > 0 {
-			n = min(streamfmt.CellRows-n, len(rows))
-			w.rest = append(w.rest, rows[:n]...)
-			rows = rows[n:]
-			if len(w.rest) == streamfmt.CellRows {
-				w.add(w.rest)
-				w.rest = w.rest[:0]
-			}
+	const enough = 16 * streamfmt.CellRows
+	for piece := range slices.Chunk(rows, enough) {
+		if w.rest = append(w.rest, piece...); len(w.rest) < enough {
+			continue
 		}
-		whole := len(rows) &^ (streamfmt.CellRows - 1)
-		w.rest = append(w.rest, rows[whole:]...)
-		rows = rows[:whole]
-	}
-	for piece := range slices.Chunk(rows, 16*streamfmt.CellRows) {
-		w.add(piece)
-		if err := w.spill(); err != nil {
+		if err := w.write(w.rest[:enough]); err != nil {
 			return err
 		}
+		w.rest = w.rest[:copy(w.rest, w.rest[enough:])]
 	}
 	return nil
 }
 
-func (w *PartWriter) add(rows []Row) {
-	w.chunk.add(w.tier, rows)
-	if w.kind == Values && w.packed != nil {
-		w.chunk.packed.CountValues(rows)
-	}
-}
-
-// spill writes the chunk, once it is worth it.
-func (w *PartWriter) spill() error {
-	if w.chunk.Size() < chunkSize {
-		return nil
-	}
-	return w.write()
-}
-
-func (w *PartWriter) write() (err error) {
-	if w.packed != nil {
-		err = w.packed.Append(&w.chunk.packed)
-	} else {
-		_, err = w.out.Write(w.chunk.text)
+// write writes rows of whole cells, or the last ones.
+func (w *PartWriter) write(rows []Row) (err error) {
+	if w.err != nil {
+		return w.err
 	}
 	w.chunk.reset()
-	return err
-}
-
-// Close writes what is left and what a packed file ends with; it does not close the file
-// below.
-func (w *PartWriter) Close() error {
-	w.add(w.rest)
-	w.rest = nil
-	if err := w.write(); err != nil || w.packed == nil {
+	w.chunk.add(w.tier, rows)
+	if w.packed == nil {
+		_, err = w.out.Write(w.chunk.text)
 		return err
 	}
-	return w.packed.Close()
+	if w.chunk.kind == Values {
+		w.chunk.packed.CountValues(rows)
+	}
+	return w.packed.Append(&w.chunk.packed)
+}
+
+// Finish ends the part, if what was to be written has been (err is nil), and closes the
+// file in any case. It returns the first error.
+func (w *PartWriter) Finish(err error) error {
+	if err == nil {
+		err = w.write(w.rest)
+	}
+	if err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	return cmp.Or(err, w.out.Close())
 }

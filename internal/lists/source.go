@@ -88,6 +88,38 @@ func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 	return s, nil
 }
 
+// OpenTiers opens files of the table of tiers that follow one another, from a first one
+// on, as one source: to load their rows in the order of keys.
+func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
+	all := newSource(&Dir{fsys: fsys, g: g}, first, Values)
+	var seals jobdir.Seals
+	for i, name := range names {
+		seal, err := seals.Of(fsys, name)
+		var s *Source
+		if err == nil {
+			s, err = OpenFile(fsys, name, g, first+i, Values, seal)
+		}
+		if err == nil {
+			err = all.Take(s)
+		}
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+	}
+	return all, nil
+}
+
+// Take adds the rows of another source, which it takes over.
+func (s *Source) Take(other *Source) error {
+	for i, f := range other.files {
+		if err := s.add(f); err != nil {
+			other.files = other.files[i+1:]
+			return errors.Join(err, other.Close())
+		}
+	}
+	return nil
+}
+
 func newSource(d *Dir, tier int, kind Kind) *Source {
 	return &Source{dir: d, tier: tier, kind: kind, width: streamfmt.KeyWidth(d.g.KeyBits())}
 }
@@ -343,6 +375,21 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
+// EachKey calls do once for each key of a source that is a part, ascending.
+func (s *Source) EachKey(do func(key game.Position)) error {
+	var last game.Position
+	begun := false
+	return s.Each(func(rows []Row) error {
+		for _, r := range rows {
+			if !begun || r.Key != last {
+				do(r.Key)
+			}
+			begun, last = true, r.Key
+		}
+		return nil
+	})
+}
+
 // withFile calls do with a file, and opens it if it is not open.
 func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListFile) error) error {
 	if f.in != nil {
@@ -356,11 +403,7 @@ func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListF
 	if list != nil {
 		list = list.With(in)
 	}
-	err = do(in, list)
-	if closed := in.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(do(in, list), in.Close())
 }
 
 // Find is the word of a key in a source of Values that is a part or a file of the table;

@@ -249,17 +249,10 @@ func TestCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := lists.NewPartWriter(f, g, tier, lists.Parents, jobdir.Blocks)
-			if err == nil {
-				err = w.Append(rows)
-			}
-			if err == nil {
-				err = w.Close()
-			}
-			if err != nil {
+			w := lists.NewPartWriter(f, g, tier, lists.Parents, jobdir.Blocks)
+			if err := w.Finish(w.Append(rows)); err != nil {
 				t.Fatal(err)
 			}
-			f.Close()
 			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Parents, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -366,11 +359,8 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w, err := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := errors.Join(w.Append(part), w.Close(), f.Close()); err != nil {
+				w := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
+				if err := w.Finish(w.Append(part)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -391,15 +381,12 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Blocks)
 		many := make([]lists.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
 		}
-		if err := errors.Join(w.Append(many), w.Append(rows), w.Close(), f.Close()); err != nil {
+		if err := w.Finish(errors.Join(w.Append(many), w.Append(rows))); err != nil {
 			t.Fatal(err)
 		}
 		_, err = lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)

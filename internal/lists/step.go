@@ -203,10 +203,11 @@ type batch struct {
 
 // reduceRows gathers rows into batches, and gives them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds, tells, makes := []Kind{Parents}, Parents, Parents
+	kinds := []Kind{Parents}
 	if name == step.Solve {
-		kinds, tells, makes = []Kind{Parents, Messages}, Messages, Values
+		kinds = append(kinds, Messages)
 	}
+	makes, tells := KindsOf(name)
 	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
 	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
 	possible, solve := NewPossible(f.g, f.o.Tier, box), NewSolve(f.g, f.o.Tier, box)

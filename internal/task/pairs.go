@@ -105,5 +105,15 @@ func (p *pairs) next() error {
 	return nil
 }
 
+// skip reads on to the pairs of a range, or those after it.
+func (p *pairs) skip(to uint64) error {
+	for !p.ended && p.rng < to {
+		if err := p.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // at reports whether the next pair is of a range.
 func (p *pairs) at(rng uint64) bool { return !p.ended && p.rng == rng }

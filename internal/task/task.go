@@ -207,10 +207,8 @@ func (r *reduce) allThatExist() error {
 		if rng < r.from || rng >= r.to {
 			continue
 		}
-		for !r.ended && r.rng < rng {
-			if err := r.next(); err != nil {
-				return err
-			}
+		if err := r.skip(rng); err != nil {
+			return err
 		}
 		if _, err := c.Load(b, rng); err != nil {
 			return err
@@ -219,12 +217,7 @@ func (r *reduce) allThatExist() error {
 			return err
 		}
 	}
-	for !r.ended {
-		if err := r.next(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.skip(allRanges)
 }
 
 // write adds to b all that came for its range, reduces and writes it.

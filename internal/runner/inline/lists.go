@@ -3,12 +3,9 @@ package inline
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
@@ -55,11 +52,9 @@ func take[E any](kept *[]*E) *E {
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
 func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
-	w := &listWork{job: job, kind: lists.Parents, memory: &r.lists}
-	made := lists.Parents
-	if job.Step == step.Solve {
-		w.kind, made = lists.Messages, lists.Values
-	}
+	w := &listWork{job: job, memory: &r.lists}
+	var made lists.Kind
+	made, w.kind = lists.KindsOf(job.Step)
 	defer w.close()
 	sources, err := w.open()
 	if err != nil {
@@ -77,11 +72,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 			if err != nil {
 				return nil, err
 			}
-			rows, err := lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)
-			if err != nil {
-				return nil, errors.Join(err, file.Close())
-			}
-			return &listPart{rows, file}, nil
+			return listPart{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
 		},
 		chunk: func() *rowChunk {
 			chunks = append(chunks, take(&r.lists.chunks))
@@ -249,25 +240,15 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 }
 
 // A listPart is a part of a job over a tier of lists.
-type listPart struct {
-	*lists.PartWriter
-	file io.Closer
-}
+type listPart struct{ *lists.PartWriter }
 
-func (p *listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
-
-func (p *listPart) Finish(err error) error {
-	if err == nil {
-		err = p.Close()
-	}
-	return cmp.Or(err, p.file.Close())
-}
+func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
 
 // runListsFinal writes the lines of all positions by key: the files of all tiers are
 // loaded as one.
 func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	r.lists = listMemory{}
-	all, err := openTiers(job)
+	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))
 	if err != nil {
 		return stats, err
 	}
@@ -287,28 +268,4 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 			return nil
 		}
 	})
-}
-
-// openTiers opens the files of all tiers as one source.
-func openTiers(job *jobOf[game.Acyclic]) (all *lists.Source, err error) {
-	var seals jobdir.Seals
-	for i, name := range job.Input {
-		seal, err := seals.Of(job.FS, name)
-		if err != nil {
-			return nil, err
-		}
-		s, err := lists.OpenFile(job.FS, name, job.g, job.InputTier(i), lists.Values, seal)
-		if err == nil && all != nil {
-			err = all.Take(s)
-		} else if err == nil {
-			all = s
-		}
-		if err != nil {
-			if all != nil {
-				all.Close()
-			}
-			return nil, err
-		}
-	}
-	return all, nil
 }

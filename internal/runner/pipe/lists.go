@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -27,21 +26,12 @@ const (
 // ofLists readies a job of a game of which only the rules are known. The reducers write
 // what they tell other tiers themselves.
 func (p *pipeline) ofLists(g game.Acyclic) error {
-	kind := lists.Parents
-	if p.Step == step.Solve {
-		kind = lists.Values
-	}
+	kind, _ := lists.KindsOf(p.Step)
 	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
 	p.partName = lists.PartName
 	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
-		w, err := lists.NewPartWriter(part, g, p.Tier, kind, p.Codec)
-		if err == nil {
-			err = appendRows(w, out, source, kind, p.keyWidth)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		return cmp.Or(err, part.Close())
+		w := lists.NewPartWriter(part, g, p.Tier, kind, p.Codec)
+		return w.Finish(appendRows(w, out, source, kind, p.keyWidth))
 	}
 	if p.Step == step.Init {
 		p.splits = []split{fileSplit(p.FS, p.Input[0])}

@@ -102,14 +102,8 @@ func TestAppendRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := lists.NewPartWriter(f, g, 2, test.kind, codec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = appendRows(w, strings.NewReader(test.text), "out", test.kind, 2)
-			if err == nil && test.want == "" {
-				err = errors.Join(w.Close(), f.Close())
-			}
+			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
+			err = w.Finish(appendRows(w, strings.NewReader(test.text), "out", test.kind, 2))
 			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
 			}

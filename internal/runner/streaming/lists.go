@@ -99,27 +99,17 @@ func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error
 	if err != nil {
 		return err
 	}
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
-	}
+	kind, _ := lists.KindsOf(job.Step)
 	part, err := lists.OpenPart(d, job.Tier, kind)
 	if err != nil {
 		return err
 	}
-	var last game.Position
-	err = part.Each(func(rows []lists.Row) error {
-		for _, row := range rows {
-			if stats.Records++; stats.Records > 1 && row.Key == last {
-				continue
-			}
-			last = row.Key
-			stats.Positions++
-			if g.Primitive(last) != 0 {
-				stats.Finished++
-			}
+	stats.Records = part.Rows()
+	err = part.EachKey(func(key game.Position) {
+		stats.Positions++
+		if g.Primitive(key) != 0 {
+			stats.Finished++
 		}
-		return nil
 	})
 	return errors.Join(err, part.Close())
 }

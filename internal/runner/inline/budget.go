@@ -39,6 +39,11 @@ const (
 	tierMemory   = 4 << 10   // a tier: what the loop knows of its jobs
 	aheadMemory  = 128 << 10 // what a worker reads ahead
 	listsAhead   = 2         // how many shares a worker may be ahead of the writer
+
+	// listsTenths is how much of memory lists are planned with. Rows and runs of all sizes
+	// come and go in every worker, in whose gaps the collector finds less room than
+	// elsewhere: of nine tenths all of --memory was resident on many cores, and more.
+	listsTenths = 6
 )
 
 // The rows of a share, and of an outbox, of a worker: fewer are slow, as a share reads
@@ -135,7 +140,7 @@ func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) listPlan {
 // planRows is a plan of workers that each hold so many bytes for a row, and some more.
 // What they hold counts twice, as in needs.
 func (r *Runner) planRows(tiers int, sources []*lists.Source, each, more int) listPlan {
-	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
+	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
 	for _, s := range sources {

@@ -151,6 +151,22 @@ func (l *LineReader) Next() ([]byte, error) {
 	}
 }
 
+// Each calls do for every line, until one of them fails.
+func (l *LineReader) Each(do func(line []byte) error) error {
+	for {
+		line, err := l.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = do(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // Errorf returns a LineError for the line read last.
 func (l *LineReader) Errorf(want string, line []byte) error {
 	const show = 80

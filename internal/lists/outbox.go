@@ -308,15 +308,38 @@ func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jo
 // Append writes rows, which come after all those written before.
 func (w *PartWriter) Append(rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
-		if w.rest = append(w.rest, piece...); len(w.rest) < pieceRows {
-			continue
-		}
-		if err := w.write(w.rest[:pieceRows]); err != nil {
+		w.rest = append(w.rest, piece...)
+		if err := w.spill(); err != nil {
 			return err
 		}
-		w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
 	}
 	return nil
+}
+
+// AppendLines reads sorted lines, called source in errors, and writes their rows.
+func (w *PartWriter) AppendLines(in io.Reader, source string) error {
+	r := streamfmt.NewLineReader(in, source)
+	return r.Each(func(line []byte) error {
+		row, kind, want := streamfmt.ParseRow(line, w.chunk.width)
+		if want == "" && kind != w.chunk.kind {
+			want = "a row of " + w.chunk.kind.String()
+		}
+		if want != "" {
+			return r.Errorf(want, line)
+		}
+		w.rest = append(w.rest, row)
+		return w.spill()
+	})
+}
+
+// spill writes rows once they are enough.
+func (w *PartWriter) spill() error {
+	if len(w.rest) < pieceRows {
+		return nil
+	}
+	err := w.write(w.rest[:pieceRows])
+	w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
+	return err
 }
 
 // write writes rows of whole cells, or the last ones.

@@ -223,14 +223,8 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 	var cell streamfmt.Cell
 	var before Row
 	var end uint64
-	for first := true; ; first = false {
-		line, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	first := true
+	err = r.Each(func(line []byte) error {
 		row, kind, want := streamfmt.ParseRow(line, s.width)
 		if want == "" {
 			want = check.row(row, kind)
@@ -245,9 +239,9 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 			want = "each position once"
 		}
 		if want != "" {
-			return nil, r.Errorf(want, line)
+			return r.Errorf(want, line)
 		}
-		before = row
+		before, first = row, false
 		if cell.Rows == streamfmt.CellRows {
 			cells = append(cells, cell)
 			cell = streamfmt.Cell{}
@@ -261,11 +255,12 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
 		end += uint64(len(line) + 1)
-	}
+		return nil
+	})
 	if cell.Rows > 0 {
 		cells = append(cells, cell)
 	}
-	return cells, nil
+	return cells, err
 }
 
 var newline = []byte{'\n'}

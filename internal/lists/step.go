@@ -130,14 +130,7 @@ func (f *filter) mapInit(in io.Reader) error {
 // do returns what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
 	r := streamfmt.NewLineReader(in, f.o.Source)
-	for {
-		line, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return r.Each(func(line []byte) (err error) {
 		f.In++
 		row, kind, want := streamfmt.ParseRow(line, f.Width)
 		if want == "" && !slices.Contains(kinds, kind) {
@@ -155,10 +148,8 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 		if want != "" {
 			err = r.Errorf(want, line)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // mapRows passes rows on. Those that are gathered to be merged are printed sorted.

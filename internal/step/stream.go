@@ -204,17 +204,10 @@ func (w *Writer) Flush() error {
 
 // CountLines counts the lines of in as records that are read.
 func (w *Writer) CountLines(in io.Reader, source string) error {
-	r := streamfmt.NewLineReader(in, source)
-	for {
-		_, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
-	}
+		return nil
+	})
 }
 
 // mapInit prints the position before the first move if there is a line at all.

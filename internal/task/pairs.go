@@ -51,22 +51,13 @@ func (w *pairWriter) flush() error {
 // eachShare calls do for each line of a mapper's input.
 func eachShare(in io.Reader, do func(Share) error) error {
 	lines := streamfmt.NewLineReader(in, "stdin")
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return lines.Each(func(line []byte) error {
 		s, ok := parseShare(string(line))
 		if !ok {
 			return lines.Errorf("a share: part, first range and range after the last", line)
 		}
-		if err := do(s); err != nil {
-			return err
-		}
-	}
+		return do(s)
+	})
 }
 
 // pairs are what a reducer reads: those of its ranges, sorted.

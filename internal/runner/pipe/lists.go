@@ -29,10 +29,7 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	kind, _ := lists.KindsOf(p.Step)
 	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
 	p.partName = lists.PartName
-	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
-		w := lists.NewPartWriter(part, g, p.Tier, kind, p.Codec)
-		return w.Finish(appendRows(w, out, source, kind, p.keyWidth))
-	}
+	p.part = func(out io.WriteCloser) part { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {
 		p.splits = []split{fileSplit(p.FS, p.Input[0])}
 		return nil
@@ -63,37 +60,6 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	}
 	p.splits = group(pieces, mapsOfCore*runtime.GOMAXPROCS(0))
 	return nil
-}
-
-// appendRows writes rows of a kind that a reducer prints into its part.
-func appendRows(w *lists.PartWriter, out io.Reader, source string, kind lists.Kind, width int) error {
-	lines := streamfmt.NewLineReader(out, source)
-	rows := make([]lists.Row, 0, splitRows)
-	for {
-		line, err := lines.Next()
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if err == nil {
-			row, found, want := streamfmt.ParseRow(line, width)
-			if want == "" && found != kind {
-				want = "a row of " + kind.String()
-			}
-			if want != "" {
-				return lines.Errorf(want, line)
-			}
-			rows = append(rows, row)
-		}
-		if len(rows) == cap(rows) || err == io.EOF {
-			if err := w.Append(rows); err != nil {
-				return err
-			}
-			rows = rows[:0]
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
 }
 
 // A piece is something to read of about so many bytes, too small for a map of its own

@@ -103,7 +103,7 @@ func TestAppendRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
-			err = w.Finish(appendRows(w, strings.NewReader(test.text), "out", test.kind, 2))
+			err = w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
 			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
 			}

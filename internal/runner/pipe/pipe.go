@@ -115,10 +115,7 @@ func (p *pipeline) run() error {
 
 // ofBlocks readies a job that goes by blocks.
 func (p *pipeline) ofBlocks(g game.Tiered) error {
-	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
-		w := jobdir.NewWriter(part, g, p.Tier, p.Codec)
-		return w.Finish(w.AppendLines(out, source))
-	}
+	p.part = func(out io.WriteCloser) part { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
 	dirs := p.Input
 	if p.Step == step.Solve {
 		dirs = append(slices.Clone(dirs), p.Parents)
@@ -140,16 +137,19 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 // ofStates readies a pass over a game with cycles. The reducers write the states of
 // their ranges themselves.
 func (p *pipeline) ofStates(g game.Cyclic) error {
-	p.pack = func(out io.Reader, part io.WriteCloser, source string) error {
-		w := jobdir.NewRangeWriter(part, g, p.Codec)
-		return w.Finish(w.AppendLines(out, source))
-	}
+	p.part = func(out io.WriteCloser) part { return jobdir.NewRangeWriter(out, g, p.Codec) }
 	for _, dir := range p.Input {
 		if err := p.addDir(dir, func(part string) (packed, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// A part is a packed part that is being written, of what a reducer prints.
+type part interface {
+	AppendLines(in io.Reader, source string) error
+	Finish(err error) error // closes the file in any case
 }
 
 // A packed is records by range, which can be unpacked.
@@ -220,7 +220,7 @@ type pipeline struct {
 	splits     []split     // what the maps read
 	open       []io.Closer // what that is read from
 	partName   func(part int, c jobdir.Codec) string
-	pack       func(out io.Reader, part io.WriteCloser, source string) error // writes the lines of a reducer packed, and closes the part
+	part       func(out io.WriteCloser) part // begins a packed part
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -345,7 +345,8 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 		return err
 	}
 	if p.Codec != jobdir.Text {
-		return p.pack(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
+		w := p.part(f)
+		return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.Name)))
 	}
 	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
 	return cmp.Or(err, f.Close())

@@ -1,3 +1,18 @@
+// Package jobdir reads and writes the records in the directories of jobs and of the
+// table, as text or packed, held to their seals: of a tiered game blocks, of a game with
+// cycles states. To those above, a tier is blocks in ascending order of range, whatever
+// the form of its parts (Tier); and so are the ranges of a game with cycles (States).
+// What the text form of streamfmt says of single positions, package block holds by the
+// thousand. In the directory of a pass over a game with cycles lie three things:
+//
+//	part-00000.blocks     the positions that are new, which the next pass reads
+//	_ranges-00000.blocks  the new states of the ranges that heard something
+//	_index                which directory has the newest state of each range
+//
+// A name that begins with _ is no input to a job. The directories of a run lie
+// side by side, and the index of one names others, so a range that heard nothing
+// is carried by reference. The package knows nothing of steps or runners; what lists of
+// rows are is package lists' to know, and only their seals are here.
 package jobdir
 
 import (
@@ -5,11 +20,61 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
+
+// A Codec is the form of records on disk.
+type Codec string
+
+// The codecs.
+const (
+	Text   Codec = "text"   // lines, for people and other programs
+	Blocks Codec = "blocks" // block files, small and fast
+)
+
+// What marks the names of packed files: block files, and list files.
+const (
+	blocksSuffix = ".blocks"
+	ListsSuffix  = ".lists"
+)
+
+// PartName is the name of part i of a directory.
+func PartName(i int, c Codec) string {
+	name := fmt.Sprintf("part-%05d", i)
+	if c == Blocks {
+		name += blocksSuffix
+	}
+	return name
+}
+
+// IsText reports whether a file is text, by its name.
+func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
+
+func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
+
+// Parts lists the part files of a directory of a game, in order of name, held to
+// its seal: see store.OpenDir. A packed file is its only part.
+func Parts(fsys store.FS, dir, game string) ([]string, error) {
+	if !IsText(dir) {
+		return []string{dir}, nil
+	}
+	_, names, err := store.OpenDir(fsys, dir, game)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, name := range names {
+		if strings.HasPrefix(name, store.PartPrefix) {
+			parts = append(parts, path.Join(dir, name))
+		}
+	}
+	return parts, nil
+}
 
 // files are packed files that are open, of one kind, game and tier, and where their
 // ranges lie.

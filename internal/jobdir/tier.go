@@ -5,63 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"path"
 	"sort"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-// A Codec is the form of records on disk.
-type Codec string
-
-// The codecs.
-const (
-	Text   Codec = "text"   // lines, for people and other programs
-	Blocks Codec = "blocks" // block files, small and fast
-)
-
-// What marks the names of packed files: block files, and list files.
-const (
-	blocksSuffix = ".blocks"
-	ListsSuffix  = ".lists"
-)
-
-// PartName is the name of part i of a directory.
-func PartName(i int, c Codec) string {
-	name := fmt.Sprintf("part-%05d", i)
-	if c == Blocks {
-		name += blocksSuffix
-	}
-	return name
-}
-
-// IsText reports whether a file is text, by its name.
-func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
-
-func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
-
-// Parts lists the part files of a directory of a game, in order of name, held to
-// its seal: see store.OpenDir. A packed file is its only part.
-func Parts(fsys store.FS, dir, game string) ([]string, error) {
-	if !IsText(dir) {
-		return []string{dir}, nil
-	}
-	_, names, err := store.OpenDir(fsys, dir, game)
-	if err != nil {
-		return nil, err
-	}
-	var parts []string
-	for _, name := range names {
-		if strings.HasPrefix(name, store.PartPrefix) {
-			parts = append(parts, path.Join(dir, name))
-		}
-	}
-	return parts, nil
-}
 
 // A Tier is the records of one tier, open for reading.
 type Tier struct {

@@ -118,8 +118,10 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 		return nil, 0, err
 	}
 	for i, tier := range t.tiers {
-		part := &rulesPart{
-			slots: func(rng uint64) int { return len(t.g.Low(i, rng)) },
+		parts = append(parts, &rulesPart{
+			ranges: tier.Ranges(),
+			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
+			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
 			reader: func() rulesReader {
 				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(verifyAhead)}
 				if i+1 < len(t.tiers) {
@@ -127,12 +129,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 				}
 				return r
 			},
-		}
-		for j := range tier.Len() {
-			part.ranges = append(part.ranges, tier.Range(j))
-		}
-		part.files = []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}}
-		parts = append(parts, part)
+		})
 	}
 	return parts, game.MaxByteRemoteness, nil
 }

@@ -104,18 +104,15 @@ func (t *states) verify(ctx context.Context) error { return t.verifyBands(ctx, v
 
 // parts is one part: its positions lead to each other.
 func (t *states) parts() (parts []*rulesPart, most int, err error) {
-	part := &rulesPart{
-		own:   true,
-		files: []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
-		slots: func(rng uint64) int { return game.RangeLen(t.g, rng) },
+	return []*rulesPart{{
+		own:    true,
+		ranges: t.file.Ranges(),
+		files:  []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
+		slots:  func(rng uint64) int { return game.RangeLen(t.g, rng) },
 		reader: func() rulesReader {
 			return &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
 		},
-	}
-	for i := range t.file.Len() {
-		part.ranges = append(part.ranges, t.file.Range(i))
-	}
-	return []*rulesPart{part}, game.MaxByteRemoteness, nil
+	}}, game.MaxByteRemoteness, nil
 }
 
 // A stateReader reads the table of a game with cycles.

@@ -185,6 +185,15 @@ func (f *files) Len() int { return len(f.entries) }
 // Range is the i-th of these ranges.
 func (f *files) Range(i int) uint64 { return f.entries[i].Range }
 
+// Ranges are all of these ranges.
+func (f *files) Ranges() []uint64 {
+	ranges := make([]uint64, len(f.entries))
+	for i, e := range f.entries {
+		ranges[i] = e.Range
+	}
+	return ranges
+}
+
 // Counts is the number of records by value in all files.
 func (f *files) Counts() (all streamfmt.Counts) {
 	for _, file := range f.files {

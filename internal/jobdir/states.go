@@ -147,11 +147,11 @@ func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err err
 	if err := p.addAll(fsys, stateFiles(dir, names)); err != nil {
 		return nil, err
 	}
-	for i := range p.Len() {
-		if i > 0 && p.Range(i) <= p.Range(i-1) {
-			return nil, fmt.Errorf("%s: range %#x is in two of its files, or they are not in order", dir, p.Range(i))
+	ranges = p.Ranges()
+	for i, rng := range ranges {
+		if i > 0 && rng <= ranges[i-1] {
+			return nil, fmt.Errorf("%s: range %#x is in two of its files, or they are not in order", dir, rng)
 		}
-		ranges = append(ranges, p.Range(i))
 	}
 	return ranges, nil
 }

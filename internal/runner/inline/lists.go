@@ -52,6 +52,9 @@ func take[E any](kept *[]*E) *E {
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
 func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runListsFinal(ctx, job)
+	}
 	w := &listWork{job: job, memory: &r.lists}
 	var made lists.Kind
 	made, w.kind = lists.KindsOf(job.Step)

@@ -67,7 +67,7 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 	if like == "" {
 		return nil, nil
 	}
-	d := &Dir{fsys: fsys, g: g, parts: []sealed{{name: like}}}
+	d := &Dir{fsys: fsys, g: g, parts: []entry{{name: like}}}
 	if jobdir.IsText(path.Base(like)) {
 		if d, err = OpenDir(fsys, like, g); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 }
 
 // spans are those of a part.
-func (d *Dir) spans(f sealed) (spans []span, err error) {
+func (d *Dir) spans(f entry) (spans []span, err error) {
 	if jobdir.IsText(f.name) {
 		return d.samples(f.name)
 	}

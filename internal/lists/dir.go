@@ -45,21 +45,19 @@ type Dir struct {
 	fsys  store.FS
 	path  string
 	g     game.Acyclic
-	parts []sealed
-	boxes []box
+	parts []entry
+	boxes []entry
 }
 
-// sealed is a file of a directory.
-type sealed struct {
+// An entry is a file of a directory.
+type entry struct {
 	name string // with its path
 	seal *store.SealedFile
-}
 
-// A box is a file of an outbox.
-type box struct {
-	sealed
-	tier int                 // of a text
-	list *streamfmt.ListFile // nil of a text
+	// What follows is of an outbox.
+
+	tier int                 // that is told, of a text
+	list *streamfmt.ListFile // nil of a text; it cannot be read, but With a reader
 }
 
 // OpenDir opens the directory of a job of a game. What is not as its seal says, or of
@@ -71,46 +69,53 @@ func OpenDir(fsys store.FS, dir string, g game.Acyclic) (*Dir, error) {
 	}
 	d := &Dir{fsys: fsys, path: dir, g: g}
 	for _, name := range names {
-		f := sealed{name: path.Join(dir, name)}
+		f := entry{name: path.Join(dir, name)}
 		if seal != nil {
 			f.seal = seal.File(name)
 		}
 		if strings.HasPrefix(name, store.PartPrefix) {
 			d.parts = append(d.parts, f)
 		} else if strings.HasPrefix(name, store.OutboxPrefix) {
-			b, err := d.openBox(f)
-			if err != nil {
+			if err := d.openBox(&f); err != nil {
 				return nil, err
 			}
-			d.boxes = append(d.boxes, b)
+			d.boxes = append(d.boxes, f)
 		}
 	}
 	return d, nil
 }
 
 // openBox reads to which tiers a file of an outbox tells.
-func (d *Dir) openBox(f sealed) (b box, err error) {
-	b.sealed = f
+func (d *Dir) openBox(f *entry) error {
 	name := path.Base(f.name)
 	if jobdir.IsText(name) {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(name, store.OutboxPrefix), "-")
 		tier, err := strconv.ParseUint(digits, 10, 31)
 		if err != nil || int(tier) > d.g.Tiers() {
-			return b, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), d.g.Tiers())}
+			return &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), d.g.Tiers())}
 		}
-		b.tier = int(tier)
-		return b, nil
+		f.tier = int(tier)
+		return nil
 	}
-	in, list, err := d.openList(f)
+	in, list, err := d.openList(*f)
 	if err != nil {
-		return b, err
+		return err
 	}
-	b.list = list.With(nil)
-	return b, in.Close()
+	f.list = list.With(nil)
+	return in.Close()
+}
+
+// tells reports whether a file of an outbox tells a tier something.
+func (f *entry) tells(tier int) bool {
+	if f.list == nil {
+		return f.tier == tier
+	}
+	_, ok := f.list.Page(tier)
+	return ok
 }
 
 // openList opens a packed file of the game.
-func (d *Dir) openList(f sealed) (in store.File, list *streamfmt.ListFile, err error) {
+func (d *Dir) openList(f entry) (in store.File, list *streamfmt.ListFile, err error) {
 	if in, err = d.fsys.Open(f.name); err != nil {
 		return nil, nil, err
 	}

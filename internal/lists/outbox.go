@@ -15,6 +15,9 @@ import (
 // waits for the file should have something to write.
 const chunkSize = 512 << 10
 
+// pieceRows is how many rows are encoded at a time: whole cells.
+const pieceRows = 16 * streamfmt.CellRows
+
 // firstRows is for how many rows an outbox takes memory before any is told.
 const firstRows = 1 << 10
 
@@ -114,16 +117,14 @@ func (o *Outbox) Flush() error {
 
 // add puts sorted rows into the chunk.
 func (o *Outbox) add(tier int, rows []Row) error {
-	const step = 16 * streamfmt.CellRows
-	for len(rows) > 0 {
-		n := min(len(rows), step)
-		o.chunk.add(tier, rows[:n])
-		if o.chunk.Size() >= chunkSize {
-			if err := o.emitChunk(); err != nil {
-				return err
-			}
+	for piece := range slices.Chunk(rows, pieceRows) {
+		o.chunk.add(tier, piece)
+		if o.chunk.Size() < chunkSize {
+			continue
 		}
-		rows = rows[n:]
+		if err := o.emitChunk(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -306,15 +307,14 @@ func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jo
 
 // Append writes rows, which come after all those written before.
 func (w *PartWriter) Append(rows []Row) error {
-	const enough = 16 * streamfmt.CellRows
-	for piece := range slices.Chunk(rows, enough) {
-		if w.rest = append(w.rest, piece...); len(w.rest) < enough {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		if w.rest = append(w.rest, piece...); len(w.rest) < pieceRows {
 			continue
 		}
-		if err := w.write(w.rest[:enough]); err != nil {
+		if err := w.write(w.rest[:pieceRows]); err != nil {
 			return err
 		}
-		w.rest = w.rest[:copy(w.rest, w.rest[enough:])]
+		w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
 	}
 	return nil
 }

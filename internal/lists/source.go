@@ -36,10 +36,9 @@ type Source struct {
 // A file is cells of rows. Of a text, a cell is neighbouring lines, in any order; their
 // checksum was made when they were read through, so that nobody is given other ones.
 type file struct {
-	sealed
+	entry
 	fsys  store.FS
-	in    store.File          // nil: to be opened for each share
-	list  *streamfmt.ListFile // nil of a text
+	in    store.File // nil: to be opened for each share
 	cells []streamfmt.Cell
 }
 
@@ -49,7 +48,7 @@ type file struct {
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	s := newSource(d, tier, kind)
 	for _, f := range d.parts {
-		if err := s.addPart(d, f); err != nil {
+		if err := s.addFile(d, f, true); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -60,7 +59,7 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 // may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
 	s := newSource(&Dir{fsys: fsys, g: g}, tier, kind)
-	if err := s.addPart(s.dir, sealed{name, seal}); err != nil {
+	if err := s.addFile(s.dir, entry{name: name, seal: seal}, true); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -74,13 +73,10 @@ func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 			s = newSource(d, tier, kind)
 		}
 		for _, b := range d.boxes {
-			var err error
-			if b.list == nil && b.tier == tier {
-				err = s.addText(d, b.sealed, false)
-			} else if b.list != nil {
-				err = s.addBox(d, b)
+			if !b.tells(tier) {
+				continue
 			}
-			if err != nil {
+			if err := s.addFile(d, b, false); err != nil {
 				return nil, errors.Join(err, s.Close())
 			}
 		}
@@ -152,28 +148,50 @@ func (s *Source) add(f *file) error {
 	return in.Close()
 }
 
-// addPart adds a part, whose keys come after those of the one before.
-func (s *Source) addPart(d *Dir, f sealed) error {
-	if jobdir.IsText(f.name) {
-		if err := s.addText(d, f, true); err != nil {
-			return err
-		}
+// addFile adds the rows of the tier in a file: of an outbox, or of a part, whose keys
+// come after those of the one before.
+func (s *Source) addFile(d *Dir, e entry, part bool) (err error) {
+	f := &file{entry: e, fsys: d.fsys}
+	text := jobdir.IsText(e.name)
+	if !text && e.list == nil {
+		f.in, f.list, err = d.openList(e)
+	} else if f.in, err = d.fsys.Open(e.name); err == nil && !text {
+		f.list = e.list.With(f.in)
+	}
+	if err != nil {
+		return err
+	}
+	if text {
+		f.cells, err = s.readThrough(e.seal.Reader(f.in, e.name), e.name, part)
 	} else {
-		in, list, err := d.openList(f)
-		if err != nil {
-			return err
-		}
-		for _, p := range list.Pages() {
-			if p.Tier != s.tier {
-				err := &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of tier %d, expected tier %d", p.Tier, s.tier)}
-				return errors.Join(err, in.Close())
-			}
-		}
-		if err := s.addList(d, f, in, list); err != nil {
-			return err
-		}
+		f.cells, err = s.cellsOf(f, part)
+	}
+	if err != nil {
+		return errors.Join(err, f.in.Close())
+	}
+	if err := s.add(f); err != nil || !part {
+		return err
 	}
 	return s.ascends()
+}
+
+// cellsOf are the cells of the tier in a packed file. A part is of that tier alone.
+func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
+	damaged := func(format string, args ...any) ([]streamfmt.Cell, error) {
+		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf(format, args...)}
+	}
+	for _, p := range f.list.Pages() {
+		if part && p.Tier != s.tier {
+			return damaged("of tier %d, expected tier %d", p.Tier, s.tier)
+		}
+	}
+	if f.list.Kind() != s.kind {
+		return damaged("a list of %s, expected one of %s", f.list.Kind(), s.kind)
+	}
+	if p, ok := f.list.Page(s.tier); ok {
+		return f.list.Cells(p)
+	}
+	return nil, nil
 }
 
 // ascends wants the cells of the last file to be in order, and to come after those of
@@ -196,45 +214,6 @@ func (s *Source) ascends() error {
 		}
 	}
 	return nil
-}
-
-// addBox adds what a packed outbox tells to the tier.
-func (s *Source) addBox(d *Dir, b box) error {
-	if _, ok := b.list.Page(s.tier); !ok {
-		return nil
-	}
-	in, err := d.fsys.Open(b.name)
-	if err != nil {
-		return err
-	}
-	return s.addList(d, b.sealed, in, b.list.With(in))
-}
-
-// addList adds the rows of the tier in a packed file, which is open.
-func (s *Source) addList(d *Dir, f sealed, in store.File, list *streamfmt.ListFile) (err error) {
-	added := &file{sealed: f, fsys: d.fsys, in: in, list: list}
-	if list.Kind() != s.kind {
-		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("a list of %s, expected one of %s", list.Kind(), s.kind)}
-	} else if p, ok := list.Page(s.tier); ok {
-		added.cells, err = list.Cells(p)
-	}
-	if err != nil {
-		return errors.Join(err, in.Close())
-	}
-	return s.add(added)
-}
-
-// addText reads through a text, and notes where its cells lie.
-func (s *Source) addText(d *Dir, f sealed, sorted bool) error {
-	in, err := d.fsys.Open(f.name)
-	if err != nil {
-		return err
-	}
-	added := &file{sealed: f, fsys: d.fsys, in: in}
-	if added.cells, err = s.readThrough(f.seal.Reader(in, f.name), f.name, sorted); err != nil {
-		return errors.Join(err, in.Close())
-	}
-	return s.add(added)
 }
 
 // readThrough holds the lines of a text against the rules, and to be sorted.

@@ -1,6 +1,7 @@
 // Package solve is the loop of jobs that solves a game. It decides which job is
-// next, what it reads, what may go, and where an interrupted run goes on. It knows
-// neither how a runner runs a job nor what a step does. Of a tiered game:
+// next, what it reads, what may go, and where an interrupted run goes on; what of that
+// depends on the kind of game, a method says: byBlocks and byLists, of tiers, or states.
+// It knows neither how a runner runs a job nor what a step does. Of a tiered game:
 // InitFirst, PossibleMoves down the tiers, SolveMoves up again, the table,
 // FinalMoves.
 //

@@ -245,23 +245,13 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 			return err
 		}
 		cpu := used.Utime.Nano() + used.Stime.Nano()
-		for _, c := range []struct {
-			name  string
-			value int64
-		}{{step.RecordsIn, n.In}, {step.RecordsOut, n.Out}, {step.RecordsDone, n.Done},
-			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
-			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
+		count := func(name string, value int64) {
+			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
 		}
-		for name, value := range map[string]int64{step.MessagesSaid: n.Messages, step.Positions: n.Positions} {
-			if value > 0 {
-				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
-			}
-		}
-		for result, value := range n.New {
-			if value > 0 {
-				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.NewRecords(game.Result(result)), value)
-			}
-		}
+		n.Each(count)
+		count(step.Tasks, 1)
+		count(step.Wall, time.Since(begun).Milliseconds())
+		count(step.CPU, cpu/1e6)
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}

@@ -112,21 +112,21 @@ func (r *run) possible(tier int) {
 		shares := lists.Cut(r.share, src)
 		for i, sh := range shares {
 			n := part(i, len(shares), len(parts))
-			k := lists.NewPossible(r.g, tier, box[n])
+			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
 			if tier == 0 {
 				rows = lists.Start(r.g)
 			} else if rows, err = l.Load(rows, src, sh); err != nil {
 				r.t.Fatal(err)
 			}
-			out, err := k.Do(rows)
+			out, err := k.Do(nil, rows, nil)
 			if err == nil {
 				err = parts[n].Append(out)
 			}
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			r.told.Positions += k.Positions
-			r.told.Messages += k.Messages
+			r.told.Positions += k.Counted().Positions
+			r.told.Messages += k.Counted().Messages
 		}
 	})
 	r.forward = append(r.forward, d)
@@ -157,7 +157,7 @@ func (r *run) solve(tier int) error {
 			if came, err = l.Load(came, messages, sh); err != nil {
 				r.t.Fatal(err)
 			}
-			if values, err = lists.NewSolve(r.g, tier, box[n]).Do(values, have, came); err != nil {
+			if values, err = lists.NewKernel(step.Solve, r.g, tier, box[n]).Do(values, have, came); err != nil {
 				return
 			}
 			if err = parts[n].Append(values); err != nil {

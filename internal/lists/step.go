@@ -201,18 +201,13 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	makes, tells := KindsOf(name)
 	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
 	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
-	possible, solve := NewPossible(f.g, f.o.Tier, box), NewSolve(f.g, f.o.Tier, box)
+	kernel := NewKernel(name, f.g, f.o.Tier, box)
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
 		f.sorter.sort(b.parents)
 		f.sorter.sort(b.messages)
-		if name == step.Solve {
-			rows, err = solve.Do(rows, b.parents, b.messages)
-		} else {
-			rows, err = possible.Do(b.parents)
-		}
-		if err != nil {
+		if rows, err = kernel.Do(rows, b.parents, b.messages); err != nil {
 			return f.located(&b, err)
 		}
 		b.first += int64(len(b.keys))
@@ -248,10 +243,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = box.Flush()
 	}
-	n := possible.Counters
-	if name == step.Solve {
-		n = solve.Counters
-	}
+	n := kernel.Counted()
 	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
 	return writer.Finish(err)
 }

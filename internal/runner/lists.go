@@ -29,33 +29,27 @@ type Rows struct {
 // tier, in solve the positions of the tier too, in the final step the values of each
 // tier. What is open then is the caller's to close, by CloseRows.
 func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, CloseRows(all))
-			all = nil
-		}
-	}()
-	add := func(r Rows, err error) error {
-		if err == nil {
-			all = append(all, r)
-		}
-		return err
-	}
+	var open []func() (Rows, error)
+	told := func(kind lists.Kind) { open = append(open, func() (Rows, error) { return j.told(kind) }) }
 	switch j.Step {
 	case step.Final:
 		for i, file := range j.Input {
-			if err := add(j.file(g, file, j.InputTier(i))); err != nil {
-				return all, err
-			}
+			open = append(open, func() (Rows, error) { return j.file(g, file, j.InputTier(i)) })
 		}
-		return all, nil
 	case step.Solve:
-		if err := add(j.part(g)); err != nil {
-			return all, err
-		}
-		return all, add(j.told(lists.Messages))
+		open = append(open, func() (Rows, error) { return j.part(g) })
+		told(lists.Messages)
+	default:
+		told(lists.Parents)
 	}
-	return all, add(j.told(lists.Parents))
+	for _, rows := range open {
+		r, err := rows()
+		if err != nil {
+			return nil, errors.Join(err, CloseRows(all))
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 // CloseRows closes what is open of rows.

@@ -83,6 +83,24 @@ type Counters struct {
 	New      game.Tally // positions that are new, of a game with cycles
 }
 
+// Each calls do with each of them that a task tells, by its name: records, and what else
+// there is.
+func (n *Counters) Each(do func(name string, value int64)) {
+	do(RecordsIn, n.In)
+	do(RecordsOut, n.Out)
+	do(RecordsDone, n.Done)
+	some := func(name string, value int64) {
+		if value > 0 {
+			do(name, value)
+		}
+	}
+	some(MessagesSaid, n.Messages)
+	some(Positions, n.Positions)
+	for result, value := range n.New {
+		some(NewRecords(game.Result(result)), value)
+	}
+}
+
 // AddNew counts positions that are new, and are written.
 func (n *Counters) AddNew(fresh game.Tally) {
 	n.New.Add(fresh)

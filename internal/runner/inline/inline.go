@@ -3,9 +3,10 @@
 // not grow with it. The shuffle is a look at the right place: a range pulls
 // what it hears from the blocks that speak to it, which in sorted files is a
 // few cursors that move forward. Of a game by lists a worker loads a share of the keys
-// of a tier, from all that was told to it, and tells others into outboxes. In a pass over a game with cycles, where what will
-// speak to a range is not known, it is merged in memory as it is said, and in files
-// where that is too much. The package knows nothing of the loop of jobs.
+// of a tier, from all that was told to it, and tells others into outboxes. In a pass over
+// a game with cycles, where what will speak to a range is not known, it is merged in
+// memory as it is said, and in files where that is too much. The package knows nothing of
+// the loop of jobs.
 package inline
 
 import (
@@ -48,32 +49,22 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	if err != nil {
 		return runner.Stats{}, err
 	}
-	final := job.Step == step.Final
 	switch g := job.Game.(type) {
 	case game.Tiered:
-		j := &jobOf[game.Tiered]{job, g, borders}
-		if final {
-			return r.runFinal(ctx, j)
-		}
-		return r.runBlocks(ctx, j)
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
 	case game.Cyclic:
-		j := &jobOf[game.Cyclic]{job, g, borders}
-		if final {
-			return r.runStatesFinal(ctx, j)
-		}
-		return r.runStates(ctx, j)
+		return r.runStates(ctx, &jobOf[game.Cyclic]{job, g, borders})
 	case game.Acyclic:
-		j := &jobOf[game.Acyclic]{job, g, borders}
-		if final {
-			return r.runListsFinal(ctx, j)
-		}
-		return r.runLists(ctx, j)
+		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
 	}
 	return runner.Stats{}, game.UnknownKind(job.Game)
 }
 
 // runBlocks runs a job over a tier of blocks.
 func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runFinal(ctx, job)
+	}
 	w := &work{job: job, step: step.New(job.Step, job.g)}
 	defer w.close()
 	if err := w.open(); err != nil {

@@ -52,6 +52,9 @@ func take[E any](kept *[]*E) *E {
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
 func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runListsFinal(ctx, job)
+	}
 	w := &listWork{job: job, memory: &r.lists}
 	var made lists.Kind
 	made, w.kind = lists.KindsOf(job.Step)
@@ -83,7 +86,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	}
 	err = w.finish(o.run(ctx))
 	for _, worker := range w.workers {
-		n := worker.counted()
+		n := worker.kernel.Counted()
 		stats.Messages += n.Messages
 		if job.Step != step.Solve {
 			stats.Positions += n.Positions
@@ -168,13 +171,12 @@ func cutShares(most int, borders []game.Position, sources []*lists.Source) (shar
 // A rowChunk is the rows that a share gives a part.
 type rowChunk struct{ rows []lists.Row }
 
-// A listWorker is the memory of a worker, and its kernel: one of the two.
+// A listWorker is the memory of a worker, and its kernel.
 type listWorker struct {
 	*listWork
-	possible *lists.Possible
-	solve    *lists.Solve
-	out      *lists.Outbox
-	part     int // for which it tells
+	kernel lists.Kernel
+	out    *lists.Outbox
+	part   int // for which it tells
 
 	loader            lists.Loader
 	parents, messages []lists.Row
@@ -187,24 +189,13 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.workers = append(w.workers, worker)
 	w.mu.Unlock()
 	job, old := w.job, worker.out
-	worker.listWork, worker.possible, worker.solve, worker.part = w, nil, nil, 0
+	worker.listWork, worker.part = w, 0
 	worker.out = lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
 	if old != nil {
 		worker.out.Inherit(old)
 	}
-	if job.Step == step.Solve {
-		worker.solve = lists.NewSolve(job.g, job.Tier, worker.out)
-	} else {
-		worker.possible = lists.NewPossible(job.g, job.Tier, worker.out)
-	}
+	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out)
 	return worker.do
-}
-
-func (w *listWorker) counted() step.Counters {
-	if w.solve != nil {
-		return w.solve.Counters
-	}
-	return w.possible.Counters
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
@@ -215,27 +206,22 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 		}
 		w.part = s.part
 	}
-	switch w.job.Step {
-	case step.Init:
+	parents := &out.rows // which possible changes in place
+	if w.listWork.messages != nil {
+		parents = &w.parents
+		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s.Share); err != nil {
+			return err
+		}
+	}
+	if w.job.Step == step.Init {
 		out.rows = out.rows[:0]
 		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			out.rows = append(out.rows, start...)
 		}
-	case step.Possible:
-		out.rows, err = w.loader.Load(out.rows, w.listWork.parents, s.Share)
-	case step.Solve:
-		if w.parents, err = w.loader.Load(w.parents, w.listWork.parents, s.Share); err != nil {
-			return err
-		}
-		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s.Share); err != nil {
-			return err
-		}
-		out.rows, err = w.solve.Do(out.rows, w.parents, w.messages)
+	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s.Share); err != nil {
 		return err
 	}
-	if err == nil {
-		out.rows, err = w.possible.Do(out.rows)
-	}
+	out.rows, err = w.kernel.Do(out.rows, *parents, w.messages)
 	return err
 }
 

@@ -18,6 +18,9 @@ const mapShare = 0.5
 
 // runStates runs a pass over a game with cycles: all maps, then all reduces.
 func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runStatesFinal(ctx, job)
+	}
 	s := newShuffle(job, r.memory()/4)
 	s.free, r.heard = r.heard, nil
 	defer func() {

@@ -84,23 +84,31 @@ func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 	return s, nil
 }
 
-// OpenTiers opens files of the table of tiers that follow one another, from a first one
-// on, as one source: to load their rows in the order of keys.
-func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
-	all := newSource(&Dir{fsys: fsys, g: g}, first, Values)
+// EachTier opens files of the table of tiers that follow one another, from a first one
+// on, and calls do for each, which takes it over.
+func EachTier(fsys store.FS, names []string, g game.Acyclic, first int, do func(*Source) error) error {
 	var seals jobdir.Seals
 	for i, name := range names {
 		seal, err := seals.Of(fsys, name)
-		var s *Source
-		if err == nil {
-			s, err = OpenFile(fsys, name, g, first+i, Values, seal)
+		if err != nil {
+			return err
 		}
+		s, err := OpenFile(fsys, name, g, first+i, Values, seal)
 		if err == nil {
-			err = all.Take(s)
+			err = do(s)
 		}
 		if err != nil {
-			return nil, errors.Join(err, all.Close())
+			return err
 		}
+	}
+	return nil
+}
+
+// OpenTiers opens such files as one source: to load their rows in the order of keys.
+func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
+	all := newSource(&Dir{fsys: fsys, g: g}, first, Values)
+	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
+		return nil, errors.Join(err, all.Close())
 	}
 	return all, nil
 }

@@ -29,25 +29,26 @@ type Rows struct {
 // tier, in solve the positions of the tier too, in the final step the values of each
 // tier. What is open then is the caller's to close, by CloseRows.
 func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
-	var open []func() (Rows, error)
-	told := func(kind lists.Kind) { open = append(open, func() (Rows, error) { return j.told(kind) }) }
+	add := func(r Rows, err error) error {
+		if err == nil {
+			all = append(all, r)
+		}
+		return err
+	}
 	switch j.Step {
 	case step.Final:
-		for i, file := range j.Input {
-			open = append(open, func() (Rows, error) { return j.file(g, file, j.InputTier(i)) })
-		}
+		err = lists.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *lists.Source) error {
+			return add(Rows{Name: j.Input[len(all)], Kind: lists.Values, Packed: s}, nil)
+		})
 	case step.Solve:
-		open = append(open, func() (Rows, error) { return j.part(g) })
-		told(lists.Messages)
-	default:
-		told(lists.Parents)
-	}
-	for _, rows := range open {
-		r, err := rows()
-		if err != nil {
-			return nil, errors.Join(err, CloseRows(all))
+		if err = add(j.part(g)); err == nil {
+			err = add(j.told(lists.Messages))
 		}
-		all = append(all, r)
+	default:
+		err = add(j.told(lists.Parents))
+	}
+	if err != nil {
+		return nil, errors.Join(err, CloseRows(all))
 	}
 	return all, nil
 }
@@ -61,18 +62,6 @@ func CloseRows(all []Rows) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// file is a file of the table.
-func (j *Job) file(g game.Acyclic, name string, tier int) (r Rows, err error) {
-	var seals jobdir.Seals
-	seal, err := seals.Of(j.FS, name)
-	if err != nil {
-		return r, err
-	}
-	r.Name, r.Kind = name, lists.Values
-	r.Packed, err = lists.OpenFile(j.FS, name, g, tier, r.Kind, seal)
-	return r, err
 }
 
 // part is the positions of the job's tier.

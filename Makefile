@@ -83,7 +83,7 @@ test-hadoop-long: build ## the long ones: all jobs with three reducers, passes a
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(lines|rangeio|step|store|task|naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
+	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(step|store|task|naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
 
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)

@@ -21,11 +21,11 @@ import (
 
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -82,13 +82,6 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	return s.Runner.Run(ctx, job)
 }
 
-func (s *stopper) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	if pass.Name == s.at {
-		return runner.PassStats{}, errStop
-	}
-	return s.Runner.RunPass(ctx, pass)
-}
-
 // prepare makes the runs of a subject, and notes what is true.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
@@ -114,7 +107,7 @@ func (s *subject) prepare(t *testing.T) {
 		}
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
-		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == tierio.Blocks)}
+		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Blocks)}
 		if o.KeepAll {
 			o.Remember["keep"] = "all"
 		}
@@ -128,9 +121,9 @@ func (s *subject) prepare(t *testing.T) {
 	run("--keep all --compress --final yes")
 	run("--reducers 2 --final yes --until-tier " + s.until)
 	run("--reducers 2 --final yes --keep all --until-tier " + s.until)
-	half(solve.Options{Reducers: 2, Codec: tierio.Blocks})
-	half(solve.Options{Reducers: 2, Codec: tierio.Blocks, KeepAll: true})
-	half(solve.Options{Reducers: 2, Codec: tierio.Text, KeepAll: true})
+	half(solve.Options{Reducers: 2, Codec: jobdir.Blocks})
+	half(solve.Options{Reducers: 2, Codec: jobdir.Blocks, KeepAll: true})
+	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
 
 	s.table, s.final = files(t, filepath.Join(solved, "table")), finalText(t, solved)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {

@@ -17,9 +17,8 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -70,7 +69,7 @@ func reseal(t *testing.T, dir, spec string) {
 func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
 	t.Helper()
 	name := filepath.Join(dir, table.TierFile(g, tier))
-	in, err := tierio.OpenParts(store.Local{}, []string{name}, g, tier)
+	in, err := jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +106,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint64, s *block.State), counts func(*streamfmt.Counts)) {
 	t.Helper()
 	name := filepath.Join(dir, table.CyclicFile)
-	in, err := rangeio.OpenFile(store.Local{}, name, g)
+	in, err := jobdir.OpenStateFile(store.Local{}, name, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +125,8 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 			change(in.Range(i), &s)
 		}
 		var p streamfmt.Packed
-		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s, true)
+		p.AddState(in.Range(i), game.RangeLen(g, in.Range(i)), &s)
+		s.Count((*[256]uint64)(&p.Counts))
 		if i == 0 && counts != nil {
 			counts(&p.Counts)
 		}

@@ -6,9 +6,8 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -17,25 +16,20 @@ import (
 // from the one after it. In the last, every position is finished: data_first of it has
 // the values. Work is measured in slots.
 type byBlocks struct {
-	*run
+	*tiers
 	g game.Tiered
 }
 
-func runBlocks(ctx context.Context, l *loop, g game.Tiered) error {
-	r := newRun(l, g)
-	r.method = &byBlocks{r, g}
-	for tier := range r.last + 1 {
-		r.work += 2 * g.Slots(tier)
+func newBlocks(l *loop, g game.Tiered) *tiers {
+	t := newTiers(l, g)
+	t.records = &byBlocks{t, g}
+	for tier := range t.last + 1 {
+		t.work += 2 * g.Slots(tier)
 	}
-	return r.run(ctx)
+	return t
 }
 
-func (b *byBlocks) weight(name string, tier int) float64 {
-	if name == step.Final {
-		return 0
-	}
-	return b.g.Slots(tier)
-}
+func (b *byBlocks) weightOf(_ string, tier int) float64 { return b.g.Slots(tier) }
 
 // values is the directory with the values of a tier.
 func (b *byBlocks) values(tier int) string {
@@ -100,11 +94,11 @@ func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err 
 }
 
 func (b *byBlocks) write(out io.WriteCloser, tier int) error {
-	w := tierio.NewWriter(out, b.g, tier, tierio.Blocks)
+	w := jobdir.NewWriter(out, b.g, tier, jobdir.Blocks)
 	from := b.values(tier)
-	in, err := tierio.Open(b.data.FS, b.data.Dir(from), b.g, tier)
+	in, err := jobdir.OpenTier(b.data.FS, b.data.Dir(from), b.g, tier)
 	if err != nil {
-		return w.Finish(err, out)
+		return w.Finish(err)
 	}
 	defer in.Close()
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
@@ -112,7 +106,7 @@ func (b *byBlocks) write(out io.WriteCloser, tier int) error {
 	} else {
 		err = w.AppendTier(in)
 	}
-	return w.Finish(err, out)
+	return w.Finish(err)
 }
 
 func (b *byBlocks) letGo(tier int) error {
@@ -133,7 +127,7 @@ func (b *byBlocks) positions(ctx context.Context, tier int) (int64, error) {
 	return int64(seal.Records()), nil
 }
 
-func (b *byBlocks) canKeep(ctx context.Context, tier int) error {
+func (b *byBlocks) canKeepTier(ctx context.Context, tier int) error {
 	for _, name := range []string{first(tier), second(tier)} {
 		needed := b.tabled[tier] && (name == first(tier) || tier < b.last)
 		if err := b.canKeepDir(ctx, name, needed); err != nil {

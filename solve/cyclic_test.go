@@ -14,13 +14,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -50,7 +50,7 @@ func solvedCyclic(t *testing.T, g game.Cyclic, change func(*solve.Options)) (dir
 }
 
 func options() solve.Options {
-	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: tierio.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
 }
 
 func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
@@ -275,7 +275,7 @@ func TestCyclicOptions(t *testing.T) {
 		"3 reducers":    func(o *solve.Options) { o.Reducers = 3 },
 		"20 reducers":   func(o *solve.Options) { o.Reducers = 20 },
 		"keep all":      func(o *solve.Options) { o.KeepAll = true },
-		"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, tierio.Text, 2 },
+		"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 },
 		"little memory": func(o *solve.Options) { o.Runner = &inline.Runner{Memory: 400_000} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -305,12 +305,12 @@ type failing struct {
 
 var errFailing = errors.New("it is the test")
 
-func (f *failing) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
+func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, error) {
 	n := len(f.ran)
 	if n == f.at && !f.after {
-		return runner.PassStats{}, errFailing
+		return runner.Stats{}, errFailing
 	}
-	stats, err := f.Runner.RunPass(ctx, pass)
+	stats, err := f.Runner.Run(ctx, pass)
 	if err == nil && n == f.at {
 		err = errFailing
 	}

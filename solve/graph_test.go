@@ -3,7 +3,6 @@ package solve_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -12,15 +11,13 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
-	"github.com/treereduce/treereduce/internal/rangeio"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // streams runs passes as the commands do, from line to line, for a game that the
@@ -28,13 +25,14 @@ import (
 // reducer keeps the states in files.
 type streams struct{ inline.Runner }
 
-func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
+func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats, err error) {
 	if pass.Step == step.Final {
-		return s.Runner.RunPass(ctx, pass)
+		return s.Runner.Run(ctx, pass)
 	}
+	g := pass.Game.(game.Cyclic)
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
-		fresh, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
 		if err != nil {
 			return stats, err
 		}
@@ -44,35 +42,30 @@ func (s *streams) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.
 			return stats, err
 		}
 	}
-	o := step.Options{Source: "test", Combine: pass.Number%2 == 0}
+	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
 	var said, out bytes.Buffer
-	mapped, err := step.MapPass(pass.Step, pass.Number, pass.Game, in, &said, o)
+	mapped, err := step.Map(pass.Step, g, in, &said, o)
 	if err != nil {
 		return stats, err
 	}
 	stats.Messages = mapped.Messages
-	keeper, err := rangeio.NewKeeper(pass.FS, pass.States, pass.Output, 0, pass.Game)
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, 0, g)
 	if err != nil {
 		return stats, err
 	}
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
-	n, err := step.ReducePass(pass.Step, pass.Number, pass.Game, sorted, &out, keeper, o)
+	o.States = keeper
+	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
 	if err := keeper.Finish(err); err != nil {
 		return stats, err
 	}
-	stats.Add(n.New)
-	f, err := pass.FS.Create(filepath.Join(pass.Output, tierio.PartName(0, tierio.Blocks)))
+	stats.AddNew(n.New)
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
 	if err != nil {
 		return stats, err
 	}
-	w, err := streamfmt.NewRangeWriter(f, pass.Game.Spec())
-	if err == nil {
-		err = rangeio.AppendLines(w, pass.Game, &out, "test")
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	return stats, errors.Join(err, f.Close())
+	w := jobdir.NewRangeWriter(f, g, jobdir.Blocks)
+	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
 // TestGraphs solves games that end in wins for the player to move as well as in

@@ -11,11 +11,11 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // byLists solves a game by lists of rows: what the job of a tier tells others lies in
@@ -27,7 +27,7 @@ import (
 // which need not. For that a data_secondN that is needed no more stays, as a seal of
 // nothing, until all is solved.
 type byLists struct {
-	*run
+	*tiers
 
 	solves []bool    // by tier, whether data_second is to be made
 	rows   []float64 // by tier, of data_first
@@ -69,19 +69,16 @@ func (t *told) tell(job *runner.Job) error {
 	return nil
 }
 
-func runLists(ctx context.Context, l *loop, g game.Acyclic) error {
-	r := newRun(l, g)
-	r.work = 2
-	n := r.last + 1
-	r.method = &byLists{run: r, solves: make([]bool, n), rows: make([]float64, n), firsts: make([]*told, n), seconds: make([]*told, n)}
-	return r.run(ctx)
+func newLists(l *loop, g game.Acyclic) *tiers {
+	t := newTiers(l, g)
+	t.work = 2
+	n := t.last + 1
+	t.records = &byLists{tiers: t, solves: make([]bool, n), rows: make([]float64, n), firsts: make([]*told, n), seconds: make([]*told, n)}
+	return t
 }
 
-func (b *byLists) weight(name string, tier int) float64 {
-	switch {
-	case name == step.Final:
-		return 0
-	case name != step.Solve:
+func (b *byLists) weightOf(name string, tier int) float64 {
+	if name != step.Solve {
 		return 1 / float64(b.last+1)
 	}
 	return b.rows[tier] / b.sum
@@ -272,35 +269,21 @@ func (b *byLists) weigh(ctx context.Context) error {
 }
 
 func (b *byLists) write(out io.WriteCloser, tier int) error {
-	err := b.copy(out, tier)
-	if closed := out.Close(); err == nil {
-		err = closed
+	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Blocks)
+	in, err := b.open(second(tier), tier, lists.Values)
+	if err == nil {
+		err = errors.Join(in.Each(w.Append), in.Close())
 	}
-	return err
+	return w.Finish(err)
 }
 
-func (b *byLists) copy(out io.Writer, tier int) error {
-	w, err := lists.NewPartWriter(out, b.g, tier, lists.Values, tierio.Blocks)
-	if err != nil {
-		return err
-	}
-	if err := b.each(second(tier), tier, lists.Values, w.Append); err != nil {
-		return err
-	}
-	return w.Close()
-}
-
-// each calls do for all rows of the parts of a directory.
-func (b *byLists) each(name string, tier int, kind lists.Kind, do func(rows []lists.Row) error) error {
+// open opens the parts of a directory.
+func (b *byLists) open(name string, tier int, kind lists.Kind) (*lists.Source, error) {
 	d, err := lists.OpenDir(b.data.FS, b.data.Dir(name), b.g)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	in, err := lists.OpenPart(d, tier, kind)
-	if err != nil {
-		return err
-	}
-	return errors.Join(in.Each(do), in.Close())
+	return lists.OpenPart(d, tier, kind)
 }
 
 // letGo removes the positions of a tier, and what later tiers told those that are
@@ -324,20 +307,14 @@ func (b *byLists) letGo(tier int) error {
 }
 
 func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
-	var last uint64
-	err = b.each(first(tier), tier, lists.Parents, func(rows []lists.Row) error {
-		for _, r := range rows {
-			if n == 0 || r.Key != last {
-				n++
-			}
-			last = r.Key
-		}
-		return nil
-	})
-	return n, err
+	in, err := b.open(first(tier), tier, lists.Parents)
+	if err != nil {
+		return 0, err
+	}
+	return n, errors.Join(in.EachKey(func(game.Position) { n++ }), in.Close())
 }
 
-func (b *byLists) canKeep(ctx context.Context, tier int) error {
+func (b *byLists) canKeepTier(ctx context.Context, tier int) error {
 	for _, name := range []string{first(tier), second(tier)} {
 		seal, err := b.sealOf(ctx, name)
 		if err != nil {

@@ -18,12 +18,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -110,7 +110,7 @@ func listsOfGraphs(t *testing.T, n int) {
 			o.Reducers = 1 + r.IntN(4)
 			o.KeepAll = r.IntN(2) == 0
 			if o.KeepAll && r.IntN(2) == 0 {
-				o.Codec = tierio.Text
+				o.Codec = jobdir.Text
 			}
 		})
 		if got := bytesOf(t, other); got != sum {
@@ -158,7 +158,7 @@ func TestListOptions(t *testing.T) {
 		{"little memory", 8, func(o *solve.Options) {
 			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: 1}
 		}},
-		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, tierio.Text }},
+		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, jobdir.Text }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			runtime.GOMAXPROCS(test.workers)
@@ -168,7 +168,7 @@ func TestListOptions(t *testing.T) {
 			}
 			o := options()
 			test.change(&o)
-			if o.KeepAll && o.Codec == tierio.Blocks && !maps.Equal(partsOf(t, dir), parts) {
+			if o.KeepAll && o.Codec == jobdir.Blocks && !maps.Equal(partsOf(t, dir), parts) {
 				t.Error("the parts differ")
 			}
 			kept, err := filepath.Glob(filepath.Join(dir, "data_*"))

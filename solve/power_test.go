@@ -11,11 +11,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/store/storetest"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -55,13 +55,6 @@ func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 	return e.Runner.Run(ctx, job)
 }
 
-func (e *ender) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	if pass.Name == e.at {
-		return runner.PassStats{}, errEnd
-	}
-	return e.Runner.RunPass(ctx, pass)
-}
-
 // onDisk runs a game on a disk until a job, or to its end.
 func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
 	t.Helper()
@@ -92,7 +85,7 @@ func TestPowerCut(t *testing.T) {
 			{"long", func(o *solve.Options) { o.SyncAfter = 1 }, false, false},
 			{"long, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = 1, true }, false, true},
 			{"long, two reducers, text kept", func(o *solve.Options) {
-				o.SyncAfter, o.Reducers, o.KeepAll, o.Codec = 1, 2, true, tierio.Text
+				o.SyncAfter, o.Reducers, o.KeepAll, o.Codec = 1, 2, true, jobdir.Text
 			}, false, true},
 			{"quick", func(o *solve.Options) { o.SyncAfter = time.Hour }, true, false},
 			{"quick, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = time.Hour, true }, true, true},

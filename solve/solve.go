@@ -1,6 +1,7 @@
 // Package solve is the loop of jobs that solves a game. It decides which job is
-// next, what it reads, what may go, and where an interrupted run goes on. It knows
-// neither how a runner runs a job nor what a step does. Of a tiered game:
+// next, what it reads, what may go, and where an interrupted run goes on; what of that
+// depends on the kind of game, a method says: byBlocks and byLists, of tiers, or states.
+// It knows neither how a runner runs a job nor what a step does. Of a tiered game:
 // InitFirst, PossibleMoves down the tiers, SolveMoves up again, the table,
 // FinalMoves.
 //
@@ -25,15 +26,17 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/table"
 )
 
 // FinalDir is the name of the course's text within a data directory.
@@ -60,7 +63,7 @@ type Options struct {
 	Reducers  int
 	Combine   bool
 	KeepAll   bool         // keep the directories of the tiers
-	Codec     tierio.Codec // of those directories
+	Codec     jobdir.Codec // of those directories
 	Final     Final
 	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
 	// SyncAfter is how long a job must have run for its directory, and all that is made
@@ -117,11 +120,36 @@ type Result struct {
 	Wall      time.Duration
 }
 
-// loop is what the loops of both kinds of games have in common.
+// A method is how a game is solved: by blocks or lists, tier by tier, or by passes over
+// states. It says what comes next, and what of an earlier run still holds.
+type method interface {
+	// lookOver looks for what an earlier run has left.
+	lookOver(ctx context.Context) error
+	// canKeep wants that to be there, in the form asked for, which --keep all keeps.
+	canKeep(ctx context.Context) error
+	// solve runs the jobs up to the table, each by loop.job, or where Options.UntilTier
+	// ends them, and counts Result.Tiers then.
+	solve(ctx context.Context) error
+	// weight is how much of the work of the run a job is, where that is known before.
+	weight(job *runner.Job) float64
+	// finish makes the directory of a job that has run count.
+	finish(job *runner.Job, stats runner.Stats) error
+	// final says what the final step reads, and counts Result.Positions.
+	final(job *runner.Job)
+	// ours reports whether a directory is of a job, by its name.
+	ours(name string) bool
+}
+
+// loop is a run: the one loop of jobs of all games.
 type loop struct {
 	Options
+	how   method
+	g     game.Game
 	data  *store.Data
 	begun time.Time
+	last  int // tier; 0 of a game with cycles
+
+	sealed bool // an earlier run has made the table whole
 
 	work, done, before float64 // of the whole run; done so far; done by earlier runs
 	result             Result
@@ -139,10 +167,10 @@ type loop struct {
 
 // Run solves the game in a data directory, from where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	l := &loop{Options: o, data: data, begun: time.Now(), journal: openJournal(data),
+	l := &loop{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
 	stop := l.journal.beat()
-	err := l.solve(ctx, g)
+	err := l.run(ctx)
 	stop()
 	l.result.Wall = time.Since(l.begun)
 	state := Solved
@@ -173,69 +201,123 @@ func Check(g game.Game) error {
 	return nil
 }
 
-// solve chooses the loop: the one place in which the kinds of games part.
-func (l *loop) solve(ctx context.Context, g game.Game) error {
-	if err := Check(g); err != nil {
+// run chooses the method, the one place in which the kinds of games part, and solves.
+func (l *loop) run(ctx context.Context) error {
+	if err := Check(l.g); err != nil {
 		return err
 	}
-	switch g := g.(type) {
+	switch g := l.g.(type) {
 	case game.Tiered:
-		return runBlocks(ctx, l, g)
+		l.how = newBlocks(l, g)
 	case game.Cyclic:
-		return newCyclicRun(l, g).run(ctx)
+		l.how = newStates(l, g)
 	case game.Acyclic:
-		return runLists(ctx, l, g)
+		l.how = newLists(l, g)
 	}
-	return game.UnknownKind(g)
+	if err := l.resume(ctx); err != nil {
+		return err
+	}
+	if err := l.data.Remember(l.Remember); err != nil {
+		return err
+	}
+	if err := l.how.solve(ctx); err != nil || l.UntilTier >= 0 {
+		return err
+	}
+	return l.end(ctx)
 }
 
-// begin readies a job or a pass for the runner: with a directory to write in, with
-// the seed if its step is the one that reads it, and with news as event makes it.
-func (l *loop) begin(w *runner.Work, seeded string, event func(runner.Progress) Event) error {
-	l.again(w.Name)
-	if err := l.attempt(w); err != nil {
-		return err
-	}
-	w.FS, w.Reducers, w.Combine, w.Codec = &tierio.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
-	switch w.Step {
-	case seeded:
-		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+// resume looks for what an earlier run has left, and refuses a LateKeep that cannot be
+// met any more.
+func (l *loop) resume(ctx context.Context) (err error) {
+	if l.data.Resumed {
+		if l.sealed, err = l.wholeTable(ctx); err != nil {
 			return err
 		}
+	}
+	if err := l.how.lookOver(ctx); err != nil || !l.LateKeep || !l.KeepAll {
+		return err
+	}
+	return l.how.canKeep(ctx)
+}
+
+// job runs a job unless its directory is whole, and makes that count.
+func (l *loop) job(ctx context.Context, job *runner.Job) error {
+	if whole, err := l.whole(ctx, job.Name); err != nil || whole {
+		l.skip(job)
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stats, err := l.runJob(ctx, job)
+	if err != nil {
+		return fmt.Errorf("%s: %w", job.Name, err)
+	}
+	l.done += l.how.weight(job)
+	e := l.event(job, l.done)
+	e.Done, e.Stats = true, stats
+	l.report(e)
+	return nil
+}
+
+// runJob gives a job a directory to write in, the seed if its step is the one that reads
+// it, and hears of its progress.
+func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	l.again(job.Name)
+	if err := l.attempt(job); err != nil {
+		return stats, err
+	}
+	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = l.g, &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
+	switch job.Step {
+	case step.Init, step.Create:
+		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
+			return stats, err
+		}
 	case step.Final:
-		w.Codec = tierio.Text
+		job.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
-	w.Progress = func(p runner.Progress) {
-		e := event(p)
+	weight := l.how.weight(job)
+	job.Progress = func(p runner.Progress) {
+		e := l.event(job, l.done+p.Share*weight)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
 		l.report(e)
 	}
-	w.Progress(runner.Progress{})
-	return nil
+	job.Progress(runner.Progress{})
+	if stats, err = l.Runner.Run(ctx, job); err != nil {
+		return stats, err
+	}
+	return stats, l.how.finish(job, stats)
+}
+
+// skip counts the work of a job that an earlier run has done.
+func (l *loop) skip(job *runner.Job) {
+	weight := l.how.weight(job)
+	l.done += weight
+	l.before += weight
 }
 
 // attempt gives a job the directory to write in. The first job of a run may be at
 // work already, for a driver that has died.
-func (l *loop) attempt(w *runner.Work) (err error) {
+func (l *loop) attempt(job *runner.Job) (err error) {
 	if !l.looked {
 		l.looked = true
-		kept, err := l.data.Attempts(w.Name)
+		kept, err := l.data.Attempts(job.Name)
 		if err != nil {
 			return err
 		}
 		if len(kept) > 0 {
-			w.Output, w.Adopted = kept[0], true
+			job.Output, job.Adopted = kept[0], true
 			return nil
 		}
 	}
-	w.Output, err = l.data.Attempt(w.Name)
+	job.Output, err = l.data.Attempt(job.Name)
 	return err
 }
 
 // event is news of a job with so much done of the run's work.
-func (l *loop) event(job, step string, done float64) Event {
-	e := Event{Job: job, Step: step, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+func (l *loop) event(job *runner.Job, done float64) Event {
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
 	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
 		e.Left = max(0, e.Elapsed*(l.work-done)/now)
 	}
@@ -248,4 +330,48 @@ func (l *loop) report(e Event) {
 		l.Report(e)
 	}
 	l.journal.note(e, time.Since(l.jobAt))
+}
+
+// end looks up the value of the start, and writes the course's text, if it is wanted.
+func (l *loop) end(ctx context.Context) error {
+	value, err := l.lookUp()
+	if err != nil {
+		return err
+	}
+	l.result.Solved, l.result.Before, l.result.Value = true, l.sealed, value
+	job := runner.Job{Name: FinalDir, Step: step.Final}
+	l.how.final(&job)
+	wanted, err := l.wantsFinal(ctx)
+	if err == nil && wanted {
+		err = l.job(ctx, &job)
+	}
+	if err != nil || l.KeepAll {
+		return err
+	}
+	return l.clean()
+}
+
+// lookUp is the value of the start, in words.
+func (l *loop) lookUp() (string, error) {
+	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
+	if err != nil {
+		return "", err
+	}
+	defer t.Close()
+	value, ok, err := t.Lookup(l.g.Start())
+	if err == nil && !ok {
+		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
+	}
+	return l.g.Values().Text(value), err
+}
+
+// clean removes what is left over.
+func (l *loop) clean() error {
+	entries, err := l.data.FS.ReadDir(l.data.Path)
+	for _, e := range entries {
+		if l.how.ours(e.Name()) {
+			err = errors.Join(err, l.remove(e.Name()))
+		}
+	}
+	return errors.Join(err, l.data.FS.RemoveAll(l.data.Dir(seedFile)))
 }

@@ -13,11 +13,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -31,7 +31,7 @@ func solved(t *testing.T, g game.Tiered, change func(*solve.Options)) (dir strin
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: tierio.Blocks, Final: solve.FinalAuto, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalAuto, UntilTier: -1}
 	if change != nil {
 		change(&o)
 	}

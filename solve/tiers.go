@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,24 +13,22 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
-// run is one run of the loop over a game with tiers.
-type run struct {
+// tiers solves a game tier by tier, forward and back.
+type tiers struct {
 	*loop
-	method
-	g    game.Acyclic
-	last int // tier
+	records
+	g game.Acyclic
 
 	tables string      // the attempt in which tiers of the table are written; "" before the first
 	tabled []bool      // by tier, whether an earlier run has put it into the table
-	sealed bool        // an earlier run has put in all
-	tiers  *store.Seal // of those that are in it
+	inIt   *store.Seal // the tiers that are in the table
 
 	unsaved []int     // tiers that the seal on disk does not have yet, descending
 	savedAt time.Time // when it was written
@@ -39,11 +38,11 @@ type run struct {
 // many a second, and it names them all.
 const tiersEvery = 100 * time.Millisecond
 
-// A method is how the tiers of a game are solved: by blocks or by lists. It says what
-// a job reads, and what is needed no more.
-type method interface {
-	// weight is how much of the work of the run a job of a tier is.
-	weight(step string, tier int) float64
+// records are those of the tiers of a game: blocks or lists. They say what a job reads, and
+// what is needed no more.
+type records interface {
+	// weightOf is how much of the work of the run a job of a tier is.
+	weightOf(step string, tier int) float64
 	// needed reports, by tier, which of data_first0 to that of the tier until somebody
 	// needs; what is there, and is not to be made again, stays.
 	needed(ctx context.Context, until int) ([]bool, error)
@@ -60,29 +59,30 @@ type method interface {
 	letGo(tier int) error
 	// positions is how many positions a tier has that is not in the table.
 	positions(ctx context.Context, tier int) (int64, error)
-	// canKeep wants that to be there of a tier, in the form asked for, which --keep all
-	// keeps.
-	canKeep(ctx context.Context, tier int) error
+	// canKeepTier is method.canKeep of a tier.
+	canKeepTier(ctx context.Context, tier int) error
 }
 
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
 func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
 
-func newRun(l *loop, g game.Acyclic) *run {
-	r := &run{loop: l, g: g, last: g.Tiers()}
-	for range r.last + 1 {
-		r.result.Tiers = append(r.result.Tiers, -1)
+func newTiers(l *loop, g game.Acyclic) *tiers {
+	l.last = g.Tiers()
+	t := &tiers{loop: l, g: g, tabled: make([]bool, l.last+1), inIt: &store.Seal{Game: l.data.Game, Job: table.Dir}}
+	for range t.tabled {
+		l.result.Tiers = append(l.result.Tiers, -1)
 	}
-	return r
+	return t
 }
 
-func (r *run) run(ctx context.Context) error {
-	if err := r.lookOver(ctx); err != nil {
-		return err
+func (r *tiers) weight(job *runner.Job) float64 {
+	if job.Step == step.Final {
+		return 0
 	}
-	if err := r.data.Remember(r.Remember); err != nil {
-		return err
-	}
+	return r.weightOf(job.Step, job.Tier)
+}
+
+func (r *tiers) solve(ctx context.Context) error {
 	until := r.last
 	if r.UntilTier >= 0 {
 		until = min(until, r.UntilTier)
@@ -93,31 +93,20 @@ func (r *run) run(ctx context.Context) error {
 	if r.UntilTier >= 0 {
 		return r.count(ctx, until)
 	}
-	if err := r.backward(ctx); err != nil {
-		return err
-	}
-	if err := r.final(ctx); err != nil {
-		return err
-	}
-	return r.clean()
+	return r.backward(ctx)
 }
 
 // lookOver looks for the tiers that an earlier run has put into the table.
-func (r *run) lookOver(ctx context.Context) (err error) {
-	r.tabled = make([]bool, r.last+1)
-	r.tiers = &store.Seal{Game: r.data.Game, Job: table.Dir}
-	if !r.data.Resumed {
-		return nil
-	}
-	if r.sealed, err = r.wholeTable(ctx); err != nil {
-		return err
-	}
+func (r *tiers) lookOver(ctx context.Context) (err error) {
 	if r.sealed {
 		for tier := range r.tabled {
 			r.tabled[tier] = true
 		}
-		r.tiers, err = r.sealOf(ctx, table.Dir)
-		return errors.Join(err, r.canKeepAll(ctx))
+		r.inIt, err = r.sealOf(ctx, table.Dir)
+		return err
+	}
+	if !r.data.Resumed {
+		return nil
 	}
 	there, err := store.ReadSealFile(r.data.FS, r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
 	switch {
@@ -127,17 +116,17 @@ func (r *run) lookOver(ctx context.Context) (err error) {
 				return err
 			}
 		}
-	case err != nil && !tierio.Damaged(err):
+	case err != nil && !jobdir.Damaged(err):
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
 		r.warn("%s is not as it was written: the table is made again", r.data.Dir(filepath.Join(table.Dir, tiersSeal)))
 	}
-	return r.canKeepAll(ctx)
+	return nil
 }
 
 // takeTier takes a tier that an earlier run has put into the table. One that is
 // damaged is taken out.
-func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
+func (r *tiers) takeTier(ctx context.Context, f store.SealedFile) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -146,11 +135,11 @@ func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
 		if filepath.Base(name) != f.Name {
 			continue
 		}
-		switch err := tierio.CheckFile(r.data.FS, r.data.Dir(name), &f); {
+		switch err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f); {
 		case err == nil:
 			r.tabled[tier] = true
-			r.tiers.Files = append(r.tiers.Files, f)
-		case tierio.Damaged(err):
+			r.inIt.Files = append(r.inIt.Files, f)
+		case jobdir.Damaged(err):
 			r.warn("%v: made again", err)
 			return r.data.Remove(name)
 		default:
@@ -160,13 +149,9 @@ func (r *run) takeTier(ctx context.Context, f store.SealedFile) error {
 	return nil
 }
 
-// canKeepAll refuses a LateKeep that cannot be met any more.
-func (r *run) canKeepAll(ctx context.Context) error {
-	if !r.LateKeep || !r.KeepAll {
-		return nil
-	}
+func (r *tiers) canKeep(ctx context.Context) error {
 	for tier := range r.last + 1 {
-		if err := r.canKeep(ctx, tier); err != nil {
+		if err := r.canKeepTier(ctx, tier); err != nil {
 			return err
 		}
 	}
@@ -175,13 +160,13 @@ func (r *run) canKeepAll(ctx context.Context) error {
 
 // forward runs InitFirst and PossibleMoves until a tier, as far as somebody needs
 // what they make.
-func (r *run) forward(ctx context.Context, until int) error {
+func (r *tiers) forward(ctx context.Context, until int) error {
 	needed, err := r.needed(ctx, until)
 	if err != nil {
 		return err
 	}
 	for tier := range r.last + 1 {
-		job := runner.Job{Work: runner.Work{Name: first(tier), Step: step.Possible}, Tier: tier}
+		job := runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
 		if tier > until || !needed[tier] {
 			r.skip(&job)
 		} else if err := r.possibleTier(ctx, &job); err != nil {
@@ -197,7 +182,7 @@ func (r *run) forward(ctx context.Context, until int) error {
 }
 
 // possibleTier runs PossibleMoves of a tier; of tier 0, InitFirst.
-func (r *run) possibleTier(ctx context.Context, job *runner.Job) error {
+func (r *tiers) possibleTier(ctx context.Context, job *runner.Job) error {
 	if job.Tier == 0 {
 		job.Step = step.Init
 		job.Input = []string{r.data.Dir(seedFile)}
@@ -208,7 +193,7 @@ func (r *run) possibleTier(ctx context.Context, job *runner.Job) error {
 }
 
 // count counts the tiers that earlier runs made.
-func (r *run) count(ctx context.Context, until int) (err error) {
+func (r *tiers) count(ctx context.Context, until int) (err error) {
 	for tier := range until + 1 {
 		switch {
 		case r.result.Tiers[tier] >= 0:
@@ -224,14 +209,14 @@ func (r *run) count(ctx context.Context, until int) (err error) {
 }
 
 // inTable is the file of a tier that is in the table.
-func (r *run) inTable(tier int) *store.SealedFile {
-	return r.tiers.File(filepath.Base(table.TierFile(r.g, tier)))
+func (r *tiers) inTable(tier int) *store.SealedFile {
+	return r.inIt.File(filepath.Base(table.TierFile(r.g, tier)))
 }
 
 // backward runs SolveMoves from the last tier to the start. A tier is put into
 // the table while the job of the next one runs: both read its values and neither
 // needs the other.
-func (r *run) backward(ctx context.Context) error {
+func (r *tiers) backward(ctx context.Context) error {
 	tabling := make(chan error, 1) // the outcome for the tier before
 	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
@@ -254,8 +239,8 @@ func (r *run) backward(ctx context.Context) error {
 }
 
 // solveTier runs SolveMoves of a tier, unless it has its values.
-func (r *run) solveTier(ctx context.Context, tier int) error {
-	job := runner.Job{Tier: tier, Parents: r.data.Dir(first(tier)), Work: runner.Work{Name: second(tier), Step: step.Solve}}
+func (r *tiers) solveTier(ctx context.Context, tier int) error {
+	job := runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Parents: r.data.Dir(first(tier))}
 	ok, err := r.setSolve(ctx, &job)
 	if err == nil && ok {
 		return r.job(ctx, &job)
@@ -265,13 +250,13 @@ func (r *run) solveTier(ctx context.Context, tier int) error {
 }
 
 // sealTable makes the table whole, in which all tiers are and nothing else is to be.
-func (r *run) sealTable() error {
+func (r *tiers) sealTable() error {
 	entries, err := r.data.FS.ReadDir(r.data.Dir(table.Dir))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != tiersSeal && r.tiers.File(e.Name()) == nil {
+		if e.Name() != tiersSeal && r.inIt.File(e.Name()) == nil {
 			if err := r.data.Remove(filepath.Join(table.Dir, e.Name())); err != nil {
 				return err
 			}
@@ -281,17 +266,22 @@ func (r *run) sealTable() error {
 	if err := r.data.Last(); err != nil {
 		return err
 	}
-	if err := r.tiers.Sync(r.data.FS, r.data.Dir(table.Dir)); err != nil {
+	if err := r.inIt.Sync(r.data.FS, r.data.Dir(table.Dir)); err != nil {
 		return err
 	}
-	if err := r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
+	if err := r.inIt.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
 		return err
+	}
+	if r.tables != "" {
+		if err := r.data.FS.RemoveAll(r.tables); err != nil {
+			return err
+		}
 	}
 	return r.data.Remove(filepath.Join(table.Dir, tiersSeal))
 }
 
 // tableAndLetGo puts a tier into the table, and lets go what nothing needs any more.
-func (r *run) tableAndLetGo(tier int) error {
+func (r *tiers) tableAndLetGo(tier int) error {
 	if !r.tabled[tier] {
 		if err := r.table(tier); err != nil {
 			return fmt.Errorf("%s: %w", table.TierFile(r.g, tier), err)
@@ -317,16 +307,16 @@ func (r *run) tableAndLetGo(tier int) error {
 }
 
 // saveTiers writes the seal of the tiers that are in the table.
-func (r *run) saveTiers() error {
+func (r *tiers) saveTiers() error {
 	if r.tables == "" {
 		return nil // an earlier run has put in all
 	}
-	slices.SortFunc(r.tiers.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
-	return r.tiers.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
+	slices.SortFunc(r.inIt.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	return r.inIt.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
 }
 
 // table writes a tier's file of the table.
-func (r *run) table(tier int) (err error) {
+func (r *tiers) table(tier int) (err error) {
 	if r.tables == "" {
 		if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {
 			return err
@@ -349,22 +339,16 @@ func (r *run) table(tier int) (err error) {
 	if err := r.data.CommitFile(name, table.TierFile(r.g, tier)); err != nil {
 		return err
 	}
-	f, err := tierio.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
+	f, err := jobdir.Seal(r.data.FS, r.data.Dir(table.TierFile(r.g, tier)))
 	if err != nil {
 		return err
 	}
-	r.tiers.Files = append(r.tiers.Files, f)
+	r.inIt.Files = append(r.inIt.Files, f)
 	return nil
 }
 
-// final counts the table and writes the course's text, if it is wanted.
-func (r *run) final(ctx context.Context) error {
-	value, err := r.lookUp()
-	if err != nil {
-		return err
-	}
-	r.result.Solved, r.result.Before, r.result.Value = true, r.sealed, value
-	job := runner.Job{Work: runner.Work{Name: FinalDir, Step: step.Final}, Tier: r.last}
+func (r *tiers) final(job *runner.Job) {
+	job.Tier = r.last
 	most := uint64(0)
 	for tier := range r.last + 1 {
 		f := r.inTable(tier)
@@ -377,97 +361,21 @@ func (r *run) final(ctx context.Context) error {
 			most, job.Like = f.Records, name
 		}
 	}
-	if wanted, err := r.wantsFinal(ctx); err != nil || !wanted {
-		return err
-	}
-	return r.job(ctx, &job)
 }
 
-// lookUp is the value of the start, in words.
-func (r *run) lookUp() (string, error) {
-	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
-	if err != nil {
-		return "", err
+func (r *tiers) finish(job *runner.Job, stats runner.Stats) error {
+	err := r.commit(job, stats.Records)
+	if err == nil && (job.Step == step.Init || job.Step == step.Possible) {
+		r.result.Tiers[job.Tier] = cmp.Or(stats.Positions, stats.Records)
 	}
-	defer t.Close()
-	value, ok, err := t.Lookup(r.g.Start())
-	if err == nil && !ok {
-		err = errNoStart
-	}
-	return r.g.Values().Text(value), err
+	return err
 }
 
-// errNoStart is of a table in which the position before the first move is not.
-var errNoStart = errors.New("table: the start is missing: driver solve --overwrite begins anew")
-
-// clean removes what is left over.
-func (r *run) clean() error {
-	var err error
-	if r.tables != "" {
-		err = r.data.FS.RemoveAll(r.tables)
-	}
-	if r.KeepAll {
-		return err
-	}
-	entries, listed := r.data.FS.ReadDir(r.data.Path)
-	err = errors.Join(err, listed)
-	ours := make(map[string]bool)
-	for tier := range r.last + 1 {
-		ours[first(tier)], ours[second(tier)] = true, true
-	}
-	for _, e := range entries {
-		if ours[e.Name()] {
-			err = errors.Join(err, r.remove(e.Name()))
+func (r *tiers) ours(name string) bool {
+	for tier := range r.tabled {
+		if name == first(tier) || name == second(tier) {
+			return true
 		}
 	}
-	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
-}
-
-// job runs a job unless its directory is whole.
-func (r *run) job(ctx context.Context, job *runner.Job) error {
-	if whole, err := r.whole(ctx, job.Name); err != nil || whole {
-		r.skip(job)
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	job.Game = r.g
-	weight := r.weight(job.Step, job.Tier)
-	err := r.begin(&job.Work, step.Init, func(p runner.Progress) Event { return r.event(job, r.done+p.Share*weight) })
-	if err != nil {
-		return fmt.Errorf("%s: %w", job.Name, err)
-	}
-	stats, err := r.Runner.Run(ctx, job)
-	if err == nil {
-		err = r.commit(&job.Work, stats.Records)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", job.Name, err)
-	}
-	r.done += weight
-	if job.Step == step.Init || job.Step == step.Possible {
-		r.result.Tiers[job.Tier] = stats.Records
-		if stats.Positions > 0 {
-			r.result.Tiers[job.Tier] = stats.Positions
-		}
-	}
-	e := r.event(job, r.done)
-	e.Done, e.Stats = true, stats
-	r.report(e)
-	return nil
-}
-
-// skip counts the work of a job that an earlier run has done.
-func (r *run) skip(job *runner.Job) {
-	weight := r.weight(job.Step, job.Tier)
-	r.done += weight
-	r.before += weight
-}
-
-// event is news of a job, with so much done of the work of the run.
-func (r *run) event(job *runner.Job, done float64) Event {
-	e := r.loop.event(job.Name, job.Step, done)
-	e.Tier, e.Tiers = job.Tier, r.last
-	return e
+	return false
 }

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -28,10 +28,10 @@ func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 	if seal, known := l.seals[name]; known || !l.data.Resumed {
 		return seal, nil
 	}
-	seal, err := tierio.Check(ctx, l.data.FS, l.data.Dir(name), l.data.Game)
+	seal, err := jobdir.Check(ctx, l.data.FS, l.data.Dir(name), l.data.Game)
 	switch {
 	case err == nil:
-	case tierio.Damaged(err):
+	case jobdir.Damaged(err):
 		if _, missing := l.data.FS.Stat(l.data.Dir(name)); !errors.Is(missing, fs.ErrNotExist) {
 			l.damage[name] = err
 		}
@@ -93,11 +93,11 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 		if !strings.HasPrefix(f.Name, store.PartPrefix) {
 			continue
 		}
-		text := tierio.IsText(f.Name)
-		if text && l.Codec == tierio.Blocks {
+		text := jobdir.IsText(f.Name)
+		if text && l.Codec == jobdir.Blocks {
 			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
 		}
-		if !text && l.Codec == tierio.Text {
+		if !text && l.Codec == jobdir.Text {
 			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
 		}
 	}
@@ -130,26 +130,26 @@ const syncAfter = time.Second
 
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
-func (l *loop) commit(w *runner.Work, records int64) error {
-	files, err := tierio.SealAll(w.FS, w.Output)
+func (l *loop) commit(job *runner.Job, records int64) error {
+	files, err := jobdir.SealAll(job.FS, job.Output)
 	if err != nil {
 		return err
 	}
-	seal := &store.Seal{Game: l.data.Game, Job: w.Name, Files: files}
+	seal := &store.Seal{Game: l.data.Game, Job: job.Name, Files: files}
 	if n := seal.Records(); n != uint64(records) {
-		return fmt.Errorf("%d records were made, but %d are in %s", records, n, w.Output)
+		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
 	}
 	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
 		if err := l.data.Last(); err != nil {
 			return err
 		}
 	}
-	if err := l.data.Commit(w.Output, w.Name, files); err != nil {
+	if err := l.data.Commit(job.Output, job.Name, files); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seals[w.Name] = seal
+	l.seals[job.Name] = seal
 	return nil
 }
 
@@ -185,6 +185,6 @@ func CheckFinal(ctx context.Context, fsys store.FS, data, game string) error {
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_, err := tierio.Check(ctx, fsys, dir, game)
+	_, err := jobdir.Check(ctx, fsys, dir, game)
 	return err
 }

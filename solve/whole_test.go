@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -39,15 +39,15 @@ func TestOpenPositions(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
 	o.Runner = &forger{at: "data_second0", forge: func(job *runner.Job) (runner.Stats, error) {
-		file, err := job.FS.Create(filepath.Join(job.Output, tierio.PartName(0, job.Codec)))
+		file, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0, job.Codec)))
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		g, _ := job.Blocks()
-		w := tierio.NewWriter(file, g, job.Tier, job.Codec)
-		chunk := tierio.NewChunk(g, job.Codec)
+		g, _ := job.Game.(game.Tiered)
+		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
+		chunk := jobdir.NewChunk(g, job.Codec)
 		chunk.Add(step.Start(g))
-		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk), file)
+		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
 	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
@@ -108,7 +108,7 @@ func TestPartInTable(t *testing.T) {
 	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatal(err)
 	}
-	part, err := os.ReadFile(filepath.Join(dir, "data_second12", tierio.PartName(0, tierio.Blocks)))
+	part, err := os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Blocks)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func TestNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := tierio.NewWriter(file, g, 0, tierio.Blocks)
-	if err := errors.Join(w.Finish(nil, file), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+	w := jobdir.NewWriter(file, g, 0, jobdir.Blocks)
+	if err := errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the start is missing") {

@@ -3,7 +3,6 @@ package streamfmt
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -16,15 +15,9 @@ import (
 const (
 	fileMagic = "TRBLOCK2"
 	tailMagic = "TRBLEND1"
-	tailSize  = 48
 	pageSize  = 256 // blocks
-	entrySize = 28
-	sumSize   = 4
 	countSize = 9
-	maxSpec   = 1 << 10
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Counts is the number of records by value; index 0 counts the open ones.
 type Counts [256]uint64
@@ -78,9 +71,7 @@ func (p *Packed) end(rng uint64, from int) {
 
 // A Writer writes a block file.
 type Writer struct {
-	w      io.Writer
-	head   []byte
-	offset uint64
+	frameWriter
 	index  []byte
 	pages  []page // offset in index for now
 	blocks uint64
@@ -100,13 +91,9 @@ func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
 	return newWriter(w, fileMagic, spec, tier)
 }
 
-func newWriter(w io.Writer, magic, spec string, tier int) (*Writer, error) {
-	head := append([]byte(magic), binary.AppendUvarint(nil, uint64(len(spec)))...)
-	head = binary.AppendUvarint(append(head, spec...), uint64(tier))
-	if _, err := w.Write(head); err != nil {
-		return nil, err
-	}
-	return &Writer{w: w, head: head, offset: uint64(len(head))}, nil
+func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
+	w := new(Writer)
+	return w, w.begin(out, magic, spec, binary.AppendUvarint(nil, uint64(tier))...)
 }
 
 // Append writes packed blocks, whose ranges are above all those written before.
@@ -119,9 +106,7 @@ func (w *Writer) Append(p *Packed) error {
 		from = end
 	}
 	w.counts.Add(&p.Counts)
-	w.offset += uint64(len(p.Bytes))
-	_, err := w.w.Write(p.Bytes)
-	return err
+	return w.write(p.Bytes)
 }
 
 // enter puts a block into the index.
@@ -165,8 +150,7 @@ func (w *Writer) AppendFile(f *File) error {
 		if err := w.enter(e.Range, w.offset, uint64(len(raw)), e.Sum); err != nil {
 			return err
 		}
-		w.offset += uint64(len(raw))
-		if _, err := w.w.Write(raw); err != nil {
+		if err := w.write(raw); err != nil {
 			return err
 		}
 	}
@@ -177,56 +161,27 @@ func (w *Writer) AppendFile(f *File) error {
 // Close writes the index and the tail; it does not close the file below.
 func (w *Writer) Close() error {
 	w.closePage()
-	var end []byte // directory, summary, tail
+	var directory, summary []byte
 	for _, p := range w.pages {
 		for _, n := range []uint64{p.first, p.block, w.offset + p.at} {
-			end = binary.LittleEndian.AppendUint64(end, n)
+			directory = binary.LittleEndian.AppendUint64(directory, n)
 		}
-		end = binary.LittleEndian.AppendUint32(end, p.sum)
+		directory = binary.LittleEndian.AppendUint32(directory, p.sum)
 	}
-	dirAt := w.offset + uint64(len(w.index))
-	summaryAt := dirAt + uint64(len(end))
 	for v, n := range w.counts {
 		if n > 0 {
-			end = binary.LittleEndian.AppendUint64(append(end, byte(v)), n)
+			summary = binary.LittleEndian.AppendUint64(append(summary, byte(v)), n)
 		}
 	}
-	for _, n := range []uint64{w.offset, dirAt, summaryAt, w.blocks} {
-		end = binary.LittleEndian.AppendUint64(end, n)
-	}
-	end = binary.LittleEndian.AppendUint64(end, frameSum(w.head, end))
-	end = append(end, tailMagic...)
-	_, err := w.w.Write(append(w.index, end...))
-	return err
+	return w.end(w.index, directory, summary, w.blocks, tailMagic)
 }
-
-// frameSum is the checksum of what stands before the blocks and after the index,
-// the end without the checksum and the mark.
-func frameSum(head, end []byte) uint64 {
-	return uint64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, end))
-}
-
-// A FormatError is a block file that is damaged, cut short or of another kind.
-type FormatError struct {
-	File   string
-	Reason string
-}
-
-func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
 
 // A File reads a block file. It is safe for concurrent use.
 type File struct {
-	r      io.ReaderAt
-	name   string
-	spec   string
+	frame
 	tier   int
 	counts Counts
-	blocks uint64
-	start  uint64 // where the blocks begin
-	index  uint64 // where they end
-	dirAt  uint64
 	dir    []byte
-	sum    uint32
 }
 
 // OpenFile reads head and tail of a block file of so many bytes, called name in
@@ -246,86 +201,24 @@ func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 }
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
-	f := &File{r: r, name: name}
-	head := make([]byte, min(size, int64(len(magic)+2*binary.MaxVarintLen64+maxSpec)))
-	if err := f.readAt(head, 0); err != nil {
+	f := &File{frame: frame{r: r, name: name}}
+	dir, summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
+		tier, used := binary.Uvarint(rest)
+		f.tier = int(tier)
+		return used, used > 0 && tier <= 1<<20
+	}, func(directory, summary uint64) bool {
+		return f.count <= uint64(size) && directory == (f.count+pageSize-1)/pageSize*entrySize &&
+			summary%countSize == 0 && summary <= 256*countSize
+	})
+	if err != nil {
 		return nil, err
 	}
-	rest, ok := bytes.CutPrefix(head, []byte(magic))
-	if !ok {
-		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
-	}
-	n, used := binary.Uvarint(rest)
-	if used <= 0 || n > maxSpec || uint64(len(rest)-used) < n {
-		return nil, f.errorf("damaged at its beginning")
-	}
-	rest = rest[used:]
-	f.spec, rest = string(rest[:n]), rest[n:]
-	tier, used := binary.Uvarint(rest)
-	if used <= 0 || tier > 1<<20 {
-		return nil, f.errorf("damaged at its beginning")
-	}
-	f.tier = int(tier)
-	f.start = uint64(len(head) - len(rest) + used)
-
-	tail := make([]byte, tailSize)
-	end := size - tailSize
-	if end < int64(f.start) {
-		return nil, f.errorf("cut short: %d bytes", size)
-	}
-	if err := f.readAt(tail, end); err != nil {
-		return nil, err
-	}
-	if string(tail[tailSize-len(tailMagic):]) != tailMagic {
-		return nil, f.errorf("cut short: its end mark is missing after %d bytes", size)
-	}
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(tail[8*i:]) }
-	f.index, f.dirAt, f.blocks = word(0), word(1), word(3)
-	summaryAt := word(2)
-	pages := (f.blocks + pageSize - 1) / pageSize
-	if f.index < f.start || f.dirAt < f.index || summaryAt < f.dirAt || summaryAt > uint64(end) ||
-		f.blocks > uint64(size) || summaryAt-f.dirAt != pages*entrySize || (uint64(end)-summaryAt)%countSize != 0 ||
-		uint64(end)-summaryAt > 256*countSize {
-		return nil, f.errorf("damaged at its end")
-	}
-	rest = make([]byte, uint64(size)-f.dirAt)
-	if err := f.readAt(rest, int64(f.dirAt)); err != nil {
-		return nil, err
-	}
-	if frameSum(head[:f.start], rest[:len(rest)-16]) != word(4) {
-		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
-	}
-	f.sum = uint32(word(4))
-	f.dir = rest[:pages*entrySize]
-	for s := rest[len(f.dir) : len(rest)-tailSize]; len(s) > 0; s = s[countSize:] {
-		f.counts[s[0]] = binary.LittleEndian.Uint64(s[1:])
+	f.dir = bytes.Clone(dir)
+	for ; len(summary) > 0; summary = summary[countSize:] {
+		f.counts[summary[0]] = binary.LittleEndian.Uint64(summary[1:])
 	}
 	return f, nil
 }
-
-func (f *File) errorf(format string, args ...any) error {
-	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
-}
-
-func (f *File) readAt(buf []byte, at int64) error { return readFull(f.r, f.name, buf, at) }
-
-// readFull fills buf; a file that ends before is cut short.
-func readFull(r io.ReaderAt, name string, buf []byte, at int64) error {
-	n, err := r.ReadAt(buf, at)
-	if n == len(buf) {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return &FormatError{File: name, Reason: fmt.Sprintf("cut short at byte %d", at+int64(n))}
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
-// Name is what the file is called in errors.
-func (f *File) Name() string { return f.name }
-
-// Spec is the game that the file says it is of.
-func (f *File) Spec() string { return f.spec }
 
 // Tier is the tier of all its positions.
 func (f *File) Tier() int { return f.tier }
@@ -335,9 +228,6 @@ func (f *File) Counts() Counts { return f.counts }
 
 // Records is the number of its records.
 func (f *File) Records() uint64 { return f.counts.Total() }
-
-// Sum is the checksum on which all others of the file hang.
-func (f *File) Sum() uint32 { return f.sum }
 
 // Check reads the whole file, and holds every block to its checksum.
 func (f *File) Check() error {
@@ -368,13 +258,12 @@ func (f *File) Entries() ([]Entry, error) {
 	if err := f.readAt(index, int64(f.index)); err != nil {
 		return nil, err
 	}
-	entries := make([]Entry, 0, min(f.blocks, uint64(len(index))))
+	entries := make([]Entry, 0, min(f.count, uint64(len(index))))
 	for i := range len(f.dir) / entrySize {
-		from, to := f.pageBounds(i)
-		if from < f.index || to < from || to > f.dirAt {
-			return nil, f.errorf("damaged in its directory")
+		from, to, err := f.pageBounds(i)
+		if err != nil {
+			return nil, err
 		}
-		var err error
 		n := len(entries)
 		if entries, err = f.readPage(entries, index[from-f.index:to-f.index], i); err != nil {
 			return nil, err
@@ -393,11 +282,15 @@ func (f *File) page(i int) page {
 }
 
 // pageBounds is where a page begins and ends.
-func (f *File) pageBounds(i int) (from, to uint64) {
+func (f *File) pageBounds(i int) (from, to uint64, err error) {
+	from, to = f.page(i).at, f.dirAt
 	if next := (i + 1) * entrySize; next < len(f.dir) {
-		return f.page(i).at, f.page(i + 1).at
+		to = f.page(i + 1).at
 	}
-	return f.page(i).at, f.dirAt
+	if from < f.index || to < from || to > f.dirAt {
+		err = f.errorf("damaged in its directory")
+	}
+	return from, to, err
 }
 
 // readPage appends the entries of a page, whose bytes are given.
@@ -407,7 +300,7 @@ func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
 	}
 	rng, offset := p.first, p.block
-	for n := uint64(i) * pageSize; n < min(f.blocks, uint64(i+1)*pageSize); n++ {
+	for n := uint64(i) * pageSize; n < min(f.count, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
 		if a <= 0 || b <= 0 || len(src) < a+b+sumSize || offset < f.start || offset > f.index ||
@@ -435,9 +328,9 @@ func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
 	if i < 0 {
 		return e, false, nil
 	}
-	from, to := f.pageBounds(i)
-	if from < f.index || to < from || to > f.dirAt {
-		return e, false, f.errorf("damaged in its directory")
+	from, to, err := f.pageBounds(i)
+	if err != nil {
+		return e, false, err
 	}
 	buf := make([]byte, to-from)
 	if err := f.readAt(buf, int64(from)); err != nil {

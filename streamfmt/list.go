@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math/bits"
 	"slices"
 	"sort"
@@ -15,7 +15,6 @@ import (
 const (
 	listMagic     = "TRLISTS1"
 	listTailMagic = "TRLSEND1"
-	listEntrySize = 28
 	rowCountSize  = 10
 
 	// CellRows is how many rows a cell has at most: few, as it is read whole by
@@ -184,10 +183,7 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 
 // A ListWriter writes a list file.
 type ListWriter struct {
-	w      io.Writer
-	head   []byte
-	offset uint64
-	kind   RowKind
+	frameWriter
 	pages  map[int]*listPage
 	rows   uint64
 	counts []uint64
@@ -202,13 +198,9 @@ type listPage struct {
 }
 
 // NewListWriter begins a list file of a game.
-func NewListWriter(w io.Writer, spec string, kind RowKind) (*ListWriter, error) {
-	head := append([]byte(listMagic), binary.AppendUvarint(nil, uint64(len(spec)))...)
-	head = append(append(head, spec...), byte(kind))
-	if _, err := w.Write(head); err != nil {
-		return nil, err
-	}
-	return &ListWriter{w: w, head: head, offset: uint64(len(head)), kind: kind, pages: make(map[int]*listPage)}, nil
+func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error) {
+	w := &ListWriter{pages: make(map[int]*listPage)}
+	return w, w.begin(out, listMagic, spec, byte(kind))
 }
 
 // Append writes packed rows, in any order.
@@ -236,58 +228,35 @@ func (w *ListWriter) Append(p *PackedRows) error {
 		}
 		w.counts[v] += n
 	}
-	w.offset += uint64(len(p.Bytes))
-	_, err := w.w.Write(p.Bytes)
-	return err
+	return w.write(p.Bytes)
 }
 
 // Close writes the index and the tail; it does not close the file below.
 func (w *ListWriter) Close() error {
-	tiers := make([]int, 0, len(w.pages))
-	for tier := range w.pages {
-		tiers = append(tiers, tier)
-	}
-	slices.Sort(tiers)
-	var index, end []byte // end: directory, summary, tail
-	for _, tier := range tiers {
+	var index, directory, summary []byte
+	for _, tier := range slices.Sorted(maps.Keys(w.pages)) {
 		page := w.pages[tier]
-		end = binary.LittleEndian.AppendUint32(end, uint32(tier))
-		end = binary.LittleEndian.AppendUint32(end, page.cells)
-		end = binary.LittleEndian.AppendUint64(end, page.rows)
-		end = binary.LittleEndian.AppendUint64(end, w.offset+uint64(len(index)))
-		end = binary.LittleEndian.AppendUint32(end, crc32.Checksum(page.bytes, castagnoli))
+		directory = binary.LittleEndian.AppendUint32(directory, uint32(tier))
+		directory = binary.LittleEndian.AppendUint32(directory, page.cells)
+		directory = binary.LittleEndian.AppendUint64(directory, page.rows)
+		directory = binary.LittleEndian.AppendUint64(directory, w.offset+uint64(len(index)))
+		directory = binary.LittleEndian.AppendUint32(directory, crc32.Checksum(page.bytes, castagnoli))
 		index = append(index, page.bytes...)
 	}
-	dirAt := w.offset + uint64(len(index))
-	summaryAt := dirAt + uint64(len(end))
 	for v, n := range w.counts {
 		if n > 0 {
-			end = binary.LittleEndian.AppendUint16(end, uint16(v))
-			end = binary.LittleEndian.AppendUint64(end, n)
+			summary = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(summary, uint16(v)), n)
 		}
 	}
-	for _, n := range []uint64{w.offset, dirAt, summaryAt, w.rows} {
-		end = binary.LittleEndian.AppendUint64(end, n)
-	}
-	end = binary.LittleEndian.AppendUint64(end, frameSum(w.head, end))
-	end = append(end, listTailMagic...)
-	_, err := w.w.Write(append(index, end...))
-	return err
+	return w.end(index, directory, summary, w.rows, listTailMagic)
 }
 
 // A ListFile reads a list file. It is safe for concurrent use.
 type ListFile struct {
-	r     io.ReaderAt
-	name  string
-	spec  string
-	kind  RowKind
-	rows  uint64
-	start uint64 // where the cells begin
-	index uint64 // where they end
-	dirAt uint64
-	pages []ListPage
-	count []byte // the summary
-	sum   uint32
+	frame
+	kind    RowKind
+	pages   []ListPage
+	summary []byte
 }
 
 // A ListPage is where the places of the cells of a tier lie.
@@ -300,70 +269,33 @@ type ListPage struct {
 	sum     uint32
 }
 
-// endSize is how much of a list file is read first, in one go.
-const endSize = 4 << 10
-
 // OpenListFile reads head, directory and tail of a list file of so many bytes, called
 // name in errors. A file that is cut short or damaged there is a *FormatError.
 func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
-	f := &ListFile{r: r, name: name}
-	head := make([]byte, min(size, int64(len(listMagic)+binary.MaxVarintLen64+maxSpec+1)))
-	if err := f.readAt(head, 0); err != nil {
-		return nil, err
-	}
-	rest, ok := bytes.CutPrefix(head, []byte(listMagic))
-	if !ok {
-		return nil, f.errorf("not a list file: it begins with %q, expected %q", head[:min(8, len(head))], listMagic)
-	}
-	n, used := binary.Uvarint(rest)
-	if used <= 0 || n > maxSpec || uint64(len(rest)-used) <= n || int(rest[uint64(used)+n]) >= len(rowKinds) {
-		return nil, f.errorf("damaged at its beginning")
-	}
-	rest = rest[used:]
-	f.spec, f.kind, rest = string(rest[:n]), RowKind(rest[n]), rest[n+1:]
-	f.start = uint64(len(head) - len(rest))
-
-	if size-tailSize < int64(f.start) {
-		return nil, f.errorf("cut short: %d bytes", size)
-	}
-	end := make([]byte, min(size, endSize))
-	if err := f.readAt(end, size-int64(len(end))); err != nil {
-		return nil, err
-	}
-	tail := end[len(end)-tailSize:]
-	if string(tail[tailSize-len(listTailMagic):]) != listTailMagic {
-		return nil, f.errorf("cut short: its end mark is missing after %d bytes", size)
-	}
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(tail[8*i:]) }
-	f.index, f.dirAt, f.rows = word(0), word(1), word(3)
-	summaryAt, tailAt := word(2), uint64(size)-tailSize
-	if f.index < f.start || f.dirAt < f.index || summaryAt < f.dirAt || summaryAt > tailAt ||
-		(summaryAt-f.dirAt)%listEntrySize != 0 || (tailAt-summaryAt)%rowCountSize != 0 || (tailAt-summaryAt)/rowCountSize > 1<<16 {
-		return nil, f.errorf("damaged at its end")
-	}
-	if need := uint64(size) - f.dirAt; need <= uint64(len(end)) {
-		end = end[uint64(len(end))-need:]
-	} else {
-		end = make([]byte, need)
-		if err := f.readAt(end, int64(f.dirAt)); err != nil {
-			return nil, err
+	f := &ListFile{frame: frame{r: r, name: name}}
+	directory, summary, err := f.open(size, listMagic, listTailMagic, "list file", func(rest []byte) (int, bool) {
+		if len(rest) == 0 || int(rest[0]) >= len(rowKinds) {
+			return 0, false
 		}
+		f.kind = RowKind(rest[0])
+		return 1, true
+	}, func(directory, summary uint64) bool {
+		return directory%entrySize == 0 && summary%rowCountSize == 0 && summary/rowCountSize <= 1<<16
+	})
+	if err != nil {
+		return nil, err
 	}
-	if frameSum(head[:f.start], end[:len(end)-16]) != word(4) {
-		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
-	}
-	f.sum = uint32(word(4))
-	f.count = bytes.Clone(end[summaryAt-f.dirAt : len(end)-tailSize])
-	return f, f.readDirectory(end[:summaryAt-f.dirAt])
+	f.summary = bytes.Clone(summary)
+	return f, f.readDirectory(directory)
 }
 
 // readDirectory reads where the pages lie, which follow one another up to the
 // directory.
 func (f *ListFile) readDirectory(dir []byte) error {
-	f.pages = make([]ListPage, len(dir)/listEntrySize)
+	f.pages = make([]ListPage, len(dir)/entrySize)
 	at, rows := f.index, uint64(0)
 	for i := range f.pages {
-		e := dir[i*listEntrySize:]
+		e := dir[i*entrySize:]
 		p := ListPage{
 			Tier:  int(binary.LittleEndian.Uint32(e)),
 			Cells: int(binary.LittleEndian.Uint32(e[4:])),
@@ -373,16 +305,16 @@ func (f *ListFile) readDirectory(dir []byte) error {
 			sum:   binary.LittleEndian.Uint32(e[24:]),
 		}
 		if i+1 < len(f.pages) {
-			p.end = binary.LittleEndian.Uint64(e[listEntrySize+16:])
+			p.end = binary.LittleEndian.Uint64(e[entrySize+16:])
 		}
 		if i == 0 && p.at != at || p.end < p.at || p.end > f.dirAt || uint64(p.Cells) > (p.end-p.at)/minCellEntry ||
-			i > 0 && p.Tier <= f.pages[i-1].Tier || p.Rows > f.rows-rows {
+			i > 0 && p.Tier <= f.pages[i-1].Tier || p.Rows > f.count-rows {
 			return f.errorf("damaged in its directory")
 		}
 		rows += p.Rows
 		f.pages[i] = p
 	}
-	if rows != f.rows || len(f.pages) == 0 && f.index != f.dirAt {
+	if rows != f.count || len(f.pages) == 0 && f.index != f.dirAt {
 		return f.errorf("damaged in its directory")
 	}
 	return nil
@@ -391,12 +323,6 @@ func (f *ListFile) readDirectory(dir []byte) error {
 // minCellEntry is the fewest bytes that the place of a cell takes.
 const minCellEntry = 8 + 4*1 + sumSize
 
-func (f *ListFile) errorf(format string, args ...any) error {
-	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
-}
-
-func (f *ListFile) readAt(buf []byte, at int64) error { return readFull(f.r, f.name, buf, at) }
-
 // With is the same file, read by another reader: one that has been opened anew.
 func (f *ListFile) With(r io.ReaderAt) *ListFile {
 	other := *f
@@ -404,20 +330,11 @@ func (f *ListFile) With(r io.ReaderAt) *ListFile {
 	return &other
 }
 
-// Name is what the file is called in errors.
-func (f *ListFile) Name() string { return f.name }
-
-// Spec is the game that the file says it is of.
-func (f *ListFile) Spec() string { return f.spec }
-
 // Kind is what its words are.
 func (f *ListFile) Kind() RowKind { return f.kind }
 
 // Records is the number of its rows.
-func (f *ListFile) Records() uint64 { return f.rows }
-
-// Sum is the checksum on which all others of the file hang.
-func (f *ListFile) Sum() uint32 { return f.sum }
+func (f *ListFile) Records() uint64 { return f.count }
 
 // Pages are the tiers of which it has rows, ascending; not to be written to.
 func (f *ListFile) Pages() []ListPage { return f.pages }
@@ -434,7 +351,7 @@ func (f *ListFile) Page(tier int) (p ListPage, ok bool) {
 // EachCount calls do for each value of a list of Values, ascending, with the number of
 // its rows, as its writer counted them.
 func (f *ListFile) EachCount(do func(value uint16, n uint64)) {
-	for s := f.count; len(s) > 0; s = s[rowCountSize:] {
+	for s := f.summary; len(s) > 0; s = s[rowCountSize:] {
 		do(binary.LittleEndian.Uint16(s), binary.LittleEndian.Uint64(s[2:]))
 	}
 }

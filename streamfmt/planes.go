@@ -83,16 +83,13 @@ func (d *Decoder) DecodeHeard(src []byte, n int, h *block.Heard) error {
 	return d.DecodePlanes(src, n, planes[:]...)
 }
 
-// AddState packs the state s of the n slots of a range, and counts what it holds
-// by value if so asked.
-func (p *Packed) AddState(rng uint64, n int, s *block.State, count bool) {
+// AddState packs the state s of the n slots of a range. What it holds by value is for
+// the caller to count, if it is positions: see block.State.Count.
+func (p *Packed) AddState(rng uint64, n int, s *block.State) {
 	from := len(p.Bytes)
 	planes := s.Planes()
 	p.Bytes = p.encoder.AppendPlanes(p.Bytes, n, planes[:]...)
 	p.end(rng, from)
-	if count {
-		s.Count((*[256]uint64)(&p.Counts))
-	}
 }
 
 // NewRangeWriter begins a range file of a game: what is written is AddState's.

@@ -46,7 +46,8 @@ func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
 	}
 	for i, s := range states {
 		var p Packed
-		p.AddState(uint64(3*i+3), n, s, true)
+		p.AddState(uint64(3*i+3), n, s)
+		s.Count((*[256]uint64)(&p.Counts))
 		if err := w.Append(&p); err != nil {
 			t.Fatal(err)
 		}

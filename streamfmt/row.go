@@ -50,10 +50,7 @@ func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 			dst = AppendKey(append(dst, '\t', 'p'), r.Word, width)
 		}
 	case Messages:
-		dst = strconv.AppendUint(append(dst, '\t', 'm'), r.Word&maxRowValue, 10)
-		if times := r.Word >> 16; times > 1 {
-			dst = strconv.AppendUint(append(dst, 'x'), times, 10)
-		}
+		dst = appendMessage(dst, r.Word&maxRowValue, r.Word>>16)
 	case Values:
 		dst = strconv.AppendUint(append(dst, '\t'), r.Word, 10)
 	}
@@ -66,19 +63,16 @@ const maxRowValue = 1<<16 - 1
 // ParseRow reads the line of a row, whose keys have width digits; want says what was
 // expected if it is none.
 func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
-	if len(line) < width || len(line) > width && line[width] != '\t' {
-		return r, kind, fmt.Sprintf("a key of %d hexadecimal digits, then nothing or a tab", width)
+	var word []byte
+	if r.Key, word, want = cutKey(line, width); want != "" {
+		return r, kind, want
 	}
-	var ok bool
-	if r.Key, ok = parseKey(line[:width]); !ok {
-		return r, kind, fmt.Sprintf("a key of %d hexadecimal digits (0-9, a-f)", width)
-	}
-	if len(line) <= width+1 {
+	if len(word) == 0 {
 		r.Word = NoParent
 		return r, Parents, ""
 	}
+	var ok bool
 	times := uint64(1)
-	word := line[width+1:]
 	switch word[0] {
 	case 'p':
 		if r.Word, ok = parseKey(word[1:]); !ok || len(word) != 1+width {
@@ -101,18 +95,4 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	}
 	r.Word |= times << 16
 	return r, kind, ""
-}
-
-// parseNumber reads a number of 1 to most in decimal; 0 if it is none.
-func parseNumber(digits []byte, most uint64) (n uint64) {
-	for _, c := range digits {
-		if c < '0' || c > '9' || n == 0 && c == '0' || n > most {
-			return 0
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	if n > most {
-		return 0
-	}
-	return n
 }

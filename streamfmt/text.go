@@ -64,12 +64,18 @@ func AppendRecord(dst []byte, r Record, width int) []byte {
 	case Done:
 		dst = strconv.AppendUint(append(dst, '\t'), uint64(r.Value), 10)
 	case Message:
-		dst = strconv.AppendUint(append(dst, '\t', 'm'), uint64(r.Value), 10)
-		if r.Times > 1 {
-			dst = strconv.AppendUint(append(dst, 'x'), uint64(r.Times), 10)
-		}
+		dst = appendMessage(dst, uint64(r.Value), uint64(r.Times))
 	}
 	return append(dst, '\n')
+}
+
+// appendMessage appends what a message says after the key.
+func appendMessage(dst []byte, value, times uint64) []byte {
+	dst = strconv.AppendUint(append(dst, '\t', 'm'), value, 10)
+	if times > 1 {
+		dst = strconv.AppendUint(append(dst, 'x'), times, 10)
+	}
+	return dst
 }
 
 // A LineError is a line that is not a record.
@@ -145,6 +151,22 @@ func (l *LineReader) Next() ([]byte, error) {
 	}
 }
 
+// Each calls do for every line, until one of them fails.
+func (l *LineReader) Each(do func(line []byte) error) error {
+	for {
+		line, err := l.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = do(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // Errorf returns a LineError for the line read last.
 func (l *LineReader) Errorf(want string, line []byte) error {
 	const show = 80
@@ -186,41 +208,38 @@ func (r *Reader) Errorf(want string) error { return r.lines.Errorf(want, r.last)
 
 // parseRecord reads a line; want says what was expected if it is not a record.
 func parseRecord(line []byte, width int) (rec Record, want string) {
-	if len(line) < width || len(line) > width && line[width] != '\t' {
-		return rec, fmt.Sprintf("a key of %d hexadecimal digits, then nothing or a tab", width)
+	var value []byte
+	if rec.Key, value, want = cutKey(line, width); want != "" || len(value) == 0 {
+		return rec, want
 	}
-	var ok bool
-	if rec.Key, ok = parseKey(line[:width]); !ok {
-		return rec, fmt.Sprintf("a key of %d hexadecimal digits (0-9, a-f)", width)
-	}
-	if len(line) <= width+1 {
-		return rec, ""
-	}
-	value := line[width+1:]
 	rec.Kind = Done
 	if value[0] == 'm' {
 		rec.Kind = Message
 		value = value[1:]
 		if digits, times, ok := bytes.Cut(value, []byte{'x'}); ok {
 			value = digits
-			if rec.Times = parseTimes(times); rec.Times == 0 {
+			if rec.Times = byte(parseNumber(times, MaxTimes)); rec.Times < 2 {
 				return rec, fmt.Sprintf("after m, a value and x a number of 2 to %d", MaxTimes)
 			}
 		}
 	}
-	n := 0
-	for _, c := range value {
-		if c < '0' || c > '9' || n > 25 {
-			n = 256
-			break
-		}
-		n = n*10 + int(c-'0')
-	}
-	if n < 1 || n > 255 || value[0] == '0' {
+	if rec.Value = byte(parseNumber(value, 255)); rec.Value == 0 {
 		return rec, "a value of 1 to 255 after the tab, or m and such a value"
 	}
-	rec.Value = byte(n)
 	return rec, ""
+}
+
+// cutKey reads the key of width digits with which a line begins; rest is what comes after
+// the tab.
+func cutKey(line []byte, width int) (key uint64, rest []byte, want string) {
+	if len(line) < width || len(line) > width && line[width] != '\t' {
+		return 0, nil, fmt.Sprintf("a key of %d hexadecimal digits, then nothing or a tab", width)
+	}
+	key, ok := parseKey(line[:width])
+	if !ok {
+		return 0, nil, fmt.Sprintf("a key of %d hexadecimal digits (0-9, a-f)", width)
+	}
+	return key, line[min(width+1, len(line)):], ""
 }
 
 // parseKey reads a key of at most 16 digits.
@@ -235,19 +254,18 @@ func parseKey(digits []byte) (key uint64, ok bool) {
 	return key, true
 }
 
-// parseTimes reads how many moves a message stands for, 0 if that is wrong.
-func parseTimes(digits []byte) byte {
-	n := 0
+// parseNumber reads a number of 1 to most in decimal; 0 if it is none.
+func parseNumber(digits []byte, most uint64) (n uint64) {
 	for _, c := range digits {
-		if c < '0' || c > '9' || n == 0 && c == '0' || n > MaxTimes {
+		if c < '0' || c > '9' || n == 0 && c == '0' || n > most {
 			return 0
 		}
-		n = n*10 + int(c-'0')
+		n = n*10 + uint64(c-'0')
 	}
-	if n < 2 || n > MaxTimes {
+	if n > most {
 		return 0
 	}
-	return byte(n)
+	return n
 }
 
 // digitOf is the value of a hexadecimal digit, 255 for any other byte.

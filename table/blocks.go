@@ -8,8 +8,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -20,7 +20,7 @@ type blocks struct {
 	files []*tierFile
 
 	mu    sync.Mutex     // of what follows
-	tiers []*tierio.Tier // the same files, opened for a check
+	tiers []*jobdir.Tier // the same files, opened for a check
 }
 
 type tierFile struct {
@@ -50,7 +50,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		}
 		f := &tierFile{closer: in}
 		t.files = append(t.files, f)
-		if f.File, err = tierio.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
+		if f.File, err = jobdir.OpenPacked(in, name, sealed, streamfmt.OpenFile); err != nil {
 			return nil, err
 		}
 		if f.Spec() != g.Spec() || f.Tier() != tier {
@@ -103,7 +103,7 @@ func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := len(t.tiers); i < len(t.files); i++ {
-		tier, err := tierio.OpenParts(t.fsys, []string{t.files[i].Name()}, t.g, i)
+		tier, err := jobdir.OpenTierFiles(t.fsys, []string{t.files[i].Name()}, t.g, i)
 		if err != nil {
 			return err
 		}
@@ -118,8 +118,10 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 		return nil, 0, err
 	}
 	for i, tier := range t.tiers {
-		part := &rulesPart{
-			slots: func(rng uint64) int { return len(t.g.Low(i, rng)) },
+		parts = append(parts, &rulesPart{
+			ranges: tier.Ranges(),
+			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
+			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
 			reader: func() rulesReader {
 				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(verifyAhead)}
 				if i+1 < len(t.tiers) {
@@ -127,12 +129,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 				}
 				return r
 			},
-		}
-		for j := range tier.Len() {
-			part.ranges = append(part.ranges, tier.Range(j))
-		}
-		part.files = []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}}
-		parts = append(parts, part)
+		})
 	}
 	return parts, game.MaxByteRemoteness, nil
 }
@@ -141,7 +138,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 type tierReader struct {
 	g          game.Tiered
 	tier       int
-	here, next *tierio.Cursor // next is nil in the last tier
+	here, next *jobdir.TierCursor // next is nil in the last tier
 	block      block.Block
 	children   []tierValues // the ranges to which this one leads, as far as was asked
 }

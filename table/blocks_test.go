@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -16,9 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -40,7 +39,7 @@ var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 		return nil, err
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		return nil, err
 	}
@@ -83,12 +82,15 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 	t.Helper()
 	tier, rng := g.Tier(p), p>>g.LowBits()
 	name := filepath.Join(dir, table.TierFile(g, tier))
-	in, err := tierio.Open(store.Local{}, name, g, tier)
+	in, err := jobdir.OpenTier(store.Local{}, name, g, tier)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	w := tierio.NewWriter(&out, g, tier, tierio.Blocks)
+	out, err := os.Create(name + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := jobdir.NewWriter(out, g, tier, jobdir.Blocks)
 	c := in.Cursor(0)
 	changed := false
 	for i := 0; i <= in.Len(); i++ {
@@ -116,13 +118,13 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 		} else {
 			break
 		}
-		chunk := tierio.NewChunk(g, tierio.Blocks)
+		chunk := jobdir.NewChunk(g, jobdir.Blocks)
 		chunk.Add(b)
 		if err := w.Append(chunk); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), in.Close(), os.WriteFile(name, out.Bytes(), 0o666), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
+	if err := errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())); err != nil {
 		t.Fatal(err)
 	}
 }

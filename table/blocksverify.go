@@ -9,8 +9,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -54,10 +54,7 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	possible := step.New(step.Possible, t.g)
 	here := t.tiers[tier]
-	var ranges []uint64
-	for i := range here.Len() {
-		ranges = append(ranges, here.Range(i))
-	}
+	ranges := here.Ranges()
 	if tier > 0 {
 		before := t.tiers[tier-1]
 		for i := range before.Len() {
@@ -75,7 +72,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		var found, want, from block.Block
 		var sources []uint64
 		hereCursor := here.Cursor(verifyAhead)
-		var before *tierio.Cursor
+		var before *jobdir.TierCursor
 		if tier > 0 {
 			before = t.tiers[tier-1].Cursor(verifyAhead)
 		}
@@ -167,11 +164,7 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 func (t *blocks) backward(ctx context.Context, tier int) error {
 	solve := step.New(step.Solve, t.g)
 	here, next := t.tiers[tier], t.tiers[tier+1]
-	ranges := make([]uint64, here.Len())
-	for i := range ranges {
-		ranges[i] = here.Range(i)
-	}
-	return eachRange(ctx, ranges, func() func(uint64) error {
+	return eachRange(ctx, here.Ranges(), func() func(uint64) error {
 		var found, want block.Block
 		var sources []uint64
 		hereCursor, nextCursor := here.Cursor(verifyAhead), next.Cursor(verifyAhead)

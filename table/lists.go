@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,15 +182,7 @@ func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 		r.kept[rng] = rows
 		r.held += len(rows)
 	}
-	slot, ok = slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int {
-		switch {
-		case row.Key < p:
-			return -1
-		case row.Key > p:
-			return 1
-		}
-		return 0
-	})
+	slot, ok = slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
 	if !ok {
 		return 0, 0, 0, false, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -55,11 +55,8 @@ func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
 func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Row) {
 	t.Helper()
 	file := &created{m: m, name: TierFile(g, tier)}
-	w, err := lists.NewPartWriter(file, g, tier, lists.Values, tierio.Blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(w.Append(rows), w.Close(), file.Close()); err != nil {
+	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Blocks)
+	if err := w.Finish(w.Append(rows)); err != nil {
 		t.Fatal(err)
 	}
 }

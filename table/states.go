@@ -8,30 +8,29 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // states is the contents of the table of a game with cycles: a range file, and the
 // index of the passes.
 type states struct {
 	g     game.Cyclic
-	file  *rangeio.Positions
-	index *rangeio.Index
+	file  *jobdir.States
+	index *jobdir.Index
 
 	mu     sync.Mutex // of what follows
-	cursor *rangeio.Cursor
+	cursor *jobdir.StateCursor
 	at     int // the state that was read last, -1 before
 	state  block.State
 }
 
 func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
-	index, err := rangeio.ReadIndex(fsys, filepath.Join(data, Dir), g)
+	index, err := jobdir.ReadIndex(fsys, filepath.Join(data, Dir), g)
 	if err != nil {
 		return nil, err
 	}
-	file, err := rangeio.OpenFile(fsys, filepath.Join(data, CyclicFile), g)
+	file, err := jobdir.OpenStateFile(fsys, filepath.Join(data, CyclicFile), g)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func (t *states) counts(int) (Counts, error) { return countsOf(t.file.Counts()),
 // lookup reads one range, unless it is that of the look-up before.
 func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	size := uint64(t.g.RangeSize())
-	i, found := t.find(p / size)
+	i, found := t.file.Find(p / size)
 	if !found {
 		return 0, false, nil
 	}
@@ -66,29 +65,17 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return game.Value(value), ok, nil
 }
 
-// find looks for a range.
-func (t *states) find(rng uint64) (i int, found bool) {
-	lo, hi := 0, t.file.Len()
-	for lo < hi {
-		if mid := (lo + hi) / 2; t.file.Range(mid) < rng {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo, lo < t.file.Len() && t.file.Range(lo) == rng
+// WriteCyclic writes the states after the last pass as the file of a table. The
+// number of an open position's moves does not go into it: it is a draw now. The file is
+// closed in any case.
+func WriteCyclic(out io.WriteCloser, g game.Cyclic, states *jobdir.States) error {
+	w := jobdir.NewRangeWriter(out, g, jobdir.Blocks)
+	return w.Finish(appendCyclic(w, g, states))
 }
 
-// WriteCyclic writes the states after the last pass as the file of a table. The
-// number of an open position's moves does not go into it: it is a draw now.
-func WriteCyclic(out io.Writer, g game.Cyclic, states *rangeio.Positions) error {
-	w, err := streamfmt.NewRangeWriter(out, g.Spec())
-	if err != nil {
-		return err
-	}
-	c := states.Cursor()
+func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.States) error {
+	c, chunk := states.Cursor(), jobdir.NewChunk(g, jobdir.Blocks)
 	var s block.State
-	var packed streamfmt.Packed
 	open := make(block.Set, block.Words(g.RangeSize()))
 	for i := range states.Len() {
 		if err := c.Read(i, &s); err != nil {
@@ -100,13 +87,13 @@ func WriteCyclic(out io.Writer, g game.Cyclic, states *rangeio.Positions) error 
 		open = open[:len(s.Reached)]
 		s.Open(open)
 		s.Number.PutAll(0, open)
-		packed.Reset()
-		packed.AddState(states.Range(i), game.RangeLen(g, states.Range(i)), &s, true)
-		if err := w.Append(&packed); err != nil {
+		chunk.Reset()
+		chunk.AddState(g, states.Range(i), &s)
+		if err := w.Append(chunk); err != nil {
 			return err
 		}
 	}
-	return w.Close()
+	return nil
 }
 
 // verifyBand is how much memory is taken by the ranges whose values are checked at
@@ -117,24 +104,21 @@ func (t *states) verify(ctx context.Context) error { return t.verifyBands(ctx, v
 
 // parts is one part: its positions lead to each other.
 func (t *states) parts() (parts []*rulesPart, most int, err error) {
-	part := &rulesPart{
-		own:   true,
-		files: []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
-		slots: func(rng uint64) int { return game.RangeLen(t.g, rng) },
+	return []*rulesPart{{
+		own:    true,
+		ranges: t.file.Ranges(),
+		files:  []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
+		slots:  func(rng uint64) int { return game.RangeLen(t.g, rng) },
 		reader: func() rulesReader {
 			return &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
 		},
-	}
-	for i := range t.file.Len() {
-		part.ranges = append(part.ranges, t.file.Range(i))
-	}
-	return []*rulesPart{part}, game.MaxByteRemoteness, nil
+	}}, game.MaxByteRemoteness, nil
 }
 
 // A stateReader reads the table of a game with cycles.
 type stateReader struct {
 	t      *states
-	cursor *rangeio.Cursor
+	cursor *jobdir.StateCursor
 	states map[uint64]*block.State // those read last
 	rng    uint64
 	home   *block.State
@@ -169,7 +153,7 @@ func (r *stateReader) state(rng uint64) (*block.State, error) {
 	if s, ok := r.states[rng]; ok {
 		return s, nil
 	}
-	i, ok := r.t.find(rng)
+	i, ok := r.t.file.Find(rng)
 	if !ok {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -46,7 +46,8 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 			s.Decide(value&3, int(value>>2), one)
 		}
 		var p streamfmt.Packed
-		p.AddState(rng, n, &s, true)
+		p.AddState(rng, n, &s)
+		s.Count((*[256]uint64)(&p.Counts))
 		if err := w.Append(&p); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 		t.Fatal(err)
 	}
 	m.write(t, CyclicFile, out.Bytes())
-	index := &rangeio.Index{Game: g.Spec(), Passes: []rangeio.Found{{Pass: "create"}}, Runs: []rangeio.Run{{Dir: Dir}}}
+	index := &jobdir.Index{Game: g.Spec(), Passes: []jobdir.Found{{Pass: "create"}}, Runs: []jobdir.Run{{Dir: Dir}}}
 	if err := index.Write(m, Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	s.Reset(g.RangeSize())
 	s.Reached.Add(0)
 	var p streamfmt.Packed
-	p.AddState(0, g.RangeSize(), &s, false)
+	p.AddState(0, g.RangeSize(), &s)
 	if err := errors.Join(w.Append(&p), w.Close()); err != nil {
 		t.Fatal(err)
 	}

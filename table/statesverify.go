@@ -54,17 +54,18 @@ type statesVerifier struct {
 	most   int                     // the greatest remoteness
 }
 
-// read returns a function that reads the state of a range, blank where the table
-// has none.
-func (v *statesVerifier) read() func(rng uint64, s *block.State) error {
-	c := v.file.Cursor()
-	return func(rng uint64, s *block.State) error {
-		if i, ok := v.find(rng); ok {
-			return c.Read(i, s)
+// each calls check with the states of ranges, on all cores.
+func (v *statesVerifier) each(ctx context.Context, ranges []uint64, check func(rng uint64, s *block.State) error) error {
+	return eachRange(ctx, ranges, func() func(uint64) error {
+		cursor := v.file.Cursor()
+		var s block.State
+		return func(rng uint64) error {
+			if err := cursor.Load(rng, &s); err != nil {
+				return err
+			}
+			return check(rng, &s)
 		}
-		s.Reset(game.RangeLen(v.g, rng))
-		return nil
-	}
+	})
 }
 
 // fault describes what is wrong with a slot of a range.
@@ -85,26 +86,19 @@ func first(s block.Set) int {
 // count takes from counts what the ranges hold, and notes which values occur where.
 func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
-	return eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
-		var s block.State
-		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
-				return err
+	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
+		var here [256]uint64
+		s.Count(&here)
+		mu.Lock()
+		defer mu.Unlock()
+		for value, n := range here {
+			counts[value] -= n
+			if w := game.Value(value); n > 0 {
+				v.holds[rng][w.Outcome()] |= 1 << w.Remoteness()
+				v.most = max(v.most, w.Remoteness())
 			}
-			var here [256]uint64
-			s.Count(&here)
-			mu.Lock()
-			defer mu.Unlock()
-			for value, n := range here {
-				counts[value] -= n
-				if w := game.Value(value); n > 0 {
-					v.holds[rng][w.Outcome()] |= 1 << w.Remoteness()
-					v.most = max(v.most, w.Remoteness())
-				}
-			}
-			return nil
 		}
+		return nil
 	})
 }
 
@@ -163,25 +157,18 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			return err
 		}
 	}
-	return eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
-		var s block.State
-		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
-				return err
-			}
-			wrong := all[rng].new // not needed any more
-			for i, want := range all[rng].reached {
-				wrong[i] = want ^ s.Reached[i]
-			}
-			switch slot := first(wrong); {
-			case slot < 0:
-				return nil
-			case s.Reached.Has(slot):
-				return v.fault(rng, slot, "cannot be reached")
-			default:
-				return v.fault(rng, slot, "is missing")
-			}
+	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
+		wrong := all[rng].new // not needed any more
+		for i, want := range all[rng].reached {
+			wrong[i] = want ^ s.Reached[i]
+		}
+		switch slot := first(wrong); {
+		case slot < 0:
+			return nil
+		case s.Reached.Has(slot):
+			return v.fault(rng, slot, "cannot be reached")
+		default:
+			return v.fault(rng, slot, "is missing")
 		}
 	})
 }
@@ -194,14 +181,14 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	heard := make([]block.Heard, to-from)
 	ranges := v.ranges[from:to]
 	err := eachRange(ctx, ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		p := step.NewPass(v.g, step.Mark, 1)
 		var fresh block.State
 		return func(rng uint64) error {
 			n := game.RangeLen(v.g, rng)
 			s, h := &states[rng-uint64(from)], &heard[rng-uint64(from)]
 			h.Reset(n)
-			if err := read(rng, s); err != nil {
+			if err := cursor.Load(rng, s); err != nil {
 				return err
 			}
 			h.Some.Union(s.Reached)
@@ -234,32 +221,25 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 			}
 		}
 	}
-	return eachRange(ctx, ranges, func() func(uint64) error {
-		read := v.read()
-		var s block.State
-		return func(rng uint64) error {
-			if err := read(rng, &s); err != nil {
-				return err
+	return v.each(ctx, ranges, func(rng uint64, s *block.State) error {
+		want := &states[rng-uint64(from)]
+		open := make(block.Set, len(s.Reached))
+		want.Open(open)
+		want.Number.PutAll(0, open)
+		follows, wrong := want.Planes(), open // not needed any more
+		clear(wrong)
+		for i, plane := range s.Planes() {
+			for j, w := range plane {
+				wrong[j] |= w ^ follows[i][j]
 			}
-			want := &states[rng-uint64(from)]
-			open := make(block.Set, len(s.Reached))
-			want.Open(open)
-			want.Number.PutAll(0, open)
-			follows, wrong := want.Planes(), open // not needed any more
-			clear(wrong)
-			for i, plane := range s.Planes() {
-				for j, w := range plane {
-					wrong[j] |= w ^ follows[i][j]
-				}
-			}
-			slot := first(wrong)
-			if slot < 0 {
-				return nil
-			}
-			is, _ := s.Value(slot)
-			should, _ := want.Value(slot)
-			return v.fault(rng, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", v.g.Values().Text(game.Value(should)), v.g.Values().Text(game.Value(is))))
 		}
+		slot := first(wrong)
+		if slot < 0 {
+			return nil
+		}
+		is, _ := s.Value(slot)
+		should, _ := want.Value(slot)
+		return v.fault(rng, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", v.g.Values().Text(game.Value(should)), v.g.Values().Text(game.Value(is))))
 	})
 }
 
@@ -291,7 +271,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 		results = []game.Result{game.Ties}
 	}
 	err := eachRange(ctx, v.ranges, func() func(uint64) error {
-		read := v.read()
+		cursor := v.file.Cursor()
 		p := step.NewPass(v.g, name, number)
 		var s block.State
 		return func(rng uint64) error {
@@ -302,7 +282,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 			if any>>(number-1)&1 == 0 {
 				return nil
 			}
-			if err := read(rng, &s); err != nil {
+			if err := cursor.Load(rng, &s); err != nil {
 				return err
 			}
 			s.Keep(number - 1)

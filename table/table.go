@@ -20,8 +20,8 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -92,31 +92,12 @@ func (c Counts) Total() (all uint64) {
 // game.Kinds.Parse does. A table that is not whole, or that is not as its seal says,
 // or not of the game of its data directory, is refused.
 func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
-	return open(fsys, data, func(seal *store.Seal) (game.Game, error) {
-		g, err := parse(seal.Game)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
-		}
-		return g, err
-	})
-}
-
-// OpenOf is Open where the game is known: a table of another is refused.
-func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
-	return open(fsys, data, func(seal *store.Seal) (game.Game, error) {
-		if seal.Game != g.Spec() {
-			return nil, &store.DamageError{Name: filepath.Join(data, Dir), Reason: fmt.Sprintf("of another game: expected %q, found %q", g.Spec(), seal.Game)}
-		}
-		return g, nil
-	})
-}
-
-// open opens a table, whose contents are such as its game has.
-func open(fsys store.FS, data string, gameOf func(*store.Seal) (game.Game, error)) (*Table, error) {
 	t := new(Table)
 	seal, err := openSeal(fsys, data)
 	if err == nil {
-		t.g, err = gameOf(seal)
+		if t.g, err = parse(seal.Game); err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(data, Dir), err)
+		}
 	}
 	if err == nil {
 		switch g := t.g.(type) {
@@ -134,6 +115,16 @@ func open(fsys store.FS, data string, gameOf func(*store.Seal) (game.Game, error
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	return t, nil
+}
+
+// OpenOf is Open where the game is known: a table of another is refused.
+func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
+	return Open(fsys, data, func(spec string) (game.Game, error) {
+		if spec != g.Spec() {
+			return nil, fmt.Errorf("of another game: expected %q, found %q", g.Spec(), spec)
+		}
+		return g, nil
+	})
 }
 
 // openSeal reads the seal of the table of a data directory, and holds the directory
@@ -178,7 +169,7 @@ func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name strin
 // in it.
 func Seal(fsys store.FS, data, game string) error {
 	dir := filepath.Join(data, Dir)
-	files, err := tierio.SealAll(fsys, dir)
+	files, err := jobdir.SealAll(fsys, dir)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/store"
 )
 
 // defaultData is the data directory where none is named.
@@ -76,27 +75,22 @@ func interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 	return ctx, stop
 }
 
-// openData returns the file system of the data directory of a command line that
-// looks at what is there. A name without hdfs:// is first looked for on this
+// openData opens the data directory of a command line that looks at what is there. A name without hdfs:// is first looked for on this
 // machine, then in the default file system of a cluster.
-func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
+func openData(c *cli.Context) (*filesys.Place, error) {
 	name := c.String("data")
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
 		if name, err = hadoop.InDefault(name); err != nil {
-			return nil, "", nil, misnamed("data", err)
+			return nil, misnamed("data", err)
 		}
 	}
 	return open("data", name)
 }
 
-// open returns the file system of the name that a flag gives, and the path there; done
-// ends the connection.
-func open(flag, name string) (fsys store.FS, path string, done func(), err error) {
+// open opens the file system of the name that a flag gives.
+func open(flag, name string) (*filesys.Place, error) {
 	place, err := filesys.Open(name)
-	if err != nil {
-		return nil, "", nil, misnamed(flag, err)
-	}
-	return place.FS, place.Path, func() { place.Close() }, nil
+	return place, misnamed(flag, err)
 }
 
 // misnamed makes an error of usage of one that a flag's name has earned.

@@ -25,10 +25,10 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -426,7 +426,7 @@ func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed t
 // its seal, is not to notice before a task does.
 func (s *site) reseal(t *testing.T, dir, name string) {
 	t.Helper()
-	files, err := tierio.SealAll(s.fs, dir+"/"+name)
+	files, err := jobdir.SealAll(s.fs, dir+"/"+name)
 	if err == nil {
 		err = (&store.Seal{Game: "connectn width=4 height=4 connect=3", Job: name, Files: files}).Write(s.fs, dir+"/"+name)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -37,7 +37,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 					return command.Usagef("%s comes after the position: flags come first", word)
 				}
 			}
-			return withTable(c, games, func(t *table.Table, _ store.FS, _ string) error {
+			return withTable(c, games, func(t *table.Table, _ *filesys.Place) error {
 				if c.Args().Len() > 0 || c.Bool("start") {
 					return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
 				}

@@ -73,10 +73,10 @@ func ranges(c *cli.Context, kind game.Kind) error {
 		_, err := c.App.Writer.Write(data)
 		return err
 	}
-	fsys, path, done, err := open("out", c.String("out"))
+	place, err := open("out", c.String("out"))
 	if err != nil {
 		return err
 	}
-	defer done()
-	return store.WriteFile(fsys, path, data)
+	defer place.Close()
+	return store.WriteFile(place.FS, place.Path, data)
 }

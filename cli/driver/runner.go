@@ -14,11 +14,11 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/runner/pipe"
 	"github.com/treereduce/treereduce/internal/runner/streaming"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -33,7 +33,7 @@ type choice struct {
 	// given are this process's own.
 	memory func(g game.Game, given int, o *solve.Options) (least, own int)
 	// codec is the form of the tiers' directories where one is asked for.
-	codec func(g game.Game, asked tierio.Codec) tierio.Codec
+	codec func(g game.Game, asked jobdir.Codec) jobdir.Codec
 	// ready makes the runner; bin is where mapper and reducer are.
 	ready func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error)
 }
@@ -42,7 +42,7 @@ type choice struct {
 // attempts of a driver that died are still worked for.
 type readyRunner interface {
 	runner.Runner
-	Preflight(ctx context.Context, g game.Game, codec tierio.Codec, data string) error
+	Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error
 	Keeps(ctx context.Context, attempt string) (bool, error)
 }
 
@@ -51,7 +51,7 @@ var _ readyRunner = (*streaming.Runner)(nil)
 // local is a runner of this machine: its programs are here, and end with the driver.
 type local struct{ runner.Runner }
 
-func (local) Preflight(context.Context, game.Game, tierio.Codec, string) error { return nil }
+func (local) Preflight(context.Context, game.Game, jobdir.Codec, string) error { return nil }
 func (local) Keeps(context.Context, string) (bool, error)                      { return false, nil }
 
 // The names of the choices.
@@ -97,7 +97,7 @@ func choiceOf(name string) (*choice, error) {
 }
 
 // asAsked is for a runner to which the form of directories is all the same.
-func asAsked(_ game.Game, c tierio.Codec) tierio.Codec { return c }
+func asAsked(_ game.Game, c jobdir.Codec) jobdir.Codec { return c }
 
 // hereAlone refuses a name in HDFS, where the reducers of pipe cannot write.
 func hereAlone(name string) (string, error) {

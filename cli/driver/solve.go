@@ -17,8 +17,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -93,7 +93,7 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
 		Combine:   c.Bool("combine"),
-		Codec:     tierio.Blocks,
+		Codec:     jobdir.Blocks,
 		Final:     solve.Final(c.String("final")),
 		UntilTier: c.Int("until-tier"),
 		Remember:  options(c),
@@ -103,7 +103,7 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	case "all":
 		o.KeepAll = true
 		if !c.Bool("compress") {
-			o.Codec = tierio.Text
+			o.Codec = jobdir.Text
 		}
 	default:
 		return o, command.Usagef("--keep %q: expected final or all", c.String("keep"))
@@ -165,9 +165,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return misnamed("data", err)
 	}
-	place, err := filesys.Open(name)
+	place, err := open("data", name)
 	if err != nil {
-		return misnamed("data", err)
+		return err
 	}
 	defer place.Close()
 	lateKeep := false
@@ -241,7 +241,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 }
 
 // begin asks whether a run can be, and makes or takes its data directory.
-func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mode, codec tierio.Codec, r readyRunner) (*store.Data, error) {
+func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mode, codec jobdir.Codec, r readyRunner) (*store.Data, error) {
 	err := r.Preflight(ctx, g, codec, place.Path)
 	if ctx.Err() != nil {
 		return nil, command.ErrInterrupted

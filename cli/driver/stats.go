@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -28,7 +29,7 @@ func statsCommand(games game.Kinds) *cli.Command {
 			if c.Bool("json") && c.String("svg") != "" {
 				return command.Usagef("--json and --svg exclude each other")
 			}
-			return withTable(c, games, func(t *table.Table, _ store.FS, _ string) error { return printStats(c, t) })
+			return withTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) })
 		},
 	}
 }
@@ -40,16 +41,16 @@ func printStats(c *cli.Context, t *table.Table) error {
 		return err
 	}
 	if name := c.String("svg"); name != "" {
-		fsys, path, done, err := open("svg", name)
+		place, err := open("svg", name)
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer place.Close()
 		var picture bytes.Buffer
 		if err := s.WriteSVG(&picture); err != nil {
 			return err
 		}
-		return store.WriteFile(fsys, path, picture.Bytes())
+		return store.WriteFile(place.FS, place.Path, picture.Bytes())
 	}
 	if c.Bool("json") {
 		return s.WriteJSON(c.App.Writer)

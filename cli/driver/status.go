@@ -40,12 +40,12 @@ func status(c *cli.Context) error {
 	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
-	fsys, path, done, err := openData(c)
+	place, err := openData(c)
 	if err != nil {
 		return err
 	}
-	defer done()
-	r, err := readReport(fsys, path)
+	defer place.Close()
+	r, err := readReport(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no run has left a %s here", c.String("data"), store.JournalFile)
 	}

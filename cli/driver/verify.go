@@ -11,7 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -64,13 +64,13 @@ func verifyCommand(games game.Kinds) *cli.Command {
 			}
 			ctx, stop := interruptible(c.Context)
 			defer stop()
-			err = withTable(c, games, func(t *table.Table, fsys store.FS, path string) error {
+			err = withTable(c, games, func(t *table.Table, place *filesys.Place) error {
 				if rules {
 					return verifyRules(ctx, c, t, sample)
 				}
 				n, err := t.Verify(ctx)
 				if err == nil {
-					err = solve.CheckFinal(ctx, fsys, path, t.Game().Spec())
+					err = solve.CheckFinal(ctx, place.FS, place.Path, t.Game().Spec())
 				}
 				if err == nil {
 					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", t.Game().Spec(), n)

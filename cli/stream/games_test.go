@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/task"
 )
 
 // toys are two games with parameters of the same names that mean different things.
@@ -28,8 +26,7 @@ func toys() game.Kinds {
 // mapped runs mapper with these games.
 func mapped(games game.Kinds, words ...string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
-	work := stream{lines: step.Map, blocks: task.Task.Map, pass: mapPass, lists: mapLists, tells: true}
-	status = run("map", work, games, words, strings.NewReader(""), &out, &errs)
+	status = run(mapSide(), games, words, strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 

@@ -10,45 +10,34 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
-// mapLists is the map of a step of a game of which only the rules are known.
-func mapLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
+// streamLists is one side of a step of a game of which only the rules are known. The part
+// of a reducer is its output; what it tells other tiers are files.
+func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o lists.StepOptions) (n step.Counters, err error) {
 	if o.Tier, err = tierOf(c, g); err != nil {
 		return n, err
 	}
-	return lists.Map(name, g, c.App.Reader, c.App.Writer, o)
-}
-
-// reduceLists is the reduce of such a step. Its part is its output; what it tells other
-// tiers are files.
-func reduceLists(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (n step.Counters, err error) {
-	if o.Tier, err = tierOf(c, g); err != nil {
-		return n, err
+	if work.reduces && name != step.Final {
+		if name != step.Init && o.Tier < 0 {
+			return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
+		}
+		output, err := outputOf(c, "what other tiers are told")
+		if err != nil {
+			return n, err
+		}
+		defer output.Close()
+		o.Part = c.Int("part")
+		if os.Getenv(command.Environment("packed")[0]) == "true" {
+			o.Told = jobdir.Blocks
+		}
+		o.Create = func(file string) (io.WriteCloser, error) { return output.FS.Create(path.Join(output.Path, file)) }
 	}
-	if name == step.Final {
-		return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
-	}
-	if name == step.Init {
-		o.Tier = 0
-	} else if o.Tier < 0 {
-		return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
-	}
-	fsys, output, done, err := outputOf(c, "what other tiers are told")
-	if err != nil {
-		return n, err
-	}
-	defer done()
-	o.Part = c.Int("part")
-	if os.Getenv(command.Environment("packed")[0]) == "true" {
-		o.Told = tierio.Blocks
-	}
-	o.Create = func(file string) (io.WriteCloser, error) { return fsys.Create(path.Join(output, file)) }
-	return lists.Reduce(name, g, c.App.Reader, c.App.Writer, o)
+	return work.lists(name, g, c.App.Reader, c.App.Writer, o)
 }
 
 // tierOf is the tier of a job, -1 if it is not said.
@@ -64,21 +53,19 @@ func tierOf(c *cli.Context, g game.Acyclic) (int, error) {
 }
 
 // outputOf is the directory for the files that a reducer writes beside its output;
-// what says which; done ends the connection to it.
-func outputOf(c *cli.Context, what string) (fsys store.FS, dir string, done func(), err error) {
+// what says which.
+func outputOf(c *cli.Context, what string) (*filesys.Place, error) {
 	if c.String("output") == "" {
-		return nil, "", nil, command.Usagef("--output is missing: the directory for %s", what)
+		return nil, command.Usagef("--output is missing: the directory for %s", what)
 	}
-	if fsys, dir, done, err = filesAt(c.String("output")); err != nil {
-		return nil, "", nil, fmt.Errorf("--output %s: %w", c.String("output"), err)
+	place, err := filesAt(c.String("output"))
+	if err != nil {
+		return nil, fmt.Errorf("--output %s: %w", c.String("output"), err)
 	}
 	// On this machine the directory is there; one that was removed with the attempt of
 	// a driver that died is not to come back.
-	if _, local := fsys.(store.Local); !local {
-		if err := fsys.MkdirAll(dir); err != nil {
-			done()
-			return nil, "", nil, err
-		}
+	if place.HDFS != nil {
+		err = place.FS.MkdirAll(place.Path)
 	}
-	return fsys, dir, done, nil
+	return place, err
 }

@@ -8,50 +8,44 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
-// mapPass is the map of a pass over a game with cycles.
-func mapPass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
+// streamPass is one side of a pass over a game with cycles. The states of the ranges of a
+// reducer are files: what is shuffled is messages.
+func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
-	return step.MapPass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, o)
-}
-
-// reducePass is the reduce of a pass. The states of its ranges are files: what is
-// shuffled is messages.
-func reducePass(c *cli.Context, name string, g game.Cyclic, o step.Options) (n step.Counters, err error) {
-	if err := checkNumber(c, name); err != nil {
-		return n, err
-	}
-	if name == step.Final {
-		return step.ReducePass(name, 1, g, c.App.Reader, c.App.Writer, nil, o)
+	o.Number = c.Int("number")
+	if !work.reduces || name == step.Final {
+		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	}
 	if name != step.Create && c.String("states") == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
 	}
-	fsys, output, done, err := outputOf(c, "the new states")
+	output, err := outputOf(c, "the new states")
 	if err != nil {
 		return n, err
 	}
-	defer done()
+	defer output.Close()
 	states := c.String("states")
 	if states != "" {
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-		if err := checkStates(fsys, states, name, c.Int("number"), g); err != nil {
+		if err := checkStates(output.FS, states, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
-	keeper, err := rangeio.NewKeeper(fsys, states, output, c.Int("part"), g)
+	keeper, err := jobdir.NewKeeper(output.FS, states, output.Path, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}
-	n, err = step.ReducePass(name, c.Int("number"), g, c.App.Reader, c.App.Writer, keeper, o)
+	o.States = keeper
+	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	return n, keeper.Finish(err)
 }
 
@@ -71,7 +65,7 @@ func checkNumber(c *cli.Context, name string) error {
 // checkStates wants the states to be those after which a pass comes: those of another
 // pass have not heard all that was said before, and no message tells.
 func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) error {
-	x, err := rangeio.ReadIndex(fsys, dir, g)
+	x, err := jobdir.ReadIndex(fsys, dir, g)
 	if err != nil {
 		return err
 	}

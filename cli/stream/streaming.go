@@ -26,42 +26,47 @@ import (
 	"github.com/treereduce/treereduce/internal/task"
 )
 
-// A stream is the map or the reduce of a step: on lines, or on blocks.
-type stream struct {
-	lines  func(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	blocks func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
-	pass   func(c *cli.Context, name string, g game.Cyclic, o step.Options) (step.Counters, error)       // of a game with cycles
-	lists  func(c *cli.Context, name string, g game.Acyclic, o lists.StepOptions) (step.Counters, error) // of one of rules only
-	tells  bool                                                                                          // the map: of solve it must know whose turn it is
+// A side is the map or the reduce of the steps: on lines, of blocks and states or of lists
+// of rows; or as the task of a job whose records are packed.
+type side struct {
+	name    string
+	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o lists.StepOptions) (step.Counters, error)
+	blocks  func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
+	reduces bool
 }
+
+// mapSide and reduceSide are the sides.
+func mapSide() side    { return side{"map", step.Map, lists.Map, task.Task.Map, false} }
+func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, reduceBlocks, true} }
 
 // Mapper is the command mapper, which is also called STEP_map, for a program that
 // knows these games, of which the first is the one that nobody names. It does what the
 // command line of the process says, and ends the process.
 func Mapper(games ...game.Kind) {
-	os.Exit(run("map", stream{step.Map, task.Task.Map, mapPass, mapLists, true}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(mapSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // Reducer is the command reducer, which is also called STEP_reduce, as Mapper is
 // mapper.
 func Reducer(games ...game.Kind) {
-	os.Exit(run("reduce", stream{step.Reduce, reduceBlocks, reducePass, reduceLists, false}, games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(reduceSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run runs a command line of one side of the steps and returns its exit code. The name
 // of the command may say which step.
-func run(side string, work stream, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := stepFlags()
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
 	app := &cli.App{
 		Name:      filepath.Base(args[0]),
-		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", side),
+		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", work.name),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
 	}
-	if name, ok := strings.CutSuffix(app.Name, "_"+side); ok {
+	if name, ok := strings.CutSuffix(app.Name, "_"+work.name); ok {
 		args = slices.Concat([]string{args[0], name}, args[1:])
 	}
 	of := gameFlag(games)
@@ -70,7 +75,7 @@ func run(side string, work stream, games game.Kinds, args []string, stdin io.Rea
 	for _, name := range step.AllNames() {
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
-			Usage: fmt.Sprintf("the %s of this step", side),
+			Usage: fmt.Sprintf("the %s of this step", work.name),
 			Flags: slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// What its flags are is not known of a game that is not.
 			SkipFlagParsing: !known,
@@ -83,7 +88,7 @@ func run(side string, work stream, games game.Kinds, args []string, stdin io.Rea
 				if err != nil {
 					return err
 				}
-				return report(stderr, name, side, n, begun)
+				return report(stderr, name, work.name, n, begun)
 			},
 		})
 	}
@@ -142,7 +147,7 @@ func stepFlags() []cli.Flag {
 }
 
 // runStream runs one side of a step with the parameters of a command line.
-func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step.Counters, err error) {
+func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.Counters, err error) {
 	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
 		return n, err
 	}
@@ -162,11 +167,11 @@ func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step
 	}
 	in, out := c.App.Reader, c.App.Writer
 	if os.Getenv(command.Environment("reducers")[0]) != "" {
-		t, done, err := taskOf(c, name, rules)
+		t, place, err := taskOf(c, name, rules)
 		if err != nil {
 			return n, err
 		}
-		defer done()
+		defer place.Close()
 		return work.blocks(t, in, out)
 	}
 	o, err := lineOptions(c)
@@ -175,14 +180,14 @@ func runStream(c *cli.Context, name string, kind game.Kind, work stream) (n step
 	}
 	switch g := rules.(type) {
 	case game.Tiered:
-		if work.tells && name == step.Solve && o.Turn == "" {
+		if !work.reduces && name == step.Solve && o.Turn == "" {
 			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
 		}
 		return work.lines(name, g, in, out, o)
 	case game.Acyclic:
-		return work.lists(c, name, g, lists.StepOptions{Source: o.Source, Combine: o.Combine, Rows: max(1, o.Memory/lists.RowMemory)})
+		return streamLists(c, name, g, work, lists.StepOptions{Source: o.Source, Combine: o.Combine, Rows: max(1, o.Memory/lists.RowMemory)})
 	case game.Cyclic:
-		return work.pass(c, name, g, o)
+		return streamPass(c, name, g, work, o)
 	}
 	return n, game.UnknownKind(rules)
 }
@@ -240,23 +245,13 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 			return err
 		}
 		cpu := used.Utime.Nano() + used.Stime.Nano()
-		for _, c := range []struct {
-			name  string
-			value int64
-		}{{step.RecordsIn, n.In}, {step.RecordsOut, n.Out}, {step.RecordsDone, n.Done},
-			{step.Tasks, 1}, {step.Wall, time.Since(begun).Milliseconds()}, {step.CPU, cpu / 1e6}} {
-			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), c.name, c.value)
+		count := func(name string, value int64) {
+			fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
 		}
-		for name, value := range map[string]int64{step.MessagesSaid: n.Messages, step.Positions: n.Positions} {
-			if value > 0 {
-				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), name, value)
-			}
-		}
-		for result, value := range n.New {
-			if value > 0 {
-				fmt.Fprintf(w, "reporter:counter:%s,%s,%d\n", step.CounterGroup(side), step.NewRecords(game.Result(result)), value)
-			}
-		}
+		n.Each(count)
+		count(step.Tasks, 1)
+		count(step.Wall, time.Since(begun).Milliseconds())
+		count(step.CPU, cpu/1e6)
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 // taskOf is the job or the pass whose task this process is, as the driver put it into
-// the job's configuration; done ends the connection to its files.
-func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done func(), err error) {
+// the job's configuration; its files are in a place.
+func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, place *filesys.Place, err error) {
 	reducers, err := property("reducers")
 	if err == nil && reducers == 0 {
 		err = errors.New("property treereduce.reducers: expected 1 or more")
@@ -30,25 +30,24 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, done fun
 	if err != nil {
 		return nil, nil, err
 	}
-	fsys, done, err := taskFS()
-	if err != nil {
+	if place, err = taskPlace(); err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if err != nil {
-			done()
+			place.Close()
 		}
 	}()
 	switch g := rules.(type) {
 	case game.Tiered:
 		tier, err := property("tier")
-		return &task.Job{Step: name, Game: g, FS: fsys, Tier: tier, Reducers: reducers,
-			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, done, err
+		return &task.Job{Step: name, Game: g, FS: place.FS, Tier: tier, Reducers: reducers,
+			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, place, err
 	case game.Cyclic:
-		return &task.Pass{Step: name, Game: g, FS: fsys, Number: c.Int("number"), Reducers: reducers,
-			States: c.String("states"), Memory: c.Int("memory")}, done, checkNumber(c, name)
+		return &task.Pass{Step: name, Game: g, FS: place.FS, Number: c.Int("number"), Reducers: reducers,
+			States: c.String("states"), Memory: c.Int("memory")}, place, checkNumber(c, name)
 	}
-	return nil, done, game.UnknownKind(rules)
+	return nil, place, game.UnknownKind(rules)
 }
 
 // property is a number that the driver put into the job's configuration.
@@ -61,38 +60,35 @@ func property(name string) (int, error) {
 	return n, nil
 }
 
-// taskFS is where the files of this task are: in the HDFS of its job, or on this
-// machine, if it is none of a cluster's; done ends the connection.
-func taskFS() (fsys store.FS, done func(), err error) {
+// taskPlace is where the files of this task are: in the HDFS of its job, or on this
+// machine, if it is none of a cluster's.
+func taskPlace() (*filesys.Place, error) {
 	nodes := os.Getenv(command.Environment("name-nodes")[0])
 	if nodes == "" {
-		return store.Local{}, func() {}, nil
+		return &filesys.Place{FS: store.Local{}}, nil
 	}
 	dfs, err := hadoop.DialTask(nodes)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return dfs, func() { dfs.Close() }, nil
+	return &filesys.Place{FS: dfs, HDFS: dfs}, nil
 }
 
-// filesAt is where the files of this task are that lie in a directory which Hadoop
-// names, or a person: as taskFS, but in the HDFS that it names where no driver told of
-// one. path is that of the directory there.
-func filesAt(dir string) (fsys store.FS, path string, done func(), err error) {
+// filesAt is a directory which Hadoop names, or a person: as taskPlace, but in the HDFS
+// that it names where no driver told of one.
+func filesAt(dir string) (*filesys.Place, error) {
 	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
-		place, err := filesys.Open(dir)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		return place.FS, place.Path, func() { place.Close() }, nil
+		return filesys.Open(dir)
 	}
-	if fsys, done, err = taskFS(); err != nil {
-		return nil, "", nil, err
+	path, err := pathOf(dir)
+	if err != nil {
+		return nil, err
 	}
-	if path, err = pathOf(dir); err != nil {
-		done()
+	place, err := taskPlace()
+	if err == nil {
+		place.Path = path
 	}
-	return fsys, path, done, err
+	return place, err
 }
 
 // named is how Hadoop names a directory: hdfs://host:port/path, file:/path.

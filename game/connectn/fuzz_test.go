@@ -1,26 +1,16 @@
 package connectn
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/game/gametest"
+)
 
 // FuzzParse wants what is read to be a board, and to be written as it was read.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", "         ", "X..O.....", "'XO_______'", "xo       ", " X       ", "XXX      "} {
-		f.Add(text)
-	}
 	r, err := New(3, 3, 3)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := r.Parse(text)
-		if err != nil {
-			return
-		}
-		if err := r.Check(p); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-		if again, err := r.Parse(string(r.AppendText(nil, p))); err != nil || again != p {
-			t.Errorf("%q: read as %#x, written and read again as %#x, %v", text, p, again, err)
-		}
-	})
+	gametest.FuzzParse(f, r, "", "         ", "X..O.....", "'XO_______'", "xo       ", " X       ", "XXX      ")
 }

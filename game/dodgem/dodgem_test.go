@@ -132,20 +132,5 @@ func TestPicture(t *testing.T) {
 
 // FuzzParse wants what is read to be a position, and to be written as it was read.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", ">../>../.^^ >", "   /   /    ^", "'>__/___/__^' ^", ">>>/>../... >", " >"} {
-		f.Add(text)
-	}
-	g := mustNew(f, 3)
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := g.Parse(text)
-		if err != nil {
-			return
-		}
-		if err := g.Check(p); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
-			t.Errorf("%q: read as %d, written and read again as %d, %v", text, p, again, err)
-		}
-	})
+	gametest.FuzzParse(f, mustNew(f, 3), "", ">../>../.^^ >", "   /   /    ^", "'>__/___/__^' ^", ">>>/>../... >", " >")
 }

@@ -280,3 +280,24 @@ func (c contract) checkConcurrent() {
 		c.Fatalf("%s: two that play the same game see different ones", c.g.Spec())
 	}
 }
+
+// FuzzParse fuzzes Parse of a game from some texts: what is read must be a position, and
+// be written as it was read.
+func FuzzParse(f *testing.F, g game.Game, texts ...string) {
+	f.Helper()
+	for _, text := range texts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := g.Parse(text)
+		if err != nil {
+			return
+		}
+		if err := g.Check(p); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
+			t.Errorf("%q: read as %#x, written and read again as %#x, %v", text, p, again, err)
+		}
+	})
+}

@@ -309,22 +309,7 @@ func TestSizes(t *testing.T) {
 
 // FuzzParse wants what is read to be a position, and to be written as it was read.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)"} {
-		f.Add(text)
-	}
-	g := mustNew(f, 2, 2)
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := g.Parse(text)
-		if err != nil {
-			return
-		}
-		if err := g.Check(p); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
-			t.Errorf("%q: read as %d, written and read again as %d, %v", text, p, again, err)
-		}
-	})
+	gametest.FuzzParse(f, mustNew(f, 2, 2), "", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)")
 }
 
 // The cost of what a job asks of each position: on 4,4, in random games.

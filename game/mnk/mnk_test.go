@@ -152,22 +152,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzParse wants what is read to be a board, and to be written as it was read.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../..."} {
-		f.Add(text)
-	}
-	g := mustNew(f, 3, 3, 3)
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := g.Parse(text)
-		if err != nil {
-			return
-		}
-		if err := g.Check(p); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-		if again, err := g.Parse(string(g.AppendText(nil, p))); err != nil || again != p {
-			t.Errorf("%q: read as %#x, written and read again as %#x, %v", text, p, again, err)
-		}
-	})
+	gametest.FuzzParse(f, mustNew(f, 3, 3, 3), "", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../...")
 }
 
 // BenchmarkMoves is the cost of a child, in positions of six stones on 4×4.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -86,6 +86,6 @@ func (b *bencher) solveOn(fsys store.FS, g game.Game, after time.Duration) (wall
 	}
 	defer data.Close()
 	_, err = solve.Run(context.Background(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true,
-		Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after})
+		Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after})
 	return time.Since(begun), err
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // BenchmarkSolve solves games in a directory, in one thread, and tells what a move
@@ -34,7 +34,7 @@ func BenchmarkSolve(b *testing.B) {
 			var told int64
 			before := cpu(b)
 			for range b.N {
-				r := run{t: b, g: g, dir: b.TempDir(), codec: tierio.Blocks, share: 1 << 17, box: 1 << 17}
+				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Blocks, share: 1 << 17, box: 1 << 17}
 				for tier := range g.Tiers() + 1 {
 					r.possible(tier)
 				}
@@ -44,7 +44,7 @@ func BenchmarkSolve(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				told += r.told.Told
+				told += r.told.Messages
 			}
 			b.ReportMetric(float64(cpu(b)-before)/float64(told), "CPU-ns/move")
 			b.ReportMetric(float64(told)/float64(b.N), "moves")

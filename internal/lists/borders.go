@@ -9,8 +9,9 @@ import (
 	"path"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -34,7 +35,7 @@ func Borders(fsys store.FS, like string, g game.Acyclic, n int) (borders []game.
 	}
 	at := 0
 	for i := 1; i < n; i++ {
-		border := portion(all, i, n)
+		border := step.Portion(all, i, n)
 		for at+1 < len(spans) && before+spans[at].weight <= border {
 			before += spans[at].weight
 			at++
@@ -46,13 +47,6 @@ func Borders(fsys store.FS, like string, g game.Acyclic, n int) (borders []game.
 		borders = append(borders, key)
 	}
 	return borders, nil
-}
-
-// portion is i n-ths of a number.
-func portion(of uint64, i, n int) uint64 {
-	high, low := bits.Mul64(of, uint64(i))
-	q, _ := bits.Div64(high, low, uint64(n))
-	return q
 }
 
 // A span is neighbouring keys, with the rows, or bytes, that they have.
@@ -73,8 +67,8 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 	if like == "" {
 		return nil, nil
 	}
-	d := &Dir{fsys: fsys, g: g, parts: []sealed{{name: like}}}
-	if tierio.IsText(path.Base(like)) {
+	d := &Dir{fsys: fsys, g: g, parts: []entry{{name: like}}}
+	if jobdir.IsText(path.Base(like)) {
 		if d, err = OpenDir(fsys, like, g); err != nil {
 			return nil, err
 		}
@@ -90,8 +84,8 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 }
 
 // spans are those of a part.
-func (d *Dir) spans(f sealed) (spans []span, err error) {
-	if tierio.IsText(f.name) {
+func (d *Dir) spans(f entry) (spans []span, err error) {
+	if jobdir.IsText(f.name) {
 		return d.samples(f.name)
 	}
 	in, list, err := d.openList(f)
@@ -132,7 +126,7 @@ func (d *Dir) samples(name string) (spans []span, err error) {
 	pieces := int(min(sampled, size/longest+1))
 	buf := make([]byte, 2*longest)
 	for i := range pieces {
-		from := portion(size, i, pieces)
+		from := step.Portion(size, i, pieces)
 		n, err := in.ReadAt(buf, int64(from))
 		if err != nil && err != io.EOF {
 			return nil, err

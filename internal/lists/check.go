@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 )
 
 // A rowCheck holds rows of lines against the rules: what is written packed was checked
@@ -31,12 +31,12 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 		return c.parent(row)
 	case Messages:
 		if v := ValueOf(row.Word); !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return "a message with the value of a child: " + lines.WantOutcome
+			return "a message with the value of a child: " + jobdir.WantOutcome
 		}
 	case Values:
 		v := ValueOf(row.Word)
 		if !v.Valid() {
-			return lines.WantOutcome
+			return jobdir.WantOutcome
 		}
 		finished := c.g.Values().Ended(c.g.Primitive(row.Key), c.g.ToMove(row.Key))
 		if finished != 0 && v != finished {

@@ -1,18 +1,13 @@
 package lists
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/step"
 )
-
-// Counters are what a kernel counted.
-type Counters struct {
-	Positions int64 // in the part
-	Done      int64 // of these finished; of Solve: with a value, thus all
-	Told      int64 // rows told: moves, but for those of one position to the same child
-}
 
 // A PositionError is what is wrong with the rows of a position.
 type PositionError struct {
@@ -22,9 +17,31 @@ type PositionError struct {
 
 func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
 
-// A kernel is what Possible and Solve have in common.
+// A Kernel is what a job does with its shares, one worker's: forward, or backward.
+type Kernel interface {
+	// Do takes the Parents and the Messages of a share, as loaded, and returns the rows
+	// of the part: forward in place of the parents, backward in dst[:0]. Rules that
+	// are broken are a *PositionError.
+	Do(dst, parents, messages []Row) ([]Row, error)
+	// Counted is what it has counted so far.
+	Counted() step.Counters
+}
+
+// NewKernel makes the kernel of a step and a tier, which tells into an outbox of the kind
+// that the step tells.
+func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
+	k := kernel{g: g, tier: tier, out: out}
+	if name == step.Solve {
+		return &solve{k, g.Values()}
+	}
+	return &possible{k}
+}
+
+// A kernel is what possible and solve have in common. It counts positions of the part,
+// those done among them (finished; of solve: with a value, thus all), and as messages the
+// rows told: moves, but for those of one position to the same child.
 type kernel struct {
-	Counters
+	step.Counters
 
 	g     game.Acyclic
 	tier  int
@@ -39,7 +56,7 @@ func (k *kernel) children(p game.Position) ([]game.Move, error) {
 	k.moves = k.g.Moves(k.moves[:0], p)
 	moves := k.moves
 	if len(moves) > few {
-		slices.SortFunc(moves, func(a, b game.Move) int { return compareRows(Row{Key: a.To}, Row{Key: b.To}) })
+		slices.SortFunc(moves, func(a, b game.Move) int { return cmp.Compare(a.To, b.To) })
 		return slices.CompactFunc(moves, func(a, b game.Move) bool { return a.To == b.To }), nil
 	}
 	n := 0
@@ -61,17 +78,12 @@ next:
 	return moves[:n], nil
 }
 
-// A Possible is the forward kernel of a job: one worker's.
-type Possible struct{ kernel }
+func (k *kernel) Counted() step.Counters { return k.Counters }
 
-// NewPossible makes the kernel of a tier that tells into an outbox of Parents.
-func NewPossible(g game.Acyclic, tier int, out *Outbox) *Possible {
-	return &Possible{kernel{g: g, tier: tier, out: out}}
-}
+// A possible is the forward kernel, which has no messages.
+type possible struct{ kernel }
 
-// Do takes the Parents of a share, as loaded, and returns those of the part, in place.
-// Rules that are broken are a *PositionError.
-func (k *Possible) Do(rows []Row) ([]Row, error) {
+func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 	rows = merge(rows, Parents)
 	for i, r := range rows {
 		if i > 0 && r.Key == rows[i-1].Key {
@@ -96,26 +108,20 @@ func (k *Possible) Do(rows []Row) ([]Row, error) {
 				return nil, err
 			}
 		}
-		k.Told += int64(len(moves))
+		k.Messages += int64(len(moves))
 	}
 	return rows, nil
 }
 
-// A Solve is the backward kernel of a job: one worker's.
-type Solve struct {
+// A solve is the backward kernel.
+type solve struct {
 	kernel
 	values game.Values
 }
 
-// NewSolve makes the kernel of a tier that tells into an outbox of Messages.
-func NewSolve(g game.Acyclic, tier int, out *Outbox) *Solve {
-	return &Solve{kernel{g: g, tier: tier, out: out}, g.Values()}
-}
-
-// Do takes the Parents and the Messages of a share, as loaded, and appends the Values of
-// its part to dst[:0]. A position that has not heard of each of its children once, or a
-// message that nobody waits for, is a *PositionError.
-func (k *Solve) Do(dst, parents, messages []Row) ([]Row, error) {
+// Do wants a position to hear of each of its children once, and no message that nobody
+// waits for.
+func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 	dst = dst[:0]
 	for len(parents) > 0 {
 		p := parents[0].Key
@@ -151,7 +157,7 @@ func nobody(p game.Position) error {
 }
 
 // value is the value of a position that has heard of so many children.
-func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
+func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
 		return 0, nobody(messages[0].Key)
 	}
@@ -188,7 +194,7 @@ func (k *Solve) value(p game.Position, messages []Row) (game.Value, error) {
 }
 
 // tell tells the value of a position to its parents.
-func (k *Solve) tell(parents []Row, v game.Value) error {
+func (k *solve) tell(parents []Row, v game.Value) error {
 	word := Message(v, 1)
 	for i, r := range parents {
 		if r.Word == NoParent || i > 0 && r.Word == parents[i-1].Word {
@@ -201,7 +207,7 @@ func (k *Solve) tell(parents []Row, v game.Value) error {
 		if err := k.out.Tell(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err
 		}
-		k.Told++
+		k.Messages++
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package lists solves games of which only the rules are known (game.Acyclic), by
 // sorted lists of rows. It has the rows of a directory as files, packed or text
 // (Dir, Source, PartWriter, OutboxWriter), cuts them into shares that fit into
-// memory (Cut, Loader), and has what a worker does with a share (Possible, Solve)
+// memory (Cut, Loader), and has what a worker does with a share (Kernel)
 // and the same as steps from stdin to stdout (Map, Reduce). It knows nothing of
 // runners, of the loop of jobs, or of the table.
 //
@@ -34,6 +34,7 @@ package lists
 
 import (
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -51,6 +52,15 @@ const (
 	NoParent = streamfmt.NoParent
 )
 
+// KindsOf are the kinds of the rows that a job of a step writes: of its part, and of what
+// it tells other tiers.
+func KindsOf(name string) (part, told Kind) {
+	if name == step.Solve {
+		return Values, Messages
+	}
+	return Parents, Parents
+}
+
 // Message is the word of a message: the value of a solved child, for so many moves.
 func Message(v game.Value, times int) uint64 { return uint64(v) | uint64(times)<<16 }
 
@@ -60,5 +70,5 @@ func ValueOf(word uint64) game.Value { return game.Value(word) }
 // TimesOf is for how many moves a message stands.
 func TimesOf(word uint64) int { return int(word >> 16) }
 
-// Start is the Parents that init has; what Possible makes of them is tier 0.
+// Start is the Parents that init has; what the kernel makes of them is tier 0.
 func Start(g game.Acyclic) []Row { return []Row{{Key: g.Start(), Word: NoParent}} }

@@ -13,10 +13,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A run is a game that is solved in a directory, as a loop of jobs would.
@@ -24,13 +25,13 @@ type run struct {
 	t     testing.TB
 	g     game.Acyclic
 	dir   string
-	codec tierio.Codec
+	codec jobdir.Codec
 	share int // rows
 	box   int // rows
 	parts int // a job
 
 	forward, backward []*lists.Dir // by tier
-	told              lists.Counters
+	told              step.Counters
 }
 
 // job runs a job: do is given a writer for each part, and the outbox.
@@ -40,9 +41,8 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		r.t.Fatal(err)
 	}
-	fsys := &tierio.SumFS{FS: store.Local{}}
+	fsys := &jobdir.SumFS{FS: store.Local{}}
 	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
-	var files []io.Closer
 	var writers []*lists.PartWriter
 	var boxes []*lists.Outbox
 	var outboxes []*lists.OutboxWriter
@@ -51,25 +51,14 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		w, err := lists.NewPartWriter(f, r.g, tier, kind, r.codec)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		files, writers = append(files, f), append(writers, w)
+		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
 		out := lists.NewOutboxWriter(create, i, r.g, tells, r.codec)
 		outboxes = append(outboxes, out)
 		boxes = append(boxes, lists.NewOutbox(r.g, tells, r.codec, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
-		err := boxes[i].Flush()
-		if err == nil {
-			err = w.Close()
-		}
-		if err := outboxes[i].Finish(err); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := files[i].Close(); err != nil {
+		if err := outboxes[i].Finish(w.Finish(boxes[i].Flush())); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -79,7 +68,7 @@ func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts [
 // seal seals a directory and opens it.
 func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	r.t.Helper()
-	sealed, err := tierio.SealAll(fsys, dir)
+	sealed, err := jobdir.SealAll(fsys, dir)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -87,7 +76,7 @@ func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	if err := seal.Write(store.Local{}, dir); err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := tierio.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
+	if _, err := jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
 		r.t.Fatal(err)
 	}
 	d, err := lists.OpenDir(store.Local{}, dir, r.g)
@@ -123,21 +112,21 @@ func (r *run) possible(tier int) {
 		shares := lists.Cut(r.share, src)
 		for i, sh := range shares {
 			n := part(i, len(shares), len(parts))
-			k := lists.NewPossible(r.g, tier, box[n])
+			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
 			if tier == 0 {
 				rows = lists.Start(r.g)
 			} else if rows, err = l.Load(rows, src, sh); err != nil {
 				r.t.Fatal(err)
 			}
-			out, err := k.Do(rows)
+			out, err := k.Do(nil, rows, nil)
 			if err == nil {
 				err = parts[n].Append(out)
 			}
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			r.told.Positions += k.Positions
-			r.told.Told += k.Told
+			r.told.Positions += k.Counted().Positions
+			r.told.Messages += k.Counted().Messages
 		}
 	})
 	r.forward = append(r.forward, d)
@@ -168,7 +157,7 @@ func (r *run) solve(tier int) error {
 			if came, err = l.Load(came, messages, sh); err != nil {
 				r.t.Fatal(err)
 			}
-			if values, err = lists.NewSolve(r.g, tier, box[n]).Do(values, have, came); err != nil {
+			if values, err = lists.NewKernel(step.Solve, r.g, tier, box[n]).Do(values, have, came); err != nil {
 				return
 			}
 			if err = parts[n].Append(values); err != nil {
@@ -267,12 +256,12 @@ func testRandom(t *testing.T, seed uint64, most int) {
 	}
 	first := make(map[string]map[string]string)
 	for _, r := range []run{
-		{codec: tierio.Blocks, share: 1 << 20, box: 1 << 20},
-		{codec: tierio.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: tierio.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
-		{codec: tierio.Text, share: 1 << 20, box: 1 << 20},
-		{codec: tierio.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: tierio.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
+		{codec: jobdir.Blocks, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
+		{codec: jobdir.Text, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
 	} {
 		what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
 		r.t, r.g, r.dir = t, g, t.TempDir()
@@ -280,7 +269,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
 		}
-		if r.told.Positions != int64(len(want)) || r.told.Told != int64(moves) {
+		if r.told.Positions != int64(len(want)) || r.told.Messages != int64(moves) {
 			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
 		}
 		if r.parts > 1 {
@@ -299,7 +288,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestTextIsPacked(t *testing.T) {
 	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
 	var all [2]strings.Builder
-	for i, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for i, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, share: 100, box: 77}
 		r.all()
 		for tier := range g.Tiers() + 1 {

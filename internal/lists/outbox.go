@@ -1,18 +1,22 @@
 package lists
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // chunkSize is how many bytes of a chunk are emitted at a time, about: a worker that
 // waits for the file should have something to write.
 const chunkSize = 512 << 10
+
+// pieceRows is how many rows are encoded at a time: whole cells.
+const pieceRows = 16 * streamfmt.CellRows
 
 // firstRows is for how many rows an outbox takes memory before any is told.
 const firstRows = 1 << 10
@@ -33,10 +37,10 @@ type Outbox struct {
 
 // NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
 // be kept.
-func NewOutbox(g game.Acyclic, kind Kind, c tierio.Codec, most int, emit func(*Chunk) error) *Outbox {
+func NewOutbox(g game.Acyclic, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, most: max(1, most), emit: emit,
-		chunk:   Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())},
+		chunk:   newChunk(g, kind, c),
 		numbers: make([]int, g.Tiers()+2),
 	}
 }
@@ -113,16 +117,14 @@ func (o *Outbox) Flush() error {
 
 // add puts sorted rows into the chunk.
 func (o *Outbox) add(tier int, rows []Row) error {
-	const step = 16 * streamfmt.CellRows
-	for len(rows) > 0 {
-		n := min(len(rows), step)
-		o.chunk.add(tier, rows[:n])
-		if o.chunk.Size() >= chunkSize {
-			if err := o.emitChunk(); err != nil {
-				return err
-			}
+	for piece := range slices.Chunk(rows, pieceRows) {
+		o.chunk.add(tier, piece)
+		if o.chunk.Size() < chunkSize {
+			continue
 		}
-		rows = rows[n:]
+		if err := o.emitChunk(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -163,12 +165,16 @@ func merge(rows []Row, kind Kind) []Row {
 // A Chunk is sorted rows for some tiers, encoded.
 type Chunk struct {
 	kind  Kind
-	codec tierio.Codec
+	codec jobdir.Codec
 	width int
 
 	packed streamfmt.PackedRows
 	text   []byte
 	pieces []piece // of the text
+}
+
+func newChunk(g game.Acyclic, kind Kind, c jobdir.Codec) Chunk {
+	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
 // A piece is the text for a tier, up to a byte.
@@ -183,7 +189,7 @@ func (c *Chunk) reset() {
 }
 
 func (c *Chunk) add(tier int, rows []Row) {
-	if c.codec != tierio.Text {
+	if c.codec != jobdir.Text {
 		c.packed.Add(tier, rows)
 		return
 	}
@@ -199,7 +205,7 @@ type OutboxWriter struct {
 	part   int
 	g      game.Acyclic
 	kind   Kind
-	codec  tierio.Codec
+	codec  jobdir.Codec
 
 	mu     sync.Mutex
 	files  []io.Closer
@@ -211,7 +217,7 @@ type OutboxWriter struct {
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
 // name of a file when it has something for it; of text these are as many as there are
 // tiers to tell to.
-func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c tierio.Codec) *OutboxWriter {
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c jobdir.Codec) *OutboxWriter {
 	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
 }
 
@@ -226,7 +232,7 @@ func (w *OutboxWriter) Append(c *Chunk) error {
 }
 
 func (w *OutboxWriter) append(c *Chunk) (err error) {
-	if w.codec == tierio.Text {
+	if w.codec == jobdir.Text {
 		return w.appendText(c)
 	}
 	if w.packed == nil {
@@ -270,16 +276,11 @@ func (w *OutboxWriter) open(name string) (io.Writer, error) {
 // Finish ends the files, if what was to be written has been (err is nil), and closes
 // them in any case. It returns the first error.
 func (w *OutboxWriter) Finish(err error) error {
-	if err == nil {
-		err = w.err
-	}
-	if err == nil && w.packed != nil {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
 	}
 	for _, f := range w.files {
-		if closed := f.Close(); err == nil {
-			err = closed
-		}
+		err = cmp.Or(err, f.Close())
 	}
 	return err
 }
@@ -287,41 +288,27 @@ func (w *OutboxWriter) Finish(err error) error {
 // A PartWriter writes a part, or a file of the table. Which rows are appended at a time
 // does not show in what it writes.
 type PartWriter struct {
-	out    io.Writer
-	kind   Kind
+	out    io.WriteCloser
 	tier   int
 	chunk  Chunk
 	packed *streamfmt.ListWriter // nil of text
-	rest   []Row                 // fewer than a cell has
+	err    error                 // of its beginning
+	rest   []Row                 // that wait for others
 }
 
 // NewPartWriter begins a part of a tier.
-func NewPartWriter(out io.Writer, g game.Acyclic, tier int, kind Kind, c tierio.Codec) (w *PartWriter, err error) {
-	w = &PartWriter{out: out, kind: kind, tier: tier, chunk: Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}}
-	if c != tierio.Text {
-		w.packed, err = streamfmt.NewListWriter(out, g.Spec(), kind)
+func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) *PartWriter {
+	w := &PartWriter{out: out, tier: tier, chunk: newChunk(g, kind, c)}
+	if c != jobdir.Text {
+		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
-	return w, err
+	return w
 }
 
 // Append writes rows, which come after all those written before.
 func (w *PartWriter) Append(rows []Row) error {
-	if w.packed != nil {
-		if n := len(w.rest); n > 0 {
-			n = min(streamfmt.CellRows-n, len(rows))
-			w.rest = append(w.rest, rows[:n]...)
-			rows = rows[n:]
-			if len(w.rest) == streamfmt.CellRows {
-				w.add(w.rest)
-				w.rest = w.rest[:0]
-			}
-		}
-		whole := len(rows) &^ (streamfmt.CellRows - 1)
-		w.rest = append(w.rest, rows[whole:]...)
-		rows = rows[:whole]
-	}
-	for piece := range slices.Chunk(rows, 16*streamfmt.CellRows) {
-		w.add(piece)
+	for piece := range slices.Chunk(rows, pieceRows) {
+		w.rest = append(w.rest, piece...)
 		if err := w.spill(); err != nil {
 			return err
 		}
@@ -329,38 +316,57 @@ func (w *PartWriter) Append(rows []Row) error {
 	return nil
 }
 
-func (w *PartWriter) add(rows []Row) {
-	w.chunk.add(w.tier, rows)
-	if w.kind == Values && w.packed != nil {
-		w.chunk.packed.CountValues(rows)
-	}
+// AppendLines reads sorted lines, called source in errors, and writes their rows.
+func (w *PartWriter) AppendLines(in io.Reader, source string) error {
+	r := streamfmt.NewLineReader(in, source)
+	return r.Each(func(line []byte) error {
+		row, kind, want := streamfmt.ParseRow(line, w.chunk.width)
+		if want == "" && kind != w.chunk.kind {
+			want = "a row of " + w.chunk.kind.String()
+		}
+		if want != "" {
+			return r.Errorf(want, line)
+		}
+		w.rest = append(w.rest, row)
+		return w.spill()
+	})
 }
 
-// spill writes the chunk, once it is worth it.
+// spill writes rows once they are enough.
 func (w *PartWriter) spill() error {
-	if w.chunk.Size() < chunkSize {
+	if len(w.rest) < pieceRows {
 		return nil
 	}
-	return w.write()
-}
-
-func (w *PartWriter) write() (err error) {
-	if w.packed != nil {
-		err = w.packed.Append(&w.chunk.packed)
-	} else {
-		_, err = w.out.Write(w.chunk.text)
-	}
-	w.chunk.reset()
+	err := w.write(w.rest[:pieceRows])
+	w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
 	return err
 }
 
-// Close writes what is left and what a packed file ends with; it does not close the file
-// below.
-func (w *PartWriter) Close() error {
-	w.add(w.rest)
-	w.rest = nil
-	if err := w.write(); err != nil || w.packed == nil {
+// write writes rows of whole cells, or the last ones.
+func (w *PartWriter) write(rows []Row) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	w.chunk.reset()
+	w.chunk.add(w.tier, rows)
+	if w.packed == nil {
+		_, err = w.out.Write(w.chunk.text)
 		return err
 	}
-	return w.packed.Close()
+	if w.chunk.kind == Values {
+		w.chunk.packed.CountValues(rows)
+	}
+	return w.packed.Append(&w.chunk.packed)
+}
+
+// Finish ends the part, if what was to be written has been (err is nil), and closes the
+// file in any case. It returns the first error.
+func (w *PartWriter) Finish(err error) error {
+	if err == nil {
+		err = w.write(w.rest)
+	}
+	if err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	return cmp.Or(err, w.out.Close())
 }

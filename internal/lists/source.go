@@ -11,9 +11,8 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -37,10 +36,9 @@ type Source struct {
 // A file is cells of rows. Of a text, a cell is neighbouring lines, in any order; their
 // checksum was made when they were read through, so that nobody is given other ones.
 type file struct {
-	sealed
+	entry
 	fsys  store.FS
-	in    store.File          // nil: to be opened for each share
-	list  *streamfmt.ListFile // nil of a text
+	in    store.File // nil: to be opened for each share
 	cells []streamfmt.Cell
 }
 
@@ -50,7 +48,7 @@ type file struct {
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	s := newSource(d, tier, kind)
 	for _, f := range d.parts {
-		if err := s.addPart(d, f); err != nil {
+		if err := s.addFile(d, f, true); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -61,7 +59,7 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 // may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
 	s := newSource(&Dir{fsys: fsys, g: g}, tier, kind)
-	if err := s.addPart(s.dir, sealed{name, seal}); err != nil {
+	if err := s.addFile(s.dir, entry{name: name, seal: seal}, true); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -75,18 +73,55 @@ func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 			s = newSource(d, tier, kind)
 		}
 		for _, b := range d.boxes {
-			var err error
-			if b.list == nil && b.tier == tier {
-				err = s.addText(d, b.sealed, false)
-			} else if b.list != nil {
-				err = s.addBox(d, b)
+			if !b.tells(tier) {
+				continue
 			}
-			if err != nil {
+			if err := s.addFile(d, b, false); err != nil {
 				return nil, errors.Join(err, s.Close())
 			}
 		}
 	}
 	return s, nil
+}
+
+// EachTier opens files of the table of tiers that follow one another, from a first one
+// on, and calls do for each, which takes it over.
+func EachTier(fsys store.FS, names []string, g game.Acyclic, first int, do func(*Source) error) error {
+	var seals jobdir.Seals
+	for i, name := range names {
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return err
+		}
+		s, err := OpenFile(fsys, name, g, first+i, Values, seal)
+		if err == nil {
+			err = do(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenTiers opens such files as one source: to load their rows in the order of keys.
+func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
+	all := newSource(&Dir{fsys: fsys, g: g}, first, Values)
+	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
+		return nil, errors.Join(err, all.Close())
+	}
+	return all, nil
+}
+
+// Take adds the rows of another source, which it takes over.
+func (s *Source) Take(other *Source) error {
+	for i, f := range other.files {
+		if err := s.add(f); err != nil {
+			other.files = other.files[i+1:]
+			return errors.Join(err, other.Close())
+		}
+	}
+	return nil
 }
 
 func newSource(d *Dir, tier int, kind Kind) *Source {
@@ -121,28 +156,50 @@ func (s *Source) add(f *file) error {
 	return in.Close()
 }
 
-// addPart adds a part, whose keys come after those of the one before.
-func (s *Source) addPart(d *Dir, f sealed) error {
-	if tierio.IsText(f.name) {
-		if err := s.addText(d, f, true); err != nil {
-			return err
-		}
+// addFile adds the rows of the tier in a file: of an outbox, or of a part, whose keys
+// come after those of the one before.
+func (s *Source) addFile(d *Dir, e entry, part bool) (err error) {
+	f := &file{entry: e, fsys: d.fsys}
+	text := jobdir.IsText(e.name)
+	if !text && e.list == nil {
+		f.in, f.list, err = d.openList(e)
+	} else if f.in, err = d.fsys.Open(e.name); err == nil && !text {
+		f.list = e.list.With(f.in)
+	}
+	if err != nil {
+		return err
+	}
+	if text {
+		f.cells, err = s.readThrough(e.seal.Reader(f.in, e.name), e.name, part)
 	} else {
-		in, list, err := d.openList(f)
-		if err != nil {
-			return err
-		}
-		for _, p := range list.Pages() {
-			if p.Tier != s.tier {
-				err := &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of tier %d, expected tier %d", p.Tier, s.tier)}
-				return errors.Join(err, in.Close())
-			}
-		}
-		if err := s.addList(d, f, in, list); err != nil {
-			return err
-		}
+		f.cells, err = s.cellsOf(f, part)
+	}
+	if err != nil {
+		return errors.Join(err, f.in.Close())
+	}
+	if err := s.add(f); err != nil || !part {
+		return err
 	}
 	return s.ascends()
+}
+
+// cellsOf are the cells of the tier in a packed file. A part is of that tier alone.
+func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
+	damaged := func(format string, args ...any) ([]streamfmt.Cell, error) {
+		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf(format, args...)}
+	}
+	for _, p := range f.list.Pages() {
+		if part && p.Tier != s.tier {
+			return damaged("of tier %d, expected tier %d", p.Tier, s.tier)
+		}
+	}
+	if f.list.Kind() != s.kind {
+		return damaged("a list of %s, expected one of %s", f.list.Kind(), s.kind)
+	}
+	if p, ok := f.list.Page(s.tier); ok {
+		return f.list.Cells(p)
+	}
+	return nil, nil
 }
 
 // ascends wants the cells of the last file to be in order, and to come after those of
@@ -167,45 +224,6 @@ func (s *Source) ascends() error {
 	return nil
 }
 
-// addBox adds what a packed outbox tells to the tier.
-func (s *Source) addBox(d *Dir, b box) error {
-	if _, ok := b.list.Page(s.tier); !ok {
-		return nil
-	}
-	in, err := d.fsys.Open(b.name)
-	if err != nil {
-		return err
-	}
-	return s.addList(d, b.sealed, in, b.list.With(in))
-}
-
-// addList adds the rows of the tier in a packed file, which is open.
-func (s *Source) addList(d *Dir, f sealed, in store.File, list *streamfmt.ListFile) (err error) {
-	added := &file{sealed: f, fsys: d.fsys, in: in, list: list}
-	if list.Kind() != s.kind {
-		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("a list of %s, expected one of %s", list.Kind(), s.kind)}
-	} else if p, ok := list.Page(s.tier); ok {
-		added.cells, err = list.Cells(p)
-	}
-	if err != nil {
-		return errors.Join(err, in.Close())
-	}
-	return s.add(added)
-}
-
-// addText reads through a text, and notes where its cells lie.
-func (s *Source) addText(d *Dir, f sealed, sorted bool) error {
-	in, err := d.fsys.Open(f.name)
-	if err != nil {
-		return err
-	}
-	added := &file{sealed: f, fsys: d.fsys, in: in}
-	if added.cells, err = s.readThrough(f.seal.Reader(in, f.name), f.name, sorted); err != nil {
-		return errors.Join(err, in.Close())
-	}
-	return s.add(added)
-}
-
 // readThrough holds the lines of a text against the rules, and to be sorted.
 func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []streamfmt.Cell, err error) {
 	check := rowCheck{g: s.dir.g, tier: s.tier}
@@ -213,14 +231,8 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 	var cell streamfmt.Cell
 	var before Row
 	var end uint64
-	for first := true; ; first = false {
-		line, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	first := true
+	err = r.Each(func(line []byte) error {
 		row, kind, want := streamfmt.ParseRow(line, s.width)
 		if want == "" {
 			want = check.row(row, kind)
@@ -230,14 +242,14 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 		case kind != s.kind:
 			want = wantKind(s.kind)
 		case sorted && !first && row.Key < before.Key:
-			want = lines.WantSorted
+			want = jobdir.WantSorted
 		case sorted && !first && s.kind == Values && row.Key == before.Key:
 			want = "each position once"
 		}
 		if want != "" {
-			return nil, r.Errorf(want, line)
+			return r.Errorf(want, line)
 		}
-		before = row
+		before, first = row, false
 		if cell.Rows == streamfmt.CellRows {
 			cells = append(cells, cell)
 			cell = streamfmt.Cell{}
@@ -251,11 +263,12 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
 		end += uint64(len(line) + 1)
-	}
+		return nil
+	})
 	if cell.Rows > 0 {
 		cells = append(cells, cell)
 	}
-	return cells, nil
+	return cells, err
 }
 
 var newline = []byte{'\n'}
@@ -344,6 +357,21 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
+// EachKey calls do once for each key of a source that is a part, ascending.
+func (s *Source) EachKey(do func(key game.Position)) error {
+	var last game.Position
+	begun := false
+	return s.Each(func(rows []Row) error {
+		for _, r := range rows {
+			if !begun || r.Key != last {
+				do(r.Key)
+			}
+			begun, last = true, r.Key
+		}
+		return nil
+	})
+}
+
 // withFile calls do with a file, and opens it if it is not open.
 func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListFile) error) error {
 	if f.in != nil {
@@ -357,11 +385,7 @@ func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListF
 	if list != nil {
 		list = list.With(in)
 	}
-	err = do(in, list)
-	if closed := in.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(do(in, list), in.Close())
 }
 
 // Find is the word of a key in a source of Values that is a part or a file of the table;

@@ -13,15 +13,15 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // dirOf makes a directory data_first1 with a part and an outbox, sealed unless damage
 // is done to it after the seal; it returns the game, too.
-func dirOf(t *testing.T, codec tierio.Codec) (game.Acyclic, string) {
+func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	t.Helper()
 	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
 	r.possible(0)
@@ -78,23 +78,23 @@ func TestDamage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		codec  tierio.Codec
+		codec  jobdir.Codec
 		damage func(t *testing.T, dir string)
 		want   string
 	}{
-		{"nothing", tierio.Blocks, func(*testing.T, string) {}, ""},
-		{"nothing", tierio.Text, func(*testing.T, string) {}, ""},
-		{"a part's cell", tierio.Blocks, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's cell", tierio.Blocks, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's tail", tierio.Blocks, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"the game in a file", tierio.Blocks, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"a part cut", tierio.Blocks, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
-		{"an outbox missing", tierio.Blocks, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
-		{"one more", tierio.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
-		{"a line", tierio.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
-		{"a line that could be", tierio.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
-		{"the order", tierio.Text, edit("part-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "part-00000:6: expected keys in ascending order"},
-		{"a name", tierio.Text, func(t *testing.T, dir string) {
+		{"nothing", jobdir.Blocks, func(*testing.T, string) {}, ""},
+		{"nothing", jobdir.Text, func(*testing.T, string) {}, ""},
+		{"a part's cell", jobdir.Blocks, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's cell", jobdir.Blocks, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's tail", jobdir.Blocks, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"the game in a file", jobdir.Blocks, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", jobdir.Blocks, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
+		{"an outbox missing", jobdir.Blocks, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
+		{"one more", jobdir.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
+		{"a line", jobdir.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
+		{"a line that could be", jobdir.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
+		{"the order", jobdir.Text, edit("part-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "part-00000:6: expected keys in ascending order"},
+		{"a name", jobdir.Text, func(t *testing.T, dir string) {
 			os.Remove(filepath.Join(dir, store.Success))
 			os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666)
 			os.Rename(filepath.Join(dir, "to-00002-00000"), filepath.Join(dir, "to-00007-00000"))
@@ -107,7 +107,7 @@ func TestDamage(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
 		}
 		var line *streamfmt.LineError
-		if err != nil && !tierio.Damaged(err) && !errors.As(err, &line) {
+		if err != nil && !jobdir.Damaged(err) && !errors.As(err, &line) {
 			t.Errorf("%s: %v is no damage", c.what, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestDamage(t *testing.T) {
 
 // TestOther wants a file of another game, kind or tier to be refused by name.
 func TestOther(t *testing.T) {
-	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		g, dir := dirOf(t, codec)
 		for _, c := range []struct {
 			what string
@@ -137,7 +137,7 @@ func TestOther(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Parents); codec == tierio.Blocks && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
+		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Parents); codec == jobdir.Blocks && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
 			t.Errorf("another game, without a seal: %v", err)
 		}
 		if err := openAll(dir, g, 1, lists.Parents); err != nil {
@@ -152,7 +152,7 @@ func TestChanged(t *testing.T) {
 		"a digit": func(s string) string { return strings.Replace(s, "p0", "p1", 1) },
 		"a line":  func(s string) string { return s[strings.Index(s, "\n")+1:] },
 	} {
-		g, dir := dirOf(t, tierio.Text)
+		g, dir := dirOf(t, jobdir.Text)
 		d, err := lists.OpenDir(store.Local{}, dir, g)
 		if err != nil {
 			t.Fatal(err)
@@ -244,22 +244,15 @@ func TestCut(t *testing.T) {
 			}
 			all = append(all, rows...)
 			slices.SortFunc(rows, lists.CompareRows)
-			name := filepath.Join(dir, fmt.Sprint(i, tierio.ListsSuffix))
+			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
 			f, err := os.Create(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := lists.NewPartWriter(f, g, tier, lists.Parents, tierio.Blocks)
-			if err == nil {
-				err = w.Append(rows)
-			}
-			if err == nil {
-				err = w.Close()
-			}
-			if err != nil {
+			w := lists.NewPartWriter(f, g, tier, lists.Parents, jobdir.Blocks)
+			if err := w.Finish(w.Append(rows)); err != nil {
 				t.Fatal(err)
 			}
-			f.Close()
 			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Parents, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -351,7 +344,7 @@ func TestOrder(t *testing.T) {
 		rows = append(rows, lists.Row{Key: m.To, Word: g.Start()})
 	}
 	slices.SortFunc(rows, lists.CompareRows)
-	for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		for _, overlap := range []int{0, 1} {
 			dir := filepath.Join(t.TempDir(), "data_first1")
 			if err := os.Mkdir(dir, 0o777); err != nil {
@@ -366,11 +359,8 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w, err := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := errors.Join(w.Append(part), w.Close(), f.Close()); err != nil {
+				w := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
+				if err := w.Finish(w.Append(part)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -391,15 +381,12 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := lists.NewPartWriter(f, g, 1, lists.Values, tierio.Blocks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Blocks)
 		many := make([]lists.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
 		}
-		if err := errors.Join(w.Append(many), w.Append(rows), w.Close(), f.Close()); err != nil {
+		if err := w.Finish(errors.Join(w.Append(many), w.Append(rows))); err != nil {
 			t.Fatal(err)
 		}
 		_, err = lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)

@@ -1,15 +1,15 @@
 package lists
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -29,7 +29,7 @@ type StepOptions struct {
 	// Possible and Solve.
 	Create func(name string) (io.WriteCloser, error)
 	// Told is the form of these files; "": text.
-	Told tierio.Codec
+	Told jobdir.Codec
 }
 
 // RowMemory is about how many bytes a row takes of those that a step holds.
@@ -44,19 +44,13 @@ const (
 	anyTier     = -2
 )
 
-// flushSize is how many bytes of output are gathered before they are written.
-const flushSize = 64 << 10
-
 // A filter is one run of a step.
 type filter struct {
-	g        game.Acyclic
-	out      io.Writer
-	o        StepOptions
-	width    int
-	check    rowCheck
-	buf      []byte
-	sorter   sorter
-	counters step.Counters
+	*step.Writer
+	g      game.Acyclic
+	o      StepOptions
+	check  rowCheck
+	sorter sorter
 }
 
 func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
@@ -64,9 +58,9 @@ func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
 		o.Rows = DefaultRows
 	}
 	if o.Told == "" {
-		o.Told = tierio.Text
+		o.Told = jobdir.Text
 	}
-	return &filter{g: g, out: out, o: o, width: streamfmt.KeyWidth(g.KeyBits()), check: rowCheck{g: g, tier: o.Tier}}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, check: rowCheck{g: g, tier: o.Tier}}
 }
 
 // Map runs the map of a step (step.Init, Possible, Solve, Final) from in to out, line by
@@ -85,9 +79,9 @@ func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOptions
 		f.check.tier, f.o.Combine = anyTier, false
 		err = f.mapRows(in, Values)
 	default:
-		err = unknown(name)
+		err = step.Unknown(name)
 	}
-	return f.counters, f.finish(err)
+	return f.Counters, cmp.Or(err, f.Flush())
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out.
@@ -100,75 +94,34 @@ func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOpti
 	switch name {
 	case step.Init, step.Possible, step.Solve:
 		if o.Tier < 0 {
-			return f.counters, fmt.Errorf("%s: the tier of the job must be given", name)
+			return f.Counters, fmt.Errorf("%s: the tier of the job must be given", name)
 		}
 		err = f.reduceRows(name, in)
 	case step.Final:
 		f.check.tier = anyTier
 		err = f.reduceFinal(in)
 	default:
-		err = unknown(name)
+		err = step.Unknown(name)
 	}
-	return f.counters, f.finish(err)
+	return f.Counters, cmp.Or(err, f.Flush())
 }
-
-func unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
 
 // write prints rows as lines.
 func (f *filter) write(rows []Row, kind Kind) error {
 	for _, r := range rows {
-		f.buf = streamfmt.AppendRow(f.buf, r, kind, f.width)
-		f.counters.Out++
-		if err := f.spill(); err != nil {
+		f.Buf = streamfmt.AppendRow(f.Buf, r, kind, f.Width)
+		f.Out++
+		if err := f.Spill(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// spill writes the output that was gathered, once it is worth it.
-func (f *filter) spill() error {
-	if len(f.buf) < flushSize {
-		return nil
-	}
-	return f.flush()
-}
-
-func (f *filter) flush() error {
-	if len(f.buf) == 0 {
-		return nil
-	}
-	_, err := f.out.Write(f.buf)
-	f.buf = f.buf[:0]
-	if err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	return nil
-}
-
-// finish writes what is left: also before a wrong line, as it says how far the step
-// came.
-func (f *filter) finish(err error) error {
-	flushed := f.flush()
-	if err == nil {
-		err = flushed
-	}
-	return err
 }
 
 // mapInit prints the start if there is a line at all.
 func (f *filter) mapInit(in io.Reader) error {
-	r := streamfmt.NewLineReader(in, f.o.Source)
-	for {
-		if _, err := r.Next(); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
-		f.counters.In++
-	}
-	if f.counters.In == 0 {
-		return nil
+	if err := f.CountLines(in, f.o.Source); err != nil || f.In == 0 {
+		return err
 	}
 	return f.write(Start(f.g), Parents)
 }
@@ -177,16 +130,9 @@ func (f *filter) mapInit(in io.Reader) error {
 // do returns what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
 	r := streamfmt.NewLineReader(in, f.o.Source)
-	for {
-		line, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		f.counters.In++
-		row, kind, want := streamfmt.ParseRow(line, f.width)
+	return r.Each(func(line []byte) (err error) {
+		f.In++
+		row, kind, want := streamfmt.ParseRow(line, f.Width)
 		if want == "" && !slices.Contains(kinds, kind) {
 			want = wantKind(kinds[0])
 			for _, k := range kinds[1:] {
@@ -202,10 +148,8 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 		if want != "" {
 			err = r.Errorf(want, line)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // mapRows passes rows on. Those that are gathered to be merged are printed sorted.
@@ -250,17 +194,26 @@ type batch struct {
 
 // reduceRows gathers rows into batches, and gives them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds, tells := []Kind{Parents}, Parents
+	kinds := []Kind{Parents}
 	if name == step.Solve {
-		kinds, tells = []Kind{Parents, Messages}, Messages
+		kinds = append(kinds, Messages)
 	}
+	makes, tells := KindsOf(name)
 	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
 	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
-	do := f.possible(box)
-	if name == step.Solve {
-		do = f.solve(box)
-	}
+	kernel := NewKernel(name, f.g, f.o.Tier, box)
+	var rows []Row
 	b := batch{first: 1}
+	reduce := func() (err error) {
+		f.sorter.sort(b.parents)
+		f.sorter.sort(b.messages)
+		if rows, err = kernel.Do(rows, b.parents, b.messages); err != nil {
+			return f.located(&b, err)
+		}
+		b.first += int64(len(b.keys))
+		b.keys, b.parents, b.messages = b.keys[:0], b.parents[:0], b.messages[:0]
+		return f.write(rows, makes)
+	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
 		if name == step.Init && row.Key != f.g.Start() {
 			return "the position before the first move", nil
@@ -268,10 +221,10 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if n := len(b.keys); n > 0 {
 			last := b.keys[n-1]
 			if row.Key < last {
-				return lines.WantSorted, nil
+				return jobdir.WantSorted, nil
 			}
 			if row.Key > last && n >= f.o.Rows {
-				if err := f.reduceBatch(&b, do); err != nil {
+				if err := reduce(); err != nil {
 					return "", err
 				}
 			}
@@ -285,62 +238,27 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		return "", nil
 	})
 	if err == nil {
-		err = f.reduceBatch(&b, do)
+		err = reduce()
 	}
 	if err == nil {
 		err = box.Flush()
 	}
+	n := kernel.Counted()
+	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
 	return writer.Finish(err)
 }
 
-// reduceBatch gives a batch to a kernel, and empties it. Whoever sorted its lines by key
-// need not have looked at what comes after the tab. What is wrong with a position is told
-// of its first line.
-func (f *filter) reduceBatch(b *batch, do func(b *batch) error) error {
-	err := do(b)
+// located is an error of a kernel; what is wrong with a position is told of the first
+// line that the batch has of it. Whoever sorted the lines by key need not have looked at
+// what comes after the tab.
+func (f *filter) located(b *batch, err error) error {
 	var wrong *PositionError
-	if errors.As(err, &wrong) {
-		i, _ := slices.BinarySearch(b.keys, wrong.Key)
-		return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
-			streamfmt.AppendKey(nil, wrong.Key, f.width), wrong.Reason)
+	if !errors.As(err, &wrong) {
+		return err
 	}
-	b.first += int64(len(b.keys))
-	b.keys, b.parents, b.messages = b.keys[:0], b.parents[:0], b.messages[:0]
-	return err
-}
-
-// possible is Possible for batches.
-func (f *filter) possible(box *Outbox) func(*batch) error {
-	k := NewPossible(f.g, f.o.Tier, box)
-	return func(b *batch) error {
-		f.sorter.sort(b.parents)
-		rows, err := k.Do(b.parents)
-		if err != nil {
-			return err
-		}
-		f.count(k.Counters)
-		return f.write(rows, Parents)
-	}
-}
-
-// solve is Solve for batches.
-func (f *filter) solve(box *Outbox) func(*batch) error {
-	k := NewSolve(f.g, f.o.Tier, box)
-	var values []Row
-	return func(b *batch) (err error) {
-		f.sorter.sort(b.parents)
-		f.sorter.sort(b.messages)
-		if values, err = k.Do(values, b.parents, b.messages); err != nil {
-			return err
-		}
-		f.count(k.Counters)
-		return f.write(values, Values)
-	}
-}
-
-// count takes over what a kernel has counted so far.
-func (f *filter) count(c Counters) {
-	f.counters.Positions, f.counters.Done, f.counters.Messages = c.Positions, c.Done, c.Told
+	i, _ := slices.BinarySearch(b.keys, wrong.Key)
+	return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
+		streamfmt.AppendKey(nil, wrong.Key, f.Width), wrong.Reason)
 }
 
 // reduceFinal prints each position once.
@@ -349,20 +267,20 @@ func (f *filter) reduceFinal(in io.Reader) error {
 	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
 		before := last
 		last = row
-		switch first := f.counters.In == 1; {
+		switch first := f.In == 1; {
 		case first:
 		case row.Key < before.Key:
-			return lines.WantSorted, nil
+			return jobdir.WantSorted, nil
 		case row == before:
 			return "", nil
 		case row.Key == before.Key:
 			return fmt.Sprintf("the value %d that another line gave this key", before.Word), nil
 		}
-		n := len(f.buf)
-		f.buf = step.AppendFinal(f.buf, f.g, row.Key, ValueOf(row.Word))
-		if len(f.buf) > n {
-			f.counters.Out++
+		n := len(f.Buf)
+		f.Buf = step.AppendFinal(f.Buf, f.g, row.Key, ValueOf(row.Word))
+		if len(f.Buf) > n {
+			f.Out++
 		}
-		return "", f.spill()
+		return "", f.Spill()
 	})
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -78,7 +78,7 @@ func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(200))
-		r := run{t: t, g: g, dir: t.TempDir(), codec: tierio.Text, share: 1 << 20, box: 1 << 20}
+		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, share: 1 << 20, box: 1 << 20}
 		values := r.all()
 		parts := r.files("part-")
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // ByLists reports whether the jobs of a game go by lists: it has tiers, and no blocks.
@@ -28,13 +28,7 @@ type Rows struct {
 // Rows is what the map of a job on lists reads, but that of init: what is told to the
 // tier, in solve the positions of the tier too, in the final step the values of each
 // tier. What is open then is the caller's to close, by CloseRows.
-func (j *Job) Rows() (all []Rows, err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, CloseRows(all))
-			all = nil
-		}
-	}()
+func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 	add := func(r Rows, err error) error {
 		if err == nil {
 			all = append(all, r)
@@ -43,19 +37,20 @@ func (j *Job) Rows() (all []Rows, err error) {
 	}
 	switch j.Step {
 	case step.Final:
-		for i, file := range j.Input {
-			if err := add(j.file(file, j.InputTier(i))); err != nil {
-				return all, err
-			}
-		}
-		return all, nil
+		err = lists.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *lists.Source) error {
+			return add(Rows{Name: j.Input[len(all)], Kind: lists.Values, Packed: s}, nil)
+		})
 	case step.Solve:
-		if err := add(j.part()); err != nil {
-			return all, err
+		if err = add(j.part(g)); err == nil {
+			err = add(j.told(lists.Messages))
 		}
-		return all, add(j.told(lists.Messages))
+	default:
+		err = add(j.told(lists.Parents))
 	}
-	return all, add(j.told(lists.Parents))
+	if err != nil {
+		return nil, errors.Join(err, CloseRows(all))
+	}
+	return all, nil
 }
 
 // CloseRows closes what is open of rows.
@@ -69,30 +64,18 @@ func CloseRows(all []Rows) error {
 	return errors.Join(errs...)
 }
 
-// file is a file of the table.
-func (j *Job) file(name string, tier int) (r Rows, err error) {
-	var seals tierio.Seals
-	seal, err := seals.Of(j.FS, name)
-	if err != nil {
-		return r, err
-	}
-	r.Name, r.Kind = name, lists.Values
-	r.Packed, err = lists.OpenFile(j.FS, name, j.Game, tier, r.Kind, seal)
-	return r, err
-}
-
 // part is the positions of the job's tier.
-func (j *Job) part() (r Rows, err error) {
+func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	r.Name, r.Kind = j.Parents, lists.Parents
-	parts, err := tierio.Parts(j.FS, j.Parents, j.Game.Spec())
+	parts, err := jobdir.Parts(j.FS, j.Parents, g.Spec())
 	if err != nil {
 		return r, err
 	}
-	if len(parts) > 0 && tierio.IsText(parts[0]) {
+	if len(parts) > 0 && jobdir.IsText(parts[0]) {
 		r.Text = parts
 		return r, nil
 	}
-	d, err := lists.OpenDir(j.FS, j.Parents, j.Game)
+	d, err := lists.OpenDir(j.FS, j.Parents, g)
 	if err != nil {
 		return r, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -25,7 +25,7 @@ type inputCheck struct {
 	rules block.Block // the same block as the rules have it
 }
 
-// add is lines.AddRecord for a record of a line.
+// add is jobdir.AddRecord for a record of a line.
 func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if b.Tier != c.tier {
 		if want := c.begin(b.Tier); want != "" {
@@ -39,7 +39,7 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 		c.line = make([]int64, b.Len())
 	}
 	c.line[slot] = line
-	return lines.AddRecord(b, slot, rec)
+	return jobdir.AddRecord(b, slot, rec)
 }
 
 // begin goes on with a tier.
@@ -127,7 +127,7 @@ type passCheck struct {
 	rules block.State // the same range as the rules have it
 }
 
-// add is lines.AddState for a record of a line.
+// add is jobdir.AddState for a record of a line.
 func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
 	switch {
 	case c.name == Mark:
@@ -139,7 +139,7 @@ func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int
 		c.line = make([]int64, c.g.RangeSize())
 	}
 	c.line[slot] = line
-	return lines.AddState(s, slot, rec)
+	return jobdir.AddState(s, slot, rec)
 }
 
 // values holds the values of a range against the rules, where what comes is what

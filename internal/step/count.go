@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -62,7 +62,7 @@ func (t *teller) Map(from, into *block.Block) {
 
 // write prints what a block heard: a line for each slot, or more, if it stands for
 // more moves than a line can.
-func (t *teller) write(w *writer, b *block.Block) {
+func (t *teller) write(w *Writer, b *block.Block) {
 	moves := t.moves[b]
 	for i, set := range b.Done {
 		for base := i << 6; set != 0; set &= set - 1 {
@@ -93,7 +93,7 @@ func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64
 	}
 	if rec.Kind != streamfmt.Message {
 		h.line[slot] = line
-		return lines.AddRecord(b, slot, rec)
+		return jobdir.AddRecord(b, slot, rec)
 	}
 	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
 	if score == 0 {

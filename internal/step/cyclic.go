@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
@@ -193,22 +192,13 @@ func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
 	return append(dst, '\n')
 }
 
-// CyclicBorder returns the range at which part i of n begins in a game with
-// cycles.
-func CyclicBorder(g game.Cyclic, i, n int) uint64 {
-	ranges := game.Ranges(g)
-	hi, lo := bits.Mul64(ranges, uint64(i))
-	border, _ := bits.Div64(hi, lo, uint64(n))
-	return border
-}
-
 // CyclicBorders returns the ranges at which n parts begin in a game with cycles. They
 // ascend strictly: of a game with fewer ranges than n, each is a part.
 func CyclicBorders(g game.Cyclic, n int) []uint64 {
 	n = int(min(uint64(n), game.Ranges(g)))
 	borders := make([]uint64, n)
 	for i := range borders {
-		borders[i] = CyclicBorder(g, i, n)
+		borders[i] = Portion(game.Ranges(g), i, n)
 	}
 	return borders
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -19,82 +19,41 @@ type States interface {
 	Save(rng uint64, s *block.State) error
 }
 
-// MapPass runs the map of a pass over a game with cycles from in to out, line by
-// line. Positions that are new come in; out go messages to others.
-func MapPass(name string, number int, g game.Cyclic, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	m := &passMapper{
-		writer: writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())},
-		pass:   NewPass(g, name, number), g: g, name: name, number: number, o: o,
-	}
-	var err error
-	switch name {
-	case Create:
-		err = m.create(in)
-	case Final:
-		err = m.final(in)
-	default:
-		err = m.run(in)
-	}
-	m.counters.Messages = m.pass.Messages
-	return m.counters, firstOf(err, m.flush())
-}
-
-type passMapper struct {
-	writer
-	pass   *Pass
-	g      game.Cyclic
-	name   string
-	number int
-	o      Options
-}
-
-// create prints the first hash of every range, if there is a line at all.
-func (m *passMapper) create(in io.Reader) error {
-	if err := countLines(in, &m.writer, m.o); err != nil {
+// mapCreate prints the first hash of every range, if there is a line at all.
+func mapCreate(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
+	if err := w.CountLines(in, o.Source); err != nil || w.In == 0 {
 		return err
 	}
-	for rng := range game.Ranges(m.g) {
-		if m.counters.In == 0 {
-			break
-		}
-		m.line(streamfmt.Record{Key: rng * uint64(m.g.RangeSize())})
+	for rng := range game.Ranges(g) {
+		w.line(streamfmt.Record{Key: rng * uint64(g.RangeSize())})
 	}
 	return nil
 }
 
-func (w *writer) line(rec streamfmt.Record) {
-	w.counters.Out++
-	w.buf = streamfmt.AppendRecord(w.buf, rec, w.width)
-	w.spill()
-}
-
-// final lets positions pass.
-func (m *passMapper) final(in io.Reader) error {
-	return eachRecord(m.g, in, &m.writer, m.o, func(rec streamfmt.Record) string {
-		m.line(rec)
-		return ""
-	})
-}
-
-// run gathers positions into states, has them speak, and holds back what is said
+// mapPass gathers positions into states, has them speak, and holds back what is said
 // as far as it may, in order to merge it.
-func (m *passMapper) run(in io.Reader) error {
-	memory := m.o.Memory
-	if !m.o.Combine {
-		memory = 1 // what is said is full at once
+func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
+	if !o.Combine {
+		o.Memory = 1 // what is said is full at once
 	}
-	holder := NewHolder(m.g, memory, m.messages)
-	gatherer := lines.NewRangeGatherer(m.g, in, m.o.Source, false)
-	check := passCheck{name: m.name, number: m.number, g: m.g, source: m.o.Source}
+	m := &messenger{w, name, o.Number}
+	holder := NewHolder(g, o.Memory, func(rng uint64, h *block.Heard) error {
+		m.heard(h, rng*uint64(g.RangeSize()))
+		return w.err
+	})
+	pass := NewPass(g, name, o.Number)
+	defer func() { w.Messages = pass.Messages }()
+	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, false)
+	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
 	var from block.State
 	var at uint64
-	for m.err == nil {
+	for w.err == nil {
 		err := gatherer.Next(func(rng uint64) {
 			at = rng
-			from.Reset(game.RangeLen(m.g, rng))
+			from.Reset(game.RangeLen(g, rng))
 		}, func(slot int, rec streamfmt.Record) string {
-			m.counters.In++
-			return check.add(&from, slot, rec, m.counters.In)
+			w.In++
+			return check.add(&from, slot, rec, w.In)
 		})
 		if err == io.EOF {
 			break
@@ -102,10 +61,10 @@ func (m *passMapper) run(in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := check.values(m.pass.mover, at, &from); err != nil {
+		if err := check.values(pass.mover, at, &from); err != nil {
 			return err
 		}
-		m.pass.Map(at, &from, holder.Say)
+		pass.Map(at, &from, holder.Say)
 		if err := holder.Err(); err != nil {
 			return err
 		}
@@ -113,9 +72,15 @@ func (m *passMapper) run(in io.Reader) error {
 	return holder.Flush()
 }
 
-// messages prints what a range heard.
-func (m *passMapper) messages(rng uint64, h *block.Heard) error {
-	first := rng * uint64(m.g.RangeSize())
+// A messenger prints what ranges heard.
+type messenger struct {
+	*Writer
+	name   string
+	number int
+}
+
+// heard prints what a range heard that begins at a hash.
+func (m *messenger) heard(h *block.Heard, first uint64) {
 	for i, w := range h.Some {
 		for _, plane := range h.Times {
 			w |= plane[i]
@@ -124,11 +89,10 @@ func (m *passMapper) messages(rng uint64, h *block.Heard) error {
 			m.message(h, first, base+bits.TrailingZeros64(w))
 		}
 	}
-	return m.err
 }
 
 // message prints what a slot heard: one line, or two.
-func (m *passMapper) message(h *block.Heard, first uint64, slot int) {
+func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 	rec := streamfmt.Record{Key: first + uint64(slot)}
 	if m.name == Mark {
 		m.line(rec)
@@ -145,40 +109,27 @@ func (m *passMapper) message(h *block.Heard, first uint64, slot int) {
 	}
 }
 
-// ReducePass runs the reduce of a pass over a game with cycles from in, sorted by
-// key, to out: the positions that are new. The states are the reducer's own.
-func ReducePass(name string, number int, g game.Cyclic, in io.Reader, out io.Writer, states States, o Options) (Counters, error) {
-	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
-	var err error
-	if name == Final {
-		err = reduceCyclicFinal(g, in, w, o)
-	} else {
-		err = reducePass(name, number, g, in, w, states, o)
-	}
-	return w.counters, firstOf(err, w.flush())
-}
-
 // reduceCyclicFinal prints each position once.
-func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *writer, o Options) error {
+func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	begun, last := false, uint64(0)
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		switch {
 		case begun && rec.Key == last:
 			return "each position once"
 		case begun && rec.Key < last:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		}
 		begun, last = true, rec.Key
-		w.counters.Out++
-		w.buf = AppendCyclicFinal(w.buf, rec.Key, game.Value(rec.Value))
+		w.Out++
+		w.Buf = AppendCyclicFinal(w.Buf, rec.Key, game.Value(rec.Value))
 		return ""
 	})
 }
 
 // reducePass gathers what a range hears, and brings its state up to it.
-func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer, states States, o Options) error {
-	pass := NewPass(g, name, number)
-	gatherer := lines.NewRangeGatherer(g, in, o.Source, true)
+func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
+	pass := NewPass(g, name, o.Number)
+	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
 	var h block.Heard
 	var state, fresh block.State
 	var at uint64
@@ -187,8 +138,8 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 			at = rng
 			h.Reset(game.RangeLen(g, rng))
 		}, func(slot int, rec streamfmt.Record) string {
-			w.counters.In++
-			return hearRecord(name, number, &h, slot, rec)
+			w.In++
+			return hearRecord(name, o.Number, &h, slot, rec)
 		})
 		if err == io.EOF {
 			return nil
@@ -196,7 +147,7 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 		if err != nil {
 			return err
 		}
-		if err := states.Load(at, &state); err != nil {
+		if err := o.States.Load(at, &state); err != nil {
 			return err
 		}
 		changed, err := pass.Reduce(at, &state, &h, &fresh)
@@ -206,16 +157,16 @@ func reducePass(name string, number int, g game.Cyclic, in io.Reader, w *writer,
 		if !changed {
 			continue
 		}
-		if err := states.Save(at, &state); err != nil {
+		if err := o.States.Save(at, &state); err != nil {
 			return err
 		}
 		var counts [256]uint64
 		fresh.Count(&counts)
 		var tally game.Tally
 		tally.AddValues(counts)
-		w.counters.AddNew(tally)
-		w.buf = lines.AppendState(w.buf, g, at, &fresh, w.width)
-		w.spill()
+		w.AddNew(tally)
+		w.Buf = jobdir.AppendState(w.Buf, g, at, &fresh, w.Width)
+		w.Spill()
 	}
 	return nil
 }
@@ -251,10 +202,4 @@ func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt
 		return fmt.Sprintf("a message of value %d", some)
 	}
 	return ""
-}
-
-// PassProperties are what the streams of a pass need to know; states is the
-// directory of the pass before.
-func PassProperties(g game.Cyclic, number int, states string) []Property {
-	return append(gameProperties(g), Property{"number", fmt.Sprint(number)}, Property{"states", states})
 }

@@ -46,12 +46,13 @@ func copyState(to, from *block.State, n int) {
 // passed runs a pass over lines as a pipe would, and returns what is new.
 func passed(t *testing.T, name string, number int, states *memoryStates, in string, o step.Options) string {
 	t.Helper()
+	o.Number, o.States = number, states
 	var messages, out bytes.Buffer
-	if _, err := step.MapPass(name, number, states.g, strings.NewReader(in), &messages, o); err != nil {
+	if _, err := step.Map(name, states.g, strings.NewReader(in), &messages, o); err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.Sorted(strings.Lines(messages.String()))
-	_, err := step.ReducePass(name, number, states.g, strings.NewReader(strings.Join(lines, "")), &out, states, o)
+	_, err := step.Reduce(name, states.g, strings.NewReader(strings.Join(lines, "")), &out, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +119,11 @@ func TestPassStreamErrors(t *testing.T) {
 		states := newStates(g)
 		passed(t, step.Create, 1, states, "start\n", step.Options{Source: "in"})
 		var out bytes.Buffer
+		stream := step.Map
 		if test.reduce {
-			_, err = step.ReducePass(test.name, test.number, g, strings.NewReader(test.in), &out, states, step.Options{Source: "in"})
-		} else {
-			_, err = step.MapPass(test.name, test.number, g, strings.NewReader(test.in), &out, step.Options{Source: "in"})
+			stream = step.Reduce
 		}
+		_, err = stream(test.name, g, strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
 		}
@@ -136,11 +137,11 @@ func TestPassStreamOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	if _, err := step.MapPass(step.Mark, 1, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true}); !errors.Is(err, broken) {
+	if _, err := step.Map(step.Mark, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true, Number: 1}); !errors.Is(err, broken) {
 		t.Errorf("map: %v", err)
 	}
 	states := newStates(g)
-	if _, err := step.ReducePass(step.Create, 1, g, strings.NewReader("000\n"), writeError{broken}, states, step.Options{}); !errors.Is(err, broken) {
+	if _, err := step.Reduce(step.Create, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states}); !errors.Is(err, broken) {
 		t.Errorf("reduce: %v", err)
 	}
 }

@@ -249,6 +249,13 @@ func Borders(g game.Tiered, tier, n int) []uint64 {
 	return borders
 }
 
+// Portion is i n-ths of a number, i at most n.
+func Portion(of uint64, i, n int) uint64 {
+	high, low := bits.Mul64(of, uint64(i))
+	q, _ := bits.Div64(high, low, uint64(n))
+	return q
+}
+
 // Start is what InitFirst leaves: the block of the position before the first
 // move, open.
 func Start(g game.Tiered) *block.Block {

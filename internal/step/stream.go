@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -27,10 +28,12 @@ type Options struct {
 	// Memory bounds what is held back in order to merge it, in bytes; 0 means
 	// DefaultMemory.
 	Memory int
-}
 
-// flushSize is how many bytes of output are gathered before they are written.
-const flushSize = 64 << 10
+	// What follows is of a pass over a game with cycles.
+
+	Number int    // of the pass, from 1; what it decides has it as remoteness
+	States States // the reducer's own
+}
 
 // The names of the counters of a stream, in the order of Counters.
 const (
@@ -65,7 +68,7 @@ func CounterGroup(side string) string { return "treereduce " + side }
 // from there.
 const SplitMark = " from byte "
 
-// Counters are what a stream counted.
+// Counters are what a stream, or a kernel, counted.
 type Counters struct {
 	In   int64 // records read
 	Out  int64 // records written
@@ -80,6 +83,24 @@ type Counters struct {
 	New      game.Tally // positions that are new, of a game with cycles
 }
 
+// Each calls do with each of them that a task tells, by its name: records, and what else
+// there is.
+func (n *Counters) Each(do func(name string, value int64)) {
+	do(RecordsIn, n.In)
+	do(RecordsOut, n.Out)
+	do(RecordsDone, n.Done)
+	some := func(name string, value int64) {
+		if value > 0 {
+			do(name, value)
+		}
+	}
+	some(MessagesSaid, n.Messages)
+	some(Positions, n.Positions)
+	for result, value := range n.New {
+		some(NewRecords(game.Result(result)), value)
+	}
+}
+
 // AddNew counts positions that are new, and are written.
 func (n *Counters) AddNew(fresh game.Tally) {
 	n.New.Add(fresh)
@@ -87,114 +108,139 @@ func (n *Counters) AddNew(fresh game.Tally) {
 	n.Done += fresh.Decided()
 }
 
-// Map runs the map of a step from in to out, line by line.
-func Map(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
-	var err error
-	switch name {
-	case Init:
-		err = mapInit(g, in, w, o)
-	case Final:
-		err = mapFinal(g, in, w, o)
-	case Possible, Solve:
-		err = mapBlocks(name, g, in, w, o)
-	default:
-		err = fmt.Errorf("unknown step %q", name)
-	}
-	return w.counters, firstOf(err, w.flush())
-}
-
-// Reduce runs the reduce of a step from in, sorted by key, to out.
-func Reduce(name string, g game.Tiered, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	w := &writer{out: out, width: streamfmt.KeyWidth(g.KeyBits())}
-	var err error
-	switch name {
-	case Final:
-		err = reduceFinal(g, in, w, o)
-	case Init, Possible, Solve:
-		err = reduceBlocks(name, g, in, w, o)
-	default:
-		err = fmt.Errorf("unknown step %q", name)
-	}
-	return w.counters, firstOf(err, w.flush())
-}
-
-// firstOf is the first error that is not nil.
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
+// Map runs the map of a step from in to out, line by line: on blocks, or in a pass over
+// a game with cycles on states.
+func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := NewWriter(out, g)
+	err := game.UnknownKind(g)
+	switch g := g.(type) {
+	case game.Tiered:
+		switch name {
+		case Init:
+			err = mapInit(g, in, w, o)
+		case Final:
+			err = mapFinal(g, in, w, o)
+		case Possible, Solve:
+			err = mapBlocks(name, g, in, w, o)
+		default:
+			err = Unknown(name)
+		}
+	case game.Cyclic:
+		switch name {
+		case Create:
+			err = mapCreate(g, in, w, o)
+		case Final:
+			err = mapFinal(g, in, w, o)
+		default:
+			err = mapPass(name, g, in, w, o)
 		}
 	}
-	return nil
+	return w.Counters, cmp.Or(err, w.Flush())
 }
 
-// A writer gathers output and counts. After a write that failed it keeps the
-// error and drops what follows.
-type writer struct {
-	out      io.Writer
-	width    int
-	buf      []byte
-	counters Counters
-	err      error
+// Reduce runs the reduce of a step from in, sorted by key, to out: the records of a
+// tier, or the positions that are new in a pass.
+func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	w := NewWriter(out, g)
+	err := game.UnknownKind(g)
+	switch g := g.(type) {
+	case game.Tiered:
+		switch name {
+		case Final:
+			err = reduceFinal(g, in, w, o)
+		case Init, Possible, Solve:
+			err = reduceBlocks(name, g, in, w, o)
+		default:
+			err = Unknown(name)
+		}
+	case game.Cyclic:
+		if name == Final {
+			err = reduceCyclicFinal(g, in, w, o)
+		} else {
+			err = reducePass(name, g, in, w, o)
+		}
+	}
+	return w.Counters, cmp.Or(err, w.Flush())
 }
 
-func (w *writer) block(b *block.Block, done streamfmt.Kind) {
+// Unknown is the error of a step that a game has not.
+func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 64 << 10
+
+// A Writer gathers the output of a stream and counts. After a write that failed it
+// keeps the error and drops what follows.
+type Writer struct {
+	Counters
+	Buf   []byte // what is gathered, to which whoever has a line appends it
+	Width int    // digits of a key
+
+	out io.Writer
+	err error
+}
+
+// NewWriter returns a writer of the records of a game.
+func NewWriter(out io.Writer, g game.Game) *Writer {
+	return &Writer{out: out, Width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
+func (w *Writer) block(b *block.Block, done streamfmt.Kind) {
 	n := b.Done.Count()
-	w.counters.Out += int64(b.Open.Count() + n)
+	w.Out += int64(b.Open.Count() + n)
 	if done == streamfmt.Done {
-		w.counters.Done += int64(n)
+		w.Done += int64(n)
 	}
-	w.buf = lines.Append(w.buf, b, w.width, done)
-	w.spill()
+	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, done)
+	w.Spill()
 }
 
-func (w *writer) spill() {
-	if len(w.buf) >= flushSize {
-		w.flush()
-	}
+func (w *Writer) line(rec streamfmt.Record) {
+	w.Out++
+	w.Buf = streamfmt.AppendRecord(w.Buf, rec, w.Width)
+	w.Spill()
 }
 
-func (w *writer) flush() error {
-	if w.err == nil && len(w.buf) > 0 {
-		if _, err := w.out.Write(w.buf); err != nil {
+// Spill writes what is gathered, once it is worth it.
+func (w *Writer) Spill() error {
+	if len(w.Buf) < flushSize {
+		return w.err
+	}
+	return w.Flush()
+}
+
+// Flush writes what is gathered.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.Buf) > 0 {
+		if _, err := w.out.Write(w.Buf); err != nil {
 			w.err = fmt.Errorf("output: %w", err)
 		}
 	}
-	w.buf = w.buf[:0]
+	w.Buf = w.Buf[:0]
 	return w.err
 }
 
-// countLines counts the lines of in as records that are read.
-func countLines(in io.Reader, w *writer, o Options) error {
-	r := streamfmt.NewLineReader(in, o.Source)
-	for {
-		_, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		w.counters.In++
-	}
+// CountLines counts the lines of in as records that are read.
+func (w *Writer) CountLines(in io.Reader, source string) error {
+	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+		w.In++
+		return nil
+	})
 }
 
 // mapInit prints the position before the first move if there is a line at all.
-func mapInit(g game.Tiered, in io.Reader, w *writer, o Options) error {
-	if err := countLines(in, w, o); err != nil {
-		return err
-	}
-	if w.counters.In > 0 {
+func mapInit(g game.Tiered, in io.Reader, w *Writer, o Options) error {
+	err := w.CountLines(in, o.Source)
+	if err == nil && w.In > 0 {
 		w.block(Start(g), streamfmt.Done)
 	}
-	return nil
+	return err
 }
 
 // eachRecord calls do for every record of in, which must be of a position, until
 // it returns what it expected instead.
-func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamfmt.Record) (want string)) error {
-	r := streamfmt.NewReader(in, o.Source, w.width)
+func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamfmt.Record) (want string)) error {
+	r := streamfmt.NewReader(in, o.Source, w.Width)
 	for w.err == nil {
 		rec, err := r.Next()
 		if err == io.EOF {
@@ -203,27 +249,27 @@ func eachRecord(g game.Game, in io.Reader, w *writer, o Options, do func(streamf
 		if err != nil {
 			return err
 		}
-		w.counters.In++
+		w.In++
 		want := ""
 		if err := g.Check(rec.Key); err != nil {
 			want = fmt.Sprintf("a position (%v)", err)
 		} else if rec.Kind == streamfmt.Message {
 			want = "a position, no message"
 		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = lines.WantOutcome
+			want = jobdir.WantOutcome
 		} else {
 			want = do(rec)
 		}
 		if want != "" {
 			return r.Errorf(want)
 		}
-		w.spill()
+		w.Spill()
 	}
 	return nil
 }
 
 // mapFinal lets all pass but the positions that the game does not list.
-func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		if game.Listed(g, rec.Key) {
 			w.line(rec)
@@ -234,13 +280,13 @@ func mapFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 
 // reduceFinal prints each position once. It may come without a value too, as it was
 // before it was solved.
-func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
+func reduceFinal(g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	var last streamfmt.Record // with its value, if one came
 	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		first := w.counters.In == 1
+		first := w.In == 1
 		switch same := !first && rec.Key == last.Key; {
 		case !first && rec.Key < last.Key:
-			return lines.WantSorted
+			return jobdir.WantSorted
 		case same && (rec == last || rec.Kind == streamfmt.Open):
 			return ""
 		case same && last.Kind == streamfmt.Done:
@@ -250,15 +296,15 @@ func reduceFinal(g game.Tiered, in io.Reader, w *writer, o Options) error {
 		}
 		last = rec
 		if rec.Kind == streamfmt.Done {
-			before := len(w.buf)
-			if w.buf = AppendFinal(w.buf, g, rec.Key, game.Value(rec.Value)); len(w.buf) > before {
-				w.counters.Out++
+			before := len(w.Buf)
+			if w.Buf = AppendFinal(w.Buf, g, rec.Key, game.Value(rec.Value)); len(w.Buf) > before {
+				w.Out++
 			}
 		}
 		return ""
 	})
-	if err == nil && w.err == nil && w.counters.In > 0 && last.Kind == streamfmt.Open {
-		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.counters.In, keyText(g, last.Key))
+	if err == nil && w.err == nil && w.In > 0 && last.Kind == streamfmt.Open {
+		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.In, keyText(g, last.Key))
 	}
 	return err
 }
@@ -284,8 +330,18 @@ type Property struct{ Name, Value string }
 
 // Properties are those that the streams of a step need that writes a tier. Whose turn it
 // is there only a game with blocks can tell; of any other it is the tier that they need.
-func Properties(g game.Acyclic, name string, tier int) []Property {
-	ps := gameProperties(g)
+// Of a game with cycles it is the number of the pass, here the tier, and the directory of
+// the states after the pass before.
+func Properties(g game.Game, name string, tier int, states string) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	if _, cyclic := g.(game.Cyclic); cyclic {
+		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
+	}
 	if name == Init || name == Final {
 		return ps
 	}
@@ -299,18 +355,7 @@ func Properties(g game.Acyclic, name string, tier int) []Property {
 	}
 	return append(ps,
 		Property{"turn", Turn(blocks, children-1)},
-		Property{"last_round", strconv.FormatBool(children == g.Tiers())})
-}
-
-// gameProperties are the name of a game and its parameters.
-func gameProperties(g game.Game) []Property {
-	words := strings.Fields(g.Spec())
-	ps := []Property{{"game", words[0]}}
-	for _, w := range words[1:] {
-		name, value, _ := strings.Cut(w, "=")
-		ps = append(ps, Property{name, value})
-	}
-	return ps
+		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
 }
 
 // Turn names the player who moves from a tier.
@@ -321,7 +366,7 @@ func Turn(g game.Tiered, tier int) string {
 // mapBlocks reads blocks and pushes what they say to the ranges they speak to.
 // It holds those ranges back until no block can speak to them any more, as far
 // as the input is sorted, and so prints each position once, in sorted runs.
-func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	if name == Solve && o.Turn == "" {
 		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
 	}
@@ -338,12 +383,12 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) e
 		emit(b)
 		return w.err
 	})
-	gatherer := lines.NewGatherer(g, in, o.Source, false)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
-		w.counters.In++
-		return check.add(b, slot, rec, w.counters.In)
+		w.In++
+		return check.add(b, slot, rec, w.In)
 	}
 	for w.err == nil {
 		err := gatherer.Next(b, add)
@@ -379,9 +424,9 @@ func keyText(g game.Game, key uint64) string {
 
 // reduceBlocks gathers the sorted records of a range into a block and reduces
 // it.
-func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options) error {
+func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return lines.AddRecord(b, slot, rec)
+		return jobdir.AddRecord(b, slot, rec)
 	}
 	reduce := func(*block.Block) error { return nil }
 	switch name {
@@ -402,14 +447,14 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *writer, o Options
 		children = 1
 	}
 	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
-		if w.counters.In++; w.counters.In == 1 && name != Init {
+		if w.In++; w.In == 1 && name != Init {
 			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
 				return want
 			}
 		}
-		return hear(b, slot, rec, w.counters.In)
+		return hear(b, slot, rec, w.In)
 	}
-	gatherer := lines.NewGatherer(g, in, o.Source, true)
+	gatherer := jobdir.NewGatherer(g, in, o.Source, true)
 	b := new(block.Block)
 	for w.err == nil {
 		err := gatherer.Next(b, add)

@@ -205,7 +205,7 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// It may replace that of a run of many hours: the new one must be there before the
 	// old one goes.
-	err = d.writeFile(manifestName, text, d.syncs.FS.Sync)
+	err = replace(d.FS, d.Dir(manifestName), text, d.syncs.FS.Sync)
 	if err == nil {
 		err = d.FS.Sync(d.Path)
 	}
@@ -372,18 +372,18 @@ func (d *Data) Remove(name string) error {
 // WriteFile writes a small file under a temporary name and renames it. It is not synced:
 // nothing depends on it.
 func (d *Data) WriteFile(name string, text []byte) error {
-	return d.writeFile(name, text, func(string) error { return nil })
+	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
 }
 
-// writeFile is WriteFile, with sync called for the file before it has its name.
-func (d *Data) writeFile(name string, text []byte, sync func(name string) error) error {
-	dir, base := filepath.Split(name)
-	temporary := d.Dir(filepath.Join(dir, attemptPrefix+base))
-	if err := WriteFile(d.FS, temporary, text); err != nil {
-		return err
+// replace writes a file under a temporary name, has it synced, and gives it its own.
+func replace(fsys FS, name string, text []byte, sync func(name string) error) error {
+	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name))
+	err := WriteFile(fsys, temporary, text)
+	if err == nil {
+		err = sync(temporary)
 	}
-	if err := sync(temporary); err != nil {
-		return err
+	if err == nil {
+		err = fsys.Rename(temporary, name)
 	}
-	return d.FS.Rename(temporary, d.Dir(name))
+	return err
 }

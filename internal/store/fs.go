@@ -5,6 +5,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -46,10 +47,7 @@ func WriteFile(fsys FS, name string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // ErrLocked is returned by Lock when another process holds the lock.

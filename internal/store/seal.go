@@ -91,14 +91,7 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	if err != nil {
 		return err
 	}
-	temporary := path.Join(dir, attemptPrefix+name)
-	if err := WriteFile(fsys, temporary, text); err != nil {
-		return err
-	}
-	if err := fsys.Sync(temporary); err != nil {
-		return err
-	}
-	if err := fsys.Rename(temporary, path.Join(dir, name)); err != nil {
+	if err := replace(fsys, path.Join(dir, name), text, fsys.Sync); err != nil {
 		return err
 	}
 	return fsys.Sync(dir)

@@ -51,22 +51,13 @@ func (w *pairWriter) flush() error {
 // eachShare calls do for each line of a mapper's input.
 func eachShare(in io.Reader, do func(Share) error) error {
 	lines := streamfmt.NewLineReader(in, "stdin")
-	for {
-		line, err := lines.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return lines.Each(func(line []byte) error {
 		s, ok := parseShare(string(line))
 		if !ok {
 			return lines.Errorf("a share: part, first range and range after the last", line)
 		}
-		if err := do(s); err != nil {
-			return err
-		}
-	}
+		return do(s)
+	})
 }
 
 // pairs are what a reducer reads: those of its ranges, sorted.
@@ -101,6 +92,16 @@ func (p *pairs) next() error {
 	}
 	if p.rng < last || p.rng < p.from || p.rng >= p.to {
 		return fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, p.from), p.to, p.rng)
+	}
+	return nil
+}
+
+// skip reads on to the pairs of a range, or those after it.
+func (p *pairs) skip(to uint64) error {
+	for !p.ended && p.rng < to {
+		if err := p.next(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

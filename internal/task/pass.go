@@ -6,10 +6,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -68,7 +67,7 @@ func (p *Pass) mapBlank(s Share, emit func(uint64, *block.Heard) error, n *step.
 
 // mapShare has the positions of a share speak.
 func (p *Pass) mapShare(s Share, pass *step.Pass, holder *step.Holder, n *step.Counters) error {
-	fresh, err := rangeio.OpenFile(p.FS, s.Part, p.Game)
+	fresh, err := jobdir.OpenStateFile(p.FS, s.Part, p.Game)
 	if err != nil {
 		return err
 	}
@@ -99,19 +98,17 @@ func (p *Pass) Reduce(partition int, in io.Reader, dir string) (n step.Counters,
 		return n, err
 	}
 	r := &passReduce{Pass: p, pairs: came, step: step.NewPass(p.Game, p.Step, p.Number), n: &n,
-		chunk: rangeio.NewChunk(p.Game, tierio.Blocks)}
-	if p.Step != step.Create {
-		states, err := rangeio.OpenStates(p.FS, p.States, p.Game)
-		if err != nil {
-			return n, err
-		}
-		defer states.Close()
-		r.states = states.Cursor()
+		chunk: jobdir.NewStateChunk(p.Game, jobdir.Blocks)}
+	states, err := jobdir.OpenStates(p.FS, p.States, p.Game)
+	if err != nil {
+		return n, err
 	}
+	defer states.Close()
+	r.states = states.Cursor()
 	if err := p.FS.MkdirAll(dir); err != nil {
 		return n, err
 	}
-	if r.out, err = rangeio.NewWriter(p.FS, dir, partition, p.Game, tierio.Blocks); err != nil {
+	if r.out, err = jobdir.NewStateWriter(p.FS, dir, partition, p.Game, jobdir.Blocks); err != nil {
 		return n, err
 	}
 	return n, r.out.Finish(r.run())
@@ -123,9 +120,9 @@ type passReduce struct {
 	*pairs
 	step    *step.Pass
 	n       *step.Counters
-	states  *rangeio.Cursor // nil: all are blank
-	out     *rangeio.Writer
-	chunk   *rangeio.Chunk
+	states  *jobdir.StateCursor
+	out     *jobdir.StateWriter
+	chunk   *jobdir.StateChunk
 	decoder streamfmt.Decoder
 }
 
@@ -152,9 +149,7 @@ func (r *passReduce) run() error {
 				return err
 			}
 		}
-		if r.states == nil {
-			state.Reset(size)
-		} else if err := r.states.Read(int(rng), &state); err != nil {
+		if err := r.states.Load(rng, &state); err != nil {
 			return err
 		}
 		changed, err := r.step.Reduce(rng, &state, &heard, &fresh)

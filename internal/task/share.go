@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A Share is what one mapper reads: the blocks of a part whose ranges are at
@@ -56,7 +55,7 @@ func parseShare(line string) (s Share, ok bool) {
 // a share of them from each part, so that it merges all that is said to one range. lines
 // is the number of shares that each mapper gets, one for each part.
 func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
-	fresh, err := rangeio.Open(fsys, dirs, g)
+	fresh, err := jobdir.OpenNew(fsys, dirs, g)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,11 +83,11 @@ func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
 // about as many shares as tasks returns for the number of records, but at least one for
 // each part that has some.
 func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
-	parts, err := tierio.Parts(fsys, dir, g.Spec())
+	parts, err := jobdir.Parts(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, 0, err
 	}
-	tiers := make([]*tierio.Tier, len(parts))
+	tiers := make([]*jobdir.Tier, len(parts))
 	defer func() {
 		for _, t := range tiers {
 			if t != nil {
@@ -97,7 +96,7 @@ func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(recor
 		}
 	}()
 	for i, part := range parts {
-		if tiers[i], err = tierio.OpenParts(fsys, []string{part}, g, tier); err != nil {
+		if tiers[i], err = jobdir.OpenTierFiles(fsys, []string{part}, g, tier); err != nil {
 			return nil, 0, err
 		}
 		counts := tiers[i].Counts()

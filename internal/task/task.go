@@ -27,9 +27,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -75,7 +75,7 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	}
 	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
 	if j.Step == step.Solve {
-		parents, err := tierio.Open(j.FS, j.Parents, j.Game, j.Tier)
+		parents, err := jobdir.OpenTier(j.FS, j.Parents, j.Game, j.Tier)
 		if err != nil {
 			return n, err
 		}
@@ -93,7 +93,7 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 
 // expectOpen opens the positions of a tier that wait for a value: a child that
 // knows them need not speak to all the parents that it could have.
-func expectOpen(parents *tierio.Tier) func(home uint64, b *block.Block) error {
+func expectOpen(parents *jobdir.Tier) func(home uint64, b *block.Block) error {
 	c := parents.Cursor(readAhead)
 	return func(home uint64, b *block.Block) error {
 		exist, err := c.Block(home, b.Range)
@@ -106,7 +106,7 @@ func expectOpen(parents *tierio.Tier) func(home uint64, b *block.Block) error {
 
 // mapShare pushes the blocks of a share.
 func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
-	t, err := tierio.OpenParts(j.FS, []string{s.Part}, j.Game, step.InputTier(j.Step, j.Tier))
+	t, err := jobdir.OpenTierFiles(j.FS, []string{s.Part}, j.Game, step.InputTier(j.Step, j.Tier))
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, 
 	if err := j.FS.MkdirAll(dir); err != nil {
 		return n, err
 	}
-	file, err := j.FS.Create(path.Join(dir, tierio.PartName(partition, tierio.Blocks)))
+	file, err := j.FS.Create(path.Join(dir, jobdir.PartName(partition, jobdir.Blocks)))
 	if err != nil {
 		return n, err
 	}
 	r := &reduce{Job: j, pairs: came, step: step.New(j.Step, j.Game), n: &n,
-		out: tierio.NewWriter(file, j.Game, j.Tier, tierio.Blocks), chunk: tierio.NewChunk(j.Game, tierio.Blocks)}
-	return n, r.out.Finish(r.run(), file)
+		out: jobdir.NewWriter(file, j.Game, j.Tier, jobdir.Blocks), chunk: jobdir.NewChunk(j.Game, jobdir.Blocks)}
+	return n, r.out.Finish(r.run())
 }
 
 // A reduce is a reducer at work.
@@ -159,8 +159,8 @@ type reduce struct {
 	*pairs
 	step    step.Step
 	n       *step.Counters
-	out     *tierio.Writer
-	chunk   *tierio.Chunk
+	out     *jobdir.Writer
+	chunk   *jobdir.Chunk
 	piece   block.Block
 	decoder streamfmt.Decoder
 }
@@ -195,7 +195,7 @@ func (r *reduce) allThatCame() error {
 // allThatExist reduces every range with parents; to others nothing was said
 // that matters.
 func (r *reduce) allThatExist() error {
-	parents, err := tierio.Open(r.FS, r.Parents, r.Game, r.Tier)
+	parents, err := jobdir.OpenTier(r.FS, r.Parents, r.Game, r.Tier)
 	if err != nil {
 		return err
 	}
@@ -207,10 +207,8 @@ func (r *reduce) allThatExist() error {
 		if rng < r.from || rng >= r.to {
 			continue
 		}
-		for !r.ended && r.rng < rng {
-			if err := r.next(); err != nil {
-				return err
-			}
+		if err := r.skip(rng); err != nil {
+			return err
 		}
 		if _, err := c.Load(b, rng); err != nil {
 			return err
@@ -219,12 +217,7 @@ func (r *reduce) allThatExist() error {
 			return err
 		}
 	}
-	for !r.ended {
-		if err := r.next(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.skip(allRanges)
 }
 
 // write adds to b all that came for its range, reduces and writes it.

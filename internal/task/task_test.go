@@ -18,13 +18,12 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -43,7 +42,7 @@ type pair struct {
 }
 
 func blocks(job *runner.Job) game.Tiered {
-	g, _ := job.Blocks()
+	g, _ := job.Game.(game.Tiered)
 	return g
 }
 
@@ -53,14 +52,13 @@ func taskJob(job *runner.Job, memory int) *task.Job {
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	if job.Step != step.Possible && job.Step != step.Solve {
+	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	tier := job.Tier - 1
-	if job.Step == step.Solve {
-		tier = job.Tier + 1
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return r.runPass(job, g)
 	}
-	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), tier, func(int64) int { return r.maps })
+	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
@@ -69,20 +67,17 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	return stats, err
 }
 
-// RunPass runs a pass as tasks.
-func (r *shuffled) RunPass(ctx context.Context, pass *runner.Pass) (stats runner.PassStats, err error) {
-	if pass.Step == step.Final {
-		return r.Runner.RunPass(ctx, pass)
-	}
-	shares, lines := task.BlankShares(pass.Input[0], pass.Game, r.maps), 1
+// runPass runs a pass as tasks.
+func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
+	shares, lines := task.BlankShares(pass.Input[0], g, r.maps), 1
 	if pass.Step != step.Create {
-		if shares, lines, err = task.PassShares(pass.FS, pass.Input, pass.Game, r.maps); err != nil {
+		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
 	}
-	p := &task.Pass{Step: pass.Step, Game: pass.Game, FS: pass.FS, Number: pass.Number,
+	p := &task.Pass{Step: pass.Step, Game: g, FS: pass.FS, Number: pass.Tier,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
-	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(pass.Game, pass.Reducers), pass.Output)
+	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
 	if mapped.Out != reduced.In {
 		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))
@@ -192,7 +187,7 @@ func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: r, Reducers: reducers, Codec: tierio.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
@@ -268,11 +263,11 @@ func TestPassErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
 	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 		t.Fatal(err)
 	}
-	states, fresh := filepath.Join(dir, "mark2", rangeio.StateName(0)), filepath.Join(dir, "mark3", tierio.PartName(0, tierio.Blocks))
+	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Blocks))
 	for _, name := range []string{states, fresh} {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -312,7 +307,7 @@ func TestPassErrors(t *testing.T) {
 		{"bytes that are not planes", reduceError(create, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
 		{"more than can be counted", reduceError(create, dir, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
 		{"states that are damaged", reduceError(mark("mark2"), dir, 0, first), []string{states + ": damaged", "range 0x0"}},
-		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", rangeio.IndexName), "no such file"}},
+		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
 	} {
 		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
 			t.Errorf("%s: error %v", c.what, c.err)
@@ -377,7 +372,7 @@ func FuzzPassReduce(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { data.Close() })
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: tierio.Blocks, Final: solve.FinalNo, UntilTier: 1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		f.Fatal(err)
 	}

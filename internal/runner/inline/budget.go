@@ -5,9 +5,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -25,7 +24,7 @@ const (
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
 	// where it lies in a few files; placeMemory is what a state takes that is read.
 	boxMemory   = 256
-	placeMemory = 40
+	placeMemory = 32
 	// taskMemory is what a task takes, done or not: its place and its channel.
 	taskMemory = 160
 )
@@ -40,6 +39,11 @@ const (
 	tierMemory   = 4 << 10   // a tier: what the loop knows of its jobs
 	aheadMemory  = 128 << 10 // what a worker reads ahead
 	listsAhead   = 2         // how many shares a worker may be ahead of the writer
+
+	// listsTenths is how much of memory lists are planned with. Rows and runs of all sizes
+	// come and go in every worker, in whose gaps the collector finds less room than
+	// elsewhere: of nine tenths all of --memory was resident on many cores, and more.
+	listsTenths = 6
 )
 
 // The rows of a share, and of an outbox, of a worker: fewer are slow, as a share reads
@@ -119,16 +123,16 @@ type listPlan struct {
 
 // planLists has shares and outboxes of the same size, and as many workers as there is
 // memory for; of a tier that is small, shares such that all workers have some.
-func (r *Runner) planLists(job *runner.Job, sources []*lists.Source) listPlan {
+func (r *Runner) planLists(tiers int, sources []*lists.Source) listPlan {
 	const each = (listsAhead+2)*rowMemory + toldMemory/2*3 // of a row; an outbox that grows is there twice
-	return r.planRows(job.Game.Tiers(), sources, each, outboxMemory)
+	return r.planRows(tiers, sources, each, outboxMemory)
 }
 
 // planListsFinal has shares such that the lines of all that workers have in their hands
 // fit in.
-func (r *Runner) planListsFinal(job *runner.Job, all *lists.Source) listPlan {
-	line := len(job.Game.AppendText(nil, job.Game.Start())) + len("''\t65535\n")
-	p := r.planRows(job.Game.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
+func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) listPlan {
+	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
+	p := r.planRows(g.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
 	p.share = min(p.share, mostRows/4)
 	return p
 }
@@ -136,7 +140,7 @@ func (r *Runner) planListsFinal(job *runner.Job, all *lists.Source) listPlan {
 // planRows is a plan of workers that each hold so many bytes for a row, and some more.
 // What they hold counts twice, as in needs.
 func (r *Runner) planRows(tiers int, sources []*lists.Source, each, more int) listPlan {
-	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
+	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
 	for _, s := range sources {
@@ -182,7 +186,7 @@ func Least(g game.Game, until int, final bool) int {
 	if final {
 		entries = max(entries, all)
 	}
-	near := min(tierio.MostNear, most)
+	near := min(jobdir.MostNear, most)
 	bytes := entries*entryMemory + 3*near*slots + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
@@ -201,9 +205,9 @@ func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len(
 
 // chunkMemory is what becomes of so many slots and a block's: packed, with the
 // memory of the encoder, or lines; and a quarter, as slices grow.
-func chunkMemory(g game.Game, c tierio.Codec, slots, largest int) int {
+func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
 	each := lineMemory(g)
-	if c == tierio.Blocks {
+	if c == jobdir.Blocks {
 		each = 1
 	}
 	return ((slots+largest)*each + 2*largest) / 4 * 5

@@ -8,22 +8,22 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A final is what the workers of the final job share.
 type final struct {
-	job   *blockJob
-	tiers []*tierio.Tier
+	job   *jobOf[game.Tiered]
+	tiers []*jobdir.Tier
 	most  map[uint64]int // lines, by range
 	plan  plan
 }
 
 // runFinal merges the tiers of a solved game into one list by key: for each
 // range, the blocks of all tiers are laid over one another.
-func (r *Runner) runFinal(ctx context.Context, job *blockJob) (runner.Stats, error) {
+func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
 	f := &final{job: job, most: make(map[uint64]int)}
 	defer func() {
 		for _, t := range f.tiers {
@@ -33,7 +33,7 @@ func (r *Runner) runFinal(ctx context.Context, job *blockJob) (runner.Stats, err
 	n := needs{shared: job.g.Tables(), windows: len(job.Input)}
 	largest := 0
 	for i, dir := range job.Input {
-		t, err := tierio.Open(job.FS, dir, job.g, job.InputTier(i))
+		t, err := jobdir.OpenTier(job.FS, dir, job.g, job.InputTier(i))
 		if err != nil {
 			return runner.Stats{}, err
 		}
@@ -59,7 +59,10 @@ func (r *Runner) runFinal(ctx context.Context, job *blockJob) (runner.Stats, err
 	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.plan = r.plan(n)
 	ts := f.cut(tasks(job, ranges, lines, f.plan.slots))
-	return run(ctx, job, f.plan, ts, f.newWorker)
+	return job.writeText(ctx, f.plan, len(ts), func(i int) int { return ts[i].part }, func() func(int, *textChunk) error {
+		work := f.newWorker()
+		return func(i int, out *textChunk) error { return work(ts[i], out) }
+	})
 }
 
 // lows is the number of low parts, be they of positions or not.
@@ -82,9 +85,9 @@ func (f *final) cut(ts []task) (all []task) {
 }
 
 // newWorker returns a function that makes the lines of a task.
-func (f *final) newWorker() func(task, *tierio.Chunk) error {
+func (f *final) newWorker() func(task, *textChunk) error {
 	g := f.job.g
-	cursors := make([]*tierio.Cursor, len(f.tiers))
+	cursors := make([]*jobdir.TierCursor, len(f.tiers))
 	for i, t := range f.tiers {
 		cursors[i] = t.Cursor(f.plan.window)
 	}
@@ -113,7 +116,7 @@ func (f *final) newWorker() func(task, *tierio.Chunk) error {
 		return nil
 	}
 	loaded := ^uint64(0)
-	return func(t task, out *tierio.Chunk) error {
+	return func(t task, out *textChunk) error {
 		for _, rng := range t.ranges {
 			if rng != loaded { // by the task with the piece before
 				if err := load(rng); err != nil {
@@ -122,20 +125,21 @@ func (f *final) newWorker() func(task, *tierio.Chunk) error {
 				loaded = rng
 			}
 			piece := seen[t.from>>6 : block.Words(t.to)]
-			out.AddText(func(dst []byte) ([]byte, int) {
-				n := 0
-				for i, w := range piece {
-					for base := t.from + i<<6; w != 0; w &= w - 1 {
-						low := base + bits.TrailingZeros64(w)
-						before := len(dst)
-						if dst = step.AppendFinal(dst, g, rng<<g.LowBits()|uint64(low), game.Value(values[low])); len(dst) > before {
-							n++
-						}
-					}
+			for i, w := range piece {
+				for base := t.from + i<<6; w != 0; w &= w - 1 {
+					low := base + bits.TrailingZeros64(w)
+					out.final(g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
 				}
-				return dst, n
-			})
+			}
 		}
 		return nil
+	}
+}
+
+// final adds the line of a position, if it has one.
+func (c *textChunk) final(g game.Game, p game.Position, v game.Value) {
+	before := len(c.text)
+	if c.text = step.AppendFinal(c.text, g, p, v); len(c.text) > before {
+		c.lines++
 	}
 }

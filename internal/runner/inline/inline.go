@@ -3,23 +3,22 @@
 // not grow with it. The shuffle is a look at the right place: a range pulls
 // what it hears from the blocks that speak to it, which in sorted files is a
 // few cursors that move forward. Of a game by lists a worker loads a share of the keys
-// of a tier, from all that was told to it, and tells others into outboxes. In a pass over a game with cycles, where what will
-// speak to a range is not known, it is merged in memory as it is said, and in files
-// where that is too much. The package knows nothing of the loop of jobs.
+// of a tier, from all that was told to it, and tells others into outboxes. In a pass over
+// a game with cycles, where what will speak to a range is not known, it is merged in
+// memory as it is said, and in files where that is too much. The package knows nothing of
+// the loop of jobs.
 package inline
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -44,54 +43,72 @@ type task struct {
 	from, to int // final's: of one range alone, these low parts
 }
 
-// A blockJob is a job that goes by blocks.
-type blockJob struct {
-	*runner.Job
-	g       game.Tiered
-	borders []uint64 // the ranges at which the parts but the first begin
-}
-
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	g, ok := job.Blocks()
-	if !ok {
-		return r.runLists(ctx, job)
-	}
-	b := &blockJob{Job: job, g: g}
-	keys, err := job.Borders()
+	borders, err := job.Borders()
 	if err != nil {
 		return runner.Stats{}, err
 	}
-	for _, key := range keys {
-		b.borders = append(b.borders, key>>g.LowBits())
+	switch g := job.Game.(type) {
+	case game.Tiered:
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
+	case game.Cyclic:
+		return r.runStates(ctx, &jobOf[game.Cyclic]{job, g, borders})
+	case game.Acyclic:
+		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
 	}
-	if job.Step == step.Final {
-		return r.runFinal(ctx, b)
-	}
-	return r.runBlocks(ctx, b)
+	return runner.Stats{}, game.UnknownKind(job.Game)
 }
 
 // runBlocks runs a job over a tier of blocks.
-func (r *Runner) runBlocks(ctx context.Context, job *blockJob) (runner.Stats, error) {
+func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runFinal(ctx, job)
+	}
 	w := &work{job: job, step: step.New(job.Step, job.g)}
 	defer w.close()
 	if err := w.open(); err != nil {
-		return runner.Stats{}, err
+		return stats, err
 	}
 	slots := make([]int, len(w.ranges))
 	for i, rng := range w.ranges {
 		slots[i] = len(job.g.Low(job.Tier, rng))
 	}
 	w.plan = r.plan(w.needs(slots))
-	return run(ctx, job, w.plan, tasks(job, w.ranges, slots, w.plan.slots), w.newWorker)
+	ts := tasks(job, w.ranges, slots, w.plan.slots)
+	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts), part: func(i int) int { return ts[i].part },
+		create: func(number int) (part[*jobdir.Chunk], error) {
+			file, err := job.create(jobdir.PartName(number, job.Codec))
+			if err != nil {
+				return nil, err
+			}
+			return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
+		},
+		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
+		worker: func() func(int, *jobdir.Chunk) error {
+			work := w.newWorker()
+			return func(i int, out *jobdir.Chunk) error {
+				out.Reset()
+				return work(ts[i], out)
+			}
+		},
+		count: func(c *jobdir.Chunk) {
+			stats.Records += c.Records()
+			if job.Step == step.Possible {
+				stats.Finished += c.Done()
+			}
+		},
+	}
+	err = o.run(ctx)
+	return stats, err
 }
 
 // work is what the workers of a job share.
 type work struct {
-	job     *blockJob
+	job     *jobOf[game.Tiered]
 	step    step.Step
-	input   *tierio.Tier
-	parents *tierio.Tier // solve's
+	input   *jobdir.Tier
+	parents *jobdir.Tier // solve's
 	ranges  []uint64     // of the output
 	plan    plan
 }
@@ -103,7 +120,7 @@ func (w *work) open() (err error) {
 		return nil
 	}
 	from := step.InputTier(job.Step, job.Tier)
-	if w.input, err = tierio.Open(job.FS, job.Input[0], job.g, from); err != nil {
+	if w.input, err = jobdir.OpenTier(job.FS, job.Input[0], job.g, from); err != nil {
 		return err
 	}
 	switch job.Step {
@@ -117,7 +134,7 @@ func (w *work) open() (err error) {
 		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
 			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
 		}
-		if w.parents, err = tierio.Open(job.FS, job.Parents, job.g, job.Tier); err != nil {
+		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
 			return err
 		}
 		for i := range w.parents.Len() {
@@ -128,7 +145,7 @@ func (w *work) open() (err error) {
 }
 
 func (w *work) close() {
-	for _, t := range []*tierio.Tier{w.input, w.parents} {
+	for _, t := range []*jobdir.Tier{w.input, w.parents} {
 		if t != nil {
 			t.Close()
 		}
@@ -150,7 +167,7 @@ func (w *work) needs(slots []int) needs {
 		for i := range w.input.Len() {
 			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
 		}
-		near = min(tierio.MostNear, w.input.Len())
+		near = min(jobdir.MostNear, w.input.Len())
 		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
 		n.windows += int(g.KeyBits() - g.LowBits())
 	}
@@ -164,23 +181,23 @@ func (w *work) needs(slots []int) needs {
 }
 
 // newWorker returns a function that makes the output of a task.
-func (w *work) newWorker() func(task, *tierio.Chunk) error {
+func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
-		return func(_ task, out *tierio.Chunk) error {
+		return func(_ task, out *jobdir.Chunk) error {
 			out.Add(step.Start(job.g))
 			return nil
 		}
 	}
 	g := job.g
 	input := w.input.Cursor(w.plan.window)
-	var parents *tierio.Cursor
+	var parents *jobdir.TierCursor
 	if w.parents != nil {
 		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
 	var sources []uint64
-	return func(t task, out *tierio.Chunk) error {
+	return func(t task, out *jobdir.Chunk) error {
 		for _, rng := range t.ranges {
 			if parents != nil {
 				if _, err := parents.Load(&into, rng); err != nil {
@@ -212,7 +229,7 @@ func (w *work) newWorker() func(task, *tierio.Chunk) error {
 
 // tasks cuts ranges into tasks, at the borders of parts and where they weigh
 // enough: so many slots, of which each range has some.
-func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
+func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) []task {
 	var ts []task
 	part, sum, from := 0, 0, 0
 	cut := func(to int) {
@@ -222,7 +239,7 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 		from, sum = to, 0
 	}
 	for i, rng := range ranges {
-		for part < len(job.borders) && rng >= job.borders[part] {
+		for part < len(job.borders) && rng<<job.g.LowBits() >= job.borders[part] {
 			cut(i)
 			part++
 		}
@@ -233,90 +250,4 @@ func tasks(job *blockJob, ranges []uint64, slots []int, enough int) []task {
 	}
 	cut(len(ranges))
 	return ts
-}
-
-// run has workers do the tasks, and writes their output in order.
-func run(ctx context.Context, job *blockJob, plan plan, ts []task, newWorker func() func(task, *tierio.Chunk) error) (stats runner.Stats, err error) {
-	p := parts[*tierPart]{create: func(n int) (*tierPart, error) { return newTierPart(job, n) }}
-	err = inOrder(ctx, len(ts), plan,
-		func() *tierio.Chunk { return tierio.NewChunk(job.g, job.Codec) },
-		func() func(int, *tierio.Chunk) error {
-			work := newWorker()
-			return func(i int, out *tierio.Chunk) error {
-				out.Reset()
-				return work(ts[i], out)
-			}
-		},
-		func(i int, chunk *tierio.Chunk) error {
-			part, err := p.upTo(ts[i].part)
-			if err != nil {
-				return err
-			}
-			if err := part.Append(chunk); err != nil {
-				return err
-			}
-			stats.Records += chunk.Records()
-			if job.Step == step.Possible {
-				stats.Finished += chunk.Done()
-			}
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(ts))})
-			return nil
-		})
-	return stats, p.finish(job.Reducers, err)
-}
-
-// inOrder has the workers of a plan do n tasks, and one goroutine, the caller's,
-// write their output in order.
-func inOrder[C any](ctx context.Context, n int, plan plan, newChunk func() C, newWorker func() func(i int, out C) error, write func(i int, out C) error) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var all sync.WaitGroup
-	defer func() {
-		cancel(err)
-		all.Wait()
-	}()
-	workers := max(1, min(plan.workers, n))
-	free := make(chan C, workers*plan.ahead)
-	for range cap(free) {
-		free <- newChunk()
-	}
-	done := make([]chan C, n)
-	for i := range done {
-		done[i] = make(chan C, 1)
-	}
-	var next atomic.Int64
-	for range workers {
-		all.Go(func() {
-			work := newWorker()
-			for {
-				var out C
-				select {
-				case out = <-free:
-				case <-ctx.Done():
-					return
-				}
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := work(i, out); err != nil {
-					cancel(err)
-					return
-				}
-				done[i] <- out
-			}
-		})
-	}
-	for i := range n {
-		var chunk C
-		select {
-		case chunk = <-done[i]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if err := write(i, chunk); err != nil {
-			return err
-		}
-		free <- chunk
-	}
-	return nil
 }

@@ -1,16 +1,14 @@
 package inline
 
 import (
+	"cmp"
 	"context"
-	"io"
-	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // A listShare is a share of the rows of a job, all of one part.
@@ -21,7 +19,7 @@ type listShare struct {
 
 // listWork is what the workers of a job share that goes by lists.
 type listWork struct {
-	job      *runner.Job
+	job      *jobOf[game.Acyclic]
 	kind     lists.Kind    // of what is told
 	parents  *lists.Source // nil in init
 	messages *lists.Source // solve's
@@ -53,50 +51,46 @@ func take[E any](kept *[]*E) *E {
 }
 
 // runLists runs a job that goes by lists of rows: workers take shares of the tier.
-func (r *Runner) runLists(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	if job.Step == step.Final {
 		return r.runListsFinal(ctx, job)
 	}
-	w := &listWork{job: job, kind: lists.Parents, memory: &r.lists}
-	if job.Step == step.Solve {
-		w.kind = lists.Messages
-	}
+	w := &listWork{job: job, memory: &r.lists}
+	var made lists.Kind
+	made, w.kind = lists.KindsOf(job.Step)
 	defer w.close()
 	sources, err := w.open()
 	if err != nil {
 		return stats, err
 	}
-	borders, err := job.Borders()
-	if err != nil {
-		return stats, err
-	}
-	w.plan = r.planLists(job, sources)
-	w.shares = cutShares(w.plan.share, borders, sources)
+	w.plan = r.planLists(job.g.Tiers(), sources)
+	w.shares = cutShares(w.plan.share, job.borders, sources)
 	for i := range job.Reducers {
-		w.boxes = append(w.boxes, lists.NewOutboxWriter(w.create, i, job.Game, w.kind, job.Codec))
+		w.boxes = append(w.boxes, lists.NewOutboxWriter(job.create, i, job.g, w.kind, job.Codec))
 	}
-	p := parts[*listPart]{create: func(n int) (*listPart, error) { return newListPart(job, n) }}
 	var chunks []*rowChunk
-	newChunk := func() *rowChunk {
-		chunks = append(chunks, take(&r.lists.chunks))
-		return chunks[len(chunks)-1]
-	}
-	err = inOrder(ctx, len(w.shares), w.plan.plan, newChunk, w.newWorker,
-		func(i int, out *rowChunk) error {
-			part, err := p.upTo(w.shares[i].part)
+	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares), part: func(i int) int { return w.shares[i].part },
+		create: func(number int) (part[*rowChunk], error) {
+			file, err := job.create(lists.PartName(number, job.Codec))
 			if err != nil {
-				return err
+				return nil, err
 			}
-			stats.Records += int64(len(out.rows))
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(w.shares))})
-			return part.Append(out.rows)
-		})
-	err = w.finish(p.finish(job.Reducers, err))
+			return listPart{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
+		},
+		chunk: func() *rowChunk {
+			chunks = append(chunks, take(&r.lists.chunks))
+			return chunks[len(chunks)-1]
+		},
+		worker: w.newWorker,
+		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
+	}
+	err = w.finish(o.run(ctx))
 	for _, worker := range w.workers {
-		stats.Messages += worker.counted().Told
+		n := worker.kernel.Counted()
+		stats.Messages += n.Messages
 		if job.Step != step.Solve {
-			stats.Positions += worker.counted().Positions
-			stats.Finished += worker.counted().Done
+			stats.Positions += n.Positions
+			stats.Finished += n.Done
 		}
 	}
 	r.lists.workers = append(r.lists.workers, w.workers...)
@@ -119,7 +113,7 @@ func (w *listWork) open() (sources []*lists.Source, err error) {
 		return []*lists.Source{told}, nil
 	}
 	w.messages = told
-	dir, err := lists.OpenDir(job.FS, job.Parents, job.Game)
+	dir, err := lists.OpenDir(job.FS, job.Parents, job.g)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +131,6 @@ func (w *listWork) close() {
 	}
 }
 
-func (w *listWork) create(name string) (io.WriteCloser, error) {
-	return w.job.FS.Create(path.Join(w.job.Output, name))
-}
-
 // finish has the workers tell what they still have to tell, all at a time, and ends
 // the outboxes.
 func (w *listWork) finish(err error) error {
@@ -151,11 +141,7 @@ func (w *listWork) finish(err error) error {
 			all.Go(func() { errs[i] = worker.out.Flush() })
 		}
 		all.Wait()
-		for _, failed := range errs {
-			if err == nil {
-				err = failed
-			}
-		}
+		err = cmp.Or(errs...)
 	}
 	for _, box := range w.boxes {
 		err = box.Finish(err)
@@ -185,13 +171,12 @@ func cutShares(most int, borders []game.Position, sources []*lists.Source) (shar
 // A rowChunk is the rows that a share gives a part.
 type rowChunk struct{ rows []lists.Row }
 
-// A listWorker is the memory of a worker, and its kernel: one of the two.
+// A listWorker is the memory of a worker, and its kernel.
 type listWorker struct {
 	*listWork
-	possible *lists.Possible
-	solve    *lists.Solve
-	out      *lists.Outbox
-	part     int // for which it tells
+	kernel lists.Kernel
+	out    *lists.Outbox
+	part   int // for which it tells
 
 	loader            lists.Loader
 	parents, messages []lists.Row
@@ -204,24 +189,13 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.workers = append(w.workers, worker)
 	w.mu.Unlock()
 	job, old := w.job, worker.out
-	worker.listWork, worker.possible, worker.solve, worker.part = w, nil, nil, 0
-	worker.out = lists.NewOutbox(job.Game, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
+	worker.listWork, worker.part = w, 0
+	worker.out = lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
 	if old != nil {
 		worker.out.Inherit(old)
 	}
-	if job.Step == step.Solve {
-		worker.solve = lists.NewSolve(job.Game, job.Tier, worker.out)
-	} else {
-		worker.possible = lists.NewPossible(job.Game, job.Tier, worker.out)
-	}
+	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out)
 	return worker.do
-}
-
-func (w *listWorker) counted() lists.Counters {
-	if w.solve != nil {
-		return w.solve.Counters
-	}
-	return w.possible.Counters
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
@@ -232,139 +206,52 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 		}
 		w.part = s.part
 	}
-	switch w.job.Step {
-	case step.Init:
-		out.rows = out.rows[:0]
-		if start := lists.Start(w.job.Game); s.First <= start[0].Key && start[0].Key <= s.Last {
-			out.rows = append(out.rows, start...)
-		}
-	case step.Possible:
-		out.rows, err = w.loader.Load(out.rows, w.listWork.parents, s.Share)
-	case step.Solve:
-		if w.parents, err = w.loader.Load(w.parents, w.listWork.parents, s.Share); err != nil {
-			return err
-		}
+	parents := &out.rows // which possible changes in place
+	if w.listWork.messages != nil {
+		parents = &w.parents
 		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s.Share); err != nil {
 			return err
 		}
-		out.rows, err = w.solve.Do(out.rows, w.parents, w.messages)
+	}
+	if w.job.Step == step.Init {
+		out.rows = out.rows[:0]
+		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
+			out.rows = append(out.rows, start...)
+		}
+	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s.Share); err != nil {
 		return err
 	}
-	if err == nil {
-		out.rows, err = w.possible.Do(out.rows)
-	}
+	out.rows, err = w.kernel.Do(out.rows, *parents, w.messages)
 	return err
 }
 
 // A listPart is a part of a job over a tier of lists.
-type listPart struct {
-	*lists.PartWriter
-	file io.WriteCloser
-}
+type listPart struct{ *lists.PartWriter }
 
-func newListPart(job *runner.Job, number int) (*listPart, error) {
-	file, err := job.FS.Create(path.Join(job.Output, lists.PartName(number, job.Codec)))
-	if err != nil {
-		return nil, err
-	}
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
-	}
-	w, err := lists.NewPartWriter(file, job.Game, job.Tier, kind, job.Codec)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return &listPart{w, file}, nil
-}
-
-// Finish ends the part, if what was to be written has been (err is nil), and closes its
-// file in any case. It returns the first error.
-func (p *listPart) Finish(err error) error {
-	if err == nil {
-		err = p.Close()
-	}
-	if closed := p.file.Close(); err == nil {
-		err = closed
-	}
-	return err
-}
+func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
 
 // runListsFinal writes the lines of all positions by key: the files of all tiers are
 // loaded as one.
-func (r *Runner) runListsFinal(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	r.lists = listMemory{}
-	all, err := openTiers(job)
+	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))
 	if err != nil {
 		return stats, err
 	}
 	defer all.Close()
-	borders, err := job.Borders()
-	if err != nil {
-		return stats, err
-	}
-	plan := r.planListsFinal(job, all)
-	shares := cutShares(plan.share, borders, []*lists.Source{all})
-	type chunk struct {
-		text []byte
-		n    int64
-	}
-	p := parts[textPart]{create: func(n int) (textPart, error) {
-		file, err := job.FS.Create(path.Join(job.Output, tierio.PartName(n, tierio.Text)))
-		return textPart{file}, err
-	}}
-	err = inOrder(ctx, len(shares), plan.plan, func() *chunk { return new(chunk) },
-		func() func(int, *chunk) error {
-			var loader lists.Loader
-			var rows []lists.Row
-			return func(i int, out *chunk) (err error) {
-				if rows, err = loader.Load(rows, all, shares[i].Share); err != nil {
-					return err
-				}
-				out.text, out.n = out.text[:0], 0
-				for _, row := range rows {
-					before := len(out.text)
-					if out.text = step.AppendFinal(out.text, job.Game, row.Key, lists.ValueOf(row.Word)); len(out.text) > before {
-						out.n++
-					}
-				}
-				return nil
-			}
-		},
-		func(i int, out *chunk) error {
-			part, err := p.upTo(shares[i].part)
-			if err != nil {
+	plan := r.planListsFinal(job.g, all)
+	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
+	return job.writeText(ctx, plan.plan, len(shares), func(i int) int { return shares[i].part }, func() func(int, *textChunk) error {
+		var loader lists.Loader
+		var rows []lists.Row
+		return func(i int, out *textChunk) (err error) {
+			if rows, err = loader.Load(rows, all, shares[i].Share); err != nil {
 				return err
 			}
-			stats.Records += out.n
-			_, err = part.Write(out.text)
-			job.Report(runner.Progress{Share: float64(i+1) / float64(len(shares))})
-			return err
-		})
-	return stats, p.finish(job.Reducers, err)
-}
-
-// openTiers opens the files of all tiers as one source.
-func openTiers(job *runner.Job) (all *lists.Source, err error) {
-	var seals tierio.Seals
-	for i, name := range job.Input {
-		seal, err := seals.Of(job.FS, name)
-		if err != nil {
-			return nil, err
-		}
-		s, err := lists.OpenFile(job.FS, name, job.Game, job.InputTier(i), lists.Values, seal)
-		if err == nil && all != nil {
-			err = all.Take(s)
-		} else if err == nil {
-			all = s
-		}
-		if err != nil {
-			if all != nil {
-				all.Close()
+			for _, row := range rows {
+				out.final(job.g, row.Key, lists.ValueOf(row.Word))
 			}
-			return nil, err
+			return nil
 		}
-	}
-	return all, nil
+	})
 }

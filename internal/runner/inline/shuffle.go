@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -18,7 +17,7 @@ import (
 // A shuffle gathers what the ranges hear in a pass: merged, in memory, and where
 // that takes too much, in files that go when the pass ends.
 type shuffle struct {
-	pass  *runner.Pass
+	job   *jobOf[game.Cyclic]
 	limit int // bytes in memory
 
 	gate  sync.RWMutex // shared by who speaks, alone for who spills
@@ -50,8 +49,8 @@ type spill struct {
 	file store.File
 }
 
-func newShuffle(pass *runner.Pass, limit int) *shuffle {
-	return &shuffle{pass: pass, limit: limit, boxes: make([]box, game.Ranges(pass.Game))}
+func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
+	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
 }
 
 // say adds to what a range heard. An error is told in the end.
@@ -70,7 +69,7 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.heard == nil {
-		b.heard, full = s.take(game.RangeLen(s.pass.Game, rng))
+		b.heard, full = s.take(game.RangeLen(s.job.g, rng))
 	}
 	if !counted {
 		b.heard.Some.Union(set)
@@ -124,14 +123,14 @@ func (s *shuffle) spill() {
 	if s.bytes <= s.limit || s.failed() != nil {
 		return
 	}
-	name := path.Join(s.pass.Output, fmt.Sprintf("_spill-%05d", len(s.spills)))
+	name := path.Join(s.job.Output, fmt.Sprintf("_spill-%05d", len(s.spills)))
 	if err := s.write(name); err != nil {
 		s.fail(fmt.Errorf("%s: %w", name, err))
 	}
 }
 
 func (s *shuffle) write(name string) error {
-	out, err := s.pass.FS.Create(name)
+	out, err := s.job.FS.Create(name)
 	if err != nil {
 		return err
 	}
@@ -145,7 +144,7 @@ func (s *shuffle) write(name string) error {
 		if b.heard == nil {
 			continue
 		}
-		packed = encoder.AppendHeard(packed[:0], game.RangeLen(s.pass.Game, uint64(rng)), b.heard)
+		packed = encoder.AppendHeard(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.heard)
 		if _, err := out.Write(packed); err != nil {
 			return errors.Join(err, out.Close())
 		}
@@ -157,7 +156,7 @@ func (s *shuffle) write(name string) error {
 	if err := out.Close(); err != nil {
 		return err
 	}
-	file.file, err = s.pass.FS.Open(name)
+	file.file, err = s.job.FS.Open(name)
 	return err
 }
 
@@ -181,7 +180,7 @@ type listener struct {
 
 // fetch returns all that a range heard; it is to be given back.
 func (l *listener) fetch(rng uint64) (*block.Heard, error) {
-	n := game.RangeLen(l.pass.Game, rng)
+	n := game.RangeLen(l.job.g, rng)
 	b := &l.boxes[rng]
 	h := b.heard
 	b.heard = nil
@@ -213,7 +212,7 @@ func (s *shuffle) close() error {
 		if f.file != nil {
 			errs = append(errs, f.file.Close())
 		}
-		errs = append(errs, s.pass.FS.RemoveAll(f.name))
+		errs = append(errs, s.job.FS.RemoveAll(f.name))
 	}
 	return errors.Join(errs...)
 }

@@ -1,17 +1,16 @@
 package pipe
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
 	"strconv"
 
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -24,85 +23,43 @@ const (
 	mapsOfCore = 4
 )
 
-// ofLists readies a job of a game of which only the rules are known, and cuts its input
-// into splits; done closes what they read. The reducers write what they tell other
-// tiers themselves.
-func (p *pipeline) ofLists(job *runner.Job) (ss []split, done func(), err error) {
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
+// ofLists readies a job of a game of which only the rules are known. The reducers write
+// what they tell other tiers themselves.
+func (p *pipeline) ofLists(g game.Acyclic) error {
+	kind, _ := lists.KindsOf(p.Step)
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
+	p.partName = lists.PartName
+	p.part = func(out io.WriteCloser) part { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
+	if p.Step == step.Init {
+		p.splits = []split{fileSplit(p.FS, p.Input[0])}
+		return nil
 	}
-	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(job.Codec != tierio.Text)})
-	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == tierio.Text {
-			return copyText(out, f)
-		}
-		w, err := lists.NewPartWriter(f, job.Game, job.Tier, kind, job.Codec)
-		if err == nil {
-			err = appendRows(w, out, source, kind, p.keyWidth)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		return errors.Join(err, f.Close())
-	}
-	p.create = func(i int) (io.WriteCloser, error) {
-		return job.FS.Create(filepath.Join(job.Output, lists.PartName(i, job.Codec)))
-	}
-	if job.Step == step.Init {
-		return []split{fileSplit(job.FS, job.Input[0])}, func() {}, nil
-	}
-	rows, err := job.Rows()
+	rows, err := p.Rows(g)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	var pieces []piece
 	for _, r := range rows {
+		if r.Packed != nil {
+			p.open = append(p.open, r.Packed)
+		}
+	}
+	for _, r := range rows {
 		for _, name := range r.Text {
-			info, err := job.FS.Stat(name)
+			info, err := p.FS.Stat(name)
 			if err != nil {
-				return nil, nil, errors.Join(err, runner.CloseRows(rows))
+				return err
 			}
 			if info.Size() > 0 {
-				pieces = append(pieces, piece{fileSplit(job.FS, name), info.Size()})
+				pieces = append(pieces, piece{fileSplit(p.FS, name), info.Size()})
 			}
 		}
 		if r.Packed != nil && r.Packed.Rows() > 0 {
 			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
 		}
 	}
-	return group(pieces, mapsOfCore*runtime.GOMAXPROCS(0)), func() { runner.CloseRows(rows) }, nil
-}
-
-// appendRows writes rows of a kind that a reducer prints into its part.
-func appendRows(w *lists.PartWriter, out io.Reader, source string, kind lists.Kind, width int) error {
-	lines := streamfmt.NewLineReader(out, source)
-	rows := make([]lists.Row, 0, splitRows)
-	for {
-		line, err := lines.Next()
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if err == nil {
-			row, found, want := streamfmt.ParseRow(line, width)
-			if want == "" && found != kind {
-				want = "a row of " + kind.String()
-			}
-			if want != "" {
-				return lines.Errorf(want, line)
-			}
-			rows = append(rows, row)
-		}
-		if len(rows) == cap(rows) || err == io.EOF {
-			if err := w.Append(rows); err != nil {
-				return err
-			}
-			rows = rows[:0]
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
+	p.splits = group(pieces, mapsOfCore*runtime.GOMAXPROCS(0))
+	return nil
 }
 
 // A piece is something to read of about so many bytes, too small for a map of its own

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // TestGroup wants splits to have all pieces in their order, none to be empty, no more of
@@ -96,24 +96,18 @@ func TestAppendRows(t *testing.T) {
 		{lists.Parents, "12\t6\n", `out:1: expected a row of parents, found "12\t6"`},
 		{lists.Parents, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
-		for _, codec := range []tierio.Codec{tierio.Text, tierio.Blocks} {
+		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
 			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
 			f, err := os.Create(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := lists.NewPartWriter(f, g, 2, test.kind, codec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = appendRows(w, strings.NewReader(test.text), "out", test.kind, 2)
-			if err == nil && test.want == "" {
-				err = errors.Join(w.Close(), f.Close())
-			}
+			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
+			err = w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
 			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
 			}
-			if test.want != "" || codec == tierio.Text {
+			if test.want != "" || codec == jobdir.Text {
 				continue
 			}
 			s, err := lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil)

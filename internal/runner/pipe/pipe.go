@@ -16,6 +16,7 @@ package pipe
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,10 @@ import (
 	"syscall"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -65,39 +66,37 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err != nil {
 		return stats, err
 	}
-	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Work: &job.Work, ctx: ctx, cancel: cancel,
-		properties: step.Properties(job.Game, job.Step, job.Tier), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits())}
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
+		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
-	ready := func() ([]split, func(), error) { return p.ofLists(job) }
-	if g, ok := job.Blocks(); ok {
-		ready = func() ([]split, func(), error) { return p.ofBlocks(job, g) }
+	defer func() {
+		for _, in := range p.open {
+			in.Close()
+		}
+	}()
+	switch g := job.Game.(type) {
+	case game.Tiered:
+		err = p.ofBlocks(g)
+	case game.Cyclic:
+		err = p.ofStates(g)
+	case game.Acyclic:
+		err = p.ofLists(g)
 	}
-	splits, done, err := ready()
 	if err != nil {
 		return stats, err
 	}
-	defer done()
-	err = p.run(splits)
-	stats.Records, stats.Messages = p.reduced[step.RecordsOut], p.reduced[step.MessagesSaid]
-	switch job.Step {
-	case step.Init, step.Possible:
-		stats.Positions, stats.Finished = p.reduced[step.Positions], p.reduced[step.RecordsDone]
-	}
+	err = p.run()
+	stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
 	return stats, err
-}
-
-// copyText copies the output of a reducer into its part as it is.
-func copyText(out io.Reader, f io.WriteCloser) error {
-	_, err := io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
-	return errors.Join(err, f.Close())
 }
 
 // run runs all maps, and the reduces behind them. Where there is nothing to read, as for
 // a tier that no move leads to, the parts are empty, and no process need say so.
-func (p *pipeline) run(splits []split) error {
-	if len(splits) == 0 {
+func (p *pipeline) run() error {
+	if len(p.splits) == 0 {
 		for i := range p.Reducers {
 			if err := p.writePart(i, strings.NewReader("")); err != nil {
 				return err
@@ -108,78 +107,94 @@ func (p *pipeline) run(splits []split) error {
 	if err := p.startReduces(); err != nil {
 		p.cancel(err)
 	} else {
-		p.runMaps(splits)
+		p.runMaps(p.splits)
 	}
 	p.finishReduces()
 	return context.Cause(p.ctx)
 }
 
-// ofBlocks readies a job that goes by blocks, and cuts its input into splits; done
-// closes what they read.
-func (p *pipeline) ofBlocks(job *runner.Job, g game.Tiered) (ss []split, done func(), err error) {
-	p.write = func(out io.Reader, f io.WriteCloser, source string) error {
-		if job.Codec == tierio.Text {
-			return copyText(out, f)
-		}
-		w := tierio.NewWriter(f, g, job.Tier, job.Codec)
-		return w.Finish(w.AppendLines(out, source), f)
+// ofBlocks readies a job that goes by blocks.
+func (p *pipeline) ofBlocks(g game.Tiered) error {
+	p.part = func(out io.WriteCloser) part { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
+	dirs := p.Input
+	if p.Step == step.Solve {
+		dirs = append(slices.Clone(dirs), p.Parents)
 	}
-	p.create = func(i int) (io.WriteCloser, error) {
-		return job.FS.Create(filepath.Join(job.Output, tierio.PartName(i, job.Codec)))
-	}
-	var tiers []*tierio.Tier
-	done = func() {
-		for _, t := range tiers {
-			t.Close()
+	for i, dir := range dirs {
+		tier := p.Tier // of the parents
+		if i < len(p.Input) {
+			tier = p.InputTier(i)
+		}
+		if err := p.addDir(dir, func(part string) (packed, error) {
+			return jobdir.OpenTierFiles(p.FS, []string{part}, g, tier)
+		}); err != nil {
+			return err
 		}
 	}
-	add := func(dir string, tier int) error {
-		if job.Step == step.Init {
-			ss = append(ss, fileSplit(job.FS, dir))
-			return nil
+	return nil
+}
+
+// ofStates readies a pass over a game with cycles. The reducers write the states of
+// their ranges themselves.
+func (p *pipeline) ofStates(g game.Cyclic) error {
+	p.part = func(out io.WriteCloser) part { return jobdir.NewRangeWriter(out, g, p.Codec) }
+	for _, dir := range p.Input {
+		if err := p.addDir(dir, func(part string) (packed, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
+			return err
 		}
-		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+	}
+	return nil
+}
+
+// A part is a packed part that is being written, of what a reducer prints.
+type part interface {
+	AppendLines(in io.Reader, source string) error
+	Finish(err error) error // closes the file in any case
+}
+
+// A packed is records by range, which can be unpacked.
+type packed interface {
+	Len() int
+	WriteLines(w io.Writer, from, to int) error
+	io.Closer
+}
+
+// addDir has the maps read a directory, or a packed file: parts of text as they lie, of
+// others, which open opens, shares of their ranges. What init and create read is a file
+// of any line.
+func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) error {
+	if p.Step == step.Init || p.Step == step.Create {
+		p.splits = append(p.splits, fileSplit(p.FS, dir))
+		return nil
+	}
+	parts, err := jobdir.Parts(p.FS, dir, p.Game.Spec())
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if jobdir.IsText(part) {
+			p.splits = append(p.splits, fileSplit(p.FS, part))
+			continue
+		}
+		t, err := open(part)
 		if err != nil {
 			return err
 		}
-		for _, part := range parts {
-			if tierio.IsText(part) {
-				ss = append(ss, fileSplit(job.FS, part))
-				continue
-			}
-			t, err := tierio.OpenParts(job.FS, []string{part}, g, tier)
-			if err != nil {
-				return err
-			}
-			tiers = append(tiers, t)
-			shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
-			for i := range shares {
-				ss = append(ss, split{part, func(w io.Writer) error {
-					return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
-				}})
-			}
-		}
-		return nil
-	}
-	for i, dir := range job.Input {
-		if err = add(dir, job.InputTier(i)); err != nil {
-			done()
-			return nil, nil, err
+		p.open = append(p.open, t)
+		shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
+		for i := range shares {
+			p.splits = append(p.splits, split{part, func(w io.Writer) error {
+				return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
+			}})
 		}
 	}
-	if job.Step == step.Solve {
-		if err = add(job.Parents, job.Tier); err != nil {
-			done()
-			return nil, nil, err
-		}
-	}
-	return ss, done, nil
+	return nil
 }
 
 // fileSplit reads a file as it is, and at its end holds it to its seal.
 func fileSplit(fsys store.FS, name string) split {
 	return split{name, func(w io.Writer) error {
-		var seals tierio.Seals
+		var seals jobdir.Seals
 		seal, err := seals.Of(fsys, name)
 		if err != nil {
 			return err
@@ -197,31 +212,30 @@ func fileSplit(fsys store.FS, name string) split {
 // A pipeline is one job at work.
 type pipeline struct {
 	*Runner
-	*runner.Work
+	*runner.Job
 	budget     Budget
 	properties []step.Property
 	keyWidth   int
-	borders    [][]byte // the keys at which the parts but the first begin
-	create     func(part int) (io.WriteCloser, error)
-	write      func(out io.Reader, part io.WriteCloser, source string) error // and closes it
+	borders    [][]byte    // the keys at which the parts but the first begin
+	splits     []split     // what the maps read
+	open       []io.Closer // what that is read from
+	partName   func(part int, c jobdir.Codec) string
+	part       func(out io.WriteCloser) part // begins a packed part
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	reduces []*reduce
 
-	mu              sync.Mutex       // of what follows
-	mapped, reduced map[string]int64 // counters, of all tasks
+	mu      sync.Mutex          // of what follows
+	counted map[[2]string]int64 // by all tasks, by side and name
 }
 
 // count adds the counters of a task.
-func (p *pipeline) count(all *map[string]int64, task map[string]int64) {
+func (p *pipeline) count(side string, task map[string]int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if *all == nil {
-		*all = make(map[string]int64)
-	}
 	for name, n := range task {
-		(*all)[name] += n
+		p.counted[[2]string{side, name}] += n
 	}
 }
 
@@ -314,7 +328,7 @@ func (p *pipeline) startReduce(i int) error {
 		if reducer.err != nil {
 			p.fail(p.cause(reducer.err, sort))
 		}
-		p.count(&p.reduced, reducer.said.counters)
+		p.count("reduce", reducer.said.counters)
 		<-sort.ended
 		if sort.err != nil {
 			p.fail(sort.err)
@@ -326,11 +340,16 @@ func (p *pipeline) startReduce(i int) error {
 
 // writePart writes what a reducer prints.
 func (p *pipeline) writePart(i int, out io.Reader) error {
-	f, err := p.create(i)
+	f, err := p.FS.Create(filepath.Join(p.Output, p.partName(i, p.Codec)))
 	if err != nil {
 		return err
 	}
-	return p.write(out, f, fmt.Sprintf("output of reducer %d of %s", i, p.Name))
+	if p.Codec != jobdir.Text {
+		w := p.part(f)
+		return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.Name)))
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
+	return cmp.Or(err, f.Close())
 }
 
 // finishReduces ends the input of the sorts and waits for all parts.
@@ -389,11 +408,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	}
 	feeding := make(chan error, 1)
 	go func() {
-		err := s.write(stdin)
-		if closed := stdin.Close(); err == nil {
-			err = closed
-		}
-		feeding <- err
+		feeding <- cmp.Or(s.write(stdin), stdin.Close())
 	}()
 	shuffled := p.shuffle(stdout)
 	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
@@ -410,7 +425,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	case unread:
 		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
 	}
-	p.count(&p.mapped, c.said.counters)
+	p.count("map", c.said.counters)
 	return nil
 }
 

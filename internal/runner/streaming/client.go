@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
@@ -57,7 +56,7 @@ type client struct {
 type counters map[[2]string]int64
 
 // submit runs Hadoop's client to the end of the job.
-func (r *Runner) submit(ctx context.Context, w *runner.Work, args []string) (runner.PassStats, error) {
+func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	begun := time.Now()
@@ -66,36 +65,36 @@ func (r *Runner) submit(ctx context.Context, w *runner.Work, args []string) (run
 	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
-		return runner.PassStats{}, err
+		return runner.Stats{}, err
 	}
 	cmd.Stdout = io.Discard
 	if err := cmd.Start(); err != nil {
-		return runner.PassStats{}, fmt.Errorf("%s: %w", r.Command, err)
+		return runner.Stats{}, fmt.Errorf("%s: %w", r.Command, err)
 	}
 	go r.watch(ctx, cancel)
 	c := &client{counters: make(counters)}
-	c.listen(stderr, w)
+	c.listen(stderr, job)
 	err = runner.Wait(ctx, cmd)
 	if ctx.Err() != nil {
-		r.kill(w.Output)
-		return runner.PassStats{}, context.Cause(ctx)
+		r.kill(job.Output)
+		return runner.Stats{}, context.Cause(ctx)
 	}
 	if err != nil {
-		app, notFound := r.findSurely(ctx, w.Output)
+		app, notFound := r.findSurely(ctx, job.Output)
 		if notFound == nil {
-			return r.attend(ctx, w, app) // only the client has failed
+			return r.attend(ctx, job, app) // only the client has failed
 		}
 		if !errors.Is(notFound, errNoApp) {
-			return runner.PassStats{}, notFound
+			return runner.Stats{}, notFound
 		}
-		return runner.PassStats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
+		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
 	}
-	return r.stats(c.app, c.counters, time.Since(begun)), nil
+	return r.stats(job, c.app, c.counters, time.Since(begun)), nil
 }
 
 // listen reads what the client says to its end. It does not hear what comes after a
 // line that is too long for a Scanner, but reads it, since the client waits for that.
-func (c *client) listen(stderr io.Reader, w *runner.Work) {
+func (c *client) listen(stderr io.Reader, job *runner.Job) {
 	defer io.Copy(io.Discard, stderr)
 	group := ""
 	p := runner.Progress{}
@@ -104,12 +103,12 @@ func (c *client) listen(stderr io.Reader, w *runner.Work) {
 		if m := progressLine.FindSubmatch(line); m != nil {
 			p.Map, p.Reduce = number(m[1])/100, number(m[2])/100
 			p.Share = (p.Map + p.Reduce) / 2
-			w.Report(p)
+			job.Report(p)
 		} else if m := submittedLine.FindSubmatch(line); m != nil {
 			c.app = string(m[1])
 		} else if m := trackingLine.FindSubmatch(line); m != nil {
 			p.Tracking = string(m[1])
-			w.Report(p)
+			job.Report(p)
 		} else if m := counterLine.FindSubmatch(line); m != nil {
 			c.counters[[2]string{group, string(m[1])}] = int64(number(m[2]))
 		} else if m := groupLine.FindSubmatch(line); m != nil {
@@ -149,28 +148,28 @@ func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 }
 
 // attend waits for a job that another driver's client has submitted.
-func (r *Runner) attend(ctx context.Context, w *runner.Work, app yarn.App) (runner.PassStats, error) {
+func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (runner.Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go r.watch(ctx, cancel)
 	for !app.Ended() {
 		if p, err := r.Yarn.Progress(ctx, app); err == nil {
-			w.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
+			job.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
 		}
 		select {
 		case <-ctx.Done():
-			r.kill(w.Output)
-			return runner.PassStats{}, context.Cause(ctx)
+			r.kill(job.Output)
+			return runner.Stats{}, context.Cause(ctx)
 		case <-time.After(attendEvery):
 		}
 		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
 			app = fresh
-		} else if _, err := r.find(ctx, w.Output); errors.Is(err, errNoApp) {
-			return runner.PassStats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
+		} else if _, err := r.find(ctx, job.Output); errors.Is(err, errNoApp) {
+			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
 		}
 	}
 	if app.FinalStatus != "SUCCEEDED" {
-		return runner.PassStats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
+		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
 	}
 	// A history that its master could not write is no reason to run it again.
 	named := make(counters)
@@ -181,7 +180,7 @@ func (r *Runner) attend(ctx context.Context, w *runner.Work, app yarn.App) (runn
 			}
 		}
 	}
-	return r.stats(app.ID, named, app.Finished.Sub(app.Started)), nil
+	return r.stats(job, app.ID, named, app.Finished.Sub(app.Started)), nil
 }
 
 // kill ends the application of an attempt, if there is one: what was begun is of
@@ -209,22 +208,13 @@ func (r *Runner) cause(ctx context.Context, app string, said error) error {
 	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
 }
 
-// stats makes the statistics of a job or a pass of its counters.
-func (r *Runner) stats(app string, n counters, wall time.Duration) runner.PassStats {
+// stats makes the statistics of a job of its counters.
+func (r *Runner) stats(job *runner.Job, app string, n counters, wall time.Duration) (s runner.Stats) {
 	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
-	s := runner.PassStats{Stats: runner.Stats{
-		Application: app,
-		Records:     of("reduce", step.RecordsOut),
-		Finished:    of("reduce", step.RecordsDone),
-		Positions:   of("reduce", step.Positions),
-		Messages:    of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid),
-		Shuffled:    of("map", step.RecordsOut),
-		Programs:    seconds("map", step.CPU) + seconds("reduce", step.CPU),
-	}}
-	for result := range s.New {
-		s.New[result] = of("reduce", step.NewRecords(game.Result(result)))
-	}
+	s.Count(job, of)
+	s.Application, s.Shuffled = app, of("map", step.RecordsOut)
+	s.Programs = seconds("map", step.CPU) + seconds("reduce", step.CPU)
 	for key, value := range n {
 		switch key[1] {
 		case "Map output materialized bytes", "MAP_OUTPUT_MATERIALIZED_BYTES":

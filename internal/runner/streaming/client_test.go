@@ -14,11 +14,11 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -49,7 +49,7 @@ func TestForgotten(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err := r.attend(ctx, &runner.Work{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
+	_, err := r.attend(ctx, &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
 	if err == nil || !strings.Contains(err.Error(), "application_1_0001: the resource manager does not know it any more") {
 		t.Errorf("error %v", err)
 	}
@@ -91,7 +91,7 @@ func TestListen(t *testing.T) {
 	heard := make(chan struct{})
 	c := &client{counters: make(counters)}
 	go func() {
-		c.listen(said, new(runner.Work))
+		c.listen(said, new(runner.Job))
 		close(heard)
 	}()
 	fmt.Fprintf(says, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
@@ -111,10 +111,10 @@ type sized struct {
 }
 
 func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	p := &plan{Runner: new(Runner), work: &job.Work}
+	p := &plan{Runner: new(Runner), job: job}
 	if job.Step == step.Possible || job.Step == step.Solve {
 		r.jobs++
-		if err := p.ofJob(job); err != nil || float64(p.reads) > r.most {
+		if err := p.fill(); err != nil || float64(p.reads) > r.most {
 			r.t.Errorf("%s: reads %d, at most %.0f, %v", job.Name, p.reads, r.most, err)
 		}
 	}
@@ -124,7 +124,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 // TestMostRecords wants the bound on what a job reads to hold for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
-		for _, codec := range []tierio.Codec{tierio.Blocks, tierio.Text} {
+		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 			g, err := connectn.New(board[0], board[1], board[2])
 			if err != nil {
 				t.Fatal(err)
@@ -134,7 +134,7 @@ func TestMostRecords(t *testing.T) {
 	}
 }
 
-func solveSized(t *testing.T, g game.Game, codec tierio.Codec) {
+func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
 	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
 	if err != nil {
 		t.Fatal(err)

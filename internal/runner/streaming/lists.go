@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // ofLists plans a job of a game of which only the rules are known: Hadoop reads, sorts
 // and writes lines. What is packed only this process can read: then the job is Small's.
-func (p *plan) ofLists(job *runner.Job) error {
-	rows, err := job.Rows()
+func (p *plan) ofLists(g game.Acyclic) error {
+	job := p.job
+	rows, err := job.Rows(g)
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func (p *plan) ofLists(job *runner.Job) error {
 		p.small = true
 		return nil
 	}
-	width := streamfmt.KeyWidth(job.Game.KeyBits())
+	width := streamfmt.KeyWidth(g.KeyBits())
 	files := 0
 	for _, r := range rows {
 		bytes, err := p.addText(r, job.Tier)
@@ -47,14 +48,13 @@ func (p *plan) ofLists(job *runner.Job) error {
 	if err != nil {
 		return err
 	}
-	p.properties = step.Properties(job.Game, job.Step, job.Tier)
 	p.borders = []uint64{0}
 	for _, border := range borders {
 		if border > p.borders[len(p.borders)-1] { // equal ones Hadoop would refuse
 			p.borders = append(p.borders, border)
 		}
 	}
-	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border, width) }
+	p.text(func(key uint64) game.Position { return key })
 	// A map for each file would be many that do little: every tier can tell this one
 	// something, and does so in a file of each reducer.
 	p.maps = files
@@ -66,9 +66,9 @@ func (p *plan) ofLists(job *runner.Job) error {
 
 // Codec is the form of the directories of a game's jobs where c was asked for. Of a game
 // of which only the rules are known, Hadoop reads and writes lines alone.
-func Codec(g game.Game, c tierio.Codec) tierio.Codec {
+func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
 	if runner.ByLists(g) {
-		return tierio.Text
+		return jobdir.Text
 	}
 	return c
 }
@@ -77,13 +77,13 @@ func Codec(g game.Game, c tierio.Codec) tierio.Codec {
 func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	pattern := lists.ToldGlob(tier)
 	for _, name := range r.Text {
-		info, err := p.work.FS.Stat(name)
+		info, err := p.job.FS.Stat(name)
 		if err != nil {
 			return 0, err
 		}
 		bytes += info.Size()
 		of := pattern
-		if r.Kind == lists.Parents && p.work.Step == step.Solve {
+		if r.Kind == lists.Parents && p.job.Step == step.Solve {
 			of = store.PartPrefix + "*"
 		}
 		if in := path.Join(path.Dir(name), of); !slices.Contains(p.inputs, in) {
@@ -94,32 +94,22 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 }
 
 // countLists counts what is in the parts of a job, where nothing came of its counters.
-func countLists(job *runner.Job, stats *runner.Stats) (err error) {
-	d, err := lists.OpenDir(job.FS, job.Output, job.Game)
+func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error) {
+	d, err := lists.OpenDir(job.FS, job.Output, g)
 	if err != nil {
 		return err
 	}
-	kind := lists.Parents
-	if job.Step == step.Solve {
-		kind = lists.Values
-	}
+	kind, _ := lists.KindsOf(job.Step)
 	part, err := lists.OpenPart(d, job.Tier, kind)
 	if err != nil {
 		return err
 	}
-	var last game.Position
-	err = part.Each(func(rows []lists.Row) error {
-		for _, row := range rows {
-			if stats.Records++; stats.Records > 1 && row.Key == last {
-				continue
-			}
-			last = row.Key
-			stats.Positions++
-			if job.Game.Primitive(last) != 0 {
-				stats.Finished++
-			}
+	stats.Records = part.Rows()
+	err = part.EachKey(func(key game.Position) {
+		stats.Positions++
+		if g.Primitive(key) != 0 {
+			stats.Finished++
 		}
-		return nil
 	})
 	return errors.Join(err, part.Close())
 }

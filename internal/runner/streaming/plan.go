@@ -13,20 +13,19 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/task"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A plan is how a job or a pass is put to the cluster. Its files, the shares of the
+// A plan is how a job is put to the cluster. Its files, the shares of the
 // maps and the ranges of the reducers, lie in a directory beside the attempt's.
 type plan struct {
 	*Runner
-	work       *runner.Work
+	job        *runner.Job
 	dir        string
 	reads      int64           // records
 	properties []step.Property // of the tasks
@@ -63,16 +62,25 @@ func (p *plan) reducers() int {
 	return p.tasks(p.reads)
 }
 
-// ofJob plans a job: it counts what the maps read, and cuts it into their shares.
-func (p *plan) ofJob(job *runner.Job) (err error) {
-	g, ok := job.Blocks()
-	if !ok {
-		return p.ofLists(job)
+// fill plans the job: it counts what the maps read, and cuts it into their shares.
+func (p *plan) fill() error {
+	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
+	switch g := p.job.Game.(type) {
+	case game.Tiered:
+		return p.ofBlocks(g)
+	case game.Cyclic:
+		return p.ofStates(g)
+	case game.Acyclic:
+		return p.ofLists(g)
 	}
-	p.properties = step.Properties(g, job.Step, job.Tier)
-	if job.Codec == tierio.Text {
-		width := streamfmt.KeyWidth(g.KeyBits())
-		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border<<g.LowBits(), width) }
+	return game.UnknownKind(p.job.Game)
+}
+
+// ofBlocks plans a job that goes by blocks.
+func (p *plan) ofBlocks(g game.Tiered) (err error) {
+	job := p.job
+	if job.Codec == jobdir.Text {
+		p.text(func(border uint64) game.Position { return border << g.LowBits() })
 		p.inputs = job.Input
 		if job.Step == step.Solve {
 			p.inputs = append([]string{job.Parents}, job.Input...)
@@ -91,40 +99,44 @@ func (p *plan) ofJob(job *runner.Job) (err error) {
 	return nil
 }
 
-// ofPass plans a pass.
-func (p *plan) ofPass(pass *runner.Pass) (err error) {
-	g := pass.Game
-	p.properties = step.PassProperties(g, pass.Number, pass.States)
-	if p.reads, err = passRecords(pass); err != nil {
+// ofStates plans a pass over a game with cycles.
+func (p *plan) ofStates(g game.Cyclic) (err error) {
+	job := p.job
+	if p.reads, err = stateRecords(job, g); err != nil {
 		return err
 	}
 	p.borders = step.CyclicBorders(g, p.reducers())
 	switch {
-	case pass.Codec == tierio.Text:
-		width := streamfmt.KeyWidth(g.KeyBits())
-		p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, border*uint64(g.RangeSize()), width) }
-		p.inputs = pass.Input
-	case pass.Step == step.Create:
+	case job.Codec == jobdir.Text:
+		p.text(func(border uint64) game.Position { return border * uint64(g.RangeSize()) })
+		p.inputs = job.Input
+	case job.Step == step.Create:
 		p.lines = 1
-		p.input = task.BlankShares(pass.Input[0], g, p.tasks(p.reads))
+		p.input = task.BlankShares(job.Input[0], g, p.tasks(p.reads))
 	default:
-		p.input, p.lines, err = task.PassShares(pass.FS, pass.Input, g, p.tasks(p.reads))
+		p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
 	}
 	return err
 }
 
-// passRecords is how many positions a pass reads, by the index; in create, which
+// text has reducers begin at lines with keys, of which each border has the first.
+func (p *plan) text(first func(border uint64) game.Position) {
+	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
+	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
+}
+
+// stateRecords is how many positions a pass reads, by the index; in create, which
 // reads none, how many ranges it makes.
-func passRecords(pass *runner.Pass) (n int64, err error) {
-	if pass.Step == step.Create {
-		return int64(game.Ranges(pass.Game)), nil
+func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
+	if job.Step == step.Create {
+		return int64(game.Ranges(g)), nil
 	}
-	index, err := rangeio.ReadIndex(pass.FS, pass.States, pass.Game)
+	index, err := jobdir.ReadIndex(job.FS, job.States, g)
 	if err != nil {
 		return 0, err
 	}
 	for _, found := range index.Passes {
-		if slices.Contains(pass.Input, path.Join(path.Dir(pass.States), found.Pass)) {
+		if slices.Contains(job.Input, path.Join(path.Dir(job.States), found.Pass)) {
 			n += found.Total()
 		}
 	}
@@ -137,7 +149,7 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := tierio.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
 		if err != nil {
 			return 0, err
 		}
@@ -153,12 +165,12 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 }
 
 // blocks reports whether the records of the job are blocks, rather than lines.
-func (p *plan) blocks() bool { return p.work.Codec == tierio.Blocks }
+func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
 
 // arguments is the command line of hadoop; files is what files has returned. Generic
 // options come before all others.
 func (p *plan) arguments(files string) []string {
-	w, blocks := p.work, p.blocks()
+	w, blocks := p.job, p.blocks()
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -221,8 +233,8 @@ func (p *plan) arguments(files string) []string {
 }
 
 // mapper and reducer are the names of the programs in the directory of a task.
-func (p *plan) mapper() string  { return p.work.Step + "_map" }
-func (p *plan) reducer() string { return p.work.Step + "_reduce" }
+func (p *plan) mapper() string  { return p.job.Step + "_map" }
+func (p *plan) reducer() string { return p.job.Step + "_reduce" }
 
 // The files of a plan.
 const (
@@ -233,7 +245,7 @@ const (
 // write writes the files of the plan.
 func (p *plan) write() error {
 	blocks := p.blocks()
-	if err := p.work.FS.MkdirAll(p.dir); err != nil {
+	if err := p.job.FS.MkdirAll(p.dir); err != nil {
 		return err
 	}
 	if blocks {
@@ -264,7 +276,7 @@ func (p *plan) write() error {
 }
 
 func (p *plan) writeFile(name string, text []byte) error {
-	return store.WriteFile(p.work.FS, path.Join(p.dir, name), text)
+	return store.WriteFile(p.job.FS, path.Join(p.dir, name), text)
 }
 
 // files puts the binaries into HDFS, unless they are there from an earlier job
@@ -273,7 +285,7 @@ func (p *plan) writeFile(name string, text []byte) error {
 func (p *plan) files() (string, error) {
 	var files []string
 	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
-		at, err := p.upload(f.binary, path.Dir(p.work.Output))
+		at, err := p.upload(f.binary, path.Dir(p.job.Output))
 		if err != nil {
 			return "", err
 		}

@@ -15,7 +15,7 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/tierio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 )
 
 // commandTime bounds the command of the preflight: a JVM that starts while other
@@ -27,7 +27,7 @@ const commandTime = 2 * time.Minute
 // reducer, a resource manager with a live node and the queue, a hadoop command that
 // runs. It asks nothing if no job can be large enough for the cluster. The name node
 // has been asked, and what may be done there shows when the data directory is made.
-func (r *Runner) Preflight(ctx context.Context, g game.Game, codec tierio.Codec, data string) error {
+func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error {
 	if mostRecords(g, codec) <= float64(r.Above) {
 		return nil
 	}
@@ -82,13 +82,13 @@ const rowFactor = 64
 
 // mostRecords is what no job of a game can read more than: the largest tier, or all
 // positions.
-func mostRecords(g game.Game, codec tierio.Codec) (most float64) {
+func mostRecords(g game.Game, codec jobdir.Codec) (most float64) {
 	switch g := g.(type) {
 	case game.Tiered:
 		for tier := range g.Tiers() + 1 {
 			most = max(most, g.Slots(tier))
 		}
-		if codec == tierio.Text {
+		if codec == jobdir.Text {
 			most *= textFactor
 		}
 	case game.Acyclic:

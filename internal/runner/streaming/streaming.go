@@ -1,4 +1,4 @@
-// Package streaming runs jobs and passes on a cluster by Hadoop Streaming: the same
+// Package streaming runs jobs on a cluster by Hadoop Streaming: the same
 // mapper and reducer binaries; records as packed blocks (see package task), or as lines
 // of text where the directories are text. It knows nothing of games beyond the
 // interface, nor what a step does.
@@ -15,10 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // Runner is the runner of a cluster. A job there takes seconds before it works,
@@ -36,7 +35,7 @@ type Runner struct {
 	FS   *hadoop.FS   // where the jobs' directories are
 	Yarn *yarn.Client // where the jobs are asked about
 
-	// Above is how many records a job or a pass must read to go to the cluster;
+	// Above is how many records a job must read to go to the cluster;
 	// smaller ones are Small's.
 	Above int64
 	Small runner.Runner
@@ -63,90 +62,73 @@ const (
 	closeRetries = 11
 )
 
-// Run runs a job.
-func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	stats, ran, err := r.run(ctx, &job.Work, func(p *plan) error { return p.ofJob(job) })
-	switch {
-	case err != nil:
-		return stats.Stats, err
-	case !ran:
+// Run runs a job on the cluster, unless it is Small's.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	if job.Adopted {
+		app, err := r.findSurely(ctx, job.Output)
+		if err != nil {
+			return stats, err
+		}
+		if stats, err = r.attend(ctx, job, app); err != nil {
+			return stats, err
+		}
+		return count(job, stats)
+	}
+	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
 	}
-	return countJob(job, stats.Stats)
-}
-
-// RunPass runs a pass over a game with cycles.
-func (r *Runner) RunPass(ctx context.Context, pass *runner.Pass) (runner.PassStats, error) {
-	stats, ran, err := r.run(ctx, &pass.Work, func(p *plan) error { return p.ofPass(pass) })
-	switch {
-	case err != nil:
+	p := &plan{Runner: r, job: job, dir: planDir(job.Output)}
+	if err := p.fill(); err != nil {
 		return stats, err
-	case !ran:
-		return r.Small.RunPass(ctx, pass)
 	}
-	return countPass(pass, stats)
-}
-
-// run runs a job or a pass on the cluster, unless it is Small's: then ran is false.
-func (r *Runner) run(ctx context.Context, w *runner.Work, fill func(*plan) error) (stats runner.PassStats, ran bool, err error) {
-	switch {
-	case w.Adopted:
-		app, err := r.findSurely(ctx, w.Output)
-		if err != nil {
-			return stats, true, err
-		}
-		if stats, err = r.attend(ctx, w, app); err != nil {
-			return stats, true, err
-		}
-	case w.Step == step.Init || w.Step == step.Final:
-		return stats, false, nil
-	default:
-		p := &plan{Runner: r, work: w, dir: planDir(w.Output)}
-		if err := fill(p); err != nil {
-			return stats, true, err
-		}
-		if p.small || p.reads <= max(0, r.Above) {
-			return stats, false, nil
-		}
-		files, err := p.files()
-		if err == nil {
-			err = p.write()
-		}
-		if err != nil {
-			return stats, true, err
-		}
-		// Hadoop makes the directory, and would refuse one that is there.
-		if err := w.FS.RemoveAll(w.Output); err != nil {
-			return stats, true, err
-		}
-		if stats, err = r.submit(ctx, w, p.arguments(files)); err != nil {
-			return stats, true, err
-		}
+	if p.small || p.reads <= max(0, r.Above) {
+		return r.Small.Run(ctx, job)
 	}
-	return stats, true, nil
+	files, err := p.files()
+	if err == nil {
+		err = p.write()
+	}
+	if err != nil {
+		return stats, err
+	}
+	// Hadoop makes the directory, and would refuse one that is there.
+	if err := job.FS.RemoveAll(job.Output); err != nil {
+		return stats, err
+	}
+	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
+		return stats, err
+	}
+	return count(job, stats)
 }
 
 // planDir is where the files of a plan lie: beside the attempt's directory, as a
 // part of it.
 func planDir(attempt string) string { return attempt + ".plan" }
 
-// countJob checks and counts what a job has written. Text it counts only where
-// nothing came of the job's counters.
-func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	g, ok := job.Blocks()
-	switch {
-	case !ok && stats.Records == 0:
-		if err := countLists(job, &stats); err != nil {
-			return stats, err
+// count checks and counts what a job has written. Text it counts only where nothing came
+// of the job's counters.
+func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
+	counted := job.Codec == jobdir.Text && stats.Records > 0
+	switch g := job.Game.(type) {
+	case game.Tiered:
+		if counted {
+			break
 		}
-	case ok && (job.Codec == tierio.Blocks || stats.Records == 0):
-		t, err := tierio.Open(job.FS, job.Output, g, job.Tier)
+		t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
 		if err != nil {
 			return stats, err
 		}
 		defer t.Close()
 		counts := t.Counts()
 		stats.Records, stats.Finished = int64(counts.Total()), int64(counts.Total()-counts[0])
+	case game.Cyclic:
+		return countStates(job, g, counted, stats)
+	case game.Acyclic:
+		if stats.Records == 0 {
+			if err := countLists(job, g, &stats); err != nil {
+				return stats, err
+			}
+		}
 	}
 	if job.Step != step.Possible {
 		stats.Finished, stats.Positions = 0, 0
@@ -154,18 +136,17 @@ func countJob(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	return stats, nil
 }
 
-// countPass checks and counts what is new after a pass, as countJob does.
-func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, error) {
-	if pass.Step == step.Mark && stats.Messages == 0 {
-		var err error
-		if stats.Messages, err = countMessages(pass); err != nil {
+// countStates is count of a pass over a game with cycles.
+func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stats) (_ runner.Stats, err error) {
+	if job.Step == step.Mark && stats.Messages == 0 {
+		if stats.Messages, err = countMessages(job, g); err != nil {
 			return stats, err
 		}
 	}
-	if pass.Codec == tierio.Text && stats.Records > 0 {
+	if counted {
 		return stats, nil
 	}
-	fresh, err := rangeio.Open(pass.FS, []string{pass.Output}, pass.Game)
+	fresh, err := jobdir.OpenNew(job.FS, []string{job.Output}, g)
 	if err != nil {
 		return stats, err
 	}
@@ -173,19 +154,19 @@ func countPass(pass *runner.Pass, stats runner.PassStats) (runner.PassStats, err
 	stats.New, stats.Records, stats.Finished = game.Tally{}, 0, 0
 	var tally game.Tally
 	tally.AddValues(fresh.Counts())
-	stats.Add(tally)
+	stats.AddNew(tally)
 	return stats, nil
 }
 
 // countMessages counts the moves of which the map of a mark told, where nothing came
 // of its counters.
-func countMessages(pass *runner.Pass) (int64, error) {
-	input, err := rangeio.Open(pass.FS, pass.Input, pass.Game)
+func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
+	input, err := jobdir.OpenNew(job.FS, job.Input, g)
 	if err != nil {
 		return 0, err
 	}
 	defer input.Close()
-	p := step.NewPass(pass.Game, pass.Step, pass.Number)
+	p := step.NewPass(g, job.Step, job.Tier)
 	c := input.Cursor()
 	var from block.State
 	for i := range input.Len() {

@@ -1,4 +1,4 @@
-package rangeio_test
+package jobdir_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
@@ -24,14 +24,14 @@ func FuzzReadIndex(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	right := &rangeio.Index{Game: g.Spec(),
-		Passes: []rangeio.Found{{Pass: "create", Step: "create", Number: 1, New: game.Tally{1}}, {Pass: "mark1", Step: "mark", Number: 1, New: game.Tally{24}, Messages: 24}},
-		Runs:   []rangeio.Run{{First: 0, Dir: "mark1"}, {First: 3, Dir: "create"}}}
+	right := &jobdir.Index{Game: g.Spec(),
+		Passes: []jobdir.Found{{Pass: "create", Step: "create", Number: 1, New: game.Tally{1}}, {Pass: "mark1", Step: "mark", Number: 1, New: game.Tally{24}, Messages: 24}},
+		Runs:   []jobdir.Run{{First: 0, Dir: "mark1"}, {First: 3, Dir: "create"}}}
 	dir := f.TempDir()
 	if err := right.Write(store.Local{}, dir); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(filepath.Join(dir, rangeio.IndexName))
+	whole, err := os.ReadFile(filepath.Join(dir, jobdir.IndexName))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -61,11 +61,11 @@ func FuzzReadIndex(f *testing.F) {
 			text = summed
 		}
 		dir := t.TempDir()
-		name := filepath.Join(dir, rangeio.IndexName)
+		name := filepath.Join(dir, jobdir.IndexName)
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		x, err := rangeio.ReadIndex(store.Local{}, dir, g)
+		x, err := jobdir.ReadIndex(store.Local{}, dir, g)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q: %v", text, err)
@@ -83,10 +83,10 @@ func FuzzReadIndex(f *testing.F) {
 		if err := x.Write(store.Local{}, dir); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := rangeio.ReadIndex(store.Local{}, dir, g); err != nil || !reflect.DeepEqual(again, x) {
+		if again, err := jobdir.ReadIndex(store.Local{}, dir, g); err != nil || !reflect.DeepEqual(again, x) {
 			t.Errorf("%q: %+v, then %+v, %v", text, x, again, err)
 		}
-		next := x.Next(game.Ranges(g), rangeio.Found{Pass: "next"}, []uint64{1, 2, 8})
+		next := x.Next(game.Ranges(g), jobdir.Found{Pass: "next"}, []uint64{1, 2, 8})
 		covered := make(map[string]bool)
 		for i, r := range next.Runs {
 			if i == 0 && r.First != 0 || i > 0 && r.First <= next.Runs[i-1].First || r.First >= game.Ranges(g) {
@@ -97,7 +97,7 @@ func FuzzReadIndex(f *testing.F) {
 		if !covered["next"] {
 			t.Errorf("%q: goes on with %v, without the pass itself", text, next.Runs)
 		}
-		if states, err := rangeio.OpenStates(store.Local{}, dir, g); err == nil {
+		if states, err := jobdir.OpenStates(store.Local{}, dir, g); err == nil {
 			states.Close()
 			t.Errorf("%q: opens states that are not there", text)
 		} else if strings.Contains(fmt.Sprint(err), "\n") {

@@ -1,4 +1,4 @@
-package tierio
+package jobdir
 
 import (
 	"context"
@@ -39,8 +39,14 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	return f, nil
 }
 
+// otherGame is the error of a file that is of another game than expected.
+func otherGame(name, expected, found string) error {
+	return &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
+}
+
 // A Packed is a block file, a range file or a list file, as far as seals go.
 type Packed interface {
+	Size() int64
 	Records() uint64
 	Sum() uint32  // the checksum on which all others of the file hang
 	Check() error // reads the whole file
@@ -70,9 +76,7 @@ func openAny(in io.ReaderAt, size int64, name string) (Packed, error) {
 // it, so that they need not be read again to be sealed. It is safe for concurrent use.
 type SumFS struct {
 	store.FS
-
-	mu    sync.Mutex
-	seals map[string]store.SealedFile // by path
+	seals sync.Map // store.SealedFile, by path
 }
 
 // Create makes a file, or replaces one that is there.
@@ -102,24 +106,18 @@ func (s *summed) Write(b []byte) (int, error) {
 func (s *summed) Close() error {
 	err := s.WriteCloser.Close()
 	if err == nil {
-		s.fs.mu.Lock()
-		defer s.fs.mu.Unlock()
-		if s.fs.seals == nil {
-			s.fs.seals = make(map[string]store.SealedFile)
-		}
-		s.fs.seals[s.path] = s.seal
+		s.fs.seals.Store(s.path, s.seal)
 	}
 	return err
 }
 
 // written is the seal of a text that was written, as long as the file is now.
 func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error) {
-	f.mu.Lock()
-	seal, ok = f.seals[name]
-	f.mu.Unlock()
+	v, ok := f.seals.Load(name)
 	if !ok {
 		return seal, false, nil
 	}
+	seal = v.(store.SealedFile)
 	info, err := f.Stat(name)
 	return seal, err == nil && info.Size() == seal.Length, err
 }
@@ -148,11 +146,7 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	info, err := in.Stat()
-	if err != nil {
-		return s, err
-	}
-	return store.SealedFile{Name: path.Base(name), Length: info.Size(), Records: f.Records(), Sum: f.Sum()}, nil
+	return store.SealedFile{Name: path.Base(name), Length: f.Size(), Records: f.Records(), Sum: f.Sum()}, nil
 }
 
 // SealAll is the seals of all files of a directory, its old seal aside.

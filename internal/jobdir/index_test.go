@@ -1,4 +1,4 @@
-package rangeio
+package jobdir
 
 import (
 	"encoding/json"

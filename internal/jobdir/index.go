@@ -1,14 +1,4 @@
-// Package rangeio reads and writes the directories of the passes over a game with
-// cycles. Three things lie in one:
-//
-//	part-00000.blocks     the positions that are new, which the next pass reads
-//	_ranges-00000.blocks  the new states of the ranges that heard something
-//	_index                which directory has the newest state of each range
-//
-// A name that begins with _ is no input to a job. The directories of a run lie
-// side by side, and the index of one names others, so a range that heard nothing
-// is carried by reference. The package knows nothing of steps or runners.
-package rangeio
+package jobdir
 
 import (
 	"fmt"
@@ -19,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // IndexName is the name of the index in the directory of a pass.
@@ -55,7 +44,7 @@ type Run struct {
 // ReadIndex reads the index in the directory of a pass over a game.
 func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 	name := path.Join(dir, IndexName)
-	var seals tierio.Seals
+	var seals Seals
 	seal, err := seals.Of(fsys, name)
 	if err != nil {
 		return nil, err
@@ -74,7 +63,7 @@ func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 		return nil, err
 	}
 	if x.Game != g.Spec() {
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", g.Spec(), x.Game)}
+		return nil, otherGame(name, g.Spec(), x.Game)
 	}
 	for i, r := range x.Runs {
 		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {

@@ -10,65 +10,50 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/rangeio"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 	"github.com/treereduce/treereduce/table"
 )
 
-// cyclicRun is one run of the loop over a game with cycles. Work is measured in
-// positions: half of it is to reach them, half to decide them. How many there are is
-// known when all are reached; how many are draws, and never decided, at the end.
-type cyclicRun struct {
+// states solves a game with cycles, pass by pass. Work is measured in positions: half of
+// it is to reach them, half to decide them. How many there are is known when all are
+// reached; how many are draws, and never decided, at the end.
+type states struct {
 	*loop
 	g     game.Cyclic
-	index *rangeio.Index // of the last pass that is whole; nil before create
+	index *jobdir.Index // of the last pass that is whole; nil before create
 }
 
 // maxRanges is of how many ranges a runner can keep a list in memory, some tens of
 // bytes each.
 const maxRanges = 1 << 25
 
-func newCyclicRun(l *loop, g game.Cyclic) *cyclicRun {
+func newStates(l *loop, g game.Cyclic) *states {
 	l.work = 2 * float64(g.Positions())
-	return &cyclicRun{loop: l, g: g}
+	return &states{loop: l, g: g}
 }
 
-func (r *cyclicRun) run(ctx context.Context) error {
-	tabled, err := r.lookOver(ctx)
-	if err == nil {
-		err = r.data.Remember(r.Remember)
+func (r *states) solve(ctx context.Context) error {
+	if !r.sealed {
+		r.measure()
+		r.before = r.done
+		for job := r.next(); job != nil; job = r.next() {
+			if err := r.prune(); err != nil {
+				return err
+			}
+			if err := r.job(ctx, job); err != nil {
+				return err
+			}
+		}
 	}
-	if err != nil {
-		return err
-	}
-	if tabled && r.UntilTier >= 0 {
+	if r.UntilTier >= 0 {
 		r.count()
 		return nil
 	}
-	if tabled {
-		r.result.Before = true
-		return r.end(ctx)
-	}
-	r.measure()
-	r.before = r.done
-	for {
-		pass := r.next()
-		if r.UntilTier >= 0 && (pass == nil || pass.Step != step.Create && (pass.Number > r.UntilTier || pass.Step != step.Mark)) {
-			r.count()
-			return nil
-		}
-		if pass == nil {
-			break
-		}
-		if err := r.prune(); err != nil {
-			return err
-		}
-		if err := r.pass(ctx, pass); err != nil {
-			return err
-		}
+	if r.sealed {
+		return nil
 	}
 	if err := r.prune(); err != nil {
 		return err
@@ -76,11 +61,11 @@ func (r *cyclicRun) run(ctx context.Context) error {
 	if err := r.table(); err != nil {
 		return fmt.Errorf("%s: %w", table.CyclicFile, err)
 	}
-	return r.end(ctx)
+	return nil
 }
 
 // count counts what the passes forward found, as far as they are asked for.
-func (r *cyclicRun) count() {
+func (r *states) count() {
 	for i, found := range r.index.Passes {
 		if i <= r.UntilTier && step.IsForward(found.Step) {
 			r.result.Tiers = append(r.result.Tiers, found.Total())
@@ -103,11 +88,11 @@ func numberOf(pass string) int {
 var passSteps = []string{step.Create, step.Mark, step.Solve, step.Ties}
 
 // passDirs lists the directories of passes, in the order in which they are made.
-func (r *cyclicRun) passDirs() (dirs []string, err error) {
+func (r *states) passDirs() (dirs []string, err error) {
 	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		if name := e.Name(); slices.Contains(passSteps, stepOf(name)) && (numberOf(name) == 0) == (name == step.Create) {
-			dirs = append(dirs, name)
+		if r.ours(e.Name()) {
+			dirs = append(dirs, e.Name())
 		}
 	}
 	slices.SortFunc(dirs, func(a, b string) int {
@@ -119,32 +104,24 @@ func (r *cyclicRun) passDirs() (dirs []string, err error) {
 	return dirs, err
 }
 
-// lookOver looks for the table, or for the last pass that an earlier run can be gone
-// on from.
-func (r *cyclicRun) lookOver(ctx context.Context) (tabled bool, err error) {
-	if !r.data.Resumed {
-		return false, nil
-	}
-	if tabled, err = r.wholeTable(ctx); err != nil {
-		return false, err
-	}
-	if tabled {
-		r.index, err = rangeio.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
-	} else {
+// lookOver looks for the index of the table, or of the last pass that an earlier run can
+// be gone on from.
+func (r *states) lookOver(ctx context.Context) (err error) {
+	switch {
+	case r.sealed:
+		r.index, err = jobdir.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
+	case r.data.Resumed:
 		if err := r.damage[table.Dir]; errors.Is(err, store.ErrHalf) {
 			r.warn("%v: made again", err)
 		}
 		err = r.find(ctx)
 	}
-	if err != nil {
-		return false, err
-	}
-	return tabled, r.canKeep(ctx)
+	return err
 }
 
 // find finds the last pass from which the run can go on. Those after it are damaged,
 // or rest on what is.
-func (r *cyclicRun) find(ctx context.Context) error {
+func (r *states) find(ctx context.Context) error {
 	dirs, err := r.passDirs()
 	if err != nil {
 		return err
@@ -155,7 +132,7 @@ func (r *cyclicRun) find(ctx context.Context) error {
 			r.index = index
 			return nil
 		}
-		if !tierio.Damaged(err) {
+		if !jobdir.Damaged(err) {
 			return err
 		}
 		delete(r.damage, dir)
@@ -169,20 +146,20 @@ func (r *cyclicRun) find(ctx context.Context) error {
 
 // stands wants all that the passes after one will read: its index, the states of all
 // ranges, the positions that are new to them.
-func (r *cyclicRun) stands(ctx context.Context, pass string) (*rangeio.Index, error) {
+func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error) {
 	if err := r.mustBeWhole(ctx, pass); err != nil {
 		return nil, err
 	}
-	index, err := rangeio.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
+	index, err := jobdir.ReadIndex(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append(index.Dirs(), (&cyclicRun{loop: r.loop, g: r.g, index: index}).parts()...) {
+	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index}).parts()...) {
 		if err := r.mustBeWhole(ctx, dir); err != nil {
 			return nil, err
 		}
 	}
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(pass), r.g)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +167,7 @@ func (r *cyclicRun) stands(ctx context.Context, pass string) (*rangeio.Index, er
 }
 
 // mustBeWhole is an error that says what is wrong with a directory, if it is not whole.
-func (r *cyclicRun) mustBeWhole(ctx context.Context, dir string) error {
+func (r *states) mustBeWhole(ctx context.Context, dir string) error {
 	whole, err := r.whole(ctx, dir)
 	if err != nil || whole {
 		return err
@@ -201,26 +178,26 @@ func (r *cyclicRun) mustBeWhole(ctx context.Context, dir string) error {
 	return fmt.Errorf("%s: %w", r.data.Dir(dir), store.ErrHalf)
 }
 
-// canKeep refuses a LateKeep that cannot be met any more.
-func (r *cyclicRun) canKeep(ctx context.Context) error {
-	if !r.LateKeep || !r.KeepAll || r.index == nil {
+func (r *states) canKeep(ctx context.Context) error {
+	if r.index == nil {
 		return nil
 	}
 	for _, found := range r.index.Passes {
 		if err := r.canKeepDir(ctx, found.Pass, true); err != nil {
 			return err
 		}
-		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(rangeio.StateName(0)) == nil {
+		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(jobdir.StateName(0)) == nil {
 			return errors.Join(err, fmt.Errorf("--keep all comes too late: the states of %s have been let go: --overwrite begins anew", found.Pass))
 		}
 	}
 	return nil
 }
 
-// next is the pass that comes after those of the index; nil after the last.
-func (r *cyclicRun) next() *runner.Pass {
+// next is the pass that comes after those of the index; nil after the last, or the last
+// that is asked for.
+func (r *states) next() *runner.Job {
 	if r.index == nil {
-		return &runner.Pass{Number: 1, Work: runner.Work{Name: step.Create, Step: step.Create, Input: []string{r.data.Dir(seedFile)}}}
+		return &runner.Job{Name: step.Create, Step: step.Create, Tier: 1, Input: []string{r.data.Dir(seedFile)}}
 	}
 	last := r.index.Passes[len(r.index.Passes)-1]
 	name, number := last.Step, last.Number
@@ -243,7 +220,10 @@ func (r *cyclicRun) next() *runner.Pass {
 	default:
 		return nil
 	}
-	pass := &runner.Pass{Number: number, States: r.data.Dir(last.Pass), Work: runner.Work{Name: name + strconv.Itoa(number), Step: name}}
+	if r.UntilTier >= 0 && (name != step.Mark || number > r.UntilTier) {
+		return nil
+	}
+	pass := &runner.Job{Name: name + strconv.Itoa(number), Step: name, Tier: number, States: r.data.Dir(last.Pass)}
 	for _, dir := range from {
 		pass.Input = append(pass.Input, r.data.Dir(dir))
 	}
@@ -251,7 +231,7 @@ func (r *cyclicRun) next() *runner.Pass {
 }
 
 // finished lists the passes forward that found finished positions of these results.
-func (r *cyclicRun) finished(results ...game.Result) (passes []string) {
+func (r *states) finished(results ...game.Result) (passes []string) {
 	for _, found := range r.index.Passes {
 		n := int64(0)
 		for _, result := range results {
@@ -266,85 +246,63 @@ func (r *cyclicRun) finished(results ...game.Result) (passes []string) {
 
 // measure measures what the passes of the index have done and, after the last pass
 // forward, how much there is in all.
-func (r *cyclicRun) measure() {
+func (r *states) measure() {
 	if r.index == nil {
 		return
 	}
-	var reached float64
 	r.done = 0
 	for _, found := range r.index.Passes {
 		r.done += float64(found.Total())
-		if step.IsForward(found.Step) {
-			reached = r.done
-		}
 	}
 	if last := r.index.Passes[len(r.index.Passes)-1]; last.Total() == 0 || !step.IsForward(last.Step) {
-		r.work = 2 * reached
+		r.work = 2 * float64(r.reached())
 	}
 }
 
-// pass runs a pass and makes it count.
-func (r *cyclicRun) pass(ctx context.Context, pass *runner.Pass) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// reached is how many positions the passes forward have reached.
+func (r *states) reached() (n int64) {
+	for _, found := range r.index.Passes {
+		if step.IsForward(found.Step) {
+			n += found.Total()
+		}
 	}
-	pass.Game = r.g
-	err := r.begin(&pass.Work, step.Create, func(runner.Progress) Event { return r.event(pass) })
-	if err != nil {
-		return fmt.Errorf("%s: %w", pass.Name, err)
-	}
-	stats, err := r.Runner.RunPass(ctx, pass)
-	switch {
-	case err != nil:
-	case pass.Step == step.Final: // it has no states
-		err = r.commit(&pass.Work, stats.Records)
-	default:
-		err = r.commitPass(pass, stats)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", pass.Name, err)
-	}
-	r.measure()
-	e := r.event(pass)
-	e.Done, e.Stats = true, stats.Stats
-	r.report(e)
-	return nil
+	return n
 }
 
-// event is news of a pass.
-func (r *cyclicRun) event(pass *runner.Pass) Event {
-	e := r.loop.event(pass.Name, pass.Step, r.done)
-	e.Tier = pass.Number
-	return e
-}
+// weight is 0: how many positions a pass will find is not known.
+func (r *states) weight(*runner.Job) float64 { return 0 }
 
-// commitPass writes the index of a pass and makes its directory whole.
-func (r *cyclicRun) commitPass(pass *runner.Pass, stats runner.PassStats) error {
-	written, err := rangeio.Written(r.data.FS, pass.Output, r.g)
+// finish writes the index of a pass before its directory counts.
+func (r *states) finish(job *runner.Job, stats runner.Stats) error {
+	if job.Step == step.Final { // it has no states
+		return r.commit(job, stats.Records)
+	}
+	written, err := jobdir.Written(r.data.FS, job.Output, r.g)
 	if err != nil {
 		return err
 	}
-	found := rangeio.Found{Pass: pass.Name, Step: pass.Step, Number: pass.Number, New: stats.New, Messages: stats.Messages}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: []rangeio.Found{found}, Runs: []rangeio.Run{{Dir: pass.Name}}}
+	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: []jobdir.Found{found}, Runs: []jobdir.Run{{Dir: job.Name}}}
 	if r.index != nil {
 		index = r.index.Next(game.Ranges(r.g), found, written)
 	} else if uint64(len(written)) != game.Ranges(r.g) {
 		return fmt.Errorf("%d of %d ranges have been written", len(written), game.Ranges(r.g))
 	}
-	if err := index.Write(r.data.FS, pass.Output); err != nil {
+	if err := index.Write(r.data.FS, job.Output); err != nil {
 		return err
 	}
-	if err := r.commit(&pass.Work, stats.Records); err != nil {
+	if err := r.commit(job, stats.Records); err != nil {
 		return err
 	}
 	r.index = index
+	r.measure()
 	return nil
 }
 
 // prune lets go what nothing needs any more: of each pass the states, if a later
 // one has newer ones of all its ranges, and the positions that were new, if nothing
 // is to read them.
-func (r *cyclicRun) prune() error {
+func (r *states) prune() error {
 	if r.KeepAll || r.index == nil {
 		return nil
 	}
@@ -357,7 +315,7 @@ func (r *cyclicRun) prune() error {
 		switch {
 		case slices.Contains(states, dir):
 		case slices.Contains(parts, dir):
-			err = rangeio.RemoveStates(r.data.FS, r.data.Dir(dir))
+			err = jobdir.RemoveStates(r.data.FS, r.data.Dir(dir))
 		default:
 			err = r.remove(dir)
 		}
@@ -370,7 +328,7 @@ func (r *cyclicRun) prune() error {
 
 // parts are the directories whose positions are still to be read: those of the last
 // pass, for its index, and finished ones.
-func (r *cyclicRun) parts() []string {
+func (r *states) parts() []string {
 	last := r.index.Passes[len(r.index.Passes)-1]
 	parts := []string{last.Pass}
 	switch last.Step {
@@ -383,9 +341,9 @@ func (r *cyclicRun) parts() []string {
 }
 
 // table writes the table from the states after the last pass.
-func (r *cyclicRun) table() error {
+func (r *states) table() error {
 	last := r.index.Passes[len(r.index.Passes)-1].Pass
-	states, err := rangeio.OpenStates(r.data.FS, r.data.Dir(last), r.g)
+	states, err := jobdir.OpenStates(r.data.FS, r.data.Dir(last), r.g)
 	if err != nil {
 		return err
 	}
@@ -398,18 +356,14 @@ func (r *cyclicRun) table() error {
 	if err != nil {
 		return err
 	}
-	err = table.WriteCyclic(out, r.g, states)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := table.WriteCyclic(out, r.g, states); err != nil {
 		return err
 	}
-	index := &rangeio.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []rangeio.Run{{Dir: table.Dir}}}
+	index := &jobdir.Index{Game: r.g.Spec(), Passes: r.index.Passes, Runs: []jobdir.Run{{Dir: table.Dir}}}
 	if err := index.Write(r.data.FS, attempt); err != nil {
 		return err
 	}
-	files, err := tierio.SealAll(r.data.FS, attempt)
+	files, err := jobdir.SealAll(r.data.FS, attempt)
 	if err != nil {
 		return err
 	}
@@ -419,46 +373,11 @@ func (r *cyclicRun) table() error {
 	return r.data.Commit(attempt, table.Dir, files)
 }
 
-// end counts the table and writes the text of all positions, if it is wanted.
-func (r *cyclicRun) end(ctx context.Context) error {
-	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	if r.result.Positions, err = t.Positions(); err != nil {
-		return err
-	}
-	r.result.Solved = true
-	value, ok, err := t.Lookup(r.g.Start())
-	if err == nil && !ok {
-		err = errNoStart
-	}
-	if err != nil {
-		return err
-	}
-	r.result.Value = r.g.Values().Text(value)
-	wanted, err := r.wantsFinal(ctx)
-	if err != nil {
-		return err
-	}
-	if wanted {
-		pass := &runner.Pass{Number: 1, Work: runner.Work{Name: FinalDir, Step: step.Final, Input: []string{r.data.Dir(table.CyclicFile)}}}
-		if err := r.pass(ctx, pass); err != nil {
-			return err
-		}
-	}
-	return r.clean()
+func (r *states) final(job *runner.Job) {
+	job.Tier, job.Input = 1, []string{r.data.Dir(table.CyclicFile)}
+	r.result.Positions = uint64(r.reached())
 }
 
-// clean removes what is left over.
-func (r *cyclicRun) clean() error {
-	if r.KeepAll {
-		return nil
-	}
-	dirs, err := r.passDirs()
-	for _, dir := range dirs {
-		err = errors.Join(err, r.remove(dir))
-	}
-	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(seedFile)))
+func (r *states) ours(name string) bool {
+	return slices.Contains(passSteps, stepOf(name)) && (numberOf(name) == 0) == (name == step.Create)
 }

@@ -1,4 +1,4 @@
-package lines_test
+package jobdir_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/lines"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -75,10 +75,10 @@ func text(recs []streamfmt.Record, width int) string {
 
 // gather reads all blocks and gives each to use.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
-	gatherer := lines.NewGatherer(g, in, "in", sorted)
+	gatherer := jobdir.NewGatherer(g, in, "in", sorted)
 	b := new(block.Block)
 	for {
-		err := gatherer.Next(b, lines.AddRecord)
+		err := gatherer.Next(b, jobdir.AddRecord)
 		if err == io.EOF {
 			return nil
 		}
@@ -109,7 +109,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				ranges = append(ranges, b.Range)
 				records += b.Count()
-				got = lines.Append(got, b, width, streamfmt.Done)
+				got = jobdir.AppendBlock(got, b, width, streamfmt.Done)
 			})
 			if err != nil || string(got) != want {
 				t.Errorf("%s, tier %d: the lines change on their way: %v", g.Spec(), tier, err)
@@ -167,7 +167,7 @@ func TestTiersComeApart(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	var got []string
 	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
-		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.Append(nil, b, 2, streamfmt.Done)))
+		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, jobdir.AppendBlock(nil, b, 2, streamfmt.Done)))
 	})
 	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
 	if err == nil || err.Error() != want {
@@ -200,7 +200,7 @@ func TestLineErrors(t *testing.T) {
 	} {
 		var before []byte
 		err := gather(g, strings.NewReader(tt.in), true, func(b *block.Block) {
-			before = lines.Append(before, b, 2, streamfmt.Done)
+			before = jobdir.AppendBlock(before, b, 2, streamfmt.Done)
 		})
 		var bad *streamfmt.LineError
 		if !errors.As(err, &bad) || err.Error() != tt.want {
@@ -246,7 +246,7 @@ func TestTwice(t *testing.T) {
 	} {
 		var got []byte
 		err := gather(g, strings.NewReader(in), true, func(b *block.Block) {
-			got = lines.Append(got, b, 2, streamfmt.Done)
+			got = jobdir.AppendBlock(got, b, 2, streamfmt.Done)
 		})
 		if err != nil || string(got) != want {
 			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
@@ -257,7 +257,7 @@ func TestTwice(t *testing.T) {
 func TestAppendMessages(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	err := gather(g, strings.NewReader("02\t6\n10\n"), true, func(b *block.Block) {
-		if got, want := string(lines.Append([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
+		if got, want := string(jobdir.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
 			t.Errorf("Append gives %q, want %q", got, want)
 		}
 	})
@@ -267,9 +267,9 @@ func TestAppendMessages(t *testing.T) {
 }
 
 func TestNoLines(t *testing.T) {
-	gatherer := lines.NewGatherer(newGame(t, 2, 2, 2), strings.NewReader(""), "in", true)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), strings.NewReader(""), "in", true)
 	for range 2 {
-		if err := gatherer.Next(new(block.Block), lines.AddRecord); err != io.EOF {
+		if err := gatherer.Next(new(block.Block), jobdir.AddRecord); err != io.EOF {
 			t.Errorf("error %v, want io.EOF", err)
 		}
 	}
@@ -280,10 +280,10 @@ func TestNoLines(t *testing.T) {
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
-	gatherer := lines.NewGatherer(newGame(t, 2, 2, 2), in, "in", true)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), in, "in", true)
 	b := new(block.Block)
 	for range 2 {
-		if err := gatherer.Next(b, lines.AddRecord); !errors.Is(err, broken) {
+		if err := gatherer.Next(b, jobdir.AddRecord); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
 		}
 	}

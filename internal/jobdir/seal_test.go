@@ -1,4 +1,4 @@
-package tierio_test
+package jobdir_test
 
 import (
 	"io"
@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/tierio"
 )
 
 // TestSumFS wants the seal of a text that was written through the file system to be
 // that of the file as it is, whatever has become of it since.
 func TestSumFS(t *testing.T) {
 	const text = "000\n002\n020\t17\n"
-	fsys := &tierio.SumFS{FS: store.Local{}}
-	name := filepath.Join(t.TempDir(), tierio.PartName(3, tierio.Text))
+	fsys := &jobdir.SumFS{FS: store.Local{}}
+	name := filepath.Join(t.TempDir(), jobdir.PartName(3, jobdir.Text))
 	out, err := fsys.Create(name)
 	if err != nil {
 		t.Fatal(err)
@@ -30,11 +30,11 @@ func TestSumFS(t *testing.T) {
 	}
 	check := func(what string, length int64, records uint64) {
 		t.Helper()
-		got, err := tierio.Seal(fsys, name)
+		got, err := jobdir.Seal(fsys, name)
 		if err != nil || got.Name != "part-00003" || got.Length != length || got.Records != records {
 			t.Errorf("%s: %+v, %v, want %d bytes, %d records", what, got, err, length, records)
 		}
-		if read, err := tierio.Seal(store.Local{}, name); err != nil || got != read {
+		if read, err := jobdir.Seal(store.Local{}, name); err != nil || got != read {
 			t.Errorf("%s: %+v, but the file is %+v, %v", what, got, read, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSumFS(t *testing.T) {
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := tierio.Seal(fsys, name); err == nil {
+	if s, err := jobdir.Seal(fsys, name); err == nil {
 		t.Errorf("gone: %+v", s)
 	}
 }

@@ -1,0 +1,143 @@
+package inline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
+)
+
+// mapShare is about what share of the time of a pass its map takes.
+const mapShare = 0.5
+
+// runStates runs a pass over a game with cycles: all maps, then all reduces.
+func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runStatesFinal(ctx, job)
+	}
+	s := newShuffle(job, r.memory()/4)
+	s.free, r.heard = r.heard, nil
+	defer func() {
+		err = errors.Join(err, s.close())
+		r.heard = s.free
+	}()
+	var ranges []uint64
+	if job.Step == step.Create {
+		for rng := range game.Ranges(job.g) {
+			ranges = append(ranges, rng)
+		}
+	} else {
+		if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
+			return stats, err
+		}
+		ranges = s.ranges()
+	}
+	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
+	if err != nil {
+		return stats, err
+	}
+	defer states.Close()
+	err = r.reduceStates(ctx, job, s, states, ranges, &stats)
+	return stats, err
+}
+
+// mapStates runs the map over the positions that were new, on all cores.
+func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle) (messages int64, err error) {
+	input, err := jobdir.OpenNew(job.FS, job.Input, job.g)
+	if err != nil {
+		return 0, err
+	}
+	defer input.Close()
+	var next, sum atomic.Int64
+	var all sync.WaitGroup
+	plan := r.plan(r.passNeeds(job, input))
+	for range max(1, min(plan.workers, input.Len())) {
+		all.Go(func() {
+			p := step.NewPass(job.g, job.Step, job.Tier)
+			c := input.CursorOf(plan.window)
+			var from block.State
+			for ctx.Err() == nil && s.failed() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= input.Len() {
+					break
+				}
+				if err := c.Read(i, &from); err != nil {
+					s.fail(err)
+					break
+				}
+				p.Map(input.Range(i), &from, s.say)
+			}
+			sum.Add(p.Messages)
+		})
+	}
+	all.Wait()
+	if err := s.failed(); err != nil {
+		return 0, err
+	}
+	job.Report(runner.Progress{Share: mapShare})
+	return sum.Load(), context.Cause(ctx)
+}
+
+// passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full
+// as it gets, and for a worker the state that it reads, the fresh one and what its
+// range heard, with as much for the sets of the step and those of the decoder.
+func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
+	g := job.g
+	state := stateMemory(g)
+	n := needs{worker: 6 * state, record: state, chunk: func(int) int {
+		if job.Codec == jobdir.Text {
+			return 3*state + g.RangeSize()*lineMemory(g)/4*5
+		}
+		return 3 * state
+	}}
+	n.shared = r.memory()/4 + int(game.Ranges(g))*boxMemory
+	n.windows = len(from.Files())
+	n.shared += from.Len() * placeMemory
+	return n
+}
+
+// reduceStates brings the ranges that heard something up to it, on all cores.
+func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
+	plan := r.plan(r.passNeeds(job, states))
+	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
+		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
+		create: func(number int) (part[*jobdir.StateChunk], error) {
+			return jobdir.NewStateWriter(job.FS, job.Output, number, job.g, job.Codec)
+		},
+		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
+		count: func(c *jobdir.StateChunk) { stats.AddNew(c.New) },
+	}
+	o.worker = func() func(int, *jobdir.StateChunk) error {
+		p := step.NewPass(job.g, job.Step, job.Tier)
+		l := listener{shuffle: s}
+		cursor := states.CursorOf(plan.window)
+		var state, fresh block.State
+		return func(i int, out *jobdir.StateChunk) error {
+			rng := ranges[i]
+			h, err := l.fetch(rng)
+			if err != nil {
+				return err
+			}
+			defer s.give(h)
+			if err := cursor.Load(rng, &state); err != nil {
+				return err
+			}
+			changed, err := p.Reduce(rng, &state, h, &fresh)
+			if err != nil {
+				return err
+			}
+			out.Reset()
+			if changed {
+				out.Add(rng, &state, &fresh)
+			}
+			return nil
+		}
+	}
+	return o.run(ctx)
+}

@@ -262,6 +262,11 @@ func (r *tiers) sealTable() error {
 			}
 		}
 	}
+	if r.tables != "" {
+		if err := r.data.FS.RemoveAll(r.tables); err != nil {
+			return err
+		}
+	}
 	// Its tiers may have been made before anything was worth to be synced.
 	if err := r.data.Last(); err != nil {
 		return err
@@ -271,11 +276,6 @@ func (r *tiers) sealTable() error {
 	}
 	if err := r.inIt.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
 		return err
-	}
-	if r.tables != "" {
-		if err := r.data.FS.RemoveAll(r.tables); err != nil {
-			return err
-		}
 	}
 	return r.data.Remove(filepath.Join(table.Dir, tiersSeal))
 }

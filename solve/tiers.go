@@ -251,7 +251,8 @@ func (r *tiers) solveTier(ctx context.Context, tier int) error {
 
 // sealTable makes the table whole, in which all tiers are and nothing else is to be.
 func (r *tiers) sealTable() error {
-	entries, err := r.data.FS.ReadDir(r.data.Dir(table.Dir))
+	dir := r.data.Dir(table.Dir)
+	entries, err := r.data.FS.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -271,13 +272,17 @@ func (r *tiers) sealTable() error {
 	if err := r.data.Last(); err != nil {
 		return err
 	}
-	if err := r.inIt.Sync(r.data.FS, r.data.Dir(table.Dir)); err != nil {
+	if err := r.inIt.Sync(r.data.FS, dir); err != nil {
 		return err
 	}
-	if err := r.inIt.Replace(r.data.FS, r.data.Dir(table.Dir), store.Success); err != nil {
+	// The seal of its tiers becomes that of the table: the one or the other is there.
+	if err := r.inIt.Replace(r.data.FS, dir, tiersSeal); err != nil {
 		return err
 	}
-	return r.data.Remove(filepath.Join(table.Dir, tiersSeal))
+	if err := r.data.FS.Rename(filepath.Join(dir, tiersSeal), filepath.Join(dir, store.Success)); err != nil {
+		return err
+	}
+	return r.data.FS.Sync(dir)
 }
 
 // tableAndLetGo puts a tier into the table, and lets go what nothing needs any more.

@@ -140,6 +140,7 @@ func (d *Disk) Rename(from, to string) error {
 	if err := d.Local.Rename(from, to); err != nil {
 		return err
 	}
+	delete(d.bytes, to) // of a file that it replaces
 	for _, set := range []map[string]bool{d.bytes, d.names} {
 		for path := range maps.Clone(set) {
 			if below(path, from) {

@@ -3,13 +3,10 @@
 package driver
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,29 +48,6 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 		Commands: commands,
 		Action:   command.Unknown("command", names),
 	}, args, stdin, stdout, stderr)
-}
-
-// ofGame gives a command a sub-command for each game, each with the game's
-// parameters and the command's flags.
-func ofGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
-	for _, kind := range games {
-		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:   kind.Name,
-			Usage:  kind.Usage,
-			Flags:  append(command.GameFlags(kind, false), c.Flags...),
-			Action: func(c *cli.Context) error { return action(c, kind) },
-		})
-	}
-	c.Flags, c.Action = nil, command.Unknown("game", games.Names())
-	return c
-}
-
-// interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
-// process at once.
-func interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // openData returns the file system of the data directory of a command line that

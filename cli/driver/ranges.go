@@ -11,7 +11,7 @@ import (
 
 // rangesCommand is of games with ranges; see withRanges.
 func rangesCommand(games game.Kinds) *cli.Command {
-	return ofGame(games, &cli.Command{
+	return command.OfGame(games, &cli.Command{
 		Name:  "ranges",
 		Usage: "write the file of ranges that a job by hand needs to have several reducers",
 		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +

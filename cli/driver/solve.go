@@ -9,8 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,7 +29,7 @@ const defaultMemory = "2G"
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
-	return ofGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	return command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
 }
 
 func solveFlags() []cli.Flag {
@@ -58,24 +56,12 @@ func solveFlags() []cli.Flag {
 	}
 }
 
-// parseSize reads a number of bytes: "1000", "256M", "4G".
-func parseSize(text string) (int64, error) {
-	digits := strings.TrimRight(text, "KMGkmg")
-	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
-	s, ok := shift[strings.ToUpper(text[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
-		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
-	}
-	return n << s, nil
-}
-
 // minMemory is the least that --memory may be for any game.
 const minMemory = 64 << 20
 
 // memoryOf is --memory in bytes.
 func memoryOf(c *cli.Context) (int, error) {
-	memory, err := parseSize(c.String("memory"))
+	memory, err := command.ParseSize(c.String("memory"))
 	if err != nil {
 		return 0, command.Usagef("--memory: %v", err)
 	}
@@ -212,7 +198,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	// From here on the lock is given up by whoever ends early: in HDFS it would
 	// outlive its holder by a minute.
-	ctx, stop := interruptible(c.Context)
+	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	data, err := begin(ctx, place, g, mode, o.Codec, r)
 	if err != nil {

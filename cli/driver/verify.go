@@ -62,7 +62,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c.Context)
+			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
 			err = withTable(c, games, func(t *table.Table, fsys store.FS, path string) error {
 				if rules {

@@ -1,15 +1,21 @@
-// Package command is what the command lines of mapper, reducer and driver have
-// in common: exit codes, errors of usage, and the parameters of a game as flags.
+// Package command is what the command lines of mapper, reducer, driver and play
+// have in common: exit codes, errors of usage, the parameters of a game as flags, and
+// positions as arguments and as lines.
 package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,6 +32,9 @@ const (
 
 // ErrInterrupted is returned by a command that Ctrl-C has stopped.
 var ErrInterrupted = errors.New("stopped")
+
+// errTold is the error of a command that has told all that is wrong.
+var errTold = errors.New("told")
 
 // A usageError is a command line that cannot be carried out as it stands.
 type usageError struct{ error }
@@ -68,6 +77,9 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 func Exit(args []string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
+	}
+	if errors.Is(err, errTold) {
+		return ExitFailed
 	}
 	name := filepath.Base(args[0])
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
@@ -162,6 +174,21 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	return flags
 }
 
+// OfGame gives a command a sub-command for each game, each with the game's
+// parameters and the command's flags.
+func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
+	for _, kind := range games {
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name:   kind.Name,
+			Usage:  kind.Usage,
+			Flags:  append(GameFlags(kind, false), c.Flags...),
+			Action: func(c *cli.Context) error { return action(c, kind) },
+		})
+	}
+	c.Flags, c.Action = nil, Unknown("game", games.Names())
+	return c
+}
+
 // GameOf makes the game that the flags of a kind describe.
 func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	var args []int
@@ -180,4 +207,24 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		return nil, usageError{err}
 	}
 	return g, nil
+}
+
+// Interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
+// process at once.
+func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// ParseSize reads a number of bytes: "1000", "256M", "4G".
+func ParseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "KMGkmg")
+	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
+	s, ok := shift[strings.ToUpper(text[len(digits):])]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
+		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
+	}
+	return n << s, nil
 }

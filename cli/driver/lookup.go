@@ -30,7 +30,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 				return err
 			}
 			return withTable(c, games, func(t *table.Table, _ store.FS, _ string) error {
-				return command.EachPosition(c, t.Game(), func(out io.Writer, p game.Position) error { return lookup(out, t, p) })
+				return command.EachPosition(c.Context, c, t.Game(), func(out io.Writer, p game.Position) error { return lookup(out, t, p) })
 			})
 		},
 	}
@@ -53,10 +53,8 @@ func lookup(out io.Writer, t *table.Table, p game.Position) error {
 	case finished(v):
 		fmt.Fprintf(out, "%q is finished: %s\n", board, values.Word(v.Outcome()))
 		return nil
-	case values.OfMover:
-		fmt.Fprintf(out, "%q, hash %d: %s\n", board, p, values.Text(v))
 	default:
-		fmt.Fprintf(out, "%q, %s to move: %s\n", board, values.Players[g.ToMove(p)], values.Text(v))
+		fmt.Fprintf(out, "%s: %s\n", command.Heading(g, p), values.Text(v))
 	}
 	choices, err := t.Choices(p)
 	if err != nil {

@@ -179,10 +179,12 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
 	for _, kind := range games {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
-			Name:   kind.Name,
-			Usage:  kind.Usage,
-			Flags:  append(GameFlags(kind, false), c.Flags...),
-			Action: func(c *cli.Context) error { return action(c, kind) },
+			Name:        kind.Name,
+			Usage:       kind.Usage,
+			ArgsUsage:   c.ArgsUsage,
+			Description: c.Description,
+			Flags:       append(GameFlags(kind, false), c.Flags...),
+			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
 	c.Flags, c.Action = nil, Unknown("game", games.Names())
@@ -215,6 +217,54 @@ func Interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
+}
+
+// Until is r until ctx ends: then a read that waits returns the error of ctx. What it has
+// read by then is lost, so nobody should read r after that.
+func Until(ctx context.Context, r io.Reader) io.Reader {
+	if ctx.Done() == nil {
+		return r
+	}
+	return &until{ctx: ctx, from: r, got: make(chan got, 1)}
+}
+
+type until struct {
+	ctx  context.Context
+	from io.Reader
+	buf  [1 << 16]byte
+	rest []byte // of buf: read, and not yet passed on
+	err  error
+	got  chan got
+}
+
+// got is what a read came to.
+type got struct {
+	n   int
+	err error
+}
+
+func (u *until) Read(b []byte) (int, error) {
+	if len(u.rest) == 0 && u.err == nil {
+		if err := u.ctx.Err(); err != nil {
+			return 0, err
+		}
+		go func() {
+			n, err := u.from.Read(u.buf[:])
+			u.got <- got{n, err}
+		}()
+		select {
+		case <-u.ctx.Done():
+			return 0, u.ctx.Err()
+		case g := <-u.got:
+			u.rest, u.err = u.buf[:g.n], g.err
+		}
+	}
+	if len(u.rest) == 0 {
+		return 0, u.err
+	}
+	n := copy(b, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
 }
 
 // ParseSize reads a number of bytes: "1000", "256M", "4G".

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -34,9 +35,9 @@ func NoLateFlags(c *cli.Context) error {
 
 // EachPosition answers the position that the words of a command line name, or --start,
 // or else that of each line of stdin. See ParsePosition and EachLine.
-func EachPosition(c *cli.Context, g game.Game, answer func(out io.Writer, p game.Position) error) error {
+func EachPosition(ctx context.Context, c *cli.Context, g game.Game, answer func(out io.Writer, p game.Position) error) error {
 	if c.Args().Len() == 0 && !c.Bool("start") {
-		return EachLine(c, "a position", func(line string) (game.Position, error) { return ParsePosition(g, line) },
+		return EachLine(ctx, c, "a position", func(line string) (game.Position, error) { return ParsePosition(g, line) },
 			func(out io.Writer, _ string, p game.Position) error { return answer(out, p) })
 	}
 	p, err := ParsePosition(g, strings.Join(c.Args().Slice(), " "))
@@ -54,15 +55,18 @@ func EachPosition(c *cli.Context, g game.Game, answer func(out io.Writer, p game
 // EachLine answers each line of stdin as it comes: an answer is written whole before the
 // next line is read. A line that cannot be parsed is told at once, with its number; it
 // does not stop the others, but the command fails at the end. What answer writes goes
-// out even if it returns an error, which ends the command.
-func EachLine(c *cli.Context, what string, parse func(line string) (game.Position, error), answer func(out io.Writer, line string, p game.Position) error) error {
-	r := streamfmt.NewLineReader(c.App.Reader, "stdin")
+// out even if it returns an error, which ends the command, as ctx does.
+func EachLine(ctx context.Context, c *cli.Context, what string, parse func(line string) (game.Position, error), answer func(out io.Writer, line string, p game.Position) error) error {
+	r := streamfmt.NewLineReader(Until(ctx, c.App.Reader), "stdin")
 	var text bytes.Buffer
 	var failed error
 	for {
 		line, err := r.Next()
 		if err == io.EOF {
 			return failed
+		}
+		if ctx.Err() != nil {
+			return ErrInterrupted
 		}
 		if err != nil {
 			return err
@@ -83,6 +87,16 @@ func EachLine(c *cli.Context, what string, parse func(line string) (game.Positio
 			return err
 		}
 	}
+}
+
+// Heading begins a line about a position: it as text, and what one must know to read its
+// value, whose turn it is; where that makes no difference, its hash.
+func Heading(g game.Game, p game.Position) string {
+	values, board := g.Values(), g.AppendText(nil, p)
+	if values.OfMover {
+		return fmt.Sprintf("%q, hash %d", board, p)
+	}
+	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }
 
 // ParsePosition reads moves from the start, or a board. Words of which each is a move

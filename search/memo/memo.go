@@ -63,7 +63,7 @@ type Searcher struct {
 func New(g game.Acyclic, o Options) (*Searcher, error) {
 	s := &Searcher{g: g, values: g.Values()}
 	if o.Chains < 0 || o.Chains > MaxChains {
-		return nil, fmt.Errorf("%d chains: expected 0 to %d", o.Chains, MaxChains)
+		return nil, fmt.Errorf("memo: %d chains: expected 0 to %d", o.Chains, MaxChains)
 	}
 	if o.Chains > 0 {
 		memory := o.Memory
@@ -72,7 +72,7 @@ func New(g game.Acyclic, o Options) (*Searcher, error) {
 		}
 		var err error
 		if s.table, err = NewTable(o.Chains, memory); err != nil {
-			return nil, fmt.Errorf("%d chains in %d bytes: %w", o.Chains, memory, err)
+			return nil, fmt.Errorf("memo: %d chains in %d bytes: %w", o.Chains, memory, err)
 		}
 	}
 	return s, nil

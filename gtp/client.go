@@ -75,13 +75,13 @@ func (c *Client) Do(ctx context.Context, name string, args ...string) (string, e
 
 // ask writes a command and reads the answer.
 func (c *Client) ask(command Command) (string, error) {
-	if _, err := io.WriteString(c.out, command.String()+"\n"); err != nil {
-		return "", fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err) // it does not listen any more
-	}
-	text, refused, err := c.read(command.ID)
-	if err == nil && refused {
-		err = &Refusal{Command: strings.Join(append([]string{command.Name}, command.Args...), " "), Message: text}
-		text = ""
+	_, deaf := io.WriteString(c.out, command.String()+"\n")
+	text, refused, err := c.read(command.ID) // who does not listen may have said why
+	switch {
+	case err == nil && deaf != nil:
+		return "", fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, deaf)
+	case err == nil && refused:
+		return "", &Refusal{Command: strings.Join(append([]string{command.Name}, command.Args...), " "), Message: text}
 	}
 	return text, err
 }

@@ -3,6 +3,7 @@ package player
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -47,6 +48,9 @@ func (h *History) Turn() game.Player { return h.turns[len(h.turns)-1] }
 // Names are the names of the moves that have been made. Not to be written to.
 func (h *History) Names() []string { return h.names }
 
+// Mover is who has made a move, of which the number counts from 0.
+func (h *History) Mover(move int) game.Player { return h.turns[move] }
+
 // Moves are those that can be made; none when the game is finished.
 func (h *History) Moves() []game.Move { return h.g.Moves(nil, h.Position()) }
 
@@ -56,9 +60,9 @@ func (h *History) Play(name string) error {
 	at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
 	if at < 0 {
 		if len(moves) == 0 {
-			return fmt.Errorf("expected no move, found %q: the game is finished", name)
+			return fmt.Errorf("expected no move, found %s: the game is finished", quoted(name))
 		}
-		return fmt.Errorf("expected one of %s, found %q", listed(moves), name)
+		return fmt.Errorf("expected one of %s, found %s", listed(moves), quoted(name))
 	}
 	turn := h.Turn().Other()
 	if !h.g.Values().OfMover {
@@ -69,8 +73,19 @@ func (h *History) Play(name string) error {
 	return nil
 }
 
-// maxListed is how many moves a message names.
-const maxListed = 40
+// What a message names: so many moves, so much of what is none.
+const (
+	maxListed = 40
+	maxQuoted = 60
+)
+
+// quoted is what somebody said, for a message.
+func quoted(text string) string {
+	if len(text) > maxQuoted {
+		return strconv.Quote(text[:maxQuoted]) + "…"
+	}
+	return strconv.Quote(text)
+}
 
 // listed is the names of moves for a message.
 func listed(moves []game.Move) string {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// maxLine is how many bytes of a line a Console keeps.
-const maxLine = 4096
+// maxLine is how many bytes of a line a Console keeps: what is longer is no move.
+const maxLine = 256
 
 // A Console is where people sit: one or two Humans may share one. It reads a line when
-// somebody waits for it, and what was typed before that is not lost.
+// somebody waits for it; one that comes too late is the next.
 type Console struct {
+	in    *bufio.Reader
 	out   io.Writer
-	want  chan struct{}
 	lines chan typed
 	asked bool // a line is being read that nobody has fetched
 }
@@ -27,24 +27,9 @@ type typed struct {
 	err  error
 }
 
-// NewConsole is a console on these streams. Its reading ends when r does.
+// NewConsole is a console on these streams.
 func NewConsole(r io.Reader, w io.Writer) *Console {
-	c := &Console{out: w, want: make(chan struct{}, 1), lines: make(chan typed, 1)}
-	go func() {
-		in := bufio.NewReaderSize(r, maxLine)
-		for range c.want {
-			line, err := in.ReadSlice('\n')
-			for part := line; errors.Is(err, bufio.ErrBufferFull); { // the rest of a long line
-				line = part[:maxLine:maxLine]
-				_, err = in.ReadSlice('\n')
-			}
-			if err == io.EOF && len(line) > 0 {
-				err = nil
-			}
-			c.lines <- typed{string(line), err}
-		}
-	}()
-	return c
+	return &Console{in: bufio.NewReaderSize(r, maxLine), out: w, lines: make(chan typed, 1)}
 }
 
 // Line is the next line, without its end and blanks around it. The error is io.EOF at the
@@ -52,7 +37,7 @@ func NewConsole(r io.Reader, w io.Writer) *Console {
 func (c *Console) Line(ctx context.Context) (string, error) {
 	if !c.asked {
 		c.asked = true
-		c.want <- struct{}{}
+		go func() { c.lines <- c.read() }()
 	}
 	select {
 	case t := <-c.lines:
@@ -61,6 +46,19 @@ func (c *Console) Line(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+}
+
+// read reads a line; of a long one, the beginning is kept.
+func (c *Console) read() typed {
+	part, err := c.in.ReadSlice('\n')
+	line := string(part)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = c.in.ReadSlice('\n')
+	}
+	if err == io.EOF && line != "" {
+		err = nil
+	}
+	return typed{line, err}
 }
 
 // Human is a player who types the names of moves; or resign, or quit. What is no move

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )

@@ -45,13 +45,13 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 func commands(games game.Kinds) []*cli.Command {
 	list := []*cli.Command{findWinnerCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, scoreCommand(columns))
+		list = append(list, scoreCommand(columns), experimentCommand(columns[0]))
 	}
 	return list
 }
 
 // flags are those of all commands.
-func flags() []cli.Flag { return slices.Concat(findWinnerFlags(), scoreFlags()) }
+func flags() []cli.Flag { return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags()) }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by
 // a command, a parameter's by a flag.

@@ -3,22 +3,14 @@
 package driver
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/store"
 )
-
-// defaultData is the data directory where none is named.
-const defaultData = "all_data"
 
 // Main is the command driver for a program that knows these games: it does what the
 // command line of the process says, and ends the process. A module that has games of
@@ -48,40 +40,4 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 		Commands: commands,
 		Action:   command.Unknown("command", names),
 	}, args, stdin, stdout, stderr)
-}
-
-// openData returns the file system of the data directory of a command line that
-// looks at what is there. A name without hdfs:// is first looked for on this
-// machine, then in the default file system of a cluster.
-func openData(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
-	name := c.String("data")
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
-		if name, err = hadoop.InDefault(name); err != nil {
-			return nil, "", nil, misnamed("data", err)
-		}
-	}
-	return open("data", name)
-}
-
-// open returns the file system of the name that a flag gives, and the path there; done
-// ends the connection.
-func open(flag, name string) (fsys store.FS, path string, done func(), err error) {
-	place, err := filesys.Open(name)
-	if err != nil {
-		return nil, "", nil, misnamed(flag, err)
-	}
-	return place.FS, place.Path, func() { place.Close() }, nil
-}
-
-// misnamed makes an error of usage of one that a flag's name has earned.
-func misnamed(flag string, err error) error {
-	if e := new(hadoop.NameError); errors.As(err, &e) {
-		return command.Usagef("--%s %w", flag, err)
-	}
-	return err
-}
-
-// dataFlag names the data directory.
-func dataFlag() cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)", Value: defaultData}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -22,14 +23,14 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"lead to it from the start (3 3 2, or a1- 'b2|'): words are moves if each is one in its turn. A board that\n" +
 			"begins with - comes after --. Without a POSITION, each line of stdin is one.",
 		Flags: []cli.Flag{
-			dataFlag(),
+			datadir.Flag(),
 			command.StartFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoLateFlags(c); err != nil {
 				return err
 			}
-			return withTable(c, games, func(t *table.Table, _ store.FS, _ string) error {
+			return datadir.WithTable(c, games, func(t *table.Table, _ store.FS, _ string) error {
 				return command.EachPosition(c.Context, c, t.Game(), func(out io.Writer, p game.Position) error { return lookup(out, t, p) })
 			})
 		},

@@ -6,6 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
@@ -73,7 +74,7 @@ func ranges(c *cli.Context, kind game.Kind) error {
 		_, err := c.App.Writer.Write(data)
 		return err
 	}
-	fsys, path, done, err := open("out", c.String("out"))
+	fsys, path, done, err := datadir.OpenFile("out", c.String("out"))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/internal/tierio"
@@ -34,7 +35,7 @@ func solveCommand(games game.Kinds) *cli.Command {
 
 func solveFlags() []cli.Flag {
 	return []cli.Flag{
-		dataFlag(),
+		datadir.Flag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
@@ -149,11 +150,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {
-		return misnamed("data", err)
+		return datadir.Misnamed("data", err)
 	}
 	place, err := filesys.Open(name)
 	if err != nil {
-		return misnamed("data", err)
+		return datadir.Misnamed("data", err)
 	}
 	defer place.Close()
 	lateKeep := false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,18 +43,26 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // commands are what play can do with games.
 func commands(games game.Kinds) []*cli.Command {
-	return []*cli.Command{findWinnerCommand(games)}
+	list := []*cli.Command{findWinnerCommand(games)}
+	if columns := ofColumns(games); len(columns) > 0 {
+		list = append(list, scoreCommand(columns), experimentCommand(columns[0]))
+	}
+	return list
 }
+
+// flags are those of all commands.
+func flags() []cli.Flag { return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags()) }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by
 // a command, a parameter's by a flag.
 func checkGames(games game.Kinds) error {
-	var flags []cli.Flag
-	for _, c := range commands(nil) {
-		flags = append(flags, c.Flags...)
+	if err := command.CheckGames(games, flags()); err != nil {
+		return err
+	}
+	for _, c := range commands(games) {
 		if _, ok := games.Named(c.Name); ok {
 			return fmt.Errorf("game %s: the name is that of a command", c.Name)
 		}
 	}
-	return command.CheckGames(games, flags)
+	return nil
 }

@@ -61,7 +61,8 @@ func (c *Console) read() typed {
 	return typed{line, err}
 }
 
-// Human is a player who types the names of moves; or resign, or quit. What is no move
+// Human is a player who types the names of moves; or resign, or quit. What is said to him
+// is whole lines, so that it can be read where nobody types between them. What is no move
 // gets one line that says what was expected, and is asked for again.
 type Human struct{ console *Console }
 
@@ -71,13 +72,12 @@ func NewHuman(c *Console) *Human { return &Human{c} }
 // Move is what the human types. The end of the input is ErrLeft.
 func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, error) {
 	for {
-		if _, err := fmt.Fprintf(p.console.out, "%s to move: ", Who(h.Game(), h.Turn())); err != nil {
+		if _, err := fmt.Fprintf(p.console.out, "%s to move\n", Who(h.Game(), h.Turn())); err != nil {
 			return "", err
 		}
 		line, err := p.console.Line(ctx)
 		switch {
 		case err == io.EOF:
-			fmt.Fprintln(p.console.out)
 			return "", ErrLeft
 		case err != nil:
 			return "", err

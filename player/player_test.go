@@ -214,22 +214,22 @@ func TestMachine(t *testing.T) {
 
 // A human is asked until a move can be made; the end of the input ends it.
 func TestHuman(t *testing.T) {
-	const nine = `X to move: expected one of 0 1 2, found "9"` + "\n"
+	const nine = "X to move\n" + `expected one of 0 1 2, found "9"` + "\n"
 	for _, tt := range []struct {
 		typed, move string
 		err         error
 		said        string
 	}{
-		{"1\n", "1", nil, "X to move: "},
-		{"  1 \r\n", "1", nil, "X to move: "},
-		{"1", "1", nil, "X to move: "},
-		{"9\n1\n", "1", nil, nine + "X to move: "},
-		{"\n1\n", "1", nil, `X to move: expected one of 0 1 2, found ""` + "\nX to move: "},
-		{strings.Repeat("1", 1000) + "\n2\n", "2", nil, `X to move: expected one of 0 1 2, found "` + strings.Repeat("1", 60) + "\"…\nX to move: "},
-		{"resign\n", "", player.ErrResigned, "X to move: "},
-		{"quit\n1\n", "", player.ErrLeft, "X to move: "},
-		{"", "", player.ErrLeft, "X to move: \n"},
-		{"9\n", "", player.ErrLeft, nine + "X to move: \n"},
+		{"1\n", "1", nil, "X to move\n"},
+		{"  1 \r\n", "1", nil, "X to move\n"},
+		{"1", "1", nil, "X to move\n"},
+		{"9\n1\n", "1", nil, nine + "X to move\n"},
+		{"\n1\n", "1", nil, "X to move\n" + `expected one of 0 1 2, found ""` + "\nX to move\n"},
+		{strings.Repeat("1", 1000) + "\n2\n", "2", nil, "X to move\n" + `expected one of 0 1 2, found "` + strings.Repeat("1", 60) + "\"…\nX to move\n"},
+		{"resign\n", "", player.ErrResigned, "X to move\n"},
+		{"quit\n1\n", "", player.ErrLeft, "X to move\n"},
+		{"", "", player.ErrLeft, "X to move\n"},
+		{"9\n", "", player.ErrLeft, nine + "X to move\n"},
 	} {
 		var out strings.Builder
 		p := player.NewHuman(player.NewConsole(strings.NewReader(tt.typed), &out))

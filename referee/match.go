@@ -29,8 +29,11 @@ type Match struct {
 	// Opening is how many moves are made at random before the players choose. Each
 	// opening is played twice, by both colours.
 	Opening int
-	Seed    uint64               // of the openings
-	Report  func(p Played) error // is told each game; may be nil; its error ends the match
+	Seed    uint64 // of the openings
+	// Begin is told who plays First and Second before each play, Report how it has ended;
+	// either may be nil. An error of Report ends the match.
+	Begin  func(players [2]string)
+	Report func(p Played) error
 }
 
 // A Standing is how somebody has fared.
@@ -132,6 +135,9 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 				}
 			}
 			seats[side] = Seat{Name: e.Name, Player: players[i], Limit: e.Limit}
+		}
+		if m.Begin != nil {
+			m.Begin([2]string{seats[0].Name, seats[1].Name})
 		}
 		p, err := m.Rules.Play(ctx, m.Game, seats, opening)
 		for side := range seats {

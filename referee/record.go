@@ -33,32 +33,28 @@ const heading = "treereduce games 1"
 // outcomes are the words for who has won.
 var outcomes = [...]string{game.Undecided: "draw", game.SecondWins: "second", game.FirstWins: "first", game.Tie: "tie"}
 
-// A Writer writes a file of played games.
-type Writer struct {
-	w     io.Writer
-	begun bool
+// WriteHeading begins a file of played games.
+func WriteHeading(w io.Writer) error {
+	_, err := io.WriteString(w, heading+"\n")
+	return err
 }
 
-// NewWriter makes a Writer.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
-
-// Write writes a game, at once.
-func (w *Writer) Write(p Played) error {
+// Write writes a game into a file of played games, at once.
+func (p Played) Write(w io.Writer) error {
 	var b strings.Builder
-	if !w.begun {
-		b.WriteString(heading + "\n")
-	}
 	fmt.Fprintf(&b, "\ngame %s\nfirst %s\nsecond %s\nopening %d\n", p.Game, oneLine(p.Players[0]), oneLine(p.Players[1]), p.Opening)
 	fmt.Fprintf(&b, "%s\n", strings.Join(append([]string{"moves"}, p.Moves...), " "))
-	fmt.Fprintf(&b, "result %s %s", outcomes[p.Outcome], p.Reason)
+	fmt.Fprintf(&b, "result %s %s", p.Result(), p.Reason)
 	if p.Detail != "" {
 		fmt.Fprintf(&b, " %s", p.Detail)
 	}
 	b.WriteString("\n")
-	_, err := io.WriteString(w.w, b.String())
-	w.begun = true
+	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// Result is the word for who has won: first or second; tie, or draw.
+func (p Played) Result() string { return outcomes[p.Outcome] }
 
 // A Reader reads a file of played games, and plays each again: the moves must be legal,
 // and the result must be theirs.

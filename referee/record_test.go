@@ -16,9 +16,11 @@ import (
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
-	w := referee.NewWriter(&b)
+	if err := referee.WriteHeading(&b); err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range games {
-		if err := w.Write(p); err != nil {
+		if err := p.Write(&b); err != nil {
 			t.Fatal(err)
 		}
 	}

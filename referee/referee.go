@@ -79,6 +79,15 @@ type Played struct {
 // Fault reports whether the play ended by the fault of who lost it.
 func (p Played) Fault() bool { return p.Reason == Illegal || p.Reason == Failed || p.Reason == Late }
 
+// Seconds are the times of the moves that were chosen.
+func (p Played) Seconds() []float64 {
+	all := make([]float64, len(p.Times))
+	for i, took := range p.Times {
+		all[i] = took.Seconds()
+	}
+	return all
+}
+
 // Text is how the play ended, in words.
 func (p Played) Text() string {
 	text := p.Reason.String()

@@ -43,7 +43,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // commands are what play can do with games.
 func commands(games game.Kinds) []*cli.Command {
-	list := []*cli.Command{findWinnerCommand(games)}
+	list := []*cli.Command{findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns), experimentCommand(columns[0]))
 	}
@@ -51,7 +51,9 @@ func commands(games game.Kinds) []*cli.Command {
 }
 
 // flags are those of all commands.
-func flags() []cli.Flag { return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags()) }
+func flags() []cli.Flag {
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), matchFlags(), tournamentFlags())
+}
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by
 // a command, a parameter's by a flag.

@@ -24,13 +24,17 @@ const byDefault = "all_data"
 // looks at what is there. A name without hdfs:// is first looked for on this
 // machine, then in the default file system of a cluster.
 func Open(c *cli.Context) (fsys store.FS, path string, done func(), err error) {
-	name := c.String("data")
+	return OpenDir("data", c.String("data"))
+}
+
+// OpenDir is Open of the data directory of that name, which a flag gives.
+func OpenDir(flag, name string) (fsys store.FS, path string, done func(), err error) {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
 		if name, err = hadoop.InDefault(name); err != nil {
-			return nil, "", nil, Misnamed("data", err)
+			return nil, "", nil, Misnamed(flag, err)
 		}
 	}
-	return OpenFile("data", name)
+	return OpenFile(flag, name)
 }
 
 // OpenFile returns the file system of the name that a flag gives, and the path there; done

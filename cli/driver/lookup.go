@@ -27,7 +27,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			command.StartFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			if err := command.NoLateFlags(c); err != nil {
+			if err := command.NoLateFlags(c, "the position"); err != nil {
 				return err
 			}
 			return datadir.WithTable(c, games, func(t *table.Table, _ store.FS, _ string) error {

@@ -30,22 +30,15 @@ func rangesFlags() []cli.Flag {
 	}
 }
 
-// withRanges are the games whose tiers have ranges: what a kind makes is told by the
-// game that its defaults make. The borders of other games are not known beforehand, but
-// by the driver: it cuts lists by what a tier before has written, and in a pass over a
-// game with cycles no job by hand makes the index that the next one needs.
-func withRanges(games game.Kinds) (tiered game.Kinds) {
-	for _, kind := range games {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g, err := kind.New(args)
-		if _, ok := g.(game.Tiered); ok && err == nil {
-			tiered = append(tiered, kind)
-		}
-	}
-	return tiered
+// withRanges are the games whose tiers have ranges. The borders of other games are not
+// known beforehand, but by the driver: it cuts lists by what a tier before has written,
+// and in a pass over a game with cycles no job by hand makes the index that the next one
+// needs.
+func withRanges(games game.Kinds) game.Kinds {
+	return command.Which(games, func(g game.Game) bool {
+		_, ok := g.(game.Tiered)
+		return ok
+	})
 }
 
 // ranges is driver ranges.

@@ -137,7 +137,7 @@ func entrantFlags() []cli.Flag {
 			DefaultText: "1s for machines without a depth and for programs, none for others"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random; for the same again", DefaultText: "another each time"},
 		datadir.Flag(),
-	}, searchFlags()...)
+	}, searchFlags(byDefault)...)
 }
 
 // A lobby makes entrants of one game, by the flags of a command line.

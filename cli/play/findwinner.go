@@ -46,7 +46,7 @@ func findWinnerFlags() []cli.Flag {
 		&cli.IntFlag{Name: "depth", Usage: "search: look exactly `N` moves ahead", DefaultText: "until it is proven"},
 		command.StartFlag(),
 		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
-	}, searchFlags()...)
+	}, searchFlags(byDefault+"; of memo 1G")...)
 }
 
 // A finding is what has been found of a position.
@@ -68,7 +68,7 @@ type finder func(ctx context.Context, p game.Position) (finding, error)
 
 // findWinner is play find-winner.
 func findWinner(c *cli.Context, kind game.Kind) error {
-	if err := command.NoLateFlags(c); err != nil {
+	if err := command.NoLateFlags(c, "the position"); err != nil {
 		return err
 	}
 	g, err := command.GameOf(c, kind)

@@ -9,10 +9,13 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// searchFlags are those of whatever searches.
-func searchFlags() []cli.Flag {
+// byDefault is the memory of a search.
+const byDefault = "85M"
+
+// searchFlags are those of whatever searches; memory says how much it is by default.
+func searchFlags(memory string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "memory", Usage: "of the table of positions, e.g. 64M or 4G", DefaultText: "85M; of memo 1G"},
+		&cli.StringFlag{Name: "memory", Usage: "of the table of positions, e.g. 64M or 4G", DefaultText: memory},
 		&cli.IntFlag{Name: "threads", Usage: "search on so many cores", DefaultText: "all"},
 	}
 }

@@ -47,12 +47,12 @@ func commands(games game.Kinds) []*cli.Command {
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns), experimentCommand(columns[0]))
 	}
-	return list
+	return append(list, gameCommands(games)...)
 }
 
 // flags are those of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), matchFlags(), tournamentFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), entrantFlags(), matchFlags(), tournamentFlags())
 }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by
@@ -61,10 +61,12 @@ func checkGames(games game.Kinds) error {
 	if err := command.CheckGames(games, flags()); err != nil {
 		return err
 	}
+	var names []string
 	for _, c := range commands(games) {
-		if _, ok := games.Named(c.Name); ok {
+		if slices.Contains(names, c.Name) {
 			return fmt.Errorf("game %s: the name is that of a command", c.Name)
 		}
+		names = append(names, c.Name)
 	}
 	return nil
 }

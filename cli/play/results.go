@@ -93,7 +93,7 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	}
 	quiet, asJSON := c.Bool("quiet"), c.Bool("json")
 	if humans > 0 || most == least && a.match.Games == 1 && !quiet && !asJSON {
-		a.match.Rules.Watch = func(h *player.History) { a.watch(console, h, !quiet) }
+		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !quiet) }
 	}
 	if name := c.String("save"); name != "" {
 		// Not over games that somebody wants to keep.
@@ -104,11 +104,11 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	return a, nil
 }
 
-// watch tells of a move, and draws the board.
-func (a *arena) watch(out io.Writer, h *player.History, board bool) {
+// showMove tells of the move that was made last, and draws the board.
+func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 	if n := len(h.Names()); n > 0 {
 		mover := h.Mover(n - 1)
-		fmt.Fprintf(out, "%s (%s): %s\n", player.Who(h.Game(), mover), a.players[mover], h.Names()[n-1])
+		fmt.Fprintf(out, "%s (%s): %s\n", player.Who(h.Game(), mover), players[mover], h.Names()[n-1])
 	}
 	if board {
 		fmt.Fprintf(out, "%s", h.Game().Picture(h.Position()))

@@ -2,6 +2,7 @@ package play
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,23 +33,15 @@ func scoreFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "weak", Usage: "only who wins: 1, 0 or -1, which is found sooner"},
 		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position, with its nodes and seconds"},
-	}, searchFlags()...)
+	}, searchFlags(byDefault)...)
 }
 
-// ofColumns are the games that are Connect N: what a kind makes is told by the game that
-// its defaults make.
-func ofColumns(games game.Kinds) (columns game.Kinds) {
-	for _, kind := range games {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g, err := kind.New(args)
-		if _, ok := g.(*connectn.Rules); ok && err == nil {
-			columns = append(columns, kind)
-		}
-	}
-	return columns
+// ofColumns are the games that are Connect N.
+func ofColumns(games game.Kinds) game.Kinds {
+	return command.Which(games, func(g game.Game) bool {
+		_, ok := g.(*connectn.Rules)
+		return ok
+	})
 }
 
 // mostColumns is how many columns have a digit.
@@ -97,7 +90,7 @@ func score(c *cli.Context, kind game.Kind) error {
 			_, err = fmt.Fprintln(out, line, n)
 			return err
 		})
-	if positions > 0 {
+	if positions > 0 && (err == nil || errors.Is(err, command.ErrTold) || errors.Is(err, command.ErrInterrupted)) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %d positions, %d nodes in %.2f s\n", c.App.Name, positions, nodes, took.Seconds())
 	}
 	return err

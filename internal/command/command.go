@@ -33,8 +33,8 @@ const (
 // ErrInterrupted is returned by a command that Ctrl-C has stopped.
 var ErrInterrupted = errors.New("stopped")
 
-// errTold is the error of a command that has told all that is wrong.
-var errTold = errors.New("told")
+// ErrTold is returned by a command that has told all that is wrong.
+var ErrTold = errors.New("told")
 
 // A usageError is a command line that cannot be carried out as it stands.
 type usageError struct{ error }
@@ -78,7 +78,7 @@ func Exit(args []string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
 	}
-	if errors.Is(err, errTold) {
+	if errors.Is(err, ErrTold) {
 		return ExitFailed
 	}
 	name := filepath.Base(args[0])
@@ -116,7 +116,11 @@ func NoArguments(c *cli.Context, hint string) error {
 func Unknown(what string, known []string) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Len() == 0 {
-			return Usagef("expected a %s: %s", what, strings.Join(known, ", "))
+			article := "a"
+			if strings.ContainsRune("aeiou", rune(what[0])) {
+				article = "an"
+			}
+			return Usagef("expected %s %s: %s", article, what, strings.Join(known, ", "))
 		}
 		return Usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
 	}
@@ -189,6 +193,21 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 	}
 	c.Flags, c.Action = nil, Unknown("game", games.Names())
 	return c
+}
+
+// Which are the kinds whose games are such: what a kind makes is told by the game that
+// its defaults make.
+func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
+	for _, kind := range games {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		if g, err := kind.New(args); err == nil && such(g) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // GameOf makes the game that the flags of a kind describe.

@@ -20,14 +20,15 @@ func StartFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "start", Usage: "the position before the first move"}
 }
 
-// lateFlag is what a word after the position looks like that was meant to be a flag.
+// lateFlag is what a word after others looks like that was meant to be a flag.
 var lateFlag = regexp.MustCompile(`^--[a-z]`)
 
-// NoLateFlags refuses a flag after the words of a position.
-func NoLateFlags(c *cli.Context) error {
+// NoLateFlags refuses a flag after the words that name something: they would count as
+// part of it.
+func NoLateFlags(c *cli.Context, of string) error {
 	for _, word := range c.Args().Slice() {
 		if lateFlag.MatchString(word) {
-			return Usagef("%s comes after the position: flags come first", word)
+			return Usagef("%s comes after %s: flags come first", word, of)
 		}
 	}
 	return nil
@@ -75,7 +76,7 @@ func EachLine(ctx context.Context, c *cli.Context, what string, parse func(line 
 		p, err := parse(string(line))
 		if err != nil {
 			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, r.Errorf(fmt.Sprintf("%s (%v)", what, err), line))
-			failed = errTold
+			failed = ErrTold
 			continue
 		}
 		text.Reset()

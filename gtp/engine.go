@@ -118,10 +118,13 @@ func frame(id int, text string, err error) string {
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
-		if line = clean(line); line == "" && len(lines) > 1 {
+		switch line = clean(line); {
+		case i == 0 && line != "":
+			line = " " + line
+		case i > 0 && line == "":
 			line = " "
 		}
 		lines[i] = line
 	}
-	return strings.TrimRight(mark+" "+strings.Join(lines, "\n"), " ") + "\n\n"
+	return mark + strings.Join(lines, "\n") + "\n\n"
 }

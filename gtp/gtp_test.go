@@ -61,7 +61,7 @@ func TestEngine(t *testing.T) {
 		{"4 quit\nname\n", "=4\n\n"},
 		{"say a b\n", "= a\nb\n\n"},
 		{"say", "=\n\n"},
-		{"3 board\n", "=3  \n X\n \n O\n\n"},
+		{"3 board\n", "=3\n X\n \n O\n\n"},
 		{"3 fail\n", "?3 cannot\n\n"},
 		{"blank\n", "? refused\n\n"},
 		{"dance\n", "? unknown command\n\n"},

@@ -114,9 +114,11 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	}()
 	for i, e := range m.Entrants {
 		standings[i].Name = e.Name
-		if players[i], err = e.New(ctx); err != nil {
+		p, err := e.New(ctx)
+		if err != nil {
 			return standings, fmt.Errorf("%s: %w", e.Name, err)
 		}
+		players[i] = p
 	}
 	var opening []string
 	for n := range m.Games {

@@ -90,23 +90,21 @@ func (p Played) Seconds() []float64 {
 
 // Text is how the play ended, in words.
 func (p Played) Text() string {
-	text := p.Reason.String()
+	text, reason := "tie", fmt.Sprintf(" (%s)", p.Reason)
 	switch p.Outcome {
-	case game.Tie:
-		text = "tie"
 	case game.Undecided:
-		text = "draw (" + text + ")"
-	default:
-		winner := game.First
-		if p.Outcome == game.SecondWins {
-			winner = game.Second
-		}
-		text = p.Players[winner] + " wins"
+		text = "draw" + reason
+	case game.FirstWins, game.SecondWins:
+		text = p.Players[game.FirstWins-p.Outcome] + " wins"
 		if p.Reason != Finished {
-			text += " (" + p.Players[winner.Other()] + ": " + p.Reason.String() + ")"
+			text += reason
 		}
 	}
-	text += fmt.Sprintf(", %d moves", len(p.Moves))
+	s := "s"
+	if len(p.Moves) == 1 {
+		s = ""
+	}
+	text += fmt.Sprintf(" after %d move%s", len(p.Moves), s)
 	if p.Detail != "" {
 		text += ": " + p.Detail
 	}

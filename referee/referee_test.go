@@ -77,21 +77,21 @@ func TestPlay(t *testing.T) {
 		opening       string
 		want          string
 	}{
-		{"win", gameOf(t, three), plays("0"), plays("1"), "", "[0 1 0 1 0] A wins, 5 moves"},
-		{"second wins", gameOf(t, three), plays("0 0 2"), plays("1"), "", "[0 1 0 1 2 1] B wins, 6 moves"},
-		{"opening", gameOf(t, three), plays("9 9 0"), plays("9 9 1"), "0 1 0 1", "[0 1 0 1 0] A wins, 5 moves"},
-		{"tie", gameOf(t, "mnk width=1 height=2 connect=2"), plays("a1"), plays("a2"), "", "[a1 a2] tie, 2 moves"},
-		{"impartial", gameOf(t, cross), plays("a1- c1-"), plays("b1-"), "", "[a1- b1- c1-] A wins, 3 moves"},
-		{"impartial, second", gameOf(t, cross), plays("a1- b1-"), plays("a2- c1-"), "", "[a1- a2- b1- c1-] B wins, 4 moves"},
-		{"illegal", gameOf(t, three), plays("0"), plays("0 0 0"), "", `[0 0 0] A wins (B: illegal), 3 moves: move 4, second at "XOX      ": expected one of 1 2, found "0"`},
-		{"nonsense", gameOf(t, three), plays("\x00"), plays("0"), "", `[] B wins (A: illegal), 0 moves: move 1, first at "         ": expected one of 0 1 2, found "\x00"`},
-		{"resigns", gameOf(t, three), plays("0"), fails(player.ErrResigned), "", "[0] A wins (B: resigned), 1 moves"},
-		{"fails", gameOf(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (A: failed), 0 moves: move 1, first at "         ": no idea`},
-		{"panics", gameOf(t, three), panics, plays("0"), "", `[] B wins (A: failed), 0 moves: move 1, first at "         ": panic: oh no`},
-		{"late", gameOf(t, three), slow, plays("0"), "", "[] B wins (A: late), 0 moves"},
-		{"hangs", gameOf(t, three), plays("0"), hangs, "", "[0] A wins (B: late), 1 moves"},
-		{"repeats", gameOf(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition), 5 moves"},
-		{"too long", short{gameOf(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies), 3 moves"},
+		{"win", gameOf(t, three), plays("0"), plays("1"), "", "[0 1 0 1 0] A wins after 5 moves"},
+		{"second wins", gameOf(t, three), plays("0 0 2"), plays("1"), "", "[0 1 0 1 2 1] B wins after 6 moves"},
+		{"opening", gameOf(t, three), plays("9 9 0"), plays("9 9 1"), "0 1 0 1", "[0 1 0 1 0] A wins after 5 moves"},
+		{"tie", gameOf(t, "mnk width=1 height=2 connect=2"), plays("a1"), plays("a2"), "", "[a1 a2] tie after 2 moves"},
+		{"impartial", gameOf(t, cross), plays("a1- c1-"), plays("b1-"), "", "[a1- b1- c1-] A wins after 3 moves"},
+		{"impartial, second", gameOf(t, cross), plays("a1- b1-"), plays("a2- c1-"), "", "[a1- a2- b1- c1-] B wins after 4 moves"},
+		{"illegal", gameOf(t, three), plays("0"), plays("0 0 0"), "", `[0 0 0] A wins (illegal) after 3 moves: move 4, second at "XOX      ": expected one of 1 2, found "0"`},
+		{"nonsense", gameOf(t, three), plays("\x00"), plays("0"), "", `[] B wins (illegal) after 0 moves: move 1, first at "         ": expected one of 0 1 2, found "\x00"`},
+		{"resigns", gameOf(t, three), plays("0"), fails(player.ErrResigned), "", "[0] A wins (resigned) after 1 move"},
+		{"fails", gameOf(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": no idea`},
+		{"panics", gameOf(t, three), panics, plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": panic: oh no`},
+		{"late", gameOf(t, three), slow, plays("0"), "", "[] B wins (late) after 0 moves"},
+		{"hangs", gameOf(t, three), plays("0"), hangs, "", "[0] A wins (late) after 1 move"},
+		{"repeats", gameOf(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition) after 5 moves"},
+		{"too long", short{gameOf(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
 	} {
 		var watched []string
 		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}

@@ -211,7 +211,11 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "random":
 		return player.NewRandom(s.seed), nil
 	case "program":
-		return player.NewProgram(ctx, l.g, s.rest)
+		p, err := player.NewProgram(ctx, l.g, s.rest)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
 	case "table":
 		return l.table(s.rest)
 	}

@@ -34,7 +34,7 @@ X (human): 1
  O .
  X X
  0 1
-human wins, 3 moves
+human wins after 3 moves
 Play again, yes or no?
 expected yes or no, found "resign"
 Play again, yes or no?
@@ -62,7 +62,7 @@ func TestGameEnds(t *testing.T) {
 		"":                   "Who begins, human or random?\n",
 		"h\nquit\n":          "X to move\n",
 		"h\n":                "X to move\n",
-		"h\nresign\nn\n":     "X to move\nrandom wins (human: resigned), 0 moves\nPlay again, yes or no?\n",
+		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
 		"h\nresign\n":        "\nPlay again, yes or no?\n",
 		"h\nresign\nno\nx\n": "\nPlay again, yes or no?\n",
 	} {
@@ -71,7 +71,7 @@ func TestGameEnds(t *testing.T) {
 		}
 	}
 	said := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
-	if !strings.Contains(said, "\nhuman wins, 3 moves\n") || strings.Contains(said, "Who begins") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
+	if !strings.Contains(said, "\nhuman wins after 3 moves\n") || strings.Contains(said, "Who begins") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
 		t.Error(said)
 	}
 }
@@ -79,11 +79,11 @@ func TestGameEnds(t *testing.T) {
 // Without a human nothing is asked, and the first word begins.
 func TestGameOfOthers(t *testing.T) {
 	for line, ends := range map[string]string{
-		"connectn --width 4 machine random":                                           `\nmachine wins, \d+ moves\n$`,
-		"connectn machine:depth=9 machine:depth=9":                                    `\ntie, 9 moves\n$`,
-		"connectn --time 10s --threads 1 --memory 1M machine machine":                 `\ntie, 9 moves\n$`,
-		"mnk machine machine":                                                         `\ntie, 9 moves\n$`,
-		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins, \d+ moves\n$`,
+		"connectn --width 4 --time 10s machine random":                                `\nmachine wins after \d+ moves\n$`,
+		"connectn machine:depth=9 machine:depth=9":                                    `\ntie after 9 moves\n$`,
+		"connectn --time 10s --threads 1 --memory 1M machine machine":                 `\ntie after 9 moves\n$`,
+		"mnk --time 10s machine machine":                                              `\ntie after 9 moves\n$`,
+		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins after \d+ moves\n$`,
 	} {
 		if said := runs(t, line, "nobody reads this"); !regexp.MustCompile(ends).MatchString(said) || strings.Contains(said, "?") {
 			t.Errorf("%s: %s, want %s", line, said, ends)
@@ -103,7 +103,7 @@ func TestGameOfTable(t *testing.T) {
 		t.Fatal("not solved")
 	}
 	said := runs(t, game+" --data "+dir+" table table", "")
-	if !regexp.MustCompile(`\ntable( \(2\))? wins, \d+ moves\n$`).MatchString(said) {
+	if !regexp.MustCompile(`\ntable( \(2\))? wins after \d+ moves\n$`).MatchString(said) {
 		t.Error(said)
 	}
 	for line, want := range map[string]string{

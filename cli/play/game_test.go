@@ -79,10 +79,10 @@ func TestGameEnds(t *testing.T) {
 // Without a human nothing is asked, and the first word begins.
 func TestGameOfOthers(t *testing.T) {
 	for line, ends := range map[string]string{
-		"connectn --width 4 machine random":                                           `\nmachine wins after \d+ moves\n$`,
+		"connectn --width 4 --time 10s machine random":                                `\nmachine wins after \d+ moves\n$`,
 		"connectn machine:depth=9 machine:depth=9":                                    `\ntie after 9 moves\n$`,
 		"connectn --time 10s --threads 1 --memory 1M machine machine":                 `\ntie after 9 moves\n$`,
-		"mnk machine machine":                                                         `\ntie after 9 moves\n$`,
+		"mnk --time 10s machine machine":                                              `\ntie after 9 moves\n$`,
 		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins after \d+ moves\n$`,
 	} {
 		if said := runs(t, line, "nobody reads this"); !regexp.MustCompile(ends).MatchString(said) || strings.Contains(said, "?") {

@@ -204,7 +204,7 @@ func TestMachine(t *testing.T) {
 			depth int
 			time  time.Duration
 		}{{3, 0}, {0, 0}, {0, time.Second}} {
-			s, err := search.New(h.Game(), search.Options{})
+			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -362,6 +362,8 @@ var printing = []string{
 	"play --help", "play help score", "play find-winner connectn 1", "play find-winner connectn", "play find-winner connectn --json",
 	"play score connectn", "play score connectn --json", "play experiment memo --width 2", "play experiment memo --json --width 2",
 	"play connectn human human", "play connectn human machine", "play connectn random machine",
+	"play match --help", "play match connectn random random", "play match connectn -q random human", "play match connectn --json -q random random",
+	"play tournament connectn random random random", "play tournament connectn --json random random", "play engine connectn",
 	"mapper --help", "possible_map --help", "reducer --help",
 	"mapper possible" + three, "init_map" + three, "mapper mark" + cross,
 }

@@ -69,18 +69,21 @@ type Human struct{ console *Console }
 // NewHuman makes a Human at a console.
 func NewHuman(c *Console) *Human { return &Human{c} }
 
-// Move is what the human types. The end of the input is ErrLeft.
+// Move is what the human types. The end of the input is ErrLeft; a console that is broken
+// is that too, and why.
 func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, error) {
 	for {
 		if _, err := fmt.Fprintf(p.console.out, "%s to move\n", Who(h.Game(), h.Turn())); err != nil {
-			return "", err
+			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
 		line, err := p.console.Line(ctx)
 		switch {
 		case err == io.EOF:
 			return "", ErrLeft
-		case err != nil:
+		case ctx.Err() != nil:
 			return "", err
+		case err != nil:
+			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
 		bad := h.Clone().Play(line)
 		switch {

@@ -136,8 +136,12 @@ func TestUndo(t *testing.T) {
 	if err := h.Play("2"); err != nil || fmt.Sprint(h.Names(), c.Names()) != "[0 2] [0 1 2]" {
 		t.Error(h.Names(), c.Names(), err)
 	}
-	if !h.Undo() || !h.Undo() || h.Undo() || h.Position() != h.Game().Start() {
-		t.Error("it cannot be taken back to the start, and no farther")
+	undone := 0
+	for h.Undo() {
+		undone++
+	}
+	if undone != 2 || h.Position() != h.Game().Start() {
+		t.Errorf("%d moves can be taken back, to position %d", undone, h.Position())
 	}
 }
 
@@ -200,7 +204,7 @@ func TestMachine(t *testing.T) {
 			depth int
 			time  time.Duration
 		}{{3, 0}, {0, 0}, {0, time.Second}} {
-			s, err := search.New(h.Game(), search.Options{})
+			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,6 +240,20 @@ func TestHuman(t *testing.T) {
 		move, err := p.Move(t.Context(), after(t, three), 0)
 		if move != tt.move || !errors.Is(err, tt.err) || out.String() != tt.said {
 			t.Errorf("%.20q: %q, %v, %q, want %q", tt.typed, move, err, out.String(), tt.said)
+		}
+	}
+}
+
+// A console that is broken is not the human's fault: he has left.
+func TestHumanBroken(t *testing.T) {
+	broken := errors.New("broken")
+	r, w := io.Pipe()
+	w.CloseWithError(broken)
+	r2, w2 := io.Pipe()
+	r2.CloseWithError(broken)
+	for _, c := range []*player.Console{player.NewConsole(r, io.Discard), player.NewConsole(strings.NewReader("1\n"), w2)} {
+		if _, err := player.NewHuman(c).Move(t.Context(), after(t, three), 0); !errors.Is(err, player.ErrLeft) || !errors.Is(err, broken) {
+			t.Error(err)
 		}
 	}
 }

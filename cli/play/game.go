@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,7 +65,7 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	switch {
 	case ctx.Err() != nil:
 		return command.ErrInterrupted
-	case err == io.EOF, errors.Is(err, player.ErrLeft):
+	case err == io.EOF, err == player.ErrLeft:
 		return nil
 	}
 	return err

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -174,7 +173,7 @@ func (a *arena) end(ctx context.Context, playing error, print func() error) erro
 	switch {
 	case ctx.Err() != nil:
 		return command.ErrInterrupted
-	case errors.Is(playing, player.ErrLeft):
+	case playing == player.ErrLeft: // not for another reason
 		return nil
 	}
 	return playing

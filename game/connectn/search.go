@@ -265,7 +265,7 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 }
 
 // has are the guards of the columns in which there is one of these squares.
-func (f *forms) has(squares uint64) uint64 { return (squares | f.guard) - f.bottom&f.guard }
+func (f *forms) has(squares uint64) uint64 { return ((squares | f.guard) - f.bottom) & f.guard }
 
 // Assess counts the squares that would win, more where they will be one's own: the first
 // player gets those at an even height, from 0, if all columns are filled one by one.

@@ -105,14 +105,14 @@ func TestTables(t *testing.T) {
 
 // TestLongTables is boards of Connect N of at most 16 squares, with every length of a line;
 // of a single row of 10 and more, which has most positions, with two lengths. The plain
-// search has those of at most 12, from 9 moves before the end on.
+// search has those of at most 12, from 8 moves before the end on.
 func TestLongTables(t *testing.T) {
 	longtest.Skip(t)
 	for width := 1; width <= 16; width++ {
 		for height := 1; width*height <= 16; height++ {
 			within := 0
 			if width*height <= 12 {
-				within = 9
+				within = 8
 			}
 			for connect := 1; connect <= max(width, height); connect++ {
 				if width < 10 || connect == 3 || connect == 4 {

@@ -14,6 +14,8 @@ func (t *task) makeLine() {
 		return
 	}
 	w := t.s.workers[0]
+	w.round.over.Store(false)
+	w.alone, w.apart = 0, 0
 	p, score, depth := t.root, t.score, t.depth
 	if t.solved() {
 		depth = t.s.table.full
@@ -74,7 +76,6 @@ func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.
 			}
 		} else {
 			w.stopped = false
-			w.apart = 0
 			w.g.Root(w.node(0), m.To)
 			alpha := want - 1
 			if sign < 0 {

@@ -30,7 +30,7 @@ func (w *worker) order(ply int, children []game.Child, first uint16, known bool)
 			rank = int64(c.Rank)
 		}
 		if w.without&History == 0 {
-			rank += int64(past[c.Square] >> 8)
+			rank += int64(past[c.Square] >> historyShift)
 		}
 		if known && c.Move == first && w.without&TableMove == 0 {
 			rank = 1 << 32
@@ -60,6 +60,10 @@ func (w *worker) refuted(ply int, children []game.Child, tried []int64) {
 		}
 	}
 }
+
+// historyShift makes a count a rank: all of it is worth two columns nearer to the middle,
+// say, and much less than a threat.
+const historyShift = 7
 
 // step is how much a move that was tried in vain counts.
 const step = 64

@@ -2,5 +2,10 @@
 
 package search
 
-// newSlab makes the memory of a table.
-func newSlab(words uint64) []uint64 { return make([]uint64, words) }
+// newSlab makes the memory of a table. All of it is written to, as a search that is timed
+// must not wait for it.
+func newSlab(words uint64) []uint64 {
+	slab := make([]uint64, words)
+	clear(slab)
+	return slab
+}

@@ -6,7 +6,8 @@ import (
 )
 
 // newSlab makes the memory of a table. The system is asked for large pages: look-ups go
-// all over it. If it has none, nothing is lost.
+// all over it. If it has none, nothing is lost. All of it is written to, as a search that
+// is timed must not wait for it.
 func newSlab(words uint64) []uint64 {
 	const page, hugePages = 1 << 12, 14
 	slab := make([]uint64, words)
@@ -15,5 +16,6 @@ func newSlab(words uint64) []uint64 {
 	if n := uintptr(len(bytes)); n >= skip+page {
 		_ = syscall.Madvise(bytes[skip:n-(n-skip)%page], hugePages) // advice only
 	}
+	clear(slab)
 	return slab
 }

@@ -70,21 +70,9 @@ func experimentMemo(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	var g game.Acyclic
-	var v memo.Verdict
-	var all []firstMove
-	for i := 0; i < len(boards) && (i == 0 || all[0].Seconds < experimentTime.Seconds()); i++ {
-		g = boards[i]
-		if v, all, err = firstMoves(ctx, g, 0); err != nil {
-			return err
-		}
-	}
-	for _, chains := range experimentChains[1:] {
-		_, moves, err := firstMoves(ctx, g, chains)
-		if err != nil {
-			return err
-		}
-		all = append(all, moves...)
+	g, v, all, err := measure(ctx, boards, experimentTime)
+	if err != nil {
+		return err
 	}
 	best := g.Moves(nil, g.Start())[v.Move].Name
 	if c.Bool("json") {
@@ -118,6 +106,25 @@ func experimentGames(c *cli.Context, kind game.Kind) (boards []game.Acyclic, err
 		boards = append(boards, g)
 	}
 	return boards, nil
+}
+
+// measure takes the first board that needs so long without a table, or else the last one,
+// and returns its verdict and its first moves, by the number of chains.
+func measure(ctx context.Context, boards []game.Acyclic, enough time.Duration) (g game.Acyclic, v memo.Verdict, all []firstMove, err error) {
+	for i := 0; i < len(boards) && (i == 0 || all[0].Seconds < enough.Seconds()); i++ {
+		g = boards[i]
+		if v, all, err = firstMoves(ctx, g, 0); err != nil {
+			return nil, v, nil, err
+		}
+	}
+	for _, chains := range experimentChains[1:] {
+		_, moves, err := firstMoves(ctx, g, chains)
+		if err != nil {
+			return nil, v, nil, err
+		}
+		all = append(all, moves...)
+	}
+	return g, v, all, nil
 }
 
 // firstMoves finds the first move of two games, one after the other.

@@ -5,6 +5,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
 )
 
 // The experiment on a fixed board counts what the board has, and the sentences have the
@@ -46,6 +50,27 @@ Different moves lead to the same positions: without a table the 2,715 that there
 		if f.Chains != experimentChains[i/2] || f.Game != 1+i%2 || f.Seconds <= 0 || (f.Lookups > 0) != (f.Chains > 0) || f.Compared+f.Positions < f.Lookups {
 			t.Errorf("%d: %+v", i, f)
 		}
+	}
+}
+
+// The board is the first that needs long enough, or the last one.
+func TestExperimentBoard(t *testing.T) {
+	var boards []game.Acyclic
+	for _, b := range [][3]int{{2, 2, 2}, {3, 4, 3}, {4, 3, 3}, {2, 3, 2}} {
+		g, err := connectn.New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		boards = append(boards, g)
+	}
+	for enough, want := range map[time.Duration]int{0: 0, time.Hour: 3} {
+		if g, _, all, err := measure(t.Context(), boards, enough); err != nil || g != boards[want] || len(all) != 8 {
+			t.Errorf("%v: %v, %v, want board %d", enough, g, err, want)
+		}
+	}
+	// 13 positions take microseconds, a quarter of a million cannot.
+	if g, _, _, err := measure(t.Context(), boards, 5*time.Millisecond); err != nil || g == boards[3] {
+		t.Errorf("%v, %v: 4×3 takes more than 5 ms", g, err)
 	}
 }
 

@@ -33,6 +33,9 @@ func TestFindWinner(t *testing.T) {
 
 // The counts are those of the search, and told with it.
 func TestFindWinnerCounts(t *testing.T) {
+	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-ups.*\n0 positions, 1 look-ups`).MatchString(said) {
+		t.Error(said)
+	}
 	for by, want := range map[string]string{
 		"plain":              `277167 positions in \d+\.\d\d s`,
 		"memo --chains 1000": `7157 positions, 11819 look-ups, 7.16 positions a chain, in \d+\.\d\d s`,

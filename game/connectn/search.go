@@ -25,19 +25,19 @@ type forms struct {
 	squares int
 	board   uint64    // all squares
 	bottom  uint64    // the lowest row
+	guard   uint64    // above the top row
 	even    uint64    // the lowest row, the third, …
 	follow  uint64    // the top row, the third from the top, …
 	middle  uint64    // the columns of the middle third
 	center  [64]int32 // of a square: more near the middle column
 	column  [64]uint8 // of a square
-	steps   [3]uint   // the directions, but for that along a column
 }
 
 func (f *forms) init(r *Rules) {
 	f.squares = r.width * r.height
-	f.steps = [3]uint{r.bits - 1, r.bits, r.bits + 1}
 	for c := range r.width {
 		f.bottom |= 1 << r.shift(c)
+		f.guard |= 1 << (r.shift(c) + uint(r.height))
 		side := min(c, r.width-1-c)
 		for row := range r.height {
 			at := r.shift(c) + uint(row)
@@ -52,27 +52,28 @@ func (f *forms) init(r *Rules) {
 				f.middle |= 1 << at
 			}
 			f.column[at] = uint8(c)
-			f.center[at] = int32(side) << CenterShift
+			f.center[at] = int32(side) * centerRank
 		}
 	}
 }
 
-var CenterShift = 4
-
-// spots are the empty or taken squares that would complete a line of x, or lie in one.
+// spots are the squares that would complete a line of x, taken or not.
 func (r *Rules) spots(x uint64) uint64 {
-	if r.connect != 4 {
+	switch {
+	case r.connect != 4:
 		return r.spotsOfAny(x)
+	case r.height == 6: // shifts by constants
+		return x<<1&(x<<2)&(x<<3) | spotsOfFour(x, 6) | spotsOfFour(x, 7) | spotsOfFour(x, 8)
 	}
-	s := x << 1 & (x << 2) & (x << 3)
-	for _, d := range r.forms.steps {
-		d &= 63
-		pair := x & (x << d)
-		after := pair << d
-		three := pair & after
-		s |= three<<d | three>>(3*d&63) | after&(x>>d) | x<<d&(pair>>(2*d&63))
-	}
-	return s
+	return x<<1&(x<<2)&(x<<3) | spotsOfFour(x, r.bits-1) | spotsOfFour(x, r.bits) | spotsOfFour(x, r.bits+1)
+}
+
+// spotsOfFour is spots for lines of four in a direction, of which a step is so many bits.
+func spotsOfFour(x uint64, step uint) uint64 {
+	pair := x & (x << (step & 63))
+	after := pair << (step & 63)
+	three := pair & after
+	return three<<(step&63) | three>>(3*step&63) | after&(x>>(step&63)) | x<<(step&63)&(pair>>(2*step&63))
 }
 
 // spotsOfAny is spots for lines of any length: all but one of the line's squares.
@@ -111,8 +112,16 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 	return game.Move{Name: strconv.Itoa(c), To: p + drop(r.column(p, c), r.ToMove(p))<<r.shift(c)}
 }
 
+// What makes a move promising.
+const (
+	spotRank   = 1 << 10 // a square that would win
+	spentRank  = 768     // less for one that the opponent must take at once
+	goodRank   = 64      // a square that one gets if all columns are filled one by one
+	centerRank = 64      // a column nearer to the middle
+)
+
 // quick is how many empty squares are soon seen through.
-const quick = 8
+const quick = 10
 
 // Expand follows the threats: it takes a win, and leaves out moves that lose at once.
 func (r *Rules) Expand(n *game.Node) {
@@ -150,9 +159,9 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 
 	second := uint64(left^f.squares) & 1 // is to move
-	x := own
+	x, good := own, f.even
 	if second != 0 {
-		x = all ^ own
+		x, good = all^own, f.board&^f.even
 	}
 	fold := !n.NoFold && 2*left > f.squares
 	for rest := moves; rest != 0; rest &= rest - 1 {
@@ -166,10 +175,17 @@ func (r *Rules) Expand(n *game.Node) {
 			return
 		}
 		at := bits.TrailingZeros64(m)
+		rank := int32(bits.OnesCount64(after))*spotRank + f.center[at]
+		if after&next != 0 {
+			rank -= spentRank
+		}
+		if m&good != 0 {
+			rank += goodRank
+		}
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},
 			Key:    x + all + m + m&(second-1),
-			Rank:   int32(bits.OnesCount64(after))<<10 + f.center[at],
+			Rank:   rank,
 			Move:   uint16(f.column[at]),
 			Square: uint8(at),
 			Quick:  after&next != 0 || left <= quick,
@@ -202,12 +218,17 @@ func replies(possible, threats uint64) uint64 {
 // bounds are what can be said without looking ahead. Where no line of a player's is open
 // any more, he does not win.
 //
-// If every column has an even number of empty squares, the player who is not to move can
-// always answer in the column of the last move. He then gets the top square of each, the
-// third from the top, and so on; his opponent gets at most the others, and does not win
-// if they make no line with his stones. If one column alone has an odd number, the player
-// to move gets there by a move in it. (That is the claimeven of V. Allis, A
-// knowledge-based approach of Connect-Four, 1988, in all columns at once.)
+// The player who is not to move may be able to follow: to answer every move in its own
+// column. He can, if in every column an even number of squares is empty; the squares at
+// odd distances above the stones are his, and his opponent, who gets at most the others,
+// does not win if they make no line with his stones. A square that wins for the follower,
+// at such a distance, he need not reach: under it the column is out of play, as the
+// opponent must not enter there, but has to when all else is filled; so such a column may
+// also have an odd number, and the follower wins. (The rule claimeven of V. Allis, A
+// knowledge-based approach of Connect-Four, 1988, in all columns at once, and zugzwang.)
+//
+// If one column alone has an odd number, the player to move can be the follower, by a
+// move in it.
 func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
 	f := &r.forms
 	other := all ^ own
@@ -221,16 +242,30 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 			n.Low = game.WonIn(left)
 		}
 	}
-	switch {
-	case n.High > 0 && r.lines.in(empty|own) == 0:
+	if n.High <= n.Alpha {
+		return
+	}
+	if n.High > 0 && r.lines.in(empty|own) == 0 {
 		n.High = 0
-	case odd == 0 && n.High > n.Alpha && r.lines.in(own|empty&^f.follow) == 0:
-		n.High = min(n.High, 0)
-		if r.lines.in(other|empty&f.follow) != 0 {
-			n.High = game.LostIn(left)
-		}
+	}
+	inOdd := f.has(odd)
+	reach := empty & (f.follow ^ (inOdd - inOdd>>uint(r.height)))
+	traps := n.State[stateThreats] & reach
+	if inOdd&^f.has(traps) != 0 {
+		return
+	}
+	traps |= f.guard
+	under := (traps - f.bottom) &^ traps // the lowest in its column
+	if r.lines.in(own|empty&under&^reach) != 0 {
+		return
+	}
+	if n.High = min(n.High, 0); traps != f.guard || r.lines.in(other|reach) != 0 {
+		n.High = game.LostIn(left &^ 1)
 	}
 }
+
+// has are the guards of the columns in which there is one of these squares.
+func (f *forms) has(squares uint64) uint64 { return ((squares | f.guard) - f.bottom) & f.guard }
 
 // Assess counts the squares that would win, more where they will be one's own: the first
 // player gets those at an even height, from 0, if all columns are filled one by one.

@@ -214,8 +214,8 @@ func (b *searchBench) techniques() error {
 		return err
 	}
 	all.row(b.out, "all techniques")
-	for _, name := range slices.Sorted(maps.Keys(search.Names)) {
-		r, err := b.run(search.Options{Without: search.Names[name]}, search.Limit{}, positions)
+	for _, name := range slices.Sorted(maps.Keys(search.ByName())) {
+		r, err := b.run(search.Options{Without: search.ByName()[name]}, search.Limit{}, positions)
 		if err != nil {
 			return err
 		}

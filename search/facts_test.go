@@ -97,4 +97,3 @@ func TestLongTable(t *testing.T) {
 		}
 	}
 }
-

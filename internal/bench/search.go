@@ -37,7 +37,7 @@ func RunSearch(ctx context.Context, out io.Writer, o Options) error {
 	b := &searchBench{ctx, out, g, dir}
 	measures := []func() error{b.sets, b.techniques}
 	if o.Large {
-		measures = append([]func() error{b.whole}, measures...)
+		measures = []func() error{b.whole, b.sets, b.techniques, b.wholeBitBully}
 	}
 	for _, measure := range measures {
 		if err := measure(); err != nil {
@@ -132,6 +132,13 @@ func (b *searchBench) whole() error {
 		r.row(b.out, tt.name)
 	}
 	fmt.Fprintln(b.out)
+	return nil
+}
+
+// wholeBitBully has BitBully solve the game from the empty board.
+func (b *searchBench) wholeBitBully() error {
+	start := []game.Position{b.g.Start()}
+	fmt.Fprintf(b.out, "\nBitBully on the empty board: %s µs of CPU.\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}))
 	return nil
 }
 

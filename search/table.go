@@ -87,7 +87,7 @@ func (t *table) clear() { clear(t.slab) }
 func (t *table) place(key uint64) (at, rest uint64) {
 	const odd = 0x9e3779b97f4a7c15
 	shift := (64 - t.keyBits) & 63
-	h := (key ^ key>>(t.keyBits/2&63)) * odd << shift
+	h := (key ^ key>>((t.keyBits+1)/2&63)) * odd << shift
 	at, _ = bits.Mul64(h, t.buckets)
 	if t.wide {
 		return at * 4, key

@@ -227,41 +227,50 @@ func replies(possible, threats uint64) uint64 {
 // also have an odd number, and the follower wins. (The rule claimeven of V. Allis, A
 // knowledge-based approach of Connect-Four, 1988, in all columns at once, and zugzwang.)
 //
-// If one column alone has an odd number, the player to move can be the follower, by a
-// move in it.
+// The player to move becomes the follower by a move in a column with an odd number.
 func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
-	f := &r.forms
 	other := all ^ own
-	odd := possible & f.follow
-	switch {
-	case n.Low < 0 && r.lines.in(empty|other) == 0:
+	if n.Low < 0 && r.lines.in(empty|other) == 0 {
 		n.Low = 0
-	case odd&(odd-1) == 0 && odd != 0 && n.Low < n.Beta && r.lines.in(other|empty&^f.follow) == 0:
-		n.Low = max(n.Low, 0)
-		if r.lines.in(own|empty&f.follow) != 0 {
-			n.Low = game.WonIn(left)
-		}
-	}
-	if n.High <= n.Alpha {
-		return
 	}
 	if n.High > 0 && r.lines.in(empty|own) == 0 {
 		n.High = 0
 	}
+	odd := possible & r.forms.follow
+	if n.High > n.Alpha {
+		if holds, wins := r.follows(other, own, n.State[stateThreats], empty, odd); wins {
+			n.High = game.LostIn(left &^ 1)
+		} else if holds {
+			n.High = min(n.High, 0)
+		}
+	}
+	for rest := odd; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
+		m := rest & -rest
+		if holds, wins := r.follows(own|m, other, n.State[stateWins], empty^m, odd^m); wins {
+			n.Low = game.WonIn((left - 1) | 1)
+		} else if holds {
+			n.Low = max(n.Low, 0)
+		}
+	}
+}
+
+// follows reports whether the player with these stones and spots, who is not to move, does
+// not lose if he follows, and whether he wins. Odd are the squares in which a column with
+// an odd number of empty ones begins.
+func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, wins bool) {
+	f := &r.forms
 	inOdd := f.has(odd)
-	reach := empty & (f.follow ^ (inOdd - inOdd>>uint(r.height)))
-	traps := n.State[stateThreats] & reach
+	reach := empty & (f.follow ^ (inOdd - inOdd>>(uint(r.height)&63)))
+	traps := spots & reach
 	if inOdd&^f.has(traps) != 0 {
-		return
+		return false, false
 	}
 	traps |= f.guard
-	under := (traps - f.bottom) &^ traps // the lowest in its column
-	if r.lines.in(own|empty&under&^reach) != 0 {
-		return
+	under := (traps - f.bottom) &^ traps // the lowest trap of each column
+	if r.lines.in(opponents|empty&under&^reach) != 0 {
+		return false, false
 	}
-	if n.High = min(n.High, 0); traps != f.guard || r.lines.in(other|reach) != 0 {
-		n.High = game.LostIn(left &^ 1)
-	}
+	return true, traps != f.guard || r.lines.in(stones|reach) != 0
 }
 
 // has are the guards of the columns in which there is one of these squares.

@@ -106,6 +106,26 @@ func TestTurnTwice(t *testing.T) {
 	}
 }
 
+// still is a game in which a move changes nothing but the turn.
+type still struct{ game.Game }
+
+func (still) Moves(dst []game.Move, p game.Position) []game.Move {
+	return append(dst, game.Move{Name: "wait", To: p})
+}
+
+// A position with another player to move is another one.
+func TestTimesOfTurns(t *testing.T) {
+	h := player.NewHistory(still{gameOf(t, "quickcross width=2 height=2 connect=2")})
+	for i, want := range []int{1, 1, 2, 2, 3} {
+		if got := h.Times(); got != want {
+			t.Errorf("after %d moves: %d times, want %d", i, got, want)
+		}
+		if err := h.Play("wait"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A position counts as often as it has stood there.
 func TestTimes(t *testing.T) {
 	h := after(t, "quickcross width=2 height=2 connect=2", "a1-")
@@ -305,12 +325,35 @@ func script(t *testing.T, body string) string {
 	return "exec " + name
 }
 
-// A program is told what it does not know of, its time if it heeds it, and no more.
+// A machine has the shorter of its own time and the limit of a move, if a depth does not
+// say how far it looks.
+func TestMachineTime(t *testing.T) {
+	h := after(t, "connectn width=7 height=6 connect=4")
+	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const short, long = 30 * time.Millisecond, time.Hour
+	for _, tt := range []struct {
+		depth      int
+		own, limit time.Duration
+	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}} {
+		begun := time.Now()
+		if m, err := player.NewMachine(s, tt.depth, tt.own).Move(t.Context(), h, tt.limit); m == "" || err != nil {
+			t.Errorf("%+v: %q, %v", tt, m, err)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("%+v: it took %v", tt, took)
+		}
+	}
+}
+
+// A program is not told a time of which it knows nothing.
 func TestProgram(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	command := script(t, `list_commands) printf '=%s time_left\n\n' $id;;
+	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
+time_left) printf '?%s unknown command\n\n' $id;;
 genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
-	command = strings.Replace(command, "exec ", "exec env LOG="+log+" ", 1)
 	p, err := player.NewProgram(t.Context(), gameOf(t, three), command)
 	if err != nil {
 		t.Fatal(err)

@@ -120,12 +120,10 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		}
 		players[i] = p
 	}
-	var opening []string
 	for n := range m.Games {
-		if n%2 == 0 {
-			if opening, err = m.opening(n / 2); err != nil {
-				return standings, err
-			}
+		opening, err := m.opening(n / 2)
+		if err != nil {
+			return standings, err
 		}
 		var seats [2]Seat
 		for side := range seats {

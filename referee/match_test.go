@@ -69,7 +69,12 @@ func TestOpenings(t *testing.T) {
 	if again, other := openings(1), openings(2); fmt.Sprint(one) != fmt.Sprint(again) || one[0] == other[0] {
 		t.Error(one, again, other)
 	}
-	m := referee.Match{Game: gameOf(t, three), Games: 1, Opening: 9, Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)}}
+	// Of two squares the opening takes one: who plays second has the only move.
+	m := referee.Match{Game: gameOf(t, "mnk width=2 height=1 connect=2"), Games: 3, Opening: 1, Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)}}
+	if s, err := m.Play(t.Context()); err != nil || s[0].Moves != 1 || s[1].Moves != 2 {
+		t.Error(s, err)
+	}
+	m = referee.Match{Game: gameOf(t, three), Games: 1, Opening: 9, Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)}}
 	if _, err := m.Play(t.Context()); err == nil || err.Error() != "openings: "+three+": of 1000 plays at random none lasts more than 9 moves" {
 		t.Error(err)
 	}

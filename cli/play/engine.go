@@ -134,7 +134,7 @@ func (e *engine) frame() *gtp.Engine {
 func words(least, most int, what string, h gtp.Handler) gtp.Handler {
 	return func(args []string) (string, error) {
 		if len(args) < least || len(args) > most {
-			return "", fmt.Errorf("syntax error: expected %s, found %d words", what, len(args))
+			return "", fmt.Errorf("syntax error: expected %s, found %q", what, strings.Join(args, " "))
 		}
 		return h(args)
 	}

@@ -164,6 +164,9 @@ func (a *arena) end(ctx context.Context, playing error, print func() error) erro
 		if err := a.saved.Close(); err != nil && playing == nil {
 			playing = fmt.Errorf("--save: %w", err)
 		}
+		if a.games == 0 {
+			os.Remove(a.saved.Name()) // nothing is in it
+		}
 	}
 	if a.games > 0 {
 		if err := print(); err != nil {

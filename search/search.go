@@ -45,10 +45,12 @@ const (
 	Symmetry                         // mirror images are one position, near the start
 )
 
-// Names are the techniques by name.
-var Names = map[string]Techniques{
-	"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
-	"enhanced": Enhanced, "bounds": Bounds, "symmetry": Symmetry,
+// ByName are the techniques by name.
+func ByName() map[string]Techniques {
+	return map[string]Techniques{
+		"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
+		"enhanced": Enhanced, "bounds": Bounds, "symmetry": Symmetry,
+	}
 }
 
 // A Limit is where a search ends; the zero Limit is when the position is solved. Of a

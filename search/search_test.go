@@ -188,7 +188,7 @@ func TestWithout(t *testing.T) {
 	g := parse(t, board(4, 4, 3))
 	values := gametest.Search(g)
 	all := Techniques(0)
-	for _, one := range Names {
+	for _, one := range ByName() {
 		all |= one
 		checkAll(t, g, Options{Memory: 64 << 10, Without: one}, values, 200)
 	}

@@ -37,7 +37,7 @@ func RunSearch(ctx context.Context, out io.Writer, o Options) error {
 	b := &searchBench{ctx, out, g, dir}
 	measures := []func() error{b.sets, b.techniques}
 	if o.Large {
-		measures = append([]func() error{b.whole}, measures...)
+		measures = []func() error{b.whole, b.sets, b.techniques, b.wholeBitBully}
 	}
 	for _, measure := range measures {
 		if err := measure(); err != nil {
@@ -135,6 +135,13 @@ func (b *searchBench) whole() error {
 	return nil
 }
 
+// wholeBitBully has BitBully solve the game from the empty board.
+func (b *searchBench) wholeBitBully() error {
+	start := []game.Position{b.g.Start()}
+	fmt.Fprintf(b.out, "\nBitBully on the empty board: %s µs of CPU.\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}))
+	return nil
+}
+
 // A set is positions at random, by how many stones lie and how many moves are left.
 type set struct {
 	name          string
@@ -214,8 +221,8 @@ func (b *searchBench) techniques() error {
 		return err
 	}
 	all.row(b.out, "all techniques")
-	for _, name := range slices.Sorted(maps.Keys(search.Names)) {
-		r, err := b.run(search.Options{Without: search.Names[name]}, search.Limit{}, positions)
+	for _, name := range slices.Sorted(maps.Keys(search.ByName())) {
+		r, err := b.run(search.Options{Without: search.ByName()[name]}, search.Limit{}, positions)
 		if err != nil {
 			return err
 		}

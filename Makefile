@@ -28,8 +28,8 @@ help: ## this list
 	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
-build: ## driver, mapper, reducer and every step under its own name, in bin/
-	@$(BUILD) -o bin/ ./cmd/driver ./cmd/mapper ./cmd/reducer
+build: ## driver, play, mapper, reducer and every step under its own name, in bin/
+	@$(BUILD) -o bin/ ./cmd/driver ./cmd/play ./cmd/mapper ./cmd/reducer
 	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \

@@ -168,6 +168,40 @@ func TestExitStatus(t *testing.T) {
 		{"driver ranges connectn --tier -3 --reducers 2", "", 2},
 		{"driver ranges quickcross --tier 3 --reducers 2", "", 2},
 
+		{"play", "", 2},
+		{"play --help", "", 0},
+		{"play help score", "", 0},
+		{"play help dance", "", 2},
+		{"play dance", "", 2},
+		{"play find-winner", "", 2},
+		{"play find-winner --help", "", 0},
+		{"play find-winner connectn --help", "", 0},
+		{"play find-winner connectn 1", "", 0},
+		{"play find-winner connectn", "1\n1 1\n", 0},
+		{"play find-winner connectn --by plain 1 1 1", "", 0},
+		{"play find-winner connectn 9", "", 1},
+		{"play find-winner connectn", "9\n", 1},
+		{"play find-winner connectn --by luck 1", "", 2},
+		{"play find-winner quickcross --by memo", "", 2},
+		{"play score", "", 2},
+		{"play score connectn --help", "", 0},
+		{"play score connectn", "", 0},
+		{"play score connectn", "11\n\n", 0},
+		{"play score connectn", "19\n", 1},
+		{"play score connectn 11", "", 2},
+		{"play score quickcross", "", 2},
+		{"play experiment", "", 2},
+		{"play experiment memo --help", "", 0},
+		{"play experiment memo --width 2", "", 0},
+		{"play experiment memo --width 0", "", 2},
+		{"play connectn --help", "", 0},
+		{"play connectn", "", 2},
+		{"play connectn human human", "1\n", 0},
+		{"play connectn human machine", "human\n1\nquit\n", 0},
+		{"play connectn --data three table random", "", 0},
+		{"play connectn --data nothing table random", "", 1},
+		{"play connectn human dance", "", 2},
+
 		{"mapper", "", 2},
 		{"mapper --help", "", 0},
 		{"mapper dance", "", 2},
@@ -236,8 +270,12 @@ func TestExitStatus(t *testing.T) {
 		status, stdout, stderr := ran(cmd)
 		lines := strings.Count(stderr, "\n")
 		name, _, _ := strings.Cut(test.line, " ")
-		count := "" // what a step by hand says when it is done
-		if name != "driver" && lines == 1 {
+		count := "" // what a step by hand says when it is done, and play score
+		switch {
+		case lines != 1 || name == "driver":
+		case name == "play":
+			count = " nodes in "
+		default:
 			count = " records in, "
 		}
 		switch {
@@ -321,6 +359,11 @@ var printing = []string{
 	"driver stats --data three", "driver stats --data three --json", "driver stats --data cross",
 	"driver verify --data three", "driver verify --data cross",
 	"driver ranges connectn --tier 3 --reducers 2",
+	"play --help", "play help score", "play find-winner connectn 1", "play find-winner connectn", "play find-winner connectn --json",
+	"play score connectn", "play score connectn --json", "play experiment memo --width 2", "play experiment memo --json --width 2",
+	"play connectn human human", "play connectn human machine", "play connectn random machine",
+	"play match --help", "play match connectn random random", "play match connectn -q random human", "play match connectn --json -q random random",
+	"play tournament connectn random random random", "play tournament connectn --json random random", "play engine connectn",
 	"mapper --help", "possible_map --help", "reducer --help",
 	"mapper possible" + three, "init_map" + three, "mapper mark" + cross,
 }
@@ -329,7 +372,7 @@ var printing = []string{
 func printed(dir, line string) *exec.Cmd {
 	cmd := command(dir, line)
 	cmd.Stdin = strings.NewReader("000\n")
-	if strings.HasPrefix(line, "driver") {
+	if strings.HasPrefix(line, "driver") || strings.HasPrefix(line, "play") {
 		cmd.Stdin = strings.NewReader("1\n")
 	}
 	return cmd

@@ -12,6 +12,19 @@ import (
 // TestReadme runs the README's commands.
 func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
 
+// TestEngines runs the commands of docs/engines.md, with the engine that is there.
+func TestEngines(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the engine wants a python3")
+	}
+	page := readPage(t, "docs/engines.md")
+	block := regexp.MustCompile("(?s)```python (\\S+)\n(.*?)```").FindStringSubmatch(page)
+	if block == nil || strings.Count(block[2], "\n") > 30 {
+		t.Fatal("docs/engines.md has no engine of at most 30 lines")
+	}
+	runPage(t, page, file{block[1], block[2]})
+}
+
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
 // that of the files that it names: all of the game that is its example.
 func TestAddingAGame(t *testing.T) {
@@ -36,6 +49,9 @@ func TestAddingAGame(t *testing.T) {
 	}
 }
 
+// A file of a page's commands.
+type file struct{ name, text string }
+
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", name))
@@ -47,10 +63,16 @@ func readPage(t *testing.T, name string) string {
 
 // runPage runs the commands of a page in their order, in a copy of what make
 // build makes, and compares what they print. Times differ. Those that need a
-// Hadoop are left to the tests that have one.
-func runPage(t *testing.T, page string) {
+// Hadoop are left to the tests that have one. The files are there. Empty lines of what
+// is printed do not count.
+func runPage(t *testing.T, page string, files ...file) {
 	t.Helper()
 	dir := t.TempDir()
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.name), []byte(f.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, to := range map[string]string{bin: "bin", mustAbs(t, "../ref_out"): "ref_out"} {
 		if err := os.Symlink(name, filepath.Join(dir, to)); err != nil {
 			t.Fatal(err)
@@ -60,7 +82,8 @@ func runPage(t *testing.T, page string) {
 	const proj2 = `make() { shift; for v; do export "$v"; done
 		bin/driver solve connectn --width ${WIDTH:-3} --height ${HEIGHT:-3} --connect ${CONNECT:-3} --overwrite; unset WIDTH HEIGHT CONNECT; }
 		`
-	seconds := regexp.MustCompile(`in \d+\.\d+ s`)
+	timed := regexp.MustCompile(` +[0-9.]+ (s|ms|µs)\b|first move takes .*`)
+	empty := regexp.MustCompile(`\n\n+`)
 	script, want := "set -e\n"+proj2, ""
 	command := false
 	hadoop := false
@@ -73,6 +96,7 @@ func runPage(t *testing.T, page string) {
 		}
 		text, ok := strings.CutPrefix(line, "    ")
 		switch {
+		case line == "\n":
 		case !ok:
 			command = false
 		case strings.HasPrefix(text, "$ make test"):
@@ -91,8 +115,8 @@ func runPage(t *testing.T, page string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, script)
 	}
-	got := seconds.ReplaceAllString(string(out), "in N s")
-	want = seconds.ReplaceAllString(want, "in N s")
+	got := timed.ReplaceAllString(empty.ReplaceAllString(string(out), "\n"), " TIME")
+	want = timed.ReplaceAllString(want, " TIME")
 	if got != want {
 		t.Errorf("the commands print\n%s\nbut the page says\n%s", got, want)
 	}

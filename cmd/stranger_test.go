@@ -43,7 +43,7 @@ func TestLongStranger(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("go", "build", "-o", "bin/", "./driver", "./mapper", "./reducer")
+	run("go", "build", "-o", "bin/", "./driver", "./play", "./mapper", "./reducer")
 	run("go", "test", "./...") // the contract of a game, which its test calls
 	for _, name := range step.AllNames() {
 		for side, binary := range map[string]string{"map": "mapper", "reduce": "reducer"} {
@@ -57,6 +57,16 @@ func TestLongStranger(t *testing.T) {
 		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `},
 		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1"},
 	} {
+		kind, params, _ := strings.Cut(test.game, " ")
+		for _, by := range []string{"memo", "search"} {
+			words := append([]string{"bin/play", "find-winner", kind, "--by", by}, strings.Fields(params)...)
+			if said := run(append(words, strings.Fields(test.lookup)...)...); !strings.Contains(said, test.finds) {
+				t.Errorf("%s: find-winner by %s says %s, want %s", test.game, by, said, test.finds)
+			}
+		}
+		if said := run(append(append([]string{"bin/play", kind}, strings.Fields(params)...), "machine:depth=2", "random")...); !strings.Contains(said, " after ") {
+			t.Errorf("%s: a game says %s", test.game, said)
+		}
 		tables := make(map[string]string)
 		for _, runner := range []string{"inline", "pipe"} {
 			name := fmt.Sprintf("%s, %s", test.game, runner)
@@ -79,6 +89,7 @@ func TestLongStranger(t *testing.T) {
 	}
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
+		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected find-winner, match, tournament, engine, replay, score, experiment, nim, connectn`,
 		"bin/driver solve quickcross":                     `driver: unknown game "quickcross", expected nim, connectn`,
 		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
 		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",

@@ -1,21 +1,16 @@
 package driver
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -28,61 +23,24 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"lead to it from the start (3 3 2, or a1- 'b2|'): words are moves if each is one in its turn. A board that\n" +
 			"begins with - comes after --. Without a POSITION, each line of stdin is one.",
 		Flags: []cli.Flag{
-			dataFlag(),
-			&cli.BoolFlag{Name: "start", Usage: "the position before the first move"},
+			datadir.Flag(),
+			command.StartFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			for _, word := range c.Args().Slice() {
-				if flag.MatchString(word) {
-					return command.Usagef("%s comes after the position: flags come first", word)
-				}
+			if err := command.NoLateFlags(c, "the position"); err != nil {
+				return err
 			}
-			return withTable(c, games, func(t *table.Table, _ *filesys.Place) error {
-				if c.Args().Len() > 0 || c.Bool("start") {
-					return lookup(c.App.Writer, t, strings.Join(c.Args().Slice(), " "))
-				}
-				return lookupLines(c.App.Writer, t, c.App.Reader)
+			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
+				return command.EachPosition(c.Context, c, t.Game(), func(out io.Writer, p game.Position) error { return lookup(out, t, p) })
 			})
 		},
 	}
 }
 
-// flag is what a word after the position looks like that was meant to be a flag.
-var flag = regexp.MustCompile(`^--[a-z]`)
-
-// lookupLines looks every line up. A line that is no position does not stop the
-// others, but the command fails at the end.
-func lookupLines(out io.Writer, t *table.Table, in io.Reader) error {
-	w := bufio.NewWriter(out)
-	r := streamfmt.NewLineReader(in, "stdin")
-	var failed []error
-	for {
-		line, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return errors.Join(err, w.Flush())
-		}
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if err := lookup(w, t, string(line)); err != nil {
-			failed = append(failed, r.Errorf(fmt.Sprintf("a position (%v)", err), line))
-		}
-		if _, err := w.Write(nil); err != nil {
-			break // nobody hears the answers any more
-		}
-	}
-	return errors.Join(append(failed, w.Flush())...)
-}
-
 // lookup prints the value of a position, and of those to which its moves lead. Where
 // values are those of the player to move, that is the opponent there.
-func lookup(out io.Writer, t *table.Table, text string) error {
+func lookup(out io.Writer, t *table.Table, p game.Position) error {
 	g := t.Game()
-	p, err := parsePosition(g, text)
-	if err != nil {
-		return err
-	}
 	v, ok, err := t.Lookup(p)
 	if err != nil {
 		return err
@@ -96,10 +54,8 @@ func lookup(out io.Writer, t *table.Table, text string) error {
 	case finished(v):
 		fmt.Fprintf(out, "%q is finished: %s\n", board, values.Word(v.Outcome()))
 		return nil
-	case values.OfMover:
-		fmt.Fprintf(out, "%q, hash %d: %s\n", board, p, values.Text(v))
 	default:
-		fmt.Fprintf(out, "%q, %s to move: %s\n", board, values.Players[g.ToMove(p)], values.Text(v))
+		fmt.Fprintf(out, "%s: %s\n", command.Heading(g, p), values.Text(v))
 	}
 	choices, err := t.Choices(p)
 	if err != nil {
@@ -126,45 +82,3 @@ func lookup(out io.Writer, t *table.Table, text string) error {
 
 // finished reports whether a value is that of a position in which play has ended.
 func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
-
-// parsePosition reads moves from the start, or a board. Words of which each is a move
-// of the position that the ones before lead to are moves; no words are the start. Where
-// a text is neither, the error is of the moves, if the first word is one; else of both.
-func parsePosition(g game.Game, text string) (game.Position, error) {
-	p, made, notMoves := playMoves(g, strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' }))
-	if notMoves == nil && (made > 0 || text == "") {
-		return p, nil
-	}
-	p, notBoard := g.Parse(text)
-	switch {
-	case notBoard == nil:
-		return p, nil
-	case made > 0:
-		return 0, notMoves
-	case notMoves == nil: // nothing but blanks
-		return 0, notBoard
-	}
-	return 0, fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
-}
-
-// playMoves makes moves from the start. It returns how many could be made.
-func playMoves(g game.Game, names []string) (p game.Position, made int, err error) {
-	p = g.Start()
-	for i, name := range names {
-		moves := g.Moves(nil, p)
-		at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
-		switch {
-		case at >= 0:
-			p = moves[at].To
-		case len(moves) == 0:
-			return 0, i, fmt.Errorf("move %d (%s): the game is finished before it", i+1, name)
-		default:
-			var can []string
-			for _, m := range moves {
-				can = append(can, m.Name)
-			}
-			return 0, i, fmt.Errorf("move %d: expected one of %s, found %q", i+1, strings.Join(can, " "), name)
-		}
-	}
-	return p, len(names), nil
-}

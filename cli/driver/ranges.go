@@ -6,12 +6,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
 // rangesCommand is of games with ranges; see withRanges.
 func rangesCommand(games game.Kinds) *cli.Command {
-	return ofGame(games, &cli.Command{
+	return command.OfGame(games, &cli.Command{
 		Name:  "ranges",
 		Usage: "write the file of ranges that a job by hand needs to have several reducers",
 		Description: "With it the parts of a job are in order, as the next jobs and DIR/final want them:\n" +
@@ -29,22 +30,15 @@ func rangesFlags() []cli.Flag {
 	}
 }
 
-// withRanges are the games whose tiers have ranges: what a kind makes is told by the
-// game that its defaults make. The borders of other games are not known beforehand, but
-// by the driver: it cuts lists by what a tier before has written, and in a pass over a
-// game with cycles no job by hand makes the index that the next one needs.
-func withRanges(games game.Kinds) (tiered game.Kinds) {
-	for _, kind := range games {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		g, err := kind.New(args)
-		if _, ok := g.(game.Tiered); ok && err == nil {
-			tiered = append(tiered, kind)
-		}
-	}
-	return tiered
+// withRanges are the games whose tiers have ranges. The borders of other games are not
+// known beforehand, but by the driver: it cuts lists by what a tier before has written,
+// and in a pass over a game with cycles no job by hand makes the index that the next one
+// needs.
+func withRanges(games game.Kinds) game.Kinds {
+	return command.Which(games, func(g game.Game) bool {
+		_, ok := g.(game.Tiered)
+		return ok
+	})
 }
 
 // ranges is driver ranges.
@@ -73,7 +67,7 @@ func ranges(c *cli.Context, kind game.Kind) error {
 		_, err := c.App.Writer.Write(data)
 		return err
 	}
-	place, err := open("out", c.String("out"))
+	place, err := datadir.OpenFile("out", c.String("out"))
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
@@ -31,12 +30,12 @@ const defaultMemory = "2G"
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
-	return ofGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	return command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
 }
 
 func solveFlags() []cli.Flag {
 	return []cli.Flag{
-		dataFlag(),
+		datadir.Flag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
@@ -58,24 +57,12 @@ func solveFlags() []cli.Flag {
 	}
 }
 
-// parseSize reads a number of bytes: "1000", "256M", "4G".
-func parseSize(text string) (int64, error) {
-	digits := strings.TrimRight(text, "KMGkmg")
-	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
-	s, ok := shift[strings.ToUpper(text[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
-		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
-	}
-	return n << s, nil
-}
-
 // minMemory is the least that --memory may be for any game.
 const minMemory = 64 << 20
 
 // memoryOf is --memory in bytes.
 func memoryOf(c *cli.Context) (int, error) {
-	memory, err := parseSize(c.String("memory"))
+	memory, err := command.ParseSize(c.String("memory"))
 	if err != nil {
 		return 0, command.Usagef("--memory: %v", err)
 	}
@@ -163,9 +150,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {
-		return misnamed("data", err)
+		return datadir.Misnamed("data", err)
 	}
-	place, err := open("data", name)
+	place, err := datadir.OpenFile("data", name)
 	if err != nil {
 		return err
 	}
@@ -212,7 +199,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	// From here on the lock is given up by whoever ends early: in HDFS it would
 	// outlive its holder by a minute.
-	ctx, stop := interruptible(c.Context)
+	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	data, err := begin(ctx, place, g, mode, o.Codec, r)
 	if err != nil {

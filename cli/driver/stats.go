@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
@@ -18,7 +19,7 @@ func statsCommand(games game.Kinds) *cli.Command {
 		Name:  "stats",
 		Usage: "how many positions a tier has, by value",
 		Flags: []cli.Flag{
-			dataFlag(),
+			datadir.Flag(),
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
 			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine or in HDFS"},
 		},
@@ -29,7 +30,7 @@ func statsCommand(games game.Kinds) *cli.Command {
 			if c.Bool("json") && c.String("svg") != "" {
 				return command.Usagef("--json and --svg exclude each other")
 			}
-			return withTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) })
+			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) })
 		},
 	}
 }
@@ -41,7 +42,7 @@ func printStats(c *cli.Context, t *table.Table) error {
 		return err
 	}
 	if name := c.String("svg"); name != "" {
-		place, err := open("svg", name)
+		place, err := datadir.OpenFile("svg", name)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
@@ -28,7 +29,7 @@ func statusCommand() *cli.Command {
 		Name:  "status",
 		Usage: "how far a run is, or came, and what each of its jobs did",
 		Flags: []cli.Flag{
-			dataFlag(),
+			datadir.Flag(),
 			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
 		},
 		Action: status,
@@ -40,7 +41,7 @@ func status(c *cli.Context) error {
 	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
-	place, err := openData(c)
+	place, err := datadir.Open(c)
 	if err != nil {
 		return err
 	}

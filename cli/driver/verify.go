@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
@@ -53,7 +54,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			dataFlag(),
+			datadir.Flag(),
 			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
 		},
@@ -62,9 +63,9 @@ func verifyCommand(games game.Kinds) *cli.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c.Context)
+			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
-			err = withTable(c, games, func(t *table.Table, place *filesys.Place) error {
+			err = datadir.WithTable(c, games, func(t *table.Table, place *filesys.Place) error {
 				if rules {
 					return verifyRules(ctx, c, t, sample)
 				}

@@ -41,6 +41,7 @@ type Rules struct {
 
 	bits  uint // of a column: height + 1
 	lines lines
+	forms forms
 	texts [1 << (maxTextHeight + 1)]uint64 // of columns, by their marker form
 
 	layout
@@ -111,6 +112,7 @@ func New(width, height, connect int) (*Rules, error) {
 	}
 	r := &Rules{width: width, height: height, connect: connect, bits: uint(height) + 1}
 	r.lines = newLines(r.bits, connect)
+	r.forms.init(r)
 	if height <= maxTextHeight {
 		for column := uint64(1); column < 1<<r.bits; column++ {
 			text := append(r.appendColumn(nil, column), make([]byte, 8)...)

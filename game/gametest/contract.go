@@ -159,7 +159,8 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		c.failf(p, "finished is %v, but there are %d moves", finished, len(moves))
 	}
 	for i, m := range moves {
-		if m.Name == "" || strings.ContainsAny(m.Name, " ,\t\n") {
+		// A name is a word, of a command line and of a protocol in which # is a comment.
+		if m.Name == "" || strings.ContainsAny(m.Name, " ,\t\n#") {
 			c.failf(p, "a move is called %q", m.Name)
 		}
 		if i > 0 && compareNames(moves[i-1].Name, m.Name) >= 0 {

@@ -1,15 +1,21 @@
-// Package command is what the command lines of mapper, reducer and driver have
-// in common: exit codes, errors of usage, and the parameters of a game as flags.
+// Package command is what the command lines of mapper, reducer, driver and play
+// have in common: exit codes, errors of usage, the parameters of a game as flags, and
+// positions as arguments and as lines.
 package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,6 +32,9 @@ const (
 
 // ErrInterrupted is returned by a command that Ctrl-C has stopped.
 var ErrInterrupted = errors.New("stopped")
+
+// ErrTold is returned by a command that has told all that is wrong.
+var ErrTold = errors.New("told")
 
 // A usageError is a command line that cannot be carried out as it stands.
 type usageError struct{ error }
@@ -69,6 +78,9 @@ func Exit(args []string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
 	}
+	if errors.Is(err, ErrTold) {
+		return ExitFailed
+	}
 	name := filepath.Base(args[0])
 	fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	var usage usageError
@@ -104,7 +116,11 @@ func NoArguments(c *cli.Context, hint string) error {
 func Unknown(what string, known []string) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Len() == 0 {
-			return Usagef("expected a %s: %s", what, strings.Join(known, ", "))
+			article := "a"
+			if strings.ContainsRune("aeiou", rune(what[0])) {
+				article = "an"
+			}
+			return Usagef("expected %s %s: %s", article, what, strings.Join(known, ", "))
 		}
 		return Usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
 	}
@@ -162,6 +178,38 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	return flags
 }
 
+// OfGame gives a command a sub-command for each game, each with the game's
+// parameters and the command's flags.
+func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
+	for _, kind := range games {
+		c.Subcommands = append(c.Subcommands, &cli.Command{
+			Name:        kind.Name,
+			Usage:       kind.Usage,
+			ArgsUsage:   c.ArgsUsage,
+			Description: c.Description,
+			Flags:       append(GameFlags(kind, false), c.Flags...),
+			Action:      func(c *cli.Context) error { return action(c, kind) },
+		})
+	}
+	c.Flags, c.Action = nil, Unknown("game", games.Names())
+	return c
+}
+
+// Which are the kinds whose games are such: what a kind makes is told by the game that
+// its defaults make.
+func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
+	for _, kind := range games {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		if g, err := kind.New(args); err == nil && such(g) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
 // GameOf makes the game that the flags of a kind describe.
 func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	var args []int
@@ -180,4 +228,72 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		return nil, usageError{err}
 	}
 	return g, nil
+}
+
+// Interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
+// process at once.
+func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// Until is r until ctx ends: then a read that waits returns the error of ctx. What it has
+// read by then is lost, so nobody should read r after that.
+func Until(ctx context.Context, r io.Reader) io.Reader {
+	if ctx.Done() == nil {
+		return r
+	}
+	return &until{ctx: ctx, from: r, got: make(chan got, 1)}
+}
+
+type until struct {
+	ctx  context.Context
+	from io.Reader
+	buf  [1 << 16]byte
+	rest []byte // of buf: read, and not yet passed on
+	err  error
+	got  chan got
+}
+
+// got is what a read came to.
+type got struct {
+	n   int
+	err error
+}
+
+func (u *until) Read(b []byte) (int, error) {
+	if len(u.rest) == 0 && u.err == nil {
+		if err := u.ctx.Err(); err != nil {
+			return 0, err
+		}
+		go func() {
+			n, err := u.from.Read(u.buf[:])
+			u.got <- got{n, err}
+		}()
+		select {
+		case <-u.ctx.Done():
+			return 0, u.ctx.Err()
+		case g := <-u.got:
+			u.rest, u.err = u.buf[:g.n], g.err
+		}
+	}
+	if len(u.rest) == 0 {
+		return 0, u.err
+	}
+	n := copy(b, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
+}
+
+// ParseSize reads a number of bytes: "1000", "256M", "4G".
+func ParseSize(text string) (int64, error) {
+	digits := strings.TrimRight(text, "KMGkmg")
+	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}
+	s, ok := shift[strings.ToUpper(text[len(digits):])]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > (1<<62)>>s {
+		return 0, fmt.Errorf("size %q: expected a number of bytes, or one with K, M or G after it", text)
+	}
+	return n << s, nil
 }

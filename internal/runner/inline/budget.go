@@ -19,7 +19,7 @@ const (
 	// coreMemory is what Go's runtime takes for each core.
 	coreMemory = 64 << 10
 	// entryMemory is what a range of a tier takes, twice while its index is read:
-	// tierio has 32 bytes for it, streamfmt 24.
+	// jobdir has 32 bytes for it, streamfmt 24.
 	entryMemory = 56
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
 	// where it lies in a few files; placeMemory is what a state takes that is read.

@@ -1,0 +1,238 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/gtp"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
+)
+
+func engineCommand(games game.Kinds) *cli.Command {
+	return command.OfGame(games, &cli.Command{
+		Name:      "engine",
+		Usage:     "play as another program asks: the protocol of docs/engines.md on stdin and stdout",
+		ArgsUsage: "[PLAYER]",
+		Description: entrantHelp + " Without a PLAYER it is\n" +
+			"machine. The game is that of the command line until the controller asks for another.",
+		Flags: entrantFlags(),
+	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
+}
+
+// playEngine is play engine.
+func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
+	words := append(c.Args().Slice(), "machine")
+	if c.Args().Len() > 1 {
+		return command.Usagef("expected one player, found %d", c.Args().Len())
+	}
+	spec, err := parseEntrant(words[0])
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	if spec.kind == "human" {
+		return command.Usagef("player human: stdin is the controller's, expected another")
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	e := &engine{ctx: ctx, games: games}
+	e.sit = func(g game.Game) (player.Player, time.Duration, error) {
+		l, err := newLobby(c, g, c.App.ErrWriter)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !spec.seeded {
+			spec.seed = l.seed
+		}
+		p, err := l.make(ctx, spec)
+		return p, l.limit(spec), err
+	}
+	if err := e.take(g); err != nil {
+		return err
+	}
+	defer func() { e.player.Close() }()
+	err = e.frame().Serve(command.Until(ctx, c.App.Reader), c.App.Writer)
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	return err
+}
+
+// An engine answers a controller with what a player says.
+type engine struct {
+	ctx   context.Context
+	games game.Kinds
+	// sit makes the player of a game; it has so much time for a move, if nobody says
+	// another.
+	sit func(g game.Game) (player.Player, time.Duration, error)
+
+	player player.Player
+	limit  time.Duration
+	left   [2]time.Duration // for a move of each side, as the controller has said; 0: nothing
+	h      *player.History
+}
+
+// take takes a game up. If that cannot be, the one before goes on.
+func (e *engine) take(g game.Game) error {
+	p, limit, err := e.sit(g)
+	if err != nil {
+		return err
+	}
+	if e.player != nil {
+		e.player.Close()
+	}
+	e.player, e.limit = p, limit
+	e.clear(g)
+	return nil
+}
+
+// clear sets the board up.
+func (e *engine) clear(g game.Game) { e.h, e.left = player.NewHistory(g), [2]time.Duration{} }
+
+// version is that of the module that the program is built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+// frame is the protocol with the commands of a player.
+func (e *engine) frame() *gtp.Engine {
+	f := gtp.NewEngine("treereduce", version())
+	f.Handle("game", e.game)
+	f.Handle("clear_board", words(0, 0, "no argument", func([]string) (string, error) {
+		e.clear(e.h.Game())
+		return "", nil
+	}))
+	f.Handle("play", words(2, 2, "a side and a move", e.play))
+	f.Handle("genmove", words(1, 1, "a side", e.genmove))
+	f.Handle("undo", words(0, 0, "no argument", func([]string) (string, error) {
+		if !e.h.Undo() {
+			return "", errors.New("cannot undo")
+		}
+		return "", nil
+	}))
+	f.Handle("time_left", words(2, 3, "a side, seconds, and for how many moves they are", e.timeLeft))
+	f.Handle("showboard", words(0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil }))
+	return f
+}
+
+// words is a command of so many arguments, which are described.
+func words(least, most int, what string, h gtp.Handler) gtp.Handler {
+	return func(args []string) (string, error) {
+		if len(args) < least || len(args) > most {
+			return "", fmt.Errorf("syntax error: expected %s, found %q", what, strings.Join(args, " "))
+		}
+		return h(args)
+	}
+}
+
+// game says the game, or takes another up.
+func (e *engine) game(args []string) (string, error) {
+	if len(args) == 0 {
+		return e.h.Game().Spec(), nil
+	}
+	g, err := e.games.Parse(strings.Join(args, " "))
+	if err == nil {
+		err = game.CheckLength(g)
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", e.take(g)
+}
+
+// board is the board, and whose turn it is or how play has ended.
+func (e *engine) board() string {
+	g := e.h.Game()
+	text := g.Picture(e.h.Position()).String()
+	if o, ok := e.h.Finished(); ok {
+		word := "tie"
+		for _, p := range []game.Player{game.First, game.Second} {
+			if o == game.WinFor(p) {
+				word = player.Side(p) + " has won"
+			}
+		}
+		return text + word
+	}
+	return text + player.Side(e.h.Turn()) + " to move"
+}
+
+// turn wants it to be the turn of a side.
+func (e *engine) turn(word string) error {
+	side, err := player.ParseSide(word)
+	if err != nil {
+		return fmt.Errorf("syntax error: %w", err)
+	}
+	if _, finished := e.h.Finished(); finished {
+		return errors.New("illegal move: the game is finished")
+	}
+	if side != e.h.Turn() {
+		return fmt.Errorf("illegal move: it is the turn of %s", player.Side(e.h.Turn()))
+	}
+	return nil
+}
+
+// play makes a move that somebody else has chosen.
+func (e *engine) play(args []string) (string, error) {
+	err := e.turn(args[0])
+	if err == nil {
+		if err = e.h.Play(args[1]); err != nil {
+			err = fmt.Errorf("illegal move: %w", err)
+		}
+	}
+	return "", err
+}
+
+// genmove chooses a move and makes it.
+func (e *engine) genmove(args []string) (string, error) {
+	if err := e.turn(args[0]); err != nil {
+		return "", err
+	}
+	limit := e.limit
+	if left := e.left[e.h.Turn()]; left > 0 {
+		limit = left
+	}
+	name, err := e.player.Move(e.ctx, e.h.Clone(), limit)
+	switch {
+	case errors.Is(err, player.ErrResigned):
+		return "resign", nil
+	case err != nil:
+		return "", err
+	}
+	return name, e.h.Play(name)
+}
+
+// timeLeft notes the time that a side has for a move.
+func (e *engine) timeLeft(args []string) (string, error) {
+	side, err := player.ParseSide(args[0])
+	if err != nil {
+		return "", fmt.Errorf("syntax error: %w", err)
+	}
+	moves := 1
+	if len(args) == 3 {
+		if moves, err = positive(args[2]); err != nil {
+			return "", fmt.Errorf("syntax error: moves: %w", err)
+		}
+	}
+	const most = 1e9 // seconds: more is as good as no limit, and fits no Duration
+	s, err := strconv.ParseFloat(args[1], 64)
+	if err != nil || !(s >= 0 && s <= most) {
+		return "", fmt.Errorf("syntax error: expected seconds, 0 to %g, found %q", most, args[1])
+	}
+	e.left[side] = max(time.Duration(s*float64(time.Second))/time.Duration(moves), time.Nanosecond)
+	return "", nil
+}

@@ -1,0 +1,80 @@
+package play
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"context"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/player"
+)
+
+// A timed player makes the first move, and notes the time that it is given.
+type timed struct{ limits []time.Duration }
+
+func (p *timed) Move(_ context.Context, h *player.History, limit time.Duration) (string, error) {
+	p.limits = append(p.limits, limit)
+	return h.Moves()[0].Name, nil
+}
+func (*timed) Close() error { return nil }
+
+// newEngine is an engine of a game with a player.
+func newEngine(t testing.TB, spec string, p player.Player) *engine {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &engine{ctx: context.Background(), games: all.Kinds()}
+	e.sit = func(game.Game) (player.Player, time.Duration, error) { return p, time.Minute, nil }
+	if err := e.take(g); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The time of a move is what was said of its side, divided among the moves; or the
+// engine's own; and nothing of it is left in another game.
+func TestEngineTime(t *testing.T) {
+	p := new(timed)
+	var out bytes.Buffer
+	err := newEngine(t, "connectn width=3 height=3 connect=3", p).frame().Serve(strings.NewReader(
+		"genmove first\ntime_left second 1.5\ngenmove second\ntime_left first 3 2\ngenmove first\n"+
+			"time_left second 0.2 1\ngenmove second\nclear_board\ngenmove first\ntime_left second 0 1\ngenmove second\n"), &out)
+	want := []time.Duration{time.Minute, 1500 * time.Millisecond, 1500 * time.Millisecond, 200 * time.Millisecond, time.Minute, 1}
+	if err != nil || strings.Contains(out.String(), "?") || len(p.limits) != len(want) {
+		t.Fatal(err, out.String(), p.limits)
+	}
+	for i := range want {
+		if p.limits[i] != want[i] {
+			t.Errorf("move %d: %v, want %v", i, p.limits[i], want[i])
+		}
+	}
+}
+
+// FuzzEngine wants whatever a controller says to leave the engine in a legal position,
+// and an answer to each line that says something.
+func FuzzEngine(f *testing.F) {
+	f.Add("play first 1\ngenmove second\nundo\nshowboard\n7 game\ngame quickcross width=2 height=2 connect=2\ngenmove first\ntime_left first 1e3 2\nplay second a1-\n")
+	f.Add("1 clear_board\n# x\nlist_commands\ngame mancala pits=1 stones=1\ngenmove first\nquit\nname\n")
+	f.Fuzz(func(t *testing.T, said string) {
+		if strings.Contains(said, "game") && len(said) > 200 {
+			return // some games take long to make
+		}
+		e := newEngine(t, "connectn width=3 height=3 connect=3", new(timed))
+		var out bytes.Buffer
+		if err := e.frame().Serve(strings.NewReader(said), &out); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.h.Game().Check(e.h.Position()); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), "\n\n"); n > strings.Count(said, "\n")+1 {
+			t.Errorf("%d answers to %q", n, said)
+		}
+	})
+}

@@ -1,0 +1,247 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
+)
+
+// entrantForms is what an entrant may be, for messages.
+const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6,memory=64M,threads=1] or program:COMMAND"
+
+// entrantHelp explains the words of a command line that name players.
+const entrantHelp = "A PLAYER is one of\n\n" +
+	"   human                    types its moves\n" +
+	"   random[:seed=N]          makes any move\n" +
+	"   table[:DIRECTORY]        looks up a solved game; of --data, if no directory is named\n" +
+	"   machine[:OPTION,OPTION]  searches: time=200ms a move, or depth=6 moves ahead exactly; memory=64M, threads=1\n" +
+	"   program:COMMAND          a program that speaks the protocol of docs/engines.md; COMMAND is a line of the shell,\n" +
+	"                            e.g. 'program:python3 engine.py'\n\n" +
+	"Flags come before the players."
+
+// aiDefault is the time for a move of a machine or a program if nothing is said of it.
+const aiDefault = time.Second
+
+// An entrantSpec is a player as a command line names it.
+type entrantSpec struct {
+	text    string // all of it
+	kind    string // human, random, table, machine or program
+	rest    string // the directory, "" if none is named; the command
+	time    time.Duration
+	depth   int
+	memory  int64
+	threads int
+	seed    uint64
+	seeded  bool
+}
+
+// parseEntrant reads the word that names a player.
+func parseEntrant(text string) (s entrantSpec, err error) {
+	kind, rest, more := strings.Cut(text, ":")
+	s = entrantSpec{text: text, kind: kind}
+	if strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return s, fmt.Errorf("player %q: expected no control characters", text)
+	}
+	switch {
+	case more && rest == "":
+		err = errors.New("expected something after the colon")
+	case kind == "human" && !more:
+	case kind == "table":
+		s.rest = rest
+	case kind == "program" && more:
+		s.rest = rest
+	case kind == "random" || kind == "machine":
+		if more {
+			err = s.options(rest)
+		}
+	default:
+		err = errors.New("expected " + entrantForms)
+	}
+	if err != nil {
+		return s, fmt.Errorf("player %q: %w", text, err)
+	}
+	return s, nil
+}
+
+// options reads NAME=VALUE,NAME=VALUE, each name once.
+func (s *entrantSpec) options(list string) error {
+	known := []string{"time", "depth", "memory", "threads"}
+	if s.kind == "random" {
+		known = []string{"seed"}
+	}
+	seen := make(map[string]bool)
+	for option := range strings.SplitSeq(list, ",") {
+		name, value, _ := strings.Cut(option, "=")
+		var err error
+		switch {
+		case seen[name]:
+			err = errors.New("it is there twice")
+		case s.kind == "random" && name == "seed":
+			s.seed, err = strconv.ParseUint(value, 10, 64)
+			s.seeded = true
+		case s.kind == "machine" && name == "time":
+			if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
+				err = errors.New("expected more than 0")
+			}
+		case s.kind == "machine" && name == "depth":
+			s.depth, err = positive(value)
+		case s.kind == "machine" && name == "memory":
+			if s.memory, err = command.ParseSize(value); err == nil && s.memory == 0 {
+				err = errors.New("expected more than 0")
+			}
+		case s.kind == "machine" && name == "threads":
+			s.threads, err = positive(value)
+		default:
+			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
+		}
+		if err != nil {
+			return fmt.Errorf("option %q: %w", option, err)
+		}
+		seen[name] = true
+	}
+	if s.time > 0 && s.depth > 0 {
+		return errors.New("time and depth exclude each other")
+	}
+	return nil
+}
+
+// positive reads a number of 1 or more.
+func positive(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("expected a whole number from 1, found %q", text)
+	}
+	return n, nil
+}
+
+// entrantFlags are what entrants want to know beside their words.
+func entrantFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.DurationFlag{Name: "time", Usage: "of each move, which whoever takes longer loses, e.g. 200ms; a human has as much as he likes",
+			DefaultText: "1s for machines without a depth and for programs, none for others"},
+		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random; for the same again", DefaultText: "another each time"},
+		datadir.Flag(),
+	}, searchFlags(byDefault)...)
+}
+
+// A lobby makes entrants of one game, by the flags of a command line.
+type lobby struct {
+	c       *cli.Context
+	g       game.Game
+	options search.Options
+	seed    uint64
+	console *player.Console
+}
+
+// newLobby reads the flags; humans sit at a console of the command's input and out.
+func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
+	o, err := searchOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.IsSet("time") && c.Duration("time") <= 0 {
+		return nil, command.Usagef("--time %s: expected more than 0", c.Duration("time"))
+	}
+	l := &lobby{c: c, g: g, options: o, seed: c.Uint64("seed"), console: player.NewConsole(c.App.Reader, out)}
+	if !c.IsSet("seed") {
+		l.seed = rand.Uint64()
+	}
+	return l, nil
+}
+
+// entrants makes the entrants that words name; those of the same words are numbered.
+func (l *lobby) entrants(words []string) (all []referee.Entrant, humans int, err error) {
+	times := make(map[string]int)
+	for i, word := range words {
+		s, err := parseEntrant(word)
+		if err != nil {
+			return nil, 0, command.Usagef("%w", err)
+		}
+		if s.kind == "human" {
+			humans++
+		}
+		if !s.seeded {
+			s.seed = l.seed + uint64(i) + 1
+		}
+		name := s.text
+		if times[name]++; times[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, times[name])
+		}
+		all = append(all, referee.Entrant{Name: name, Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
+	}
+	return all, humans, nil
+}
+
+// limit is the time for a move of an entrant.
+func (l *lobby) limit(s entrantSpec) time.Duration {
+	switch {
+	case s.kind == "human":
+		return 0
+	case s.time > 0:
+		return s.time
+	case l.c.IsSet("time"):
+		return l.c.Duration("time")
+	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
+		return aiDefault
+	}
+	return 0
+}
+
+// make makes a player.
+func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) {
+	switch s.kind {
+	case "human":
+		return player.NewHuman(l.console), nil
+	case "random":
+		return player.NewRandom(s.seed), nil
+	case "program":
+		p, err := player.NewProgram(ctx, l.g, s.rest)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	case "table":
+		return l.table(s.rest)
+	}
+	o := l.options
+	if s.memory > 0 {
+		o.Memory = s.memory
+	}
+	if s.threads > 0 {
+		o.Threads = s.threads
+	}
+	searcher, err := search.New(l.g, o)
+	if err != nil {
+		return nil, err
+	}
+	return player.NewMachine(searcher, s.depth, s.time), nil
+}
+
+// table is the player of the table in a directory; of --data, if none is named.
+func (l *lobby) table(dir string) (player.Player, error) {
+	place, err := datadir.OpenDir("data", cmp.Or(dir, l.c.String("data")))
+	if err != nil {
+		return nil, err
+	}
+	t, err := table.OpenOf(place.FS, place.Path, l.g)
+	if err != nil {
+		return nil, err
+	}
+	return player.NewTable(t), nil
+}

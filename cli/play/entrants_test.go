@@ -1,0 +1,81 @@
+package play
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestParseEntrant(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"human", "human"},
+		{"random", "random"},
+		{"random:seed=7", "random seed 7"},
+		{"random:seed=0", "random seed 0"},
+		{"table", "table"},
+		{"table:my data:1", "table my data:1"},
+		{"machine", "machine"},
+		{"machine:time=200ms", "machine 200ms"},
+		{"machine:depth=6,memory=64M,threads=2", "machine depth 6 67108864 bytes 2 threads"},
+		{"program:python3 a.py, b:c", "program python3 a.py, b:c"},
+
+		{"", `player "": expected ` + entrantForms},
+		{"Human", `player "Human": expected ` + entrantForms},
+		{"human:me", `player "human:me": expected ` + entrantForms},
+		{"program", `player "program": expected ` + entrantForms},
+		{"program:", `player "program:": expected something after the colon`},
+		{"table:", `player "table:": expected something after the colon`},
+		{"program:a\nb", `player "program:a\nb": expected no control characters`},
+		{"random:7", `player "random:7": option "7": expected seed=…`},
+		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": strconv.ParseUint: parsing "-1": invalid syntax`},
+		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, memory=…, threads=…`},
+		{"machine:depth", `player "machine:depth": option "depth": expected a whole number from 1, found ""`},
+		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time and depth exclude each other`},
+		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
+		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is there twice`},
+		{"machine:memory=0", `player "machine:memory=0": option "memory=0": expected more than 0`},
+		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, or one with K, M or G after it`},
+	} {
+		s, err := parseEntrant(tt.text)
+		got := s.kind
+		if s.rest != "" {
+			got += " " + s.rest
+		}
+		if s.seeded {
+			got += fmt.Sprint(" seed ", s.seed)
+		}
+		if s.time > 0 {
+			got += " " + s.time.String()
+		}
+		if s.depth > 0 {
+			got += fmt.Sprint(" depth ", s.depth)
+		}
+		if s.memory > 0 {
+			got += fmt.Sprint(" ", s.memory, " bytes")
+		}
+		if s.threads > 0 {
+			got += fmt.Sprint(" ", s.threads, " threads")
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
+// FuzzParseEntrant wants what can be read to be a player, with what it needs.
+func FuzzParseEntrant(f *testing.F) {
+	for _, text := range []string{"human", "random:seed=3", "table:d", "machine:time=200ms,memory=64M", "machine:depth=6", "program:a b", "machine:time=1s,depth=2"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parseEntrant(text)
+		if err != nil {
+			return
+		}
+		if s.text != text || s.time < 0 || s.depth < 0 || s.memory < 0 || s.threads < 0 || s.time > 0 && s.depth > 0 || s.kind == "program" && s.rest == "" {
+			t.Errorf("%q: %+v", text, s)
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/search/memo"
+)
+
+// experimentChains are the numbers of chains of the hand-out's experiment; 0 is no table.
+var experimentChains = []int{0, 10, 1_000, 100_000}
+
+// experimentBoards are what the experiment tries, each some times the work of the one
+// before it without a table: 3,278 positions on the first, 98 million on the last.
+var experimentBoards = [][3]int{{3, 3, 3}, {3, 4, 3}, {3, 5, 3}, {3, 6, 3}, {4, 4, 3}, {3, 7, 3}, {3, 8, 3}}
+
+// experimentTime is what a board must need without a table.
+const experimentTime = time.Second
+
+// experimentCommand is of the kind that is Connect N.
+func experimentCommand(kind game.Kind) *cli.Command {
+	names := []string{byMemo}
+	return &cli.Command{
+		Name:  "experiment",
+		Usage: "repeat an experiment of the course",
+		Subcommands: []*cli.Command{{
+			Name:  byMemo,
+			Usage: "how long the first move takes without a table, and with one of 10, 1,000 and 100,000 chains",
+			Description: "The board is the first of some on which find-winner needs a second without a table; --width, --height\n" +
+				"and --connect fix it. A later game is played with the table that the first one has filled.",
+			Flags:  append(command.GameFlags(kind, false), experimentFlags()...),
+			Action: func(c *cli.Context) error { return experimentMemo(c, kind) },
+		}},
+		Action: command.Unknown("experiment", names),
+	}
+}
+
+func experimentFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "all of it as JSON"}}
+}
+
+// A firstMove is what find-winner has taken for the first move of a game.
+type firstMove struct {
+	Chains    int     `json:"chains"` // 0: no table
+	Game      int     `json:"game"`   // 1, or a later one: then the table is that of the ones before
+	Seconds   float64 `json:"seconds"`
+	Positions uint64  `json:"positions"`
+	Lookups   uint64  `json:"lookups"`
+	Compared  uint64  `json:"compared"`   // positions in chains, by all look-ups
+	MeanChain float64 `json:"mean_chain"` // positions in it, when the move is found
+}
+
+// experimentMemo is play experiment memo.
+func experimentMemo(c *cli.Context, kind game.Kind) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	boards, err := experimentGames(c, kind)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	g, v, all, err := measure(ctx, boards, experimentTime)
+	if err != nil {
+		return err
+	}
+	best := g.Moves(nil, g.Start())[v.Move].Name
+	if c.Bool("json") {
+		return json.NewEncoder(c.App.Writer).Encode(map[string]any{
+			"game": g.Spec(), "value": g.Values().Text(v.Value), "best": best, "first_moves": all, "explanation": explain(all),
+		})
+	}
+	fmt.Fprintf(c.App.Writer, "%s: %s, best move %s\n\n", g.Spec(), g.Values().Text(v.Value), best)
+	printFirstMoves(c.App.Writer, all)
+	fmt.Fprintf(c.App.Writer, "\n%s\n", strings.Join(explain(all), "\n"))
+	return nil
+}
+
+// experimentGames are the boards to be tried: the one that is fixed, or a ladder.
+func experimentGames(c *cli.Context, kind game.Kind) (boards []game.Acyclic, err error) {
+	for _, p := range kind.Params {
+		if !c.IsSet(p.Name) {
+			continue
+		}
+		g, err := command.GameOf(c, kind)
+		if err != nil {
+			return nil, err
+		}
+		return []game.Acyclic{g.(*connectn.Rules)}, nil
+	}
+	for _, b := range experimentBoards {
+		g, err := connectn.New(b[0], b[1], b[2])
+		if err != nil {
+			return nil, err
+		}
+		boards = append(boards, g)
+	}
+	return boards, nil
+}
+
+// measure takes the first board that needs so long without a table, or else the last one,
+// and returns its verdict and its first moves, by the number of chains.
+func measure(ctx context.Context, boards []game.Acyclic, enough time.Duration) (g game.Acyclic, v memo.Verdict, all []firstMove, err error) {
+	for i := 0; i < len(boards) && (i == 0 || all[0].Seconds < enough.Seconds()); i++ {
+		g = boards[i]
+		if v, all, err = firstMoves(ctx, g, 0); err != nil {
+			return nil, v, nil, err
+		}
+	}
+	for _, chains := range experimentChains[1:] {
+		_, moves, err := firstMoves(ctx, g, chains)
+		if err != nil {
+			return nil, v, nil, err
+		}
+		all = append(all, moves...)
+	}
+	return g, v, all, nil
+}
+
+// firstMoves finds the first move of two games, one after the other.
+func firstMoves(ctx context.Context, g game.Acyclic, chains int) (v memo.Verdict, moves []firstMove, err error) {
+	s, err := memo.New(g, memo.Options{Chains: chains})
+	if err != nil {
+		return v, nil, err
+	}
+	for n := 1; n <= 2; n++ {
+		before, begun := s.Counts(), time.Now()
+		if v, err = s.FindWinner(ctx, g.Start()); err != nil {
+			return v, nil, command.ErrInterrupted
+		}
+		m := firstMove{Chains: chains, Game: n, Seconds: time.Since(begun).Seconds()}
+		after := s.Counts()
+		m.Positions, m.Lookups, m.Compared = after.Positions-before.Positions, after.Lookups-before.Lookups, after.Steps-before.Steps
+		if t := s.Table(); t != nil {
+			m.MeanChain = t.MeanChain()
+		}
+		moves = append(moves, m)
+	}
+	return v, moves, nil
+}
+
+// printFirstMoves prints them as a table.
+func printFirstMoves(out io.Writer, all []firstMove) {
+	fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", "chains", "game", "first move", "positions", "look-ups", "mean chain")
+	for _, m := range all {
+		chains, game, mean := "no table", "first", "-"
+		if m.Chains > 0 {
+			chains, mean = thousands(uint64(m.Chains)), fmt.Sprintf("%.2f", m.MeanChain)
+		}
+		if m.Game > 1 {
+			game = "later"
+		}
+		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, span(m.Seconds), thousands(m.Positions), thousands(m.Lookups), mean)
+	}
+}
+
+// thousands writes a number in groups of three digits: 1,234,567.
+func thousands(n uint64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// span writes seconds in two digits or more, and a unit.
+func span(seconds float64) string {
+	switch {
+	case seconds >= 1:
+		return fmt.Sprintf("%.2f s", seconds)
+	case seconds >= 1e-3:
+		return fmt.Sprintf("%.3g ms", seconds*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", seconds*1e6)
+}
+
+// explain is two sentences on what was measured, the first moves of experimentChains.
+func explain(all []firstMove) []string {
+	none, few, many := all[0], all[2], all[len(all)-2] // of first games
+	and := "and"
+	if few.Seconds > none.Seconds {
+		and = "but"
+	}
+	return []string{
+		fmt.Sprintf("Different moves lead to the same positions: without a table the %s that there are get examined %s times each, with one "+
+			"once; so with %s chains, where a look-up compares %s positions, the first move takes %s, %s with %s, where it compares %s, %s.",
+			thousands(many.Positions), about(float64(none.Positions)/float64(many.Positions)),
+			thousands(uint64(many.Chains)), compared(many), share(many.Seconds/none.Seconds),
+			and, thousands(uint64(few.Chains)), compared(few), share(few.Seconds/none.Seconds)),
+		fmt.Sprintf("In a later game it is one look-up, since the table holds the whole game by then; without a table all %s are examined again.",
+			thousands(none.Positions)),
+	}
+}
+
+// compared is how many positions a look-up has compared on average.
+func compared(m firstMove) string { return about(float64(m.Compared) / float64(m.Lookups)) }
+
+// about writes a number in two digits, or to the next whole number.
+func about(x float64) string {
+	if x < 10 {
+		return fmt.Sprintf("%.2g", x)
+	}
+	return thousands(uint64(x + 0.5))
+}
+
+// share says how long something takes, if the other takes 1.
+func share(x float64) string {
+	switch {
+	case x < 0.95:
+		return fmt.Sprintf("1/%s of the time", about(1/x))
+	case x > 1.05:
+		return fmt.Sprintf("%s times as long", about(x))
+	}
+	return "as long"
+}

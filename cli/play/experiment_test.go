@@ -1,0 +1,121 @@
+package play
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+)
+
+// The experiment on a fixed board counts what the board has, and the sentences have the
+// numbers of the table.
+func TestExperiment(t *testing.T) {
+	said := runs(t, "experiment memo --width 3 --height 4", "")
+	want := regexp.MustCompile(` +TIME`).ReplaceAllLiteralString(regexp.QuoteMeta(`connectn width=3 height=4 connect=3: tie in 12, best move 0
+
+  chains   game  first move     positions     look-ups    mean chain
+no table  first        TIME        26,195            0             -
+no table  later        TIME        26,195            0             -
+      10  first        TIME         2,715        3,715        271.50
+      10  later        TIME             0            1        271.50
+   1,000  first        TIME         2,715        3,715          2.71
+   1,000  later        TIME             0            1          2.71
+ 100,000  first        TIME         2,715        3,715          0.03
+ 100,000  later        TIME             0            1          0.03
+
+Different moves lead to the same positions: without a table the 2,715 that there are get examined 9.6 times each, `), ` +[0-9.]+ (µs|ms|s)`)
+	if !regexp.MustCompile("^" + want).MatchString(said) {
+		t.Errorf("%s\nwant\n%s", said, want)
+	}
+	if !strings.HasSuffix(said, "\nIn a later game it is one look-up, since the table holds the whole game by then; without a table all 26,195 are examined again.\n") {
+		t.Error(said)
+	}
+
+	var m struct {
+		Game, Value, Best string
+		First             []firstMove `json:"first_moves"`
+		Explanation       []string
+	}
+	if err := json.Unmarshal([]byte(runs(t, "experiment memo --json --width 3 --height 4", "")), &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Game != "connectn width=3 height=4 connect=3" || m.Value != "tie in 12" || m.Best != "0" || len(m.First) != 8 || len(m.Explanation) != 2 {
+		t.Errorf("%+v", m)
+	}
+	for i, f := range m.First {
+		if f.Chains != experimentChains[i/2] || f.Game != 1+i%2 || f.Seconds <= 0 || (f.Lookups > 0) != (f.Chains > 0) || f.Compared+f.Positions < f.Lookups {
+			t.Errorf("%d: %+v", i, f)
+		}
+	}
+}
+
+// The board is the first that needs long enough, or the last one.
+func TestExperimentBoard(t *testing.T) {
+	var boards []game.Acyclic
+	for _, b := range [][3]int{{2, 2, 2}, {3, 4, 3}, {4, 3, 3}, {2, 3, 2}} {
+		g, err := connectn.New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		boards = append(boards, g)
+	}
+	for enough, want := range map[time.Duration]int{0: 0, time.Hour: 3} {
+		if g, _, all, err := measure(t.Context(), boards, enough); err != nil || g != boards[want] || len(all) != 8 {
+			t.Errorf("%v: %v, %v, want board %d", enough, g, err, want)
+		}
+	}
+	// 13 positions take microseconds, a quarter of a million cannot.
+	if g, _, _, err := measure(t.Context(), boards, 5*time.Millisecond); err != nil || g == boards[3] {
+		t.Errorf("%v, %v: 4×3 takes more than 5 ms", g, err)
+	}
+}
+
+// The sentences say what was measured, whichever way it went.
+func TestExplain(t *testing.T) {
+	measured := func(none, few, many float64) []firstMove {
+		return []firstMove{
+			{Seconds: none, Positions: 50_000}, {Game: 2},
+			{Chains: 10, Seconds: few, Positions: 1000, Lookups: 2000, Compared: 100_000}, {Game: 2},
+			{Chains: 1000, Seconds: 0.3}, {Game: 2},
+			{Chains: 100_000, Seconds: many, Positions: 1000, Lookups: 2000, Compared: 1000}, {Game: 2},
+		}
+	}
+	const begins = "Different moves lead to the same positions: without a table the 1,000 that there are get examined 50 times each, with one once; " +
+		"so with 100,000 chains, where a look-up compares 0.5 positions, the first move takes "
+	for want, all := range map[string][]firstMove{
+		"1/40 of the time, and with 10, where it compares 50, 1/2 of the time.":     measured(2, 1, 0.05),
+		"1/2.5 of the time, but with 10, where it compares 50, 1.5 times as long.":  measured(2, 3, 0.8),
+		"as long, and with 10, where it compares 50, as long.":                      measured(2, 1.95, 2),
+		"12 times as long, but with 10, where it compares 50, 1,000 times as long.": measured(1, 1000, 12),
+	} {
+		if got := explain(all); len(got) != 2 || got[0] != begins+want {
+			t.Errorf("%q\nwant\n%q", got, begins+want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1_002_003: "1,002,003"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for seconds, want := range map[float64]string{0.0000021: "2.1 µs", 0.0123: "12.3 ms", 1.5: "1.50 s", 123: "123.00 s"} {
+		if got := span(seconds); got != want {
+			t.Errorf("%v: %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestExperimentRefuses(t *testing.T) {
+	refused(t, map[string]string{
+		"experiment":                  "expected an experiment: memo",
+		"experiment luck":             `unknown experiment "luck", expected memo`,
+		"experiment memo 3":           `unexpected argument "3"`,
+		"experiment memo --connect 4": "connectn: connect 4 is longer than both sides of a board of 3×3",
+	})
+}

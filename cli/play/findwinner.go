@@ -1,0 +1,249 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/search/memo"
+)
+
+// The searches of find-winner.
+const (
+	byPlain  = "plain"
+	byMemo   = "memo"
+	bySearch = "search"
+)
+
+// defaultChains is --chains where it is not given: the most of the hand-out's three.
+const defaultChains = 100_000
+
+func findWinnerCommand(games game.Kinds) *cli.Command {
+	return command.OfGame(games, &cli.Command{
+		Name:      "find-winner",
+		Usage:     "the best move of a position, who wins, and in how many moves",
+		ArgsUsage: "[POSITION]",
+		Flags:     findWinnerFlags(),
+		Description: "POSITION is a board ('XO  '; in Connect N, blanks may be . or _), or the moves that lead to it from the\n" +
+			"start (3 3 2): words are moves if each is one in its turn. A board that begins with - comes after --.\n" +
+			"Without a POSITION, each line of stdin is one.",
+	}, findWinner)
+}
+
+func findWinnerFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "by", Usage: "plain (every line of play), memo (the same with a table of the positions that it has met) or search (the fast one)", Value: bySearch},
+		&cli.IntFlag{Name: "chains", Usage: "memo: `N` chains of the table", Value: defaultChains},
+		&cli.DurationFlag{Name: "time", Usage: "search: stop after so long, e.g. 500ms or 10s, with the best move so far", DefaultText: "until it is proven"},
+		&cli.IntFlag{Name: "depth", Usage: "search: look exactly `N` moves ahead", DefaultText: "until it is proven"},
+		command.StartFlag(),
+		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
+	}, searchFlags(byDefault+"; of memo 1G")...)
+}
+
+// A finding is what has been found of a position.
+type finding struct {
+	value     game.Value // 0: not proven
+	best      string     // the best move; "" of a finished position
+	line      []string   // best play, where it is known
+	depth     int        // looked so many moves ahead; 0: to the end
+	positions uint64
+	lookups   uint64
+	hits      uint64
+	chain     float64 // mean number of positions in a chain; 0: there are no chains
+	seconds   float64
+}
+
+// A finder finds the winner of a position. When ctx ends it says what it has found, or
+// returns command.ErrInterrupted if that is nothing.
+type finder func(ctx context.Context, p game.Position) (finding, error)
+
+// findWinner is play find-winner.
+func findWinner(c *cli.Context, kind game.Kind) error {
+	if err := command.NoLateFlags(c, "the position"); err != nil {
+		return err
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	find, err := finderOf(c, g)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	return command.EachPosition(ctx, c, g, func(out io.Writer, p game.Position) error {
+		begun := time.Now()
+		f, err := find(ctx, p)
+		if err != nil {
+			return err
+		}
+		f.seconds = time.Since(begun).Seconds()
+		if c.Bool("json") {
+			err = f.printJSON(out, g, p)
+		} else {
+			f.print(out, g, p)
+		}
+		if err == nil && ctx.Err() != nil {
+			err = command.ErrInterrupted
+		}
+		return err
+	})
+}
+
+// flagsOf are the flags that only some searches heed.
+var flagsOf = map[string][]string{
+	byPlain:  nil,
+	byMemo:   {"chains", "memory"},
+	bySearch: {"memory", "threads", "time", "depth"},
+}
+
+// finderOf is the search that --by asks for.
+func finderOf(c *cli.Context, g game.Game) (finder, error) {
+	by := c.String("by")
+	heeded, ok := flagsOf[by]
+	if !ok {
+		return nil, command.Usagef("--by %q: expected %s, %s or %s", by, byPlain, byMemo, bySearch)
+	}
+	for _, name := range slices.Concat(flagsOf[byMemo], flagsOf[bySearch]) {
+		if c.IsSet(name) && !slices.Contains(heeded, name) {
+			return nil, command.Usagef("--%s: --by %s does not heed it", name, by)
+		}
+	}
+	if by == bySearch {
+		return searchFinder(c, g)
+	}
+	return memoFinder(c, g, by == byMemo)
+}
+
+// memoFinder is the hand-out's search, with its table or without.
+func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
+	a, ok := g.(game.Acyclic)
+	if !ok {
+		return nil, command.Usagef("--by %s: moves of %s may go in circles, and it would never end", c.String("by"), g.Spec())
+	}
+	var o memo.Options
+	if withTable {
+		var err error
+		if o.Chains = c.Int("chains"); o.Chains < 1 {
+			return nil, command.Usagef("--chains %d: expected 1 or more", o.Chains)
+		}
+		if o.Memory, err = memoryOf(c); err != nil {
+			return nil, err
+		}
+	}
+	s, err := memo.New(a, o)
+	if err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	return func(ctx context.Context, p game.Position) (f finding, err error) {
+		before := s.Counts()
+		v, err := s.FindWinner(ctx, p)
+		if err != nil {
+			return f, command.ErrInterrupted
+		}
+		after := s.Counts()
+		f.value = v.Value
+		f.positions, f.lookups, f.hits = after.Positions-before.Positions, after.Lookups-before.Lookups, after.Hits-before.Hits
+		if v.Move >= 0 {
+			f.best = g.Moves(nil, p)[v.Move].Name
+		}
+		if t := s.Table(); t != nil {
+			f.chain = t.MeanChain()
+		}
+		return f, nil
+	}, nil
+}
+
+// searchFinder is the fast search.
+func searchFinder(c *cli.Context, g game.Game) (finder, error) {
+	o, err := searchOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	limit := search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")}
+	if c.IsSet("depth") && limit.Depth < 1 {
+		return nil, command.Usagef("--depth %d: expected 1 or more", limit.Depth)
+	}
+	if c.IsSet("time") && limit.Time <= 0 {
+		return nil, command.Usagef("--time %s: expected more than 0", limit.Time)
+	}
+	s, err := search.New(g, o)
+	if err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	return func(ctx context.Context, p game.Position) (f finding, err error) {
+		r, err := s.Search(ctx, p, limit)
+		if err != nil {
+			return f, err
+		}
+		f.positions, f.lookups, f.hits = r.Nodes, r.Lookups, r.Hits
+		if r.Exact {
+			f.value = r.Value
+		} else {
+			f.depth = r.Depth
+		}
+		for _, m := range r.Line {
+			f.line = append(f.line, m.Name)
+		}
+		if len(f.line) > 0 {
+			f.best = f.line[0]
+		}
+		return f, nil
+	}, nil
+}
+
+// print says what was found in words.
+func (f finding) print(out io.Writer, g game.Game, p game.Position) {
+	values := g.Values()
+	fmt.Fprintf(out, "%s", g.Picture(p))
+	switch {
+	case f.best == "":
+		fmt.Fprintf(out, "%q is finished: %s\n", g.AppendText(nil, p), values.Word(f.value.Outcome()))
+		return
+	case f.value.Valid():
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), values.Text(f.value), f.best)
+	default:
+		fmt.Fprintf(out, "%s: not proven, %d moves ahead\nbest move so far: %s\n", command.Heading(g, p), f.depth, f.best)
+	}
+	fmt.Fprintf(out, "%d positions", f.positions)
+	if f.lookups > 0 {
+		fmt.Fprintf(out, ", %d look-ups", f.lookups)
+	}
+	if f.chain > 0 {
+		fmt.Fprintf(out, ", %.3g positions a chain,", f.chain)
+	}
+	fmt.Fprintf(out, " in %.2f s\n", f.seconds)
+}
+
+// printJSON says it as a line of JSON.
+func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
+	m := map[string]any{
+		"game": g.Spec(), "position": string(g.AppendText(nil, p)),
+		"positions": f.positions, "lookups": f.lookups, "hits": f.hits, "seconds": f.seconds,
+	}
+	if f.value.Valid() {
+		m["value"], m["moves"] = g.Values().Text(f.value), f.value.Remoteness()
+	} else {
+		m["depth"] = f.depth
+	}
+	if f.best != "" {
+		m["best"] = f.best
+	}
+	if f.line != nil {
+		m["line"] = f.line
+	}
+	if f.chain > 0 {
+		m["chain"] = f.chain
+	}
+	return json.NewEncoder(out).Encode(m)
+}

@@ -1,0 +1,110 @@
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Whoever searches finds the same: the value, and a best move; a finished position and a
+// wrong line among others.
+func TestFindWinner(t *testing.T) {
+	const lines = "\n1\n1 1 2\n     X   \n0 1 0 1 0\nzz\n'XO       '\n"
+	heads := []string{
+		`"         ", X to move: tie in 9`, `"   X     ", O to move: tie in 8`, `"   XO X  ", O to move: tie in 6`,
+	}
+	for _, by := range []string{"--by plain", "--by memo", "--by memo --chains 1", "--by search", "--by search --threads 1 --memory 1M", ""} {
+		status, stdout, stderr := told(some(), "find-winner connectn "+by, lines)
+		if status != 1 || strings.Count(stderr, "\n") != 2 || !strings.HasPrefix(stderr, "play: stdin:4: expected a position (") || !strings.Contains(stderr, "\nplay: stdin:6: expected a position (") {
+			t.Errorf("%s: status %d, %s", by, status, stderr)
+		}
+		for _, want := range append(heads, `"XXXOO    " is finished: X wins`, `"XO       ", X to move: X wins in 7`) {
+			if !strings.Contains(stdout, "\n"+want+"\n") {
+				t.Errorf("%s: no %s in %s", by, want, stdout)
+			}
+		}
+		if n := strings.Count(stdout, "best move: "); n != 4 {
+			t.Errorf("%s: %d best moves", by, n)
+		}
+	}
+}
+
+// The counts are those of the search, and told with it.
+func TestFindWinnerCounts(t *testing.T) {
+	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-ups.*\n0 positions, 1 look-ups`).MatchString(said) {
+		t.Error(said)
+	}
+	for by, want := range map[string]string{
+		"plain":              `277167 positions in \d+\.\d\d s`,
+		"memo --chains 1000": `7157 positions, 11819 look-ups, 7.16 positions a chain, in \d+\.\d\d s`,
+		"memo":               `7157 positions, 11819 look-ups, 0.0716 positions a chain, in \d+\.\d\d s`,
+		"search":             `\d+ positions, \d+ look-ups in \d+\.\d\d s`,
+	} {
+		said := runs(t, "find-winner connectn --width 4 --start --by "+by, "")
+		if !regexp.MustCompile(`"            ", X to move: X wins in 9\nbest move: [12]\n` + want + `\n$`).MatchString(said) {
+			t.Errorf("%s: %s, want %s", by, said, want)
+		}
+	}
+}
+
+// JSON says the same: a line for each position, of what is not proven neither value nor
+// moves.
+func TestFindWinnerJSON(t *testing.T) {
+	for flags, want := range map[string]string{
+		"connectn --width 4 --by memo --start":   "4×3: X wins in 9, 9, 1, 7157, 11819, 4662, 0",
+		"connectn --width 4 --by plain --start":  "4×3: X wins in 9, 9, 1, 277167, 0, 0, 0",
+		"connectn --width 4 --depth 3 --start":   "4×3: <nil>, <nil>, ?, ?, ?, ?, 3",
+		"connectn --width 4 --by memo 0 1 0 1 0": "4×3: X wins in 0, 0, <nil>, 1, 1, 0, 0",
+	} {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m["game"] != "connectn width=4 height=3 connect=3" || len(m["position"].(string)) != 12 || m["seconds"].(float64) <= 0 {
+			t.Errorf("%s: %v", flags, m)
+		}
+		depth := m["depth"]
+		if depth == nil {
+			depth = 0
+		}
+		got := fmt.Sprintf("4×3: %v, %v, %v, %v, %v, %v, %v", m["value"], m["moves"], m["best"], m["positions"], m["lookups"], m["hits"], depth)
+		if want := strings.ReplaceAll(regexp.QuoteMeta(want), `\?`, `\d+`); !regexp.MustCompile("^" + want + "$").MatchString(got) {
+			t.Errorf("%s: %s, want %s", flags, got, want)
+		}
+	}
+}
+
+// What is not proven is not said to be. A game with cycles is searched as far as one likes.
+func TestNotProven(t *testing.T) {
+	said := runs(t, "find-winner connectn --width 4 --height 4 --connect 4 --depth 5 --start", "")
+	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n\d+ positions`).MatchString(said) {
+		t.Error(said)
+	}
+	said = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")
+	if !strings.Contains(said, `"../..", hash 0: LOSE in 2`+"\nbest move: ") {
+		t.Error(said)
+	}
+}
+
+func TestFindWinnerRefuses(t *testing.T) {
+	refused(t, map[string]string{
+		"find-winner":                                   "expected a game: connectn, quickcross, mnk, mancala",
+		"find-winner chess":                             `unknown game "chess", expected connectn, quickcross, mnk, mancala`,
+		"find-winner connectn --by luck 1":              `--by "luck": expected plain, memo or search`,
+		"find-winner connectn --chains 10 1":            "--chains: --by search does not heed it",
+		"find-winner connectn --by plain --memory 1M 1": "--memory: --by plain does not heed it",
+		"find-winner connectn --by memo --threads 2 1":  "--threads: --by memo does not heed it",
+		"find-winner connectn --by memo --chains 0 1":   "--chains 0: expected 1 or more",
+		"find-winner connectn --by memo --memory 4K 1":  "memo: 100000 chains in 4096 bytes: they take all of it, and leave no room for a position",
+		"find-winner connectn --by memo --memory 0 1":   "--memory: expected more than 0",
+		"find-winner connectn --memory lots 1":          `--memory: size "lots": expected a number of bytes, or one with K, M or G after it`,
+		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 or more",
+		"find-winner connectn --depth 0 1":              "--depth 0: expected 1 or more",
+		"find-winner connectn --time 0 1":               "--time 0s: expected more than 0",
+		"find-winner connectn 1 --by memo":              "--by comes after the position: flags come first",
+		"find-winner connectn --width 0 1":              "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
+		"find-winner quickcross --by memo a1-":          "--by memo: moves of quickcross width=3 height=3 connect=3 may go in circles, and it would never end",
+	})
+}

@@ -1,0 +1,124 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/referee"
+)
+
+// gameCommands are a command for each game, under its name: playing it.
+func gameCommands(games game.Kinds) []*cli.Command {
+	c := command.OfGame(games, &cli.Command{
+		ArgsUsage: "PLAYER PLAYER",
+		Description: entrantHelp + " A human is asked who begins, and whether\n" +
+			"to play again: then a machine knows what it has learned so far. Without a human the first one begins.\n" +
+			"resign gives a game up; quit, or the end of the input, ends it all.",
+		Flags: entrantFlags(),
+	}, playGame)
+	for _, g := range c.Subcommands {
+		g.Category = "to play a game"
+	}
+	return c.Subcommands
+}
+
+// playGame is play GAME.
+func playGame(c *cli.Context, kind game.Kind) error {
+	if err := command.NoLateFlags(c, "the players"); err != nil {
+		return err
+	}
+	words := c.Args().Slice()
+	if len(words) != 2 {
+		return command.Usagef("expected two players, found %d", len(words))
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	l, err := newLobby(c, g, c.App.Writer)
+	if err != nil {
+		return err
+	}
+	entrants, humans, err := l.entrants(words)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans}
+	for i, e := range entrants {
+		p, err := e.New(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		t.seats[i] = referee.Seat{Name: e.Name, Player: p, Limit: e.Limit}
+	}
+	err = t.games(ctx, g)
+	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
+	case err == io.EOF, err == player.ErrLeft:
+		return nil
+	}
+	return err
+}
+
+// tableTalk is two players at a table, and what is said there.
+type tableTalk struct {
+	seats   [2]referee.Seat
+	humans  int
+	console *player.Console
+	out     io.Writer
+}
+
+// games are played until the human has enough; without one, one is.
+func (t *tableTalk) games(ctx context.Context, g game.Game) error {
+	for {
+		if t.humans == 1 {
+			first, err := t.ask(ctx, "Who begins", t.seats[0].Name, t.seats[1].Name)
+			if err != nil {
+				return err
+			}
+			if first == 1 {
+				t.seats[0], t.seats[1] = t.seats[1], t.seats[0]
+			}
+		}
+		names := [2]string{t.seats[0].Name, t.seats[1].Name}
+		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { showMove(t.out, h, names, true) }}
+		played, err := rules.Play(ctx, g, t.seats, nil)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(t.out, played.Text()); err != nil || t.humans == 0 {
+			return err
+		}
+		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {
+			return err
+		}
+	}
+}
+
+// ask asks until the answer is one of two, or the first letter of one; it returns which.
+func (t *tableTalk) ask(ctx context.Context, question string, answers ...string) (int, error) {
+	for {
+		if _, err := fmt.Fprintf(t.out, "%s, %s or %s?\n", question, answers[0], answers[1]); err != nil {
+			return 0, err
+		}
+		line, err := t.console.Line(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if i := slices.IndexFunc(answers, func(a string) bool { return line == a || line == a[:1] }); i >= 0 {
+			return i, nil
+		}
+		fmt.Fprintf(t.out, "expected %s or %s, found %q\n", answers[0], answers[1], line)
+	}
+}

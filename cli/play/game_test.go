@@ -1,0 +1,130 @@
+package play
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/driver"
+)
+
+// The hand-out's game: who begins, columns, the board, who wins, and again.
+func TestGame(t *testing.T) {
+	const typed = "who\nhuman\n0\n7\n1\nresign\nmaybe\ny\nmachine\n"
+	want := `Who begins, human or machine?
+expected human or machine, found "who"
+Who begins, human or machine?
+ . .
+ . .
+ 0 1
+X to move
+X (human): 0
+ . .
+ X .
+ 0 1
+O (machine): 0
+ O .
+ X .
+ 0 1
+X to move
+expected one of 1, found "7"
+X to move
+X (human): 1
+ O .
+ X X
+ 0 1
+human wins after 3 moves
+Play again, yes or no?
+expected yes or no, found "resign"
+Play again, yes or no?
+expected yes or no, found "maybe"
+Play again, yes or no?
+Who begins, human or machine?
+ . .
+ . .
+ 0 1
+X (machine): 0
+ . .
+ X .
+ 0 1
+O to move
+`
+	said := runs(t, "connectn --width 2 --height 2 --connect 2 human machine", typed)
+	if said != want {
+		t.Errorf("%s\nwant\n%s", said, want)
+	}
+}
+
+// The end of the input, quit and no end a game without an error; whoever resigns loses.
+func TestGameEnds(t *testing.T) {
+	for typed, ends := range map[string]string{
+		"":                   "Who begins, human or random?\n",
+		"h\nquit\n":          "X to move\n",
+		"h\n":                "X to move\n",
+		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
+		"h\nresign\n":        "\nPlay again, yes or no?\n",
+		"h\nresign\nno\nx\n": "\nPlay again, yes or no?\n",
+	} {
+		if said := runs(t, "connectn human random", typed); !strings.HasSuffix(said, ends) {
+			t.Errorf("%q: %s, want %s", typed, said, ends)
+		}
+	}
+	said := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
+	if !strings.Contains(said, "\nhuman wins after 3 moves\n") || strings.Contains(said, "Who begins") || !strings.HasSuffix(said, " . X\n 0 1\nO to move\n") {
+		t.Error(said)
+	}
+}
+
+// Without a human nothing is asked, and the first word begins.
+func TestGameOfOthers(t *testing.T) {
+	for line, ends := range map[string]string{
+		"connectn --width 4 --time 10s machine random":                                `\nmachine wins after \d+ moves\n$`,
+		"connectn machine:depth=9 machine:depth=9":                                    `\ntie after 9 moves\n$`,
+		"connectn --time 10s --threads 1 --memory 1M machine machine":                 `\ntie after 9 moves\n$`,
+		"mnk --time 10s machine machine":                                              `\ntie after 9 moves\n$`,
+		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins after \d+ moves\n$`,
+	} {
+		if said := runs(t, line, "nobody reads this"); !regexp.MustCompile(ends).MatchString(said) || strings.Contains(said, "?") {
+			t.Errorf("%s: %s, want %s", line, said, ends)
+		}
+	}
+	a, b := runs(t, "mnk --seed 5 random random", ""), runs(t, "mnk --seed 5 random random", "")
+	if a != b {
+		t.Error("a seed makes different games")
+	}
+}
+
+// A table plays what is solved; that of another game is refused.
+func TestGameOfTable(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cross")
+	const game = "quickcross --width 3 --height 2 --connect 2"
+	if status := driver.Run(some(), strings.Fields("driver solve "+game+" --data "+dir), strings.NewReader(""), new(strings.Builder), new(strings.Builder)); status != 0 {
+		t.Fatal("not solved")
+	}
+	said := runs(t, game+" --data "+dir+" table table", "")
+	if !regexp.MustCompile(`\ntable( \(2\))? wins after \d+ moves\n$`).MatchString(said) {
+		t.Error(said)
+	}
+	for line, want := range map[string]string{
+		"quickcross --data " + dir + " table random":       "play: table: " + dir + "/table: of another game: ",
+		"connectn --data " + dir + "/nothing table random": "play: table: ",
+	} {
+		if status, stdout, stderr := told(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: status %d, %s%s", line, status, stdout, stderr)
+		}
+	}
+}
+
+func TestGameRefuses(t *testing.T) {
+	refused(t, map[string]string{
+		"connectn":                          "expected two players, found 0",
+		"connectn human":                    "expected two players, found 1",
+		"connectn human machine random":     "expected two players, found 3",
+		"connectn human chess":              `player "chess": expected ` + entrantForms,
+		"connectn human machine --width 4":  "--width comes after the players: flags come first",
+		"connectn --width 0 human machine":  "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
+		"connectn --time -1s human machine": "--time -1s: expected more than 0",
+		"connectn human machine:depth=0":    `player "machine:depth=0": option "depth=0": expected a whole number from 1, found "0"`,
+	})
+}

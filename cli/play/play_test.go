@@ -1,0 +1,70 @@
+package play
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+)
+
+// some are games of all sorts: with a fast search of their own, with cycles, of rules only.
+func some() game.Kinds {
+	return game.Kinds{connectn.Kind, quickcross.Kind, mnk.Kind, mancala.Kind}
+}
+
+// told is what a command line comes to, by its words.
+func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
+	var out, errs strings.Builder
+	status = Run(games, append([]string{"play"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// runs runs a command line, and wants it to be done.
+func runs(t *testing.T, line, stdin string) (stdout string) {
+	t.Helper()
+	status, stdout, stderr := told(some(), line, stdin)
+	if status != 0 || stderr != "" {
+		t.Fatalf("play %s: status %d, %s", line, status, stderr)
+	}
+	return stdout
+}
+
+// refused wants command lines to be wrong usage, of which the first line is told.
+func refused(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for line, want := range lines {
+		status, stdout, stderr := told(some(), line, "")
+		if got, _, _ := strings.Cut(stderr, "\n"); status != 2 || stdout != "" || got != "play: "+want {
+			t.Errorf("play %s: status %d, %q, want %q", line, status, stderr, want)
+		}
+	}
+}
+
+// A program lists what it can do with its games, and nothing else.
+func TestCommands(t *testing.T) {
+	for _, test := range []struct {
+		games game.Kinds
+		want  string
+	}{
+		{some()[:2], "find-winner, match, tournament, engine, replay, score, experiment, connectn, quickcross"},
+		{some()[1:2], "find-winner, match, tournament, engine, replay, quickcross"},
+	} {
+		if status, _, stderr := told(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {
+			t.Errorf("status %d, %s, want %s", status, stderr, test.want)
+		}
+	}
+	for want, games := range map[string]game.Kinds{
+		"play: no games are given\n":                        nil,
+		"play: game score: the name is that of a command\n": append(some(), game.Kind{Name: "score", Params: mnk.Kind.Params, New: mnk.Kind.New}),
+		"play: game nim, parameter chains: the name is taken by a flag that all games have\n": {{
+			Name: "nim", New: mancala.Kind.New, Params: []game.Param{{Name: "chains"}, {Name: "b"}}}},
+	} {
+		if status, stdout, stderr := told(games, "help", ""); status != 1 || stdout != "" || stderr != want {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package play
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/referee"
+)
+
+func replayCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "play the games of a file again, and check them by the rules",
+		ArgsUsage: "FILE",
+		Description: "FILE is what match or tournament --save has written; - is stdin. Every move must be legal and the result\n" +
+			"that of the moves; the first line that is not as it should be ends the reading.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "boards", Usage: "with every move and board"},
+			&cli.IntFlag{Name: "game", Usage: "print only game `N` of the file", DefaultText: "all"},
+		},
+		Action: func(c *cli.Context) error { return replay(c, games) },
+	}
+}
+
+// replay is play replay.
+func replay(c *cli.Context, games game.Kinds) error {
+	if c.Args().Len() != 1 {
+		return command.Usagef("expected one file, found %d", c.Args().Len())
+	}
+	only := c.Int("game")
+	if c.IsSet("game") && only < 1 {
+		return command.Usagef("--game %d: expected 1 or more", only)
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	in, name := command.Until(ctx, c.App.Reader), "stdin"
+	if c.Args().First() != "-" {
+		name = c.Args().First()
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	out := bufio.NewWriter(c.App.Writer)
+	defer out.Flush()
+	r := referee.NewReader(in, name, games.Parse)
+	for n := 1; ; n++ {
+		p, h, err := r.Next()
+		switch {
+		case ctx.Err() != nil:
+			return command.ErrInterrupted
+		case err == io.EOF && n <= only:
+			return fmt.Errorf("%s: expected a game %d, found %d games", name, only, n-1)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case only > 0 && n != only:
+			continue
+		case c.Bool("boards"):
+			printBoards(out, p, h)
+		}
+		if _, err := fmt.Fprintln(out, gameLine(n, p)); err != nil {
+			return err
+		}
+	}
+}
+
+// printBoards prints a game move by move.
+func printBoards(out io.Writer, p referee.Played, played *player.History) {
+	g := played.Game()
+	h := player.NewHistory(g)
+	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.Position()))
+	for i, name := range p.Moves {
+		given := ""
+		if i < p.Opening {
+			given = " (opening)"
+		}
+		mover := h.Turn()
+		if h.Play(name) != nil {
+			return // it has been played before
+		}
+		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, mover), p.Players[mover], name, given, g.Picture(h.Position()))
+	}
+}

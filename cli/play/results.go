@@ -1,0 +1,219 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/referee"
+)
+
+// resultFlags are those of a match and of a tournament.
+func resultFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.IntFlag{Name: "openings", Usage: "make `N` moves at random before the players choose, and the same ones with the colours changed"},
+		&cli.DurationFlag{Name: "grace", Usage: "what a move may take beyond its time, for pipes and a busy machine", Value: referee.DefaultGrace},
+		&cli.StringFlag{Name: "save", Usage: "write the games into `FILE`, a new one, for play replay"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print the result, no games; of a human's game the moves, no boards"},
+		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each game, and one for the result"},
+	}, entrantFlags()...)
+}
+
+// An arena is where entrants meet: the match that flags describe, and what is told of it.
+type arena struct {
+	c        *cli.Context
+	match    referee.Match
+	entrants []referee.Entrant
+	seed     uint64
+	games    int // played to their end
+	saved    *os.File
+	out      io.Writer
+	players  [2]string // of the play that goes on
+}
+
+// newArena reads the flags and the players of a command line: so many of them at least,
+// so many at most.
+func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
+	words := c.Args().Slice()
+	for _, word := range words {
+		if strings.HasPrefix(word, "-") {
+			return nil, command.Usagef("%s comes after a player: flags come first", word)
+		}
+	}
+	if len(words) < least || len(words) > most {
+		many := "two players"
+		if most > least {
+			many = "two or more players"
+		}
+		return nil, command.Usagef("expected %s, found %d", many, len(words))
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return nil, err
+	}
+	if games := c.Int("games"); games < 1 {
+		return nil, command.Usagef("--games %d: expected 1 or more", games)
+	}
+	if n := c.Int("openings"); n < 0 {
+		return nil, command.Usagef("--openings %d: expected 0 or more", n)
+	}
+	if d := c.Duration("grace"); d < 0 {
+		return nil, command.Usagef("--grace %s: expected 0 or more", d)
+	}
+	a := &arena{c: c, out: c.App.Writer}
+	console := c.App.Writer
+	if c.Bool("json") {
+		console = c.App.ErrWriter
+	}
+	l, err := newLobby(c, g, console)
+	if err != nil {
+		return nil, err
+	}
+	humans := 0
+	if a.entrants, humans, err = l.entrants(words); err != nil {
+		return nil, err
+	}
+	a.seed = l.seed
+	a.match = referee.Match{
+		Game: g, Games: c.Int("games"), Opening: c.Int("openings"), Seed: l.seed,
+		Rules:  referee.Rules{Grace: c.Duration("grace")},
+		Begin:  func(players [2]string) { a.players = players },
+		Report: a.report,
+	}
+	quiet, asJSON := c.Bool("quiet"), c.Bool("json")
+	if humans > 0 || most == least && a.match.Games == 1 && !quiet && !asJSON {
+		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !quiet) }
+	}
+	if name := c.String("save"); name != "" {
+		// Not over games that somebody wants to keep.
+		if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
+			return nil, fmt.Errorf("--save: %w", err)
+		}
+	}
+	return a, nil
+}
+
+// showMove tells of the move that was made last, and draws the board.
+func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
+	if n := len(h.Names()); n > 0 {
+		mover := h.Mover(n - 1)
+		fmt.Fprintf(out, "%s (%s): %s\n", player.Who(h.Game(), mover), players[mover], h.Names()[n-1])
+	}
+	if board {
+		fmt.Fprintf(out, "%s", h.Game().Picture(h.Position()))
+	}
+}
+
+// report tells of a game that has been played.
+func (a *arena) report(p referee.Played) error {
+	a.games++
+	if a.saved != nil {
+		if a.games == 1 {
+			if err := referee.WriteHeading(a.saved); err != nil {
+				return fmt.Errorf("--save: %w", err)
+			}
+		}
+		if err := p.Write(a.saved); err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
+	}
+	quiet := a.c.Bool("quiet")
+	switch {
+	case a.c.Bool("json") && !quiet:
+		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
+	case quiet && p.Fault():
+		fmt.Fprintf(a.c.App.ErrWriter, "play: %s\n", gameLine(a.games, p))
+	case !quiet:
+		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
+		return err
+	}
+	return nil
+}
+
+// gameLine is a game in a line.
+func gameLine(number int, p referee.Played) string {
+	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text())
+}
+
+// playedJSON is a game as JSON.
+func playedJSON(number int, p referee.Played) map[string]any {
+	m := map[string]any{
+		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": p.Moves,
+		"result": p.Result(), "reason": p.Reason.String(), "seconds": p.Seconds(),
+	}
+	if p.Detail != "" {
+		m["detail"] = p.Detail
+	}
+	return m
+}
+
+// end prints the result by print, if there is any, and makes the error of the command of
+// how the playing has ended: a human who leaves is none.
+func (a *arena) end(ctx context.Context, playing error, print func() error) error {
+	if a.saved != nil {
+		if err := a.saved.Close(); err != nil && playing == nil {
+			playing = fmt.Errorf("--save: %w", err)
+		}
+		if a.games == 0 {
+			os.Remove(a.saved.Name()) // nothing is in it
+		}
+	}
+	if a.games > 0 {
+		if err := print(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
+	case playing == player.ErrLeft: // not for another reason
+		return nil
+	}
+	return playing
+}
+
+// standingJSON is how somebody has fared as JSON.
+func standingJSON(s referee.Standing) map[string]any {
+	return map[string]any{
+		"player": s.Name, "score": s.Score(), "error": s.Error(), "wins": s.Wins, "ties": s.Ties, "losses": s.Losses,
+		"faults": s.Faults, "moves": s.Moves, "mean_seconds": s.Mean().Seconds(), "longest_seconds": s.Longest.Seconds(),
+	}
+}
+
+// seconds is a time in a table.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
+
+// columns prints rows, the first column to the left and the others to the right.
+func columns(out io.Writer, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString("  " + pad + cell)
+			}
+		}
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+	}
+}

@@ -1,0 +1,139 @@
+package play
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/search"
+)
+
+// scoreCommand is of Connect N alone: in other games a move is more than a digit, or a
+// position has no number of squares that are left.
+func scoreCommand(games game.Kinds) *cli.Command {
+	return command.OfGame(games, &cli.Command{
+		Name:  "score",
+		Usage: "the scores of positions of Connect N, in the notation of other solvers",
+		Description: "Each line of stdin is the columns of the moves from the start, counted from 1 and without blanks: 44455.\n" +
+			"It comes back with its score: (W·H + 2 − n)/2, rounded down, for n stones on the board when the game is\n" +
+			"won; negative if the player to move loses, 0 of a tie. Sums of nodes and seconds go to stderr.",
+		Flags: scoreFlags(),
+	}, score)
+}
+
+func scoreFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.BoolFlag{Name: "weak", Usage: "only who wins: 1, 0 or -1, which is found sooner"},
+		&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position, with its nodes and seconds"},
+	}, searchFlags(byDefault)...)
+}
+
+// ofColumns are the games that are Connect N.
+func ofColumns(games game.Kinds) game.Kinds {
+	return command.Which(games, func(g game.Game) bool {
+		_, ok := g.(*connectn.Rules)
+		return ok
+	})
+}
+
+// mostColumns is how many columns have a digit.
+const mostColumns = 9
+
+// score is play score.
+func score(c *cli.Context, kind game.Kind) error {
+	if err := command.NoArguments(c, ": positions come on stdin"); err != nil {
+		return err
+	}
+	made, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	g, ok := made.(*connectn.Rules)
+	if n := len(made.Moves(nil, made.Start())); !ok || n > mostColumns {
+		return command.Usagef("%s: a column is a digit, so there may be %d at most", made.Spec(), mostColumns)
+	}
+	o, err := searchOptions(c)
+	if err != nil {
+		return err
+	}
+	s, err := search.New(g, o)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	var positions int
+	var nodes uint64
+	var took time.Duration
+	err = command.EachLine(ctx, c, "columns", func(line string) (game.Position, error) { return parseColumns(g, line) },
+		func(out io.Writer, line string, p game.Position) error {
+			r, err := s.Search(ctx, p, search.Limit{Weak: c.Bool("weak")})
+			if err == nil && !r.Exact {
+				err = command.ErrInterrupted
+			}
+			if err != nil {
+				return err
+			}
+			positions, nodes, took = positions+1, nodes+r.Nodes, took+r.Time
+			n := scoreOf(g, p, r.Value, c.Bool("weak"))
+			if c.Bool("json") {
+				return json.NewEncoder(out).Encode(map[string]any{"line": line, "score": n, "nodes": r.Nodes, "seconds": r.Time.Seconds()})
+			}
+			_, err = fmt.Fprintln(out, line, n)
+			return err
+		})
+	if positions > 0 && (err == nil || errors.Is(err, command.ErrTold) || errors.Is(err, command.ErrInterrupted)) {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d positions, %d nodes in %.2f s\n", c.App.Name, positions, nodes, took.Seconds())
+	}
+	return err
+}
+
+// scoreOf is the score of a position of value v, for the player to move; weak: its sign.
+func scoreOf(g *connectn.Rules, p game.Position, v game.Value, weak bool) int {
+	n := 1
+	if !weak {
+		n = (g.Tiers() + 2 - g.Tier(p) - v.Remoteness()) / 2
+	}
+	switch v.Outcome().For(g.ToMove(p)) {
+	case game.Wins:
+		return n
+	case game.Loses:
+		return -n
+	}
+	return 0
+}
+
+// parseColumns makes the moves of a line of columns, digits from 1.
+func parseColumns(g *connectn.Rules, line string) (p game.Position, err error) {
+	p = g.Start()
+	columns := len(g.Moves(nil, p))
+	var moves []game.Move
+	for i := range len(line) {
+		column := int(line[i]) - '1'
+		if column < 0 || column >= columns {
+			return 0, fmt.Errorf("move %d: expected a column, 1 to %d, found %q", i+1, columns, line[i])
+		}
+		if moves = g.Moves(moves[:0], p); len(moves) == 0 {
+			return 0, fmt.Errorf("move %d: the game is finished before it", i+1)
+		}
+		name, to := strconv.Itoa(column), p
+		for _, m := range moves {
+			if m.Name == name {
+				to = m.To
+			}
+		}
+		if to == p {
+			return 0, fmt.Errorf("move %d: column %c is full", i+1, line[i])
+		}
+		p = to
+	}
+	return p, nil
+}

@@ -1,0 +1,127 @@
+package cmd_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stopped starts a command, sends it a Ctrl-C when it has printed a line that begins so
+// and a file is there, if one is named, and returns how it ends.
+func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (status int, stdout, stderr string) {
+	t.Helper()
+	cmd := command(dir, line)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	if typed != nil {
+		cmd.Stdin = typed
+	}
+	start(t, cmd)
+	hangs := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer hangs.Stop()
+	var said strings.Builder
+	for lines := bufio.NewReader(out); ; {
+		text, err := lines.ReadString('\n')
+		said.WriteString(text)
+		if after != "" && strings.HasPrefix(text, after) {
+			if after = ""; there != "" {
+				waitFor(t, filepath.Join(dir, there))
+			}
+			cmd.Process.Signal(os.Interrupt)
+		}
+		if err != nil {
+			break
+		}
+	}
+	cmd.Wait()
+	return exitStatus(cmd), said.String(), errs.String()
+}
+
+// TestMatchStops wants a Ctrl-C to end a match, a tournament and an engine at once, with
+// the result of what has been played, whoever is thinking.
+func TestMatchStops(t *testing.T) {
+	dir := t.TempDir()
+	// An engine that moves at once in its first game, and then thinks for ever.
+	const thinker = `games=0
+while read -r id command rest; do
+case $command in clear_board) games=1;; genmove) [ $games = 1 ] && { echo $$ >thinks; sleep 1000 & echo $! >child; wait; };; esac
+case $command in genmove) answer=0;; *) answer=;; esac
+printf '=%s %s\n\n' $id $answer
+done
+`
+	if err := os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	silent, w, err := os.Pipe() // of a human who types nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	defer w.Close()
+	for _, tt := range []struct {
+		line, after, there, said string
+		typed                    *os.File
+	}{
+		{"play match connectn --games 100000 --time 1h --save kept random random", "game 3,", "", "\nrandom     ", nil},
+		{"play match connectn --width 7 --height 6 --connect 4 --time 1h random machine", "X (random)", "", "", nil},
+		{"play match connectn --width 1 --height 2 --connect 2 --games 2 --time 1h program:./thinker program:./thinker", "game 1,", "child", "\nprogram:./thinker      ", nil},
+		{"play match connectn random human", "O to move", "", "", silent},
+		{"play tournament connectn --games 100000 random random random", "game 3,", "", "\n3 random", nil},
+	} {
+		status, stdout, stderr := stopped(t, dir, tt.line, tt.after, tt.there, tt.typed)
+		if status != 130 || stderr != "play: stopped\n" || !strings.Contains(stdout, tt.said) {
+			t.Errorf("%s: exit status %d, %q, %s", tt.line, status, stderr, stdout)
+		}
+	}
+	if status, stdout, stderr := ran(command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
+		t.Errorf("what was kept: exit status %d, %s%s", status, stdout, stderr)
+	}
+	// Nothing goes on thinking.
+	for _, name := range []string{"thinks", "child"} {
+		pid, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := false
+		for range 100 {
+			stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+			if gone = err != nil || strings.Contains(string(stat), ") Z "); gone {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if !gone {
+			t.Errorf("%s goes on", name)
+		}
+	}
+
+	cmd := command(dir, "play engine connectn --width 7 --height 6 --connect 4 --time 1h")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	io.WriteString(stdin, "name\ngenmove first\n")
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "= treereduce\n" {
+		t.Fatal(line, err)
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	if status := exitStatus(cmd); status != 130 {
+		t.Errorf("engine: exit status %d", status)
+	}
+}

@@ -1,0 +1,23 @@
+// Play plays games, and searches them.
+//
+//	play connectn --width 5 --height 4 --connect 3 human machine
+//	play find-winner connectn --width 5 --height 4 --connect 3 1 1 2
+//	play score connectn --width 7 --height 6 --connect 4 <positions
+//	play experiment memo
+//	play match connectn --games 10 machine:depth=4 'program:python3 engine.py'
+//	play tournament connectn --games 10 random table machine
+//	play replay games
+//	play engine connectn
+//
+// play help, and play COMMAND --help, list everything.
+//
+// Exit status: 0 done, 1 failed (a line that could not be read, output that could not be
+// written too), 2 wrong usage, 130 stopped by Ctrl-C.
+package main
+
+import (
+	"github.com/treereduce/treereduce/cli/play"
+	"github.com/treereduce/treereduce/game/all"
+)
+
+func main() { play.Main(all.Kinds()...) }

@@ -1,0 +1,112 @@
+package cmd_test
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A talk is a command that goes on, which is told something now and then.
+type talk struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	stderr strings.Builder
+}
+
+// talkTo starts a command.
+func talkTo(t *testing.T, line string) *talk {
+	t.Helper()
+	k := &talk{cmd: command(t.TempDir(), line)}
+	var err error
+	if k.stdin, err = k.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := k.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.stdout, k.cmd.Stderr = bufio.NewReader(out), &k.stderr
+	start(t, k.cmd)
+	return k
+}
+
+// says wants the next line to be such.
+func (k *talk) says(t *testing.T, want string) {
+	t.Helper()
+	if got, err := k.stdout.ReadString('\n'); got != want+"\n" {
+		t.Fatalf("%v: %q, %v, want %q", k.cmd, got, err, want)
+	}
+}
+
+// stopped sends a signal and wants the command to end soon, with exit status 130; it
+// returns what it said.
+func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
+	t.Helper()
+	k.cmd.Process.Signal(signal)
+	begun := time.Now()
+	rest, err := io.ReadAll(k.stdout)
+	k.cmd.Wait()
+	if status := exitStatus(k.cmd); status != 130 || err != nil || time.Since(begun) > 5*time.Second {
+		t.Errorf("%v: exit status %d after %v, %v", k.cmd, status, time.Since(begun), err)
+	}
+	return string(rest), k.stderr.String()
+}
+
+// TestPlayAnswers wants an answer to each line before the next one comes.
+func TestPlayAnswers(t *testing.T) {
+	score := talkTo(t, "play score connectn --width 4 --height 3 --connect 3")
+	for _, line := range []string{"1 -1", "12 2", "121 -2"} {
+		moves, _, _ := strings.Cut(line, " ")
+		io.WriteString(score.stdin, moves+"\n")
+		score.says(t, line)
+	}
+	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, \d+ nodes in \d+\.\d\d s\nplay: stopped\n$`).MatchString(said) {
+		t.Errorf("%q", said)
+	}
+	find := talkTo(t, "play find-winner connectn --width 2 --height 2 --connect 2")
+	io.WriteString(find.stdin, "0 1 0\n")
+	for _, line := range []string{" X .", " X O", " 0 1", `"XXO " is finished: X wins`} {
+		find.says(t, line)
+	}
+	find.stdin.Close()
+	if err := find.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPlayStops stops searches and games by Ctrl-C: a search answers with the best move so
+// far, if it is one that has it; whoever waits for a human ends.
+func TestPlayStops(t *testing.T) {
+	const large = "connectn --width 7 --height 6 --connect 4 "
+	for _, test := range []struct {
+		line   string
+		signal os.Signal
+		says   string
+	}{
+		{"find-winner " + large + "--threads 1 --start", os.Interrupt, `\n"  +", X to move: not proven, \d+ moves ahead\nbest move so far: \d\n\d+ positions, \d+ look-ups in \d+\.\d\d s\n$`},
+		{"find-winner " + large + "--by plain --start", os.Interrupt, `^$`},
+		{"find-winner " + large + "--by memo --start", syscall.SIGTERM, `^$`},
+		{"score " + large, os.Interrupt, `^$`},
+		{"experiment memo" + strings.TrimPrefix(large, "connectn"), os.Interrupt, `^$`},
+		{large + "human human", os.Interrupt, `\nX to move\n$`},
+		{large + "human machine", syscall.SIGTERM, `^Who begins, human or machine\?\n$`},
+		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6\n$`},
+	} {
+		k := talkTo(t, "play "+test.line)
+		if strings.HasPrefix(test.line, "score") {
+			io.WriteString(k.stdin, "\n")
+		}
+		time.Sleep(500 * time.Millisecond)
+		said, stderr := k.stopped(t, test.signal)
+		if !regexp.MustCompile(test.says).MatchString(said) || stderr != "play: stopped\n" {
+			t.Errorf("%s: %q, %q, want %s", test.line, said, stderr, test.says)
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package connectn
+
+import (
+	"math/bits"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// This file is Connect N as a search likes it: a bit for each stone, at the places that
+// stones gives them (board.go).
+//
+// The words of a State: the stones of the player to move; all stones; the squares that
+// would complete a line of the player to move, whether they can be played yet or not;
+// those of the other player.
+const (
+	stateOwn = iota
+	stateAll
+	stateWins
+	stateThreats
+)
+
+// forms are the boards of bits that a search needs.
+type forms struct {
+	squares int
+	board   uint64    // all squares
+	bottom  uint64    // the lowest row
+	guard   uint64    // above the top row
+	even    uint64    // the lowest row, the third, …
+	follow  uint64    // the top row, the third from the top, …
+	middle  uint64    // the columns of the middle third
+	center  [64]int32 // of a square: more near the middle column
+	column  [64]uint8 // of a square
+}
+
+func (f *forms) init(r *Rules) {
+	f.squares = r.width * r.height
+	for c := range r.width {
+		f.bottom |= 1 << r.shift(c)
+		f.guard |= 1 << (r.shift(c) + uint(r.height))
+		side := min(c, r.width-1-c)
+		for row := range r.height {
+			at := r.shift(c) + uint(row)
+			f.board |= 1 << at
+			if row%2 == 0 {
+				f.even |= 1 << at
+			}
+			if (r.height-1-row)%2 == 0 {
+				f.follow |= 1 << at
+			}
+			if 3*side >= r.width-1 {
+				f.middle |= 1 << at
+			}
+			f.column[at] = uint8(c)
+			f.center[at] = int32(side) * centerRank
+		}
+	}
+}
+
+// spots are the squares that would complete a line of x, taken or not.
+func (r *Rules) spots(x uint64) uint64 {
+	switch {
+	case r.connect != 4:
+		return r.spotsOfAny(x)
+	case r.height == 6: // shifts by constants
+		return x<<1&(x<<2)&(x<<3) | spotsOfFour(x, 6) | spotsOfFour(x, 7) | spotsOfFour(x, 8)
+	}
+	return x<<1&(x<<2)&(x<<3) | spotsOfFour(x, r.bits-1) | spotsOfFour(x, r.bits) | spotsOfFour(x, r.bits+1)
+}
+
+// spotsOfFour is spots for lines of four in a direction, of which a step is so many bits.
+func spotsOfFour(x uint64, step uint) uint64 {
+	pair := x & (x << (step & 63))
+	after := pair << (step & 63)
+	three := pair & after
+	return three<<(step&63) | three>>(3*step&63) | after&(x>>(step&63)) | x<<(step&63)&(pair>>(2*step&63))
+}
+
+// spotsOfAny is spots for lines of any length: all but one of the line's squares.
+func (r *Rules) spotsOfAny(x uint64) uint64 {
+	var s uint64
+	for _, d := range [4]uint{1, r.bits - 1, r.bits, r.bits + 1} {
+		for hole := range r.connect {
+			line := r.forms.board
+			for i := range r.connect {
+				if i < hole {
+					line &= x << (uint(hole-i) * d)
+				} else if i > hole {
+					line &= x >> (uint(i-hole) * d)
+				}
+			}
+			s |= line
+		}
+	}
+	return s
+}
+
+// MaxMoves is a move for each column.
+func (r *Rules) MaxMoves() int { return r.width }
+
+// Root takes p as it is, not its mirror image.
+func (r *Rules) Root(n *game.Node, p game.Position) {
+	mover := r.ToMove(p)
+	own, other := r.stones(p, mover), r.stones(p, mover.Other())
+	n.State = game.State{own, own | other, r.spots(own), r.spots(other)}
+	n.Key = p
+}
+
+// MoveOf numbers moves by their columns.
+func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
+	c := int(move)
+	return game.Move{Name: strconv.Itoa(c), To: p + drop(r.column(p, c), r.ToMove(p))<<r.shift(c)}
+}
+
+// What makes a move promising.
+const (
+	spotRank   = 1 << 10 // a square that would win
+	spentRank  = 768     // less for one that the opponent must take at once
+	goodRank   = 64      // a square that one gets if all columns are filled one by one
+	centerRank = 64      // a column nearer to the middle
+)
+
+// quick is how many empty squares are soon seen through.
+const quick = 10
+
+// Expand follows the threats: it takes a win, and leaves out moves that lose at once.
+func (r *Rules) Expand(n *game.Node) {
+	f := &r.forms
+	own, all := n.State[stateOwn], n.State[stateAll]
+	empty := f.board &^ all
+	possible := (all + f.bottom) & f.board
+	threats := n.State[stateThreats] & empty
+	left := bits.OnesCount64(empty)
+	n.Children = n.Children[:0]
+
+	if n.State[stateWins]&possible != 0 {
+		n.Low, n.High = game.WonIn(1), game.WonIn(1)
+		return
+	}
+	moves := replies(possible, threats)
+	switch {
+	case moves == 0:
+		n.Low, n.High = game.LostIn(2), game.LostIn(2)
+		return
+	case left <= 2:
+		n.Low, n.High = 0, 0
+		return
+	}
+	// No win at once, and no loss at the next move.
+	n.Low, n.High = game.LostIn(4), game.WonIn(3)
+	if left == 3 {
+		n.Low = 0
+	}
+	if !n.NoBounds {
+		r.bounds(n, own, all, empty, possible, left)
+		if n.Low >= n.Beta || n.High <= n.Alpha {
+			return
+		}
+	}
+
+	second := uint64(left^f.squares) & 1 // is to move
+	x, good := own, f.even
+	if second != 0 {
+		x, good = all^own, f.board&^f.even
+	}
+	fold := !n.NoFold && 2*left > f.squares
+	for rest := moves; rest != 0; rest &= rest - 1 {
+		m := rest & -rest
+		spots := r.spots(own | m)
+		after := spots & (empty ^ m)
+		next := possible ^ m | m<<1&f.board
+		if replies(next, after) == 0 {
+			n.Children = n.Children[:0]
+			n.Low, n.High = game.WonIn(3), game.WonIn(3)
+			return
+		}
+		at := bits.TrailingZeros64(m)
+		rank := int32(bits.OnesCount64(after))*spotRank + f.center[at]
+		if after&next != 0 {
+			rank -= spentRank
+		}
+		if m&good != 0 {
+			rank += goodRank
+		}
+		n.Children = append(n.Children, game.Child{
+			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},
+			Key:    x + all + m + m&(second-1),
+			Rank:   rank,
+			Move:   uint16(f.column[at]),
+			Square: uint8(at),
+			Quick:  after&next != 0 || left <= quick,
+		})
+		if fold {
+			r.fold(&n.Children[len(n.Children)-1])
+		}
+	}
+	// All wins in three are found.
+	n.High = min(n.High, game.WonIn(5))
+	if left < 5 {
+		n.High = min(n.High, 0)
+	}
+	if n.Low >= n.Beta || n.High <= n.Alpha {
+		n.Children = n.Children[:0]
+	}
+}
+
+// replies are the moves that do not lose at once against threats.
+func replies(possible, threats uint64) uint64 {
+	if now := threats & possible; now != 0 {
+		if now&(now-1) != 0 {
+			return 0
+		}
+		possible = now
+	}
+	return possible &^ (threats >> 1)
+}
+
+// bounds are what can be said without looking ahead. Where no line of a player's is open
+// any more, he does not win.
+//
+// The player who is not to move may be able to follow: to answer every move in its own
+// column. He can, if in every column an even number of squares is empty; the squares at
+// odd distances above the stones are his, and his opponent, who gets at most the others,
+// does not win if they make no line with his stones. A square that wins for the follower,
+// at such a distance, he need not reach: under it the column is out of play, as the
+// opponent must not enter there, but has to when all else is filled; so such a column may
+// also have an odd number, and the follower wins. (The rule claimeven of V. Allis, A
+// knowledge-based approach of Connect-Four, 1988, in all columns at once, and zugzwang.)
+//
+// The player to move becomes the follower by a move in a column with an odd number.
+func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
+	other := all ^ own
+	if n.Low < 0 && r.lines.in(empty|other) == 0 {
+		n.Low = 0
+	}
+	if n.High > 0 && r.lines.in(empty|own) == 0 {
+		n.High = 0
+	}
+	odd := possible & r.forms.follow
+	if n.High > n.Alpha {
+		if holds, wins := r.follows(other, own, n.State[stateThreats], empty, odd); wins {
+			n.High = game.LostIn(left &^ 1)
+		} else if holds {
+			n.High = min(n.High, 0)
+		}
+	}
+	for rest := odd; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
+		m := rest & -rest
+		if holds, wins := r.follows(own|m, other, n.State[stateWins], empty^m, odd^m); wins {
+			n.Low = game.WonIn((left - 1) | 1)
+		} else if holds {
+			n.Low = max(n.Low, 0)
+		}
+	}
+}
+
+// follows reports whether the player with these stones and spots, who is not to move, does
+// not lose if he follows, and whether he wins. Odd are the squares in which a column with
+// an odd number of empty ones begins.
+func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, wins bool) {
+	f := &r.forms
+	inOdd := f.has(odd)
+	reach := empty & (f.follow ^ (inOdd - inOdd>>(uint(r.height)&63)))
+	traps := spots & reach
+	if inOdd&^f.has(traps) != 0 {
+		return false, false
+	}
+	traps |= f.guard
+	under := (traps - f.bottom) &^ traps // the lowest trap of each column
+	if r.lines.in(opponents|empty&under&^reach) != 0 {
+		return false, false
+	}
+	return true, traps != f.guard || r.lines.in(stones|reach) != 0
+}
+
+// has are the guards of the columns in which there is one of these squares.
+func (f *forms) has(squares uint64) uint64 { return ((squares | f.guard) - f.bottom) & f.guard }
+
+// Assess counts the squares that would win, more where they will be one's own: the first
+// player gets those at an even height, from 0, if all columns are filled one by one.
+func (r *Rules) Assess(n *game.Node) int {
+	f := &r.forms
+	own, all := n.State[stateOwn], n.State[stateAll]
+	empty := f.board &^ all
+	mine, yours := n.State[stateWins]&empty, n.State[stateThreats]&empty
+	good, bad := f.even, f.board&^f.even
+	if (bits.OnesCount64(empty)^f.squares)&1 != 0 {
+		good, bad = bad, good
+	}
+	score := 16*(bits.OnesCount64(mine)-bits.OnesCount64(yours)) +
+		24*(bits.OnesCount64(mine&good)-bits.OnesCount64(yours&bad)) +
+		2*(bits.OnesCount64(own&f.middle)-bits.OnesCount64((all^own)&f.middle))
+	return max(-400, min(score, 400))
+}
+
+// Evaluate is Assess of a position.
+func (r *Rules) Evaluate(p game.Position) int {
+	var n game.Node
+	r.Root(&n, p)
+	return r.Assess(&n)
+}
+
+// fold takes the mirror image of a child if its key is the smaller one.
+func (r *Rules) fold(c *game.Child) {
+	if key := r.mirror(c.Key); key < c.Key {
+		c.Key = key
+		for i, w := range c.State {
+			c.State[i] = r.mirror(w)
+		}
+	}
+}
+
+// mirror turns a board of bits, or a key, about its middle column.
+func (r *Rules) mirror(x uint64) uint64 {
+	var m uint64
+	column := uint64(1)<<r.bits - 1
+	for range r.width {
+		m = m<<r.bits | x&column
+		x >>= r.bits
+	}
+	return m
+}

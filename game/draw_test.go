@@ -1,0 +1,38 @@
+package game_test
+
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
+)
+
+// own is a game with a rule of its own.
+type own struct{ game.Game }
+
+func (own) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 2} }
+
+func TestDrawRuleOf(t *testing.T) {
+	columns, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		g    game.Game
+		want game.DrawRule
+	}{
+		"it ends anyhow":         {columns, game.DrawRule{}},
+		"it may go on for ever":  {cross, game.DrawRule{Repetitions: 3, Plies: 1000}},
+		"it has a rule, cycles":  {own{cross}, game.DrawRule{Repetitions: 2}},
+		"it has a rule, but end": {own{columns}, game.DrawRule{Repetitions: 2}},
+	} {
+		if got := game.DrawRuleOf(tt.g); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package gtp
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Client is the controller's side: it asks an engine. One question at a time.
+type Client struct {
+	in     *bufio.Reader
+	out    io.Writer
+	lastID int
+	line   int   // of the engine's output, read last
+	broken error // nothing can be asked any more
+}
+
+// NewClient is a client of the engine that answers on r what is written to w.
+func NewClient(r io.Reader, w io.Writer) *Client {
+	return &Client{in: bufio.NewReader(r), out: w}
+}
+
+// A Refusal is the error of an engine that answers with a question mark.
+type Refusal struct{ Command, Message string }
+
+func (r *Refusal) Error() string { return fmt.Sprintf("it refuses %q: %s", r.Command, r.Message) }
+
+// A ProtocolError is an answer that is none: not what the protocol demands.
+type ProtocolError struct {
+	Line        int // of all that the engine has written, from 1
+	Want, Found string
+}
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("line %d: expected %s, found %s", e.Line, e.Want, e.Found)
+}
+
+// Do asks, and returns the answer: its lines, with \n between them. The error of an
+// engine that has ended is io.ErrUnexpectedEOF. After any error but a *Refusal nothing
+// can be asked any more; if it is that of ctx, the reading goes on until r is at its end:
+// who made the client closes r, or ends the engine.
+func (c *Client) Do(ctx context.Context, name string, args ...string) (string, error) {
+	if c.broken != nil {
+		return "", c.broken
+	}
+	c.lastID = c.lastID%maxID + 1
+	command := Command{ID: c.lastID, Name: name, Args: args}
+	if again, ok, err := ParseCommand(command.String()); err != nil || !ok || again.String() != command.String() || len(again.Args) != len(args) {
+		return "", fmt.Errorf("%q cannot be said in a line", command)
+	}
+	type answer struct {
+		text string
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		text, err := c.ask(command)
+		answered <- answer{text, err}
+	}()
+	select {
+	case a := <-answered:
+		if refusal := new(Refusal); a.err != nil && !errors.As(a.err, &refusal) {
+			c.broken = a.err
+		}
+		return a.text, a.err
+	case <-ctx.Done():
+		c.broken = context.Cause(ctx)
+		return "", c.broken
+	}
+}
+
+// ask writes a command and reads the answer.
+func (c *Client) ask(command Command) (string, error) {
+	_, deaf := io.WriteString(c.out, command.String()+"\n")
+	text, refused, err := c.read(command.ID) // who does not listen may have said why
+	switch {
+	case err == nil && deaf != nil:
+		return "", fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, deaf)
+	case err == nil && refused:
+		return "", &Refusal{Command: strings.Join(append([]string{command.Name}, command.Args...), " "), Message: text}
+	}
+	return text, err
+}
+
+// next is the next line of the engine.
+func (c *Client) next() (string, error) {
+	c.line++
+	line, err := readLine(c.in)
+	switch {
+	case err == io.EOF:
+		return "", io.ErrUnexpectedEOF
+	case errors.Is(err, errLongLine):
+		return "", c.errorf("an answer", err.Error())
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	return clean(line), nil
+}
+
+func (c *Client) errorf(want, found string) error {
+	return &ProtocolError{Line: c.line, Want: want, Found: found}
+}
+
+// read reads the answer to the command of a number. Empty lines before it are passed
+// over.
+func (c *Client) read(id int) (text string, refused bool, err error) {
+	line := ""
+	for strings.TrimSpace(line) == "" {
+		if line, err = c.next(); err != nil {
+			return "", false, err
+		}
+	}
+	mark := line[0]
+	if mark != '=' && mark != '?' {
+		return "", false, c.errorf("an answer that begins with = or ?", strconv.Quote(line))
+	}
+	number, first, _ := strings.Cut(line[1:], " ")
+	if number != strconv.Itoa(id) {
+		return "", false, c.errorf(fmt.Sprintf("the answer %c%d", mark, id), strconv.Quote(line))
+	}
+	lines, size := []string{strings.TrimSpace(first)}, len(first)
+	for {
+		if line, err = c.next(); err != nil {
+			return "", false, err
+		}
+		if line == "" {
+			return strings.Trim(strings.Join(lines, "\n"), "\n"), mark == '?', nil
+		}
+		if size += len(line) + 1; size > maxAnswer {
+			return "", false, c.errorf(fmt.Sprintf("an answer of at most %d bytes", maxAnswer), "more")
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+}

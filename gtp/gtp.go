@@ -1,0 +1,112 @@
+// Package gtp is the frame in which programs of any language play: that of the Go Text
+// Protocol, version 2, with a few words of its own where Go's do not fit. One side, the
+// controller, writes commands; the other, the engine, answers each before it reads the
+// next:
+//
+//	12 play first 3        a command: a number (may be missing), a name, arguments
+//	=12                    the answer: = and the number, what it says, an empty line
+//
+//	13 play first 9
+//	?13 illegal move       a refusal: ? instead of =
+//
+// A tab counts as a blank, other control characters as nothing; what follows a # is a
+// comment, and a line with nothing else on it is passed over. An answer may have several
+// lines, none of them empty. Sides are first and second, seconds have a decimal point,
+// and moves are named as the game displays them: docs/engines.md has every command.
+//
+// The package knows lines and numbers. What a command means, and what moves and games
+// are, is for those who answer and ask.
+package gtp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// What the other side may say at most: nobody can make this one keep more.
+const (
+	maxLine   = 1 << 16 // bytes of a line
+	maxAnswer = 1 << 20 // bytes of all lines of an answer
+)
+
+// maxID is the largest number of a command: 31 bits, as the protocol has it.
+const maxID = 1<<31 - 1
+
+// A Command is one line of a controller.
+type Command struct {
+	ID   int // -1: it has no number
+	Name string
+	Args []string
+}
+
+// String is the command as a line, without its end.
+func (c Command) String() string {
+	words := append([]string{c.Name}, c.Args...)
+	if c.ID >= 0 {
+		words = append([]string{strconv.Itoa(c.ID)}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// ParseCommand reads a line. ok is false if there is nothing on it but blanks and a
+// comment. Of a line that has a number and nothing else, the number comes with the error.
+func ParseCommand(line string) (c Command, ok bool, err error) {
+	line, _, _ = strings.Cut(clean(line), "#")
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return Command{}, false, nil
+	}
+	c.ID = -1
+	if strings.Trim(words[0], "0123456789") == "" {
+		id, err := strconv.Atoi(words[0])
+		if err != nil || id > maxID {
+			return c, true, fmt.Errorf("expected a number up to %d, found %s", maxID, words[0])
+		}
+		c.ID, words = id, words[1:]
+		if len(words) == 0 {
+			return c, true, fmt.Errorf("expected a command after the number %d", id)
+		}
+	}
+	c.Name, c.Args = words[0], words[1:]
+	return c, true, nil
+}
+
+// clean takes control characters out of a line: a tab becomes a blank.
+func clean(line string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\t':
+			return ' '
+		case c < ' ' || c == 0x7f:
+			return -1
+		}
+		return c
+	}, line)
+}
+
+// errLongLine is returned by readLine for a line of which the end has been passed over.
+var errLongLine = fmt.Errorf("a line of more than %d bytes", maxLine)
+
+// readLine returns the next line without its end. The last one need not have an end.
+func readLine(r *bufio.Reader) (string, error) {
+	var line []byte
+	for long := false; ; {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && (err != io.EOF || len(line) == 0 && !long):
+			return "", err
+		case long:
+			return "", errLongLine
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+	}
+}

@@ -1,0 +1,70 @@
+// Package datadir is the flags of command lines that name a data directory, or a file,
+// on this machine or in HDFS, and what they name.
+package datadir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/table"
+)
+
+// byDefault is the data directory where none is named.
+const byDefault = "all_data"
+
+// Open opens the data directory of a command line that looks at what is there. A name
+// without hdfs:// is first looked for on this machine, then in the default file system of
+// a cluster.
+func Open(c *cli.Context) (*filesys.Place, error) { return OpenDir("data", c.String("data")) }
+
+// OpenDir is Open of the data directory of that name, which a flag gives.
+func OpenDir(flag, name string) (*filesys.Place, error) {
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
+		if name, err = hadoop.InDefault(name); err != nil {
+			return nil, Misnamed(flag, err)
+		}
+	}
+	return OpenFile(flag, name)
+}
+
+// OpenFile opens the file system of the name that a flag gives.
+func OpenFile(flag, name string) (*filesys.Place, error) {
+	place, err := filesys.Open(name)
+	return place, Misnamed(flag, err)
+}
+
+// Misnamed makes an error of usage of one that a flag's name has earned.
+func Misnamed(flag string, err error) error {
+	if e := new(hadoop.NameError); errors.As(err, &e) {
+		return command.Usagef("--%s %w", flag, err)
+	}
+	return err
+}
+
+// Flag names the data directory.
+func Flag() cli.Flag {
+	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)", Value: byDefault}
+}
+
+// WithTable calls do with the table of the data directory of a command line, which is
+// that of one of the games.
+func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *filesys.Place) error) error {
+	place, err := Open(c)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	t, err := table.Open(place.FS, place.Path, games.Parse)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return do(t, place)
+}

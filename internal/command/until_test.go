@@ -1,0 +1,80 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// What is read until the end is what was written, in pieces of any size; a read that waits
+// ends when the context does, and nothing is read after it.
+func TestUntil(t *testing.T) {
+	text := strings.Repeat("0123456789", 20_000)
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, r := range []io.Reader{strings.NewReader(text), iotest.DataErrReader(strings.NewReader(text)), iotest.HalfReader(strings.NewReader(text))} {
+		if got, err := io.ReadAll(iotest.OneByteReader(command.Until(ctx, r))); err != nil || string(got) != text {
+			t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
+		}
+	}
+	failing := errors.New("failing")
+	if _, err := io.ReadAll(command.Until(ctx, iotest.ErrReader(failing))); !errors.Is(err, failing) {
+		t.Error(err)
+	}
+
+	waiting, w := io.Pipe()
+	defer w.Close()
+	r := command.Until(ctx, waiting)
+	time.AfterFunc(20*time.Millisecond, cancel)
+	for range 2 {
+		if n, err := r.Read(make([]byte, 10)); n != 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	}
+}
+
+// An answer goes out whole before the next line is read; a wrong line is told at once; an
+// error of an answer ends it all, with what was written of it.
+func TestEachLine(t *testing.T) {
+	var out, told strings.Builder
+	log := ""
+	app := &cli.App{Name: "test", Action: func(c *cli.Context) error {
+		return command.EachLine(t.Context(), c, "a word", func(line string) (game.Position, error) {
+			log += out.String() + told.String() + "|"
+			if line == "bad" {
+				return 0, errors.New("no")
+			}
+			return game.Position(len(line)), nil
+		}, func(w io.Writer, line string, p game.Position) error {
+			io.WriteString(w, line)
+			if p == 3 {
+				return errors.New("three")
+			}
+			return nil
+		})
+	}}
+	for stdin, want := range map[string]struct {
+		status         int
+		out, told, log string
+	}{
+		"a\r\nbad\nbb": {1, "abb", "test: stdin:2: expected a word (no), found \"bad\"\n", "|a|atest: stdin:2: expected a word (no), found \"bad\"\n|"},
+		"a\nccc\nbb":   {1, "accc", "test: three\n", "|a|"},
+		"":             {0, "", "", ""},
+	} {
+		out.Reset()
+		told.Reset()
+		log = ""
+		status := command.Run(app, []string{"test"}, strings.NewReader(stdin), &out, &told)
+		if status != want.status || out.String() != want.out || told.String() != want.told || log != want.log {
+			t.Errorf("%q: status %d, %q, %q, %q", stdin, status, out.String(), told.String(), log)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package search
+
+import "github.com/treereduce/treereduce/game"
+
+// deepen looks one ply ahead, then two, and so on: what is learnt on the way orders the
+// moves of the next step so well that it costs little, and there is always a best move.
+// It ends when the value is proven, at the depth of the limit, or when another step would
+// not be through in time.
+//
+// Moves that lead back do not trap it, as it never looks further than its depth; and what
+// the table knows of a depth is true whatever the way there. So a draw is no more than
+// what nobody has won by then, and a shorter win is always preferred.
+func (t *task) deepen() {
+	full := t.s.table.full
+	for depth := 1; depth < full; depth++ {
+		if depth > 2 && !t.clock.worthwhile() {
+			return
+		}
+		ply := depth
+		if depth >= t.left {
+			ply = full
+		}
+		score, ok := t.ask(-infinite, infinite, ply)
+		if !ok {
+			return
+		}
+		t.score, t.depth = score, depth
+		within := depth
+		if ply == full || t.exact {
+			within = game.MaxRemoteness
+		}
+		switch {
+		case score > mate && game.WonIn(within) <= score, score < -mate && game.LostIn(within) >= score, t.exact:
+			t.low, t.high = score, score
+		case score > mate:
+			t.low = max(t.low, score)
+		case score < -mate:
+			t.high = min(t.high, score)
+		}
+		if t.solved() || depth == t.limit.Depth || depth >= t.left {
+			return
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package search
+
+import "github.com/treereduce/treereduce/game"
+
+// expander is what a worker sees of a game: game.Searched, or its plain moves.
+type expander interface {
+	Root(n *game.Node, p game.Position)
+	Expand(n *game.Node)
+	Assess(n *game.Node) int
+	MoveOf(p game.Position, move uint16) game.Move
+}
+
+// plain is any game, searched by its plain moves: all that is known of a position is
+// whether it is finished. The first word of a State is the position, which is its own key
+// too; moves are numbered as they come. It serves one worker.
+type plain struct {
+	game.Game
+	mover    bool // values are of the player to move: every move is an opponent's
+	evaluate func(p game.Position) int
+	moves    []game.Move
+}
+
+func newPlain(g game.Game) *plain {
+	p := &plain{Game: g, mover: g.Values().OfMover, evaluate: func(game.Position) int { return 0 }}
+	if e, ok := g.(game.Evaluator); ok {
+		p.evaluate = e.Evaluate
+	}
+	return p
+}
+
+func (g *plain) Root(n *game.Node, p game.Position) { n.State[0], n.Key = p, p }
+
+func (g *plain) Expand(n *game.Node) {
+	p := n.State[0]
+	n.Children = n.Children[:0]
+	mover := g.ToMove(p)
+	if v := g.Primitive(p); v != 0 {
+		n.Low = 0
+		switch v.Outcome().For(mover) {
+		case game.Wins:
+			n.Low = game.WonIn(0)
+		case game.Loses:
+			n.Low = game.LostIn(0)
+		}
+		n.High = n.Low
+		return
+	}
+	n.Low, n.High = game.LostIn(1), game.WonIn(1)
+	if n.Leaf {
+		return
+	}
+	g.moves = g.Moves(g.moves[:0], p)
+	for i, m := range g.moves {
+		n.Children = append(n.Children, game.Child{
+			State:  game.State{m.To},
+			Key:    m.To,
+			Move:   uint16(i),
+			Square: uint8(i),
+			Again:  !g.mover && g.ToMove(m.To) == mover,
+		})
+	}
+}
+
+func (g *plain) Assess(n *game.Node) int { return g.evaluate(n.State[0]) }
+
+func (g *plain) MoveOf(p game.Position, move uint16) game.Move { return g.Moves(nil, p)[move] }

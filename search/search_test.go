@@ -1,0 +1,370 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
+)
+
+// parse makes a game of ours.
+func parse(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// board is the spec of a board of Connect N.
+func board(width, height, connect int) string {
+	return fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)
+}
+
+func newSearcher(t testing.TB, g game.Game, o Options) *Searcher {
+	t.Helper()
+	s, err := New(g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// solved is the value of a position, which must be proven.
+func solved(t testing.TB, s *Searcher, p game.Position, l Limit) Result {
+	t.Helper()
+	r, err := s.Search(context.Background(), p, l)
+	if err != nil || !r.Exact {
+		t.Fatalf("%s: %q: exact: %v, error %v", s.g.Spec(), s.g.AppendText(nil, p), r.Exact, err)
+	}
+	return r
+}
+
+// Whole games, from their start.
+func TestStarts(t *testing.T) {
+	for _, tt := range []struct{ spec, want string }{
+		{board(2, 2, 2), "X wins in 3"},
+		{board(3, 3, 3), "tie in 9"},
+		{board(3, 4, 3), "tie in 12"},
+		{board(4, 3, 3), "X wins in 9"},
+		{board(4, 4, 3), "X wins in 9"},
+		{board(4, 5, 3), "X wins in 11"},
+		{board(5, 4, 3), "X wins in 9"},
+		{board(5, 5, 3), "X wins in 9"},
+		{board(4, 4, 4), "tie in 16"},
+		{board(5, 4, 4), "tie in 20"},
+		{board(6, 4, 4), "O wins in 24"},
+		{board(1, 1, 1), "X wins in 1"},
+		{board(1, 63, 2), "tie in 63"},
+		{"mnk width=3 height=3 connect=3", "tie in 9"},
+		{"mnk width=4 height=3 connect=3", ""},
+		{"mancala pits=2 stones=3", ""},
+		{"quickcross width=3 height=2 connect=2", "LOSE in 2"},
+	} {
+		g := parse(t, tt.spec)
+		if tt.want == "" {
+			tt.want = g.Values().Text(gametest.Search(g)[g.Start()])
+		}
+		for _, threads := range []int{1, 2} {
+			s := newSearcher(t, g, Options{Memory: 8 << 20, Threads: threads})
+			r := solved(t, s, g.Start(), Limit{})
+			if got := g.Values().Text(r.Value); got != tt.want {
+				t.Errorf("%s, %d threads: %s, want %s", tt.spec, threads, got, tt.want)
+			}
+			checkLine(t, g, g.Start(), r)
+		}
+	}
+}
+
+// checkLine wants moves of the game, one at least.
+func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
+	t.Helper()
+	if len(r.Line) == 0 {
+		t.Fatalf("%s: %q: no move", g.Spec(), g.AppendText(nil, p))
+	}
+	for _, m := range r.Line {
+		if !slices.Contains(g.Moves(nil, p), m) {
+			t.Fatalf("%s: %q has no move %v", g.Spec(), g.AppendText(nil, p), m)
+		}
+		p = m.To
+	}
+}
+
+// checkAll solves positions of a game, of which the values are known, and wants the
+// value, a first move that keeps it, and the outcome, if no more is asked for.
+func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]game.Value, some int) {
+	t.Helper()
+	s := newSearcher(t, g, o)
+	r := rand.New(rand.NewPCG(1, 2))
+	ties := func(v game.Value) game.Value { // of which the remoteness is not promised
+		if _, ok := g.(game.Searched); !ok && v.Outcome() == game.Tie {
+			return game.NewValue(game.Tie, 0)
+		}
+		return v
+	}
+	for i, p := range slices.Sorted(maps.Keys(values)) {
+		if len(values) > some && r.IntN(len(values)) >= some || g.Primitive(p) != 0 {
+			continue
+		}
+		want := values[p]
+		if i%64 == 0 {
+			s.Forget()
+		}
+		weak := solved(t, s, p, Limit{Weak: true})
+		if weak.Value.Outcome() != want.Outcome() {
+			t.Fatalf("%s, %+v: %q is %s, weakly %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(weak.Value))
+		}
+		got := solved(t, s, p, Limit{})
+		if ties(got.Value) != ties(want) {
+			t.Fatalf("%s, %+v: %q is %s, found %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(got.Value))
+		}
+		checkLine(t, g, p, got)
+		checkLine(t, g, p, weak)
+		if v := g.Values().Before(values[got.Line[0].To]); ties(v) != ties(want) {
+			t.Fatalf("%s, %+v: %q is %s, the best move %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(v))
+		}
+		if v := g.Values().Before(values[weak.Line[0].To]); v.Outcome() != want.Outcome() {
+			t.Fatalf("%s, %+v: %q is %s, the best move %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(v))
+		}
+	}
+}
+
+// Small tables, so that entries go.
+var small = []Options{{Memory: 64 << 10}, {Memory: 4 << 10, Threads: 2}}
+
+// Every position of small boards, and some of others.
+func TestEveryPosition(t *testing.T) {
+	for _, spec := range []string{
+		board(2, 2, 2), board(3, 3, 3), board(4, 3, 3), board(3, 4, 3), board(6, 1, 2), board(1, 6, 2),
+		board(2, 5, 2), board(5, 2, 3), board(4, 2, 1), board(4, 4, 4), board(4, 4, 3), board(2, 7, 4), board(5, 3, 5),
+		"mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "mancala pits=2 stones=3",
+	} {
+		g := parse(t, spec)
+		values := gametest.Search(g)
+		for _, o := range small {
+			checkAll(t, g, o, values, 1000)
+		}
+	}
+}
+
+// Games of any shape: whose turn it is, and how far on a move leads, are at random.
+func TestRandomGames(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		g := gametest.RandomAcyclic(r, 60)
+		values := gametest.Search(g)
+		checkAll(t, g, small[r.IntN(2)], values, 20)
+	}
+}
+
+// Every position of every board of at most 16 squares.
+func TestLongEveryPosition(t *testing.T) {
+	longtest.Skip(t)
+	for width := 1; width <= 16; width++ {
+		for height := 1; width*height <= 16; height++ {
+			for connect := 1; connect <= max(width, height); connect++ {
+				g := parse(t, board(width, height, connect))
+				values := gametest.Search(g)
+				for _, o := range small {
+					checkAll(t, g, o, values, len(values))
+				}
+			}
+		}
+	}
+}
+
+// Nothing that makes the search faster changes a value.
+func TestWithout(t *testing.T) {
+	g := parse(t, board(4, 4, 3))
+	values := gametest.Search(g)
+	all := Techniques(0)
+	for _, one := range ByName() {
+		all |= one
+		checkAll(t, g, Options{Memory: 64 << 10, Without: one}, values, 200)
+	}
+	checkAll(t, g, Options{Memory: 64 << 10, Without: all}, values, 200)
+}
+
+// minimax is what a depth is.
+func minimax(g game.Game, p game.Position, depth int) int {
+	mover := g.ToMove(p)
+	if v := g.Primitive(p); v != 0 {
+		switch v.Outcome().For(mover) {
+		case game.Wins:
+			return game.WonIn(0)
+		case game.Loses:
+			return game.LostIn(0)
+		}
+		return 0
+	}
+	if depth == 0 {
+		if e, ok := g.(game.Evaluator); ok {
+			return e.Evaluate(p)
+		}
+		return 0
+	}
+	best := -infinite
+	for _, m := range g.Moves(nil, p) {
+		score := minimax(g, m.To, depth-1)
+		if g.ToMove(m.To) != mover || g.Values().OfMover {
+			score = -score
+		}
+		best = max(best, fromRoot(score, 1))
+	}
+	return best
+}
+
+// A depth is exactly that depth, on positions at random, one after the other in the same
+// table.
+func TestDepth(t *testing.T) {
+	for _, tt := range []struct {
+		spec  string
+		depth int
+	}{
+		{board(7, 6, 4), 4}, {board(4, 4, 3), 5}, {"mnk width=3 height=3 connect=3", 4},
+		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4},
+	} {
+		g := parse(t, tt.spec)
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, o := range small {
+			s := newSearcher(t, g, o)
+			for range 4 {
+				for _, p := range gametest.Walk(r, g, 12) {
+					if g.Primitive(p) != 0 {
+						continue
+					}
+					depth := 1 + r.IntN(tt.depth)
+					want := minimax(g, p, depth)
+					got, err := s.Search(context.Background(), p, Limit{Depth: depth})
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkLine(t, g, p, got)
+					score := got.Score
+					if got.Exact {
+						score = 0
+						switch got.Value.Outcome() {
+						case game.WinFor(g.ToMove(p)):
+							score = game.WonIn(got.Value.Remoteness())
+						case game.WinFor(g.ToMove(p).Other()):
+							score = game.LostIn(got.Value.Remoteness())
+						}
+					}
+					if score != want {
+						t.Fatalf("%s: %q to depth %d: %d (%+v), minimax has %d", tt.spec, g.AppendText(nil, p), depth, score, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A game with cycles is won where it can be, and nothing is proven where nobody wins.
+func TestCycles(t *testing.T) {
+	g := parse(t, "quickcross width=3 height=2 connect=3")
+	solution := gametest.Solve(g.(game.Cyclic))
+	s := newSearcher(t, g, Options{Memory: 1 << 20})
+	for p := range game.Position(729) {
+		result, in, reached := solution.Value(p)
+		if g.Primitive(p) != 0 || !reached {
+			continue
+		}
+		want := result.In(in)
+		got, err := s.Search(context.Background(), p, Limit{Depth: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Exact && got.Value != want || !got.Exact && want != 0 && want.Remoteness() <= 7 {
+			t.Fatalf("%q is %v, found %v (exact: %v)", g.AppendText(nil, p), want, got.Value, got.Exact)
+		}
+	}
+}
+
+// Whatever the time, there is a move, a win in one is taken, a loss in one prevented, and
+// the limit is kept.
+func TestTime(t *testing.T) {
+	checkTime(t, 12, 100*time.Millisecond, false)
+}
+
+func TestLongTime(t *testing.T) {
+	longtest.Skip(t)
+	checkTime(t, 1000, 200*time.Millisecond, true)
+}
+
+// checkTime holds searches to a limit: the clock's; or, as a machine that is at other
+// work makes anyone late, what they worked.
+func checkTime(t *testing.T, moves int, limit time.Duration, strict bool) {
+	r := rand.New(rand.NewPCG(5, 6))
+	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4")}
+	var searchers []*Searcher
+	for _, g := range games {
+		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))
+	}
+	for n := 0; n < moves; {
+		for i, g := range games {
+			walk := gametest.Walk(r, g, 20)
+			p := walk[r.IntN(len(walk))]
+			if g.Primitive(p) != 0 {
+				continue
+			}
+			n++
+			began, worked := time.Now(), cpuTime(t)
+			got, err := searchers[i].Search(context.Background(), p, Limit{Time: limit})
+			took, worked := time.Since(began), cpuTime(t)-worked
+			if err != nil || took > limit && (strict || worked > 2*limit) {
+				t.Errorf("%s: %q took %v, %v of it at work, error %v", g.Spec(), g.AppendText(nil, p), took, worked, err)
+			}
+			checkLine(t, g, p, got)
+			checkSafe(t, g, p, got.Line[0])
+		}
+	}
+}
+
+// cpuTime is what this process has worked.
+func cpuTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// checkSafe wants a win in one to be taken, and a loss in one prevented.
+func checkSafe(t *testing.T, g game.Game, p game.Position, chosen game.Move) {
+	t.Helper()
+	best := minimax(g, p, 2)
+	after := chosen.To
+	score := minimax(g, after, 1)
+	if g.ToMove(after) != g.ToMove(p) || g.Values().OfMover {
+		score = -score
+	}
+	if score = fromRoot(score, 1); best == game.WonIn(1) && score != best || best > game.LostIn(2) && score == game.LostIn(2) {
+		t.Errorf("%s: %q: %v is worth %d, %d could be had", g.Spec(), g.AppendText(nil, p), chosen.Name, score, best)
+	}
+}
+
+// A search that is ended says what it has.
+func TestCancel(t *testing.T) {
+	for _, spec := range []string{board(7, 6, 4), "mnk width=5 height=5 connect=5", "quickcross width=5 height=5 connect=4"} {
+		g := parse(t, spec)
+		for _, after := range []time.Duration{0, 30 * time.Millisecond} {
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			r, err := newSearcher(t, g, Options{Memory: 1 << 20, Threads: 2}).Search(ctx, g.Start(), Limit{})
+			cancel()
+			if err != nil || r.Exact {
+				t.Errorf("%s: exact: %v, error %v", spec, r.Exact, err)
+			}
+			checkLine(t, g, g.Start(), r)
+		}
+	}
+}

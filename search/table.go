@@ -1,0 +1,218 @@
+package search
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// A table remembers bounds of positions in a slab of words that never grows and has no
+// pointers. A bucket is two entries: in the first stays what took the most work, the
+// second is always given to what comes; the idea is Thompson's and Condon's, the measure
+// Breuker's (D. M. Breuker, J. W. H. M. Uiterwijk and H. J. van den Herik, Replacement
+// schemes for transposition tables, 1994).
+//
+// Keys of k bits are mixed, one to one, to h; the bucket is h·buckets / 2^k, so what is
+// left of h is a few bits, and the low ones of it tell the keys of a bucket apart. Where
+// they fit, an entry is one word:
+//
+//	rest of the key | move | work | age | depth | high | low
+//
+// Otherwise it is two, the key and the data, each xored with the other, so that a reader
+// who sees the halves of two entries sees none (R. Hyatt and T. Mann, A lockless
+// transposition table, 2002).
+type table struct {
+	slab    []uint64
+	buckets uint64
+	keyBits uint
+	rest    uint64 // mask of the rest of a key in h
+	wide    bool   // an entry is two words
+	format
+	shared bool   // several workers write
+	keep   bool   // what took work stays
+	age    uint64 // of this search
+}
+
+// format is where the fields of an entry's data begin.
+type format struct {
+	score, depth, move uint // bits of each
+	data               uint // bits of all
+	full               int  // the depth of a search to the end: what is known is so for ever
+	shift              int  // of a proven score: what the table leaves out
+}
+
+// plainFormat does for any game. Of a move, which only orders, the low bits do.
+var plainFormat = format{score: 17, depth: 14, move: 7}
+
+// fastFormat does for a game.Searched.
+func fastFormat(moves int) format {
+	return format{score: 10, depth: 6, move: uint(bits.Len(uint(moves - 1)))}
+}
+
+// Bits of work and age in an entry.
+const (
+	workBits = 5
+	ageBits  = 2
+)
+
+// newTable makes a table of about so many bytes, never more.
+func newTable(memory int64, keyBits uint, f format) *table {
+	f.data = 2*f.score + f.depth + ageBits + workBits + f.move
+	f.full = 1<<f.depth - 1
+	f.shift = max(0, game.WonIn(0)-f.top())
+	t := &table{keyBits: keyBits, format: f, keep: true}
+	for _, t.wide = range []bool{false, true} {
+		t.buckets = max(uint64(memory)/(2*8), 1)
+		if t.wide {
+			t.buckets = max(uint64(memory)/(4*8), 1)
+		}
+		inBucket := (^uint64(0)>>(64-keyBits))/t.buckets + 1
+		t.rest = 1<<bits.Len64(inBucket) - 1
+		if uint(bits.Len64(t.rest))+f.data <= 64 {
+			break
+		}
+	}
+	words := t.buckets * 2
+	if t.wide {
+		words *= 2
+	}
+	t.slab = newSlab(words)
+	return t
+}
+
+func (t *table) clear() { clear(t.slab) }
+
+// place is the first word of the bucket of a key, and what tells the key apart there.
+func (t *table) place(key uint64) (at, rest uint64) {
+	const odd = 0x9e3779b97f4a7c15
+	shift := (64 - t.keyBits) & 63
+	h := (key ^ key>>((t.keyBits+1)/2&63)) * odd << shift
+	at, _ = bits.Mul64(h, t.buckets)
+	if t.wide {
+		return at * 4, key
+	}
+	return at * 2, h >> shift & t.rest
+}
+
+// An entry is the data of a position.
+type entry uint64
+
+// get finds the entry of a key, 0 if there is none.
+func (t *table) get(key uint64) entry {
+	at, rest := t.place(key)
+	if t.wide {
+		b := t.slab[at : at+4 : at+4]
+		for i := 0; i < 4; i += 2 {
+			if data := t.load(&b[i+1]); t.load(&b[i])^data == rest {
+				return entry(data)
+			}
+		}
+		return 0
+	}
+	b := t.slab[at : at+2 : at+2]
+	for i := range b {
+		if w := t.load(&b[i]); w>>(t.data&63) == rest {
+			return entry(w & (1<<(t.data&63) - 1))
+		}
+	}
+	return 0
+}
+
+// put stores the entry of a key.
+func (t *table) put(key uint64, e entry) {
+	at, rest := t.place(key)
+	size := uint64(1)
+	w := [2]uint64{rest<<(t.data&63) | uint64(e)}
+	if t.wide {
+		size, w = 2, [2]uint64{rest ^ uint64(e), uint64(e)}
+	}
+	b := t.slab[at : at+2*size]
+	var first [2]uint64
+	for i := range size {
+		first[i] = t.load(&b[i])
+	}
+	old := entry(first[0])
+	same := first[0]>>(t.data&63) == rest
+	if t.wide {
+		old = entry(first[1])
+		same = first[0]^first[1] == rest
+	}
+	to := size
+	if same {
+		to = 0
+	} else if t.keep && (t.workOf(e) >= t.workOf(old) || t.ageOf(old) != t.age) {
+		for i := range size {
+			t.store(&b[size+i], first[i])
+		}
+		to = 0
+	}
+	for i := range size {
+		t.store(&b[to+i], w[i])
+	}
+}
+
+func (t *table) load(w *uint64) uint64 { return atomic.LoadUint64(w) }
+
+// store is atomic only where it need be: that takes longer.
+func (t *table) store(w *uint64, v uint64) {
+	if t.shared {
+		atomic.StoreUint64(w, v)
+	} else {
+		*w = v
+	}
+}
+
+// top is the highest score that fits: a win at once, or more.
+func (f *format) top() int { return 1<<(f.score-1) - 1 }
+
+// short is a score as it is stored, which is one of Assess or a proven one with less to
+// spare above them.
+func (f *format) short(score int) int {
+	if score > mate {
+		score -= f.shift
+	} else if score < -mate {
+		score += f.shift
+	}
+	return clamp(score, -f.top(), f.top())
+}
+
+// long is the inverse of short.
+func (f *format) long(score int) int {
+	if f.shift == 0 {
+		return score
+	}
+	if most := f.top() - game.MaxByteRemoteness - 1; score > most {
+		score += f.shift
+	} else if score < -most {
+		score -= f.shift
+	}
+	return score
+}
+
+// pack makes an entry. Scores are stored with their sign bit turned, so that none is 0.
+func (t *table) pack(low, high, depth, work int, move uint16) entry {
+	bias := 1 << ((t.score - 1) & 63)
+	e := uint64(move) & (1<<(t.move&63) - 1)
+	e = e<<workBits | uint64(work)
+	e = e<<ageBits | t.age
+	e = e<<(t.depth&63) | uint64(depth)
+	e = e<<(t.score&63) | uint64(t.short(high)+bias)
+	return entry(e<<(t.score&63) | uint64(t.short(low)+bias))
+}
+
+// bounds are those of an entry, as of its position.
+func (t *table) bounds(e entry) (low, high int) {
+	mask, bias := uint64(1)<<(t.score&63)-1, 1<<((t.score-1)&63)
+	return t.long(int(uint64(e)&mask) - bias), t.long(int(uint64(e)>>(t.score&63)&mask) - bias)
+}
+
+// field is the bits of an entry from a place on.
+func field(e entry, at, bits uint) uint64 { return uint64(e) >> (at & 63) & (1<<(bits&63) - 1) }
+
+func (t *table) depthOf(e entry) int  { return int(field(e, 2*t.score, t.depth)) }
+func (t *table) ageOf(e entry) uint64 { return field(e, 2*t.score+t.depth, ageBits) }
+func (t *table) workOf(e entry) int   { return int(field(e, 2*t.score+t.depth+ageBits, workBits)) }
+func (t *table) moveOf(e entry) uint16 {
+	return uint16(field(e, 2*t.score+t.depth+ageBits+workBits, t.move))
+}

@@ -104,7 +104,8 @@ func TestTables(t *testing.T) {
 }
 
 // TestLongTables is boards of Connect N of at most 16 squares, with every length of a line;
-// those of 8 columns and more, which have millions of positions, with one. The plain search has those of at most 12, from 8 moves before the end on.
+// those of 8 columns and more, which have millions of positions, with one. The plain
+// search has those of at most 12, from 8 moves before the end on.
 func TestLongTables(t *testing.T) {
 	longtest.Skip(t)
 	for width := 1; width <= 16; width++ {

@@ -86,6 +86,18 @@ func TestStarts(t *testing.T) {
 	}
 }
 
+// Whoever asks for the value alone gets the same.
+func TestBare(t *testing.T) {
+	for _, spec := range []string{board(4, 4, 3), "mnk width=3 height=3 connect=3"} {
+		g := parse(t, spec)
+		s := newSearcher(t, g, Options{Memory: 1 << 20})
+		bare, whole := solved(t, s, g.Start(), Limit{Bare: true}), solved(t, s, g.Start(), Limit{})
+		if bare.Line != nil || bare.Value != whole.Value {
+			t.Errorf("%s: %+v, with its line %+v", spec, bare, whole)
+		}
+	}
+}
+
 // checkLine wants moves of the game, one at least.
 func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	t.Helper()

@@ -107,11 +107,12 @@ func New(g game.Game, o Options) (*Searcher, error) {
 		o.Memory = DefaultMemory
 	}
 	o.Threads = max(o.Threads, 1)
-	s := &Searcher{g: g, options: o, slab: newSlab(max(int(o.Memory/8), 4))}
+	s := &Searcher{g: g, options: o}
 	if s.fast, _ = g.(game.Searched); s.fast != nil && s.fast.Tiers() > game.MaxByteRemoteness {
 		return nil, fmt.Errorf("search: %s: a game.Searched lasts %d moves at most, found %d", g.Spec(), game.MaxByteRemoteness, s.fast.Tiers())
 	}
 	s.plainly = s.fast == nil
+	s.slab = newSlab(max(int(o.Memory/8), 4))
 	s.makeTable()
 	return s, nil
 }

@@ -9,7 +9,8 @@ const lineNodes = 1 << 12
 // makeLine plays on from the root, each time the first move that keeps the value, until
 // that takes too long.
 func (t *task) makeLine() {
-	tie := t.s.fast == nil && t.low == 0 && t.high == 0 // which is as far off as the line is long
+	// Of the plain moves, a tie is as far off as the line is long.
+	tie := t.s.fast == nil && t.low == 0 && t.high == 0 && !t.limit.Weak
 	if t.limit.Bare && !tie {
 		return
 	}
@@ -38,7 +39,7 @@ func (t *task) makeLine() {
 			return
 		}
 		t.line = append(t.line, move)
-		if depth == 0 || t.limit.Bare || t.limit.Weak && t.s.fast != nil {
+		if depth == 0 || t.limit.Weak {
 			return
 		}
 		if score = fromHere(score, 1); !t.again(p, move.To) {

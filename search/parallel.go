@@ -38,7 +38,7 @@ func (w *worker) poll() bool {
 		w.alone = 0
 		w.round.start()
 	}
-	w.stopped = w.stopped || w.round.over.Load() || w.clock.over.Load() || w.clock.early.Load() || w.budget > 0 && w.looked >= w.budget
+	w.stopped = w.stopped || w.round.over.Load() || w.clock.due() || w.budget > 0 && w.looked >= w.budget
 	return w.stopped
 }
 

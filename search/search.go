@@ -85,12 +85,14 @@ type Result struct {
 }
 
 // A Searcher searches positions of one game. What it has learned stays in its table from
-// search to search. It does one search at a time.
+// search to search, as long as all of them have a depth or none has. It does one search at
+// a time.
 type Searcher struct {
 	g       game.Game
 	options Options
 	fast    game.Searched // nil if the game is none
 	plainly bool          // the table is of the plain moves
+	slab    []uint64      // of whatever table
 	table   *table
 	workers []*worker // the first is the one that is asked
 	round   round
@@ -106,8 +108,11 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	}
 	o.Threads = max(o.Threads, 1)
 	s := &Searcher{g: g, options: o}
-	s.fast, _ = g.(game.Searched)
+	if s.fast, _ = g.(game.Searched); s.fast != nil && s.fast.Tiers() > game.MaxByteRemoteness {
+		return nil, fmt.Errorf("search: %s: a game.Searched lasts %d moves at most, found %d", g.Spec(), game.MaxByteRemoteness, s.fast.Tiers())
+	}
 	s.plainly = s.fast == nil
+	s.slab = newSlab(max(int(o.Memory/8), 4))
 	s.makeTable()
 	return s, nil
 }
@@ -118,8 +123,7 @@ func (s *Searcher) makeTable() {
 	if !s.plainly {
 		f = fastFormat(s.fast.MaxMoves())
 	}
-	s.table = nil // the old one may go first
-	s.table = newTable(s.options.Memory, s.g.KeyBits(), f)
+	s.table = newTable(s.slab, s.g.KeyBits(), f)
 	s.table.shared = s.options.Threads > 1
 	s.table.keep = s.options.Without&Buckets == 0
 	s.workers = nil
@@ -159,6 +163,9 @@ func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result
 	t.run()
 	t.makeLine()
 	r := t.result()
+	if l.Bare {
+		r.Line = nil
+	}
 	r.Time = c.spent()
 	return r, nil
 }

@@ -86,6 +86,44 @@ func TestStarts(t *testing.T) {
 	}
 }
 
+// What cannot be is refused, and a finished position is what it is.
+func TestRefused(t *testing.T) {
+	g := parse(t, board(3, 3, 3))
+	for _, o := range []Options{{Memory: -1}, {Threads: -1}} {
+		if _, err := New(g, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	s := newSearcher(t, g, Options{Memory: 1 << 10})
+	for _, tt := range []struct {
+		p game.Position
+		l Limit
+	}{{7, Limit{}}, {0, Limit{Depth: -1}}, {0, Limit{Time: -1}}} {
+		if r, err := s.Search(context.Background(), tt.p, tt.l); err == nil {
+			t.Errorf("%+v: %+v, no error", tt, r)
+		}
+	}
+	p, err := g.Parse("XXXOO    ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := solved(t, s, p, Limit{}); r.Value != game.NewValue(game.FirstWins, 0) || r.Line != nil {
+		t.Errorf("a finished position: %+v", r)
+	}
+}
+
+// Whoever asks for the value alone gets the same.
+func TestBare(t *testing.T) {
+	for _, spec := range []string{board(4, 4, 3), "mnk width=3 height=3 connect=3"} {
+		g := parse(t, spec)
+		s := newSearcher(t, g, Options{Memory: 1 << 20})
+		bare, whole := solved(t, s, g.Start(), Limit{Bare: true}), solved(t, s, g.Start(), Limit{})
+		if bare.Line != nil || bare.Value != whole.Value {
+			t.Errorf("%s: %+v, with its line %+v", spec, bare, whole)
+		}
+	}
+}
+
 // checkLine wants moves of the game, one at least.
 func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	t.Helper()

@@ -5,8 +5,8 @@ import "github.com/treereduce/treereduce/game"
 // shortNodes is what may be looked at for short wins and losses before who wins is asked.
 const shortNodes = 1 << 11
 
-// fewLeft is how many moves before the end that is not worth it: who wins is soon seen.
-const fewLeft = 16
+// fewLeft is with how many moves left that is not worth it: who wins is soon seen.
+const fewLeft = 14
 
 // solve proves the value of the root by null windows to the end: each asks whether it is
 // above some alpha, which is much cheaper than what it is. First come short wins and
@@ -16,7 +16,7 @@ const fewLeft = 16
 func (t *task) solve() {
 	first := t.s.workers[0]
 	began := first.looked
-	for in := 3; in < t.left-fewLeft && first.looked-began < shortNodes; in += 2 {
+	for in := 3; in < t.left && t.left > fewLeft && first.looked-began < shortNodes; in += 2 {
 		if !t.above(game.WonIn(in)-1) || !t.above(game.LostIn(in+1)) {
 			return
 		}

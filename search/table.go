@@ -56,16 +56,16 @@ const (
 	ageBits  = 2
 )
 
-// newTable makes a table of about so many bytes, never more.
-func newTable(memory int64, keyBits uint, f format) *table {
+// newTable makes an empty table of a slab of four words at least.
+func newTable(slab []uint64, keyBits uint, f format) *table {
 	f.data = 2*f.score + f.depth + ageBits + workBits + f.move
 	f.full = 1<<f.depth - 1
 	f.shift = max(0, game.WonIn(0)-f.top())
-	t := &table{keyBits: keyBits, format: f, keep: true}
+	t := &table{slab: slab, keyBits: keyBits, format: f, keep: true}
 	for _, t.wide = range []bool{false, true} {
-		t.buckets = max(uint64(memory)/(2*8), 1)
+		t.buckets = uint64(len(slab)) / 2
 		if t.wide {
-			t.buckets = max(uint64(memory)/(4*8), 1)
+			t.buckets /= 2
 		}
 		inBucket := (^uint64(0)>>(64-keyBits))/t.buckets + 1
 		t.rest = 1<<bits.Len64(inBucket) - 1
@@ -73,11 +73,7 @@ func newTable(memory int64, keyBits uint, f format) *table {
 			break
 		}
 	}
-	words := t.buckets * 2
-	if t.wide {
-		words *= 2
-	}
-	t.slab = newSlab(words)
+	t.clear() // of the old, and so that no search on the clock waits for the system's pages
 	return t
 }
 

@@ -3,33 +3,29 @@ package search
 import (
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 )
 
 // A table gives back what was put in last for a key, or nothing; never what is another
-// key's; and it keeps to its memory.
+// key's.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct {
-		memory  int64
+		words   int
 		keyBits uint
 		format  format
 		wide    bool
 	}{
-		{64 << 10, 49, fastFormat(7), true},
-		{1 << 20, 42, fastFormat(7), false},
-		{64 << 10, 20, fastFormat(5), false},
-		{1 << 10, 64, fastFormat(9), true},
-		{64 << 10, 1, plainFormat, false},
-		{4 << 10, 64, plainFormat, true},
-		{1, 12, plainFormat, true},
+		{8 << 10, 49, fastFormat(7), true},
+		{128 << 10, 42, fastFormat(7), false},
+		{8 << 10, 20, fastFormat(5), false},
+		{128, 64, fastFormat(9), true},
+		{8 << 10, 1, plainFormat, false},
+		{512, 64, plainFormat, true},
+		{4, 12, plainFormat, true},
 	} {
-		table := newTable(tt.memory, tt.keyBits, tt.format)
-		if size := int64(len(table.slab)) * int64(unsafe.Sizeof(table.slab[0])); size > max(tt.memory, 32) {
-			t.Errorf("%d bytes are %d", tt.memory, size)
-		}
+		table := newTable(newSlab(tt.words), tt.keyBits, tt.format)
 		if table.wide != tt.wide {
-			t.Errorf("%d bytes, keys of %d bits: wide: %v", tt.memory, tt.keyBits, table.wide)
+			t.Errorf("%d words, keys of %d bits: wide: %v", tt.words, tt.keyBits, table.wide)
 		}
 		last := make(map[uint64]entry)
 		keys := make([]uint64, 500)
@@ -59,7 +55,7 @@ func TestTable(t *testing.T) {
 // What goes into an entry comes out of it.
 func TestEntry(t *testing.T) {
 	for _, f := range []format{plainFormat, fastFormat(7)} {
-		table := newTable(1<<20, 49, f)
+		table := newTable(newSlab(1<<17), 49, f)
 		table.age = 3
 		for _, low := range []int{-infinite, -32766, -400, -1, 0, 1, 400, 32705, 32766, infinite} {
 			e := table.pack(low, infinite, 5, 31, 3)

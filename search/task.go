@@ -135,7 +135,11 @@ func (t *task) result() Result {
 		r.Hits += w.hits
 	}
 	if !t.solved() {
-		r.Score = clamp(t.score, -topScore, topScore)
+		if r.Score = clamp(t.score, -topScore, topScore); t.low > 0 {
+			r.Score = topScore
+		} else if t.high < 0 {
+			r.Score = -topScore
+		}
 		return r
 	}
 	r.Exact = true

@@ -1,0 +1,45 @@
+package search
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A clock stops a search before its limit, and a part of it sooner; when its context ends,
+// at once; otherwise never.
+func TestClock(t *testing.T) {
+	const limit = 30 * time.Millisecond
+	c := startClock(context.Background(), limit)
+	defer c.close()
+	if c.aim >= limit-limit/4 || c.aim < limit/2 {
+		t.Errorf("of %v it aims at %v", limit, c.aim)
+	}
+	c.began = time.Now().Add(-c.aim / 2)
+	if c.due() {
+		t.Error("due after half of its time")
+	}
+	release := c.part(3)
+	if !c.due() {
+		t.Error("a part is not over after half of the time")
+	}
+	release()
+	c.began = time.Now().Add(-c.aim)
+	if !c.due() || c.worthwhile() {
+		t.Error("not due when it is time")
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	c = startClock(ctx, 0)
+	defer c.close()
+	c.began = c.began.Add(-time.Hour)
+	if c.due() || !c.worthwhile() {
+		t.Error("due, though there is no limit")
+	}
+	cancel()
+	for began := time.Now(); !c.due(); {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("not due when its context has ended")
+		}
+	}
+}

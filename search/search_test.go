@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -331,17 +330,17 @@ func TestCycles(t *testing.T) {
 // Whatever the time, there is a move, a win in one is taken, a loss in one prevented, and
 // the limit is kept.
 func TestTime(t *testing.T) {
-	checkTime(t, 12, 100*time.Millisecond, false)
+	checkTime(t, 12, 100*time.Millisecond)
 }
 
 func TestLongTime(t *testing.T) {
 	longtest.Skip(t)
-	checkTime(t, 1000, 200*time.Millisecond, true)
+	checkTime(t, 1000, 200*time.Millisecond)
 }
 
-// checkTime holds searches to a limit: the clock's; or, as a machine that is at other
-// work makes anyone late, what they worked.
-func checkTime(t *testing.T, moves int, limit time.Duration, strict bool) {
+// checkTime holds searches to a limit. A machine that is at other work makes anyone late:
+// a search may be as late as one who only sleeps.
+func checkTime(t *testing.T, moves int, limit time.Duration) {
 	r := rand.New(rand.NewPCG(5, 6))
 	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4")}
 	var searchers []*Searcher
@@ -356,11 +355,12 @@ func checkTime(t *testing.T, moves int, limit time.Duration, strict bool) {
 				continue
 			}
 			n++
-			began, worked := time.Now(), cpuTime(t)
+			overslept := oversleep()
+			began := time.Now()
 			got, err := searchers[i].Search(context.Background(), p, Limit{Time: limit})
-			took, worked := time.Since(began), cpuTime(t)-worked
-			if err != nil || took > limit && (strict || worked > 2*limit) {
-				t.Errorf("%s: %q took %v, %v of it at work, error %v", g.Spec(), g.AppendText(nil, p), took, worked, err)
+			took, late := time.Since(began), overslept()
+			if err != nil || took > limit+late {
+				t.Errorf("%s: %q took %v (a sleeper was late by %v), error %v", g.Spec(), g.AppendText(nil, p), took, late, err)
 			}
 			checkLine(t, g, p, got)
 			checkSafe(t, g, p, got.Line[0])
@@ -368,13 +368,28 @@ func checkTime(t *testing.T, moves int, limit time.Duration, strict bool) {
 	}
 }
 
-// cpuTime is what this process has worked.
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
+// oversleep sleeps again and again, until it is asked by how much it overslept at most.
+func oversleep() func() time.Duration {
+	const nap = 5 * time.Millisecond
+	stop, slept := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var late time.Duration
+		for {
+			began := time.Now()
+			time.Sleep(nap)
+			late = max(late, time.Since(began)-nap)
+			select {
+			case <-stop:
+				slept <- late
+				return
+			default:
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-slept
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // checkSafe wants a win in one to be taken, and a loss in one prevented.

@@ -204,16 +204,25 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 16 squares.
+// Every position of every board of at most 12 squares, and 3,000 at random of each of up to
+// 16; of boards of 8 columns and more, which have millions of positions, those of one length
+// of a line.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
 	for width := 1; width <= 16; width++ {
 		for height := 1; width*height <= 16; height++ {
 			for connect := 1; connect <= max(width, height); connect++ {
+				if width >= 8 && connect != 4 {
+					continue
+				}
 				g := parse(t, board(width, height, connect))
 				values := gametest.Search(g)
+				some := 3000
+				if width*height <= 12 {
+					some = len(values)
+				}
 				for _, o := range small {
-					checkAll(t, g, o, values, len(values))
+					checkAll(t, g, o, values, some)
 				}
 			}
 		}

@@ -107,21 +107,25 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestLongTables is boards of Connect N of at most 16 squares, with every length of a line;
-// those of 8 columns and more, which have millions of positions, with one. The plain
-// search has those of at most 12, from 8 moves before the end on.
+// TestLongTables is boards of Connect N of at most 12 squares and 7 columns, with every
+// length of a line, and those of up to 16 that are at least 3 high and wide. The plain
+// search has those of at most 12, from 8 moves before the end on, or 6 where a position has
+// more than 4 moves.
 func TestLongTables(t *testing.T) {
 	longtest.Skip(t)
-	for width := 1; width <= 16; width++ {
+	for width := 1; width <= 7; width++ {
 		for height := 1; width*height <= 16; height++ {
-			within := 0
-			if width*height <= 12 {
-				within = 8
+			within := 8
+			switch {
+			case width*height > 12 && min(width, height) < 3:
+				continue
+			case width*height > 12:
+				within = 0
+			case width > 4:
+				within = 6
 			}
 			for connect := 1; connect <= max(width, height); connect++ {
-				if width < 8 || connect == 4 {
-					likeTable(t, acyclic(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)), 1_000_000, within)
-				}
+				likeTable(t, acyclic(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)), 1_000_000, within)
 			}
 		}
 	}

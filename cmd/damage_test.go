@@ -348,10 +348,10 @@ func TestDamage(t *testing.T) {
 	damage(t, 50)
 }
 
-// TestLongDamage is the same ten thousand times.
+// TestLongDamage is the same some hundred times, or as often as TREEREDUCE_DAMAGES says.
 func TestLongDamage(t *testing.T) {
 	longtest.Skip(t)
-	n := 1000
+	n := 400
 	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
 		if _, err := fmt.Sscan(many, &n); err != nil {
 			t.Fatal(err)

@@ -69,12 +69,7 @@ func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.
 		}
 		var got int
 		if v := t.s.g.Primitive(m.To); v != 0 {
-			switch v.Outcome().For(t.s.g.ToMove(m.To)) {
-			case game.Wins:
-				got = game.WonIn(0)
-			case game.Loses:
-				got = game.LostIn(0)
-			}
+			got = finished(v, t.s.g.ToMove(m.To))
 		} else {
 			w.stopped = false
 			w.g.Root(w.node(0), m.To)

@@ -35,13 +35,7 @@ func (g *plain) Expand(n *game.Node) {
 	n.Children = n.Children[:0]
 	mover := g.ToMove(p)
 	if v := g.Primitive(p); v != 0 {
-		n.Low = 0
-		switch v.Outcome().For(mover) {
-		case game.Wins:
-			n.Low = game.WonIn(0)
-		case game.Loses:
-			n.Low = game.LostIn(0)
-		}
+		n.Low = finished(v, mover)
 		n.High = n.Low
 		return
 	}

@@ -30,14 +30,10 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
 	return command.Run(&cli.App{
 		Name:     "driver",
 		Usage:    "solve games exactly, and look at the result",
 		Commands: commands,
-		Action:   command.Unknown("command", names),
+		Action:   command.Unknown("command", command.Names(commands)),
 	}, args, stdin, stdout, stderr)
 }

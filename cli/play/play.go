@@ -29,15 +29,11 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 		return command.Exit(args, err, stderr)
 	}
 	list := commands(games)
-	var names []string
-	for _, c := range list {
-		names = append(names, c.Name)
-	}
 	return command.Run(&cli.App{
 		Name:     "play",
 		Usage:    "play games, and find who wins",
 		Commands: list,
-		Action:   command.Unknown("command or game", names),
+		Action:   command.Unknown("command or game", command.Names(list)),
 	}, args, stdin, stdout, stderr)
 }
 
@@ -61,12 +57,11 @@ func checkGames(games game.Kinds) error {
 	if err := command.CheckGames(games, flags()); err != nil {
 		return err
 	}
-	var names []string
-	for _, c := range commands(games) {
-		if slices.Contains(names, c.Name) {
-			return fmt.Errorf("game %s: the name is that of a command", c.Name)
+	names := command.Names(commands(games))
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("game %s: the name is that of a command", name)
 		}
-		names = append(names, c.Name)
 	}
 	return nil
 }

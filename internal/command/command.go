@@ -126,6 +126,14 @@ func Unknown(what string, known []string) cli.ActionFunc {
 	}
 }
 
+// Names are the names of commands.
+func Names(commands []*cli.Command) (names []string) {
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // Environment is the name under which a parameter comes from the job
 // configuration: treereduce.last-round would be treereduce_last_round.
 func Environment(name string) []string {

@@ -3,6 +3,7 @@ package solve_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -29,7 +31,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	if pass.Step == step.Final {
 		return s.Runner.Run(ctx, pass)
 	}
-	g := pass.Game.(game.Cyclic)
+	g := game.ByMethod(pass.Game).(game.Cyclic)
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
 		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
@@ -43,6 +45,14 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		}
 	}
 	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
+	if step.NeedsMoves(g, pass.Step) {
+		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		if err != nil {
+			return stats, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+	}
 	var said, out bytes.Buffer
 	mapped, err := step.Map(pass.Step, g, in, &said, o)
 	if err != nil {
@@ -55,8 +65,13 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
 	o.States = keeper
+	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
+	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
+	if step.Tells(g, pass.Step) {
+		o.Tell = told.TellMove
+	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
-	if err := keeper.Finish(err); err != nil {
+	if err := keeper.Finish(told.Finish(err)); err != nil {
 		return stats, err
 	}
 	stats.AddNew(n.New)
@@ -107,13 +122,21 @@ func graphs(t *testing.T, n int) {
 			}
 		}
 		want := finalOf(graph.Size, worth)
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
-			dir, result := solvedCyclic(t, game.PlainRanges(graph, 1+i%7*9), func(o *solve.Options) { o.Runner = run })
+		// Every other one of rules only, and of these again one with next to no memory.
+		g, memory := game.PlainRanges(graph, 1+i%7*9), 0
+		if i%2 == 1 {
+			g, memory = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+		}
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Memory: memory}, "streams": &streams{}} {
+			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
 			}
 			if w := worth[0]; !strings.HasPrefix(result.Value, w.Result) {
 				t.Errorf("%s: the start is %s, want %v", name, result.Value, w)
+			}
+			if _, err := verify(dir, g); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ type states struct {
 	*loop
 	g     game.Cyclic
 	index *jobdir.Index // of the last pass that is whole; nil before create
+	told  bool          // the passes forward tell the moves, which those back read
 }
 
 // maxRanges is of how many ranges a runner can keep a list in memory, some tens of
@@ -32,7 +33,7 @@ const maxRanges = 1 << 25
 
 func newStates(l *loop, g game.Cyclic) *states {
 	l.work = 2 * float64(g.Positions())
-	return &states{loop: l, g: g}
+	return &states{loop: l, g: g, told: !game.KnowsBackward(g)}
 }
 
 func (r *states) solve(ctx context.Context) error {
@@ -154,7 +155,7 @@ func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index}).parts()...) {
+	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index, told: r.told}).parts()...) {
 		if err := r.mustBeWhole(ctx, dir); err != nil {
 			return nil, err
 		}
@@ -327,14 +328,21 @@ func (r *states) prune() error {
 }
 
 // parts are the directories whose positions are still to be read: those of the last
-// pass, for its index, and finished ones.
+// pass, for its index, and finished ones. Or the moves that they tell: from the first
+// pass back on by all, and forward they are to stay.
 func (r *states) parts() []string {
 	last := r.index.Passes[len(r.index.Passes)-1]
 	parts := []string{last.Pass}
-	switch last.Step {
-	case step.Create, step.Mark:
+	switch {
+	case r.told:
+		for _, found := range r.index.Passes {
+			if step.IsForward(found.Step) {
+				parts = append(parts, found.Pass)
+			}
+		}
+	case step.IsForward(last.Step):
 		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
-	case step.Solve:
+	case last.Step == step.Solve:
 		parts = append(parts, r.finished(game.Ties)...)
 	}
 	return parts

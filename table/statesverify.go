@@ -17,7 +17,9 @@ import (
 // children as the table has them: whoever is lost or won in n moves must be so by
 // children with less than n, in nothing less; ties by children with less among those
 // that are left; and what follows from none is a draw. That is done for a band of ranges
-// of so many bytes at a time, so it needs little memory.
+// of so many bytes at a time, so it needs little memory. Where the moves are not known
+// backwards, no position can speak to those that lead to it: each looks its children up,
+// by Rules.
 func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
 	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {
@@ -33,6 +35,10 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
 		return wrongCounts(t.name())
 	}
 	if err := v.reach(ctx); err != nil {
+		return err
+	}
+	if !game.KnowsBackward(t.g) {
+		_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
 		return err
 	}
 	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
@@ -286,8 +292,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 				return err
 			}
 			s.Keep(number - 1)
-			p.Map(rng, &s, say)
-			return nil
+			return p.Map(rng, &s, say)
 		}
 	})
 	if err != nil {

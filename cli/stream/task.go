@@ -38,7 +38,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, place *f
 			place.Close()
 		}
 	}()
-	switch g := rules.(type) {
+	switch g := game.ByMethod(rules).(type) {
 	case game.Tiered:
 		tier, err := property("tier")
 		return &task.Job{Step: name, Game: g, FS: place.FS, Tier: tier, Reducers: reducers,
@@ -47,7 +47,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, place *f
 		return &task.Pass{Step: name, Game: g, FS: place.FS, Number: c.Int("number"), Reducers: reducers,
 			States: c.String("states"), Memory: c.Int("memory")}, place, checkNumber(c, name)
 	}
-	return nil, place, game.UnknownKind(rules)
+	return nil, place, fmt.Errorf("%s is solved by lists, whose records are lines", rules.Spec())
 }
 
 // property is a number that the driver put into the job's configuration.

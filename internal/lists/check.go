@@ -10,7 +10,7 @@ import (
 // A rowCheck holds rows of lines against the rules: what is written packed was checked
 // when it was made.
 type rowCheck struct {
-	g    game.Acyclic
+	g    game.Game
 	tier int // or unknownTier: that of the first row; or anyTier
 }
 
@@ -19,7 +19,7 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	if err := c.g.Check(row.Key); err != nil {
 		return fmt.Sprintf("a position (%v)", err)
 	}
-	tier := c.g.Tier(row.Key)
+	tier := game.TierOf(c.g, row.Key)
 	if c.tier == unknownTier {
 		c.tier = tier
 	}
@@ -60,7 +60,7 @@ func (c *rowCheck) parent(row Row) (want string) {
 	if err := c.g.Check(row.Word); err != nil {
 		return fmt.Sprintf("after p a position (%v)", err)
 	}
-	if tier := c.g.Tier(row.Word); tier >= c.tier {
+	if tier := game.TierOf(c.g, row.Word); tier >= c.tier {
 		return fmt.Sprintf("after p a position of a tier before %d (this one is of tier %d)", c.tier, tier)
 	}
 	return ""

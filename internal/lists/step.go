@@ -199,9 +199,8 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		kinds = append(kinds, Messages)
 	}
 	makes, tells := KindsOf(name)
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
-	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
-	kernel := NewKernel(name, f.g, f.o.Tier, box)
+	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.o.Rows)
+	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
@@ -240,12 +239,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = reduce()
 	}
-	if err == nil {
-		err = box.Flush()
-	}
 	n := kernel.Counted()
 	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
-	return writer.Finish(err)
+	return teller.Finish(err)
 }
 
 // located is an error of a kernel; what is wrong with a position is told of the first

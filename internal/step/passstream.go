@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/bits"
@@ -42,6 +43,7 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 		return w.err
 	})
 	pass := NewPass(g, name, o.Number)
+	pass.Moves = o.Moves
 	defer func() { w.Messages = pass.Messages }()
 	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, false)
 	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
@@ -64,8 +66,7 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 		if err := check.values(pass.mover, at, &from); err != nil {
 			return err
 		}
-		pass.Map(at, &from, holder.Say)
-		if err := holder.Err(); err != nil {
+		if err := cmp.Or(pass.Map(at, &from, holder.Say), holder.Err()); err != nil {
 			return err
 		}
 	}
@@ -129,6 +130,7 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error 
 // reducePass gathers what a range hears, and brings its state up to it.
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
+	pass.Tell = o.Tell
 	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
 	var h block.Heard
 	var state, fresh block.State

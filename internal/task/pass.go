@@ -1,12 +1,15 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"path"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -35,6 +38,14 @@ func (p *Pass) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		return w.add(rng, packed)
 	}
 	pass := step.NewPass(p.Game, p.Step, p.Number)
+	if step.NeedsMoves(p.Game, p.Step) {
+		moves, err := lists.OpenMoves(p.FS, p.States, p.Game)
+		if err != nil {
+			return n, err
+		}
+		defer moves.Close()
+		pass.Moves = moves.Reader()
+	}
 	holder := step.NewHolder(p.Game, p.Memory, emit)
 	err = eachShare(in, func(s Share) error {
 		if p.Step == step.Create {
@@ -83,8 +94,7 @@ func (p *Pass) mapShare(s Share, pass *step.Pass, holder *step.Holder, n *step.C
 			return err
 		}
 		n.In += int64(from.Reached.Count())
-		pass.Map(rng, &from, holder.Say)
-		if err := holder.Err(); err != nil {
+		if err := cmp.Or(pass.Map(rng, &from, holder.Say), holder.Err()); err != nil {
 			return fmt.Errorf("%s: %w", s.Part, err)
 		}
 	}
@@ -111,7 +121,13 @@ func (p *Pass) Reduce(partition int, in io.Reader, dir string) (n step.Counters,
 	if r.out, err = jobdir.NewStateWriter(p.FS, dir, partition, p.Game, jobdir.Blocks); err != nil {
 		return n, err
 	}
-	return n, r.out.Finish(r.run())
+	if !step.Tells(p.Game, p.Step) {
+		return n, r.out.Finish(r.run())
+	}
+	create := func(name string) (io.WriteCloser, error) { return p.FS.Create(path.Join(dir, name)) }
+	told := lists.NewMovesTeller(create, partition, p.Game, cmp.Or(p.Memory, step.DefaultMemory)/lists.RowMemory)
+	r.step.Tell = told.TellMove
+	return n, r.out.Finish(told.Finish(r.run()))
 }
 
 // A passReduce is the reducer of a pass at work.

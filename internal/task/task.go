@@ -15,7 +15,7 @@
 //	 Map      step.Pass.Map  →  step.Holder
 //	pair    range, packed planes               what the range heard: block.Heard
 //	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
-//	part    part-00001.blocks, _ranges-00001.blocks
+//	part    part-00001.blocks, _ranges-00001.blocks, to-00001.lists
 //
 // It knows nothing of Hadoop: files are those of a store.FS.
 package task

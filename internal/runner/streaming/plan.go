@@ -65,7 +65,7 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts what the maps read, and cuts it into their shares.
 func (p *plan) fill() error {
 	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
-	switch g := p.job.Game.(type) {
+	switch g := game.ByMethod(p.job.Game).(type) {
 	case game.Tiered:
 		return p.ofBlocks(g)
 	case game.Cyclic:
@@ -73,7 +73,7 @@ func (p *plan) fill() error {
 	case game.Acyclic:
 		return p.ofLists(g)
 	}
-	return game.UnknownKind(p.job.Game)
+	return nil
 }
 
 // ofBlocks plans a job that goes by blocks.

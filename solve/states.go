@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -157,6 +158,15 @@ func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error)
 	}
 	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index, told: r.told}).parts()...) {
 		if err := r.mustBeWhole(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if r.told {
+		moves, err := lists.OpenMoves(r.data.FS, r.data.Dir(pass), r.g)
+		if err != nil {
+			return nil, err
+		}
+		if err := moves.Close(); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,8 @@
 package lists
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -44,26 +46,23 @@ type run struct {
 }
 
 // OpenMoves opens what the passes told up to the one whose directory is given, by its
-// index.
+// index. What a pass told must be as many moves as the next one heard of, and one at least
+// for each position, else it is a *store.DamageError.
 func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	index, err := jobdir.ReadIndex(fsys, dir, g)
 	if err != nil {
 		return nil, err
 	}
-	var told []*Dir
+	m := &Moves{Source: newSource(&Dir{fsys: fsys, g: g}, 0, Parents)}
+	heard := int64(0)
 	for _, found := range index.Passes {
 		if !step.IsForward(found.Step) {
-			continue
+			break
 		}
-		d, err := OpenDir(fsys, path.Join(path.Dir(dir), found.Pass), g)
-		if err != nil {
-			return nil, err
+		heard += found.Messages
+		if err := m.take(path.Join(path.Dir(dir), found.Pass), heard, found.New[game.Draws]); err != nil {
+			return nil, errors.Join(err, m.Close())
 		}
-		told = append(told, d)
-	}
-	m := new(Moves)
-	if m.Source, err = OpenTold(told, 0, Parents); err != nil {
-		return nil, err
 	}
 	for _, f := range m.files {
 		from := 0
@@ -75,6 +74,27 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 		}
 	}
 	return m, nil
+}
+
+// take adds what the pass of a directory told, of which so many moves were heard before
+// and which found so many positions that are not finished.
+func (m *Moves) take(dir string, heard, open int64) error {
+	if m.Rows() != heard {
+		return &store.DamageError{Name: dir, Reason: fmt.Sprintf("it heard of %d moves with those before it, but %d are told there", heard, m.Rows())}
+	}
+	d, err := OpenDir(m.dir.fsys, dir, m.dir.g)
+	if err != nil {
+		return err
+	}
+	told, err := OpenTold([]*Dir{d}, 0, Parents)
+	if err != nil {
+		return err
+	}
+	if told.Rows() < open {
+		err := &store.DamageError{Name: dir, Reason: fmt.Sprintf("it found %d positions that are not finished, but told of %d moves", open, told.Rows())}
+		return errors.Join(err, told.Close())
+	}
+	return m.Take(told)
 }
 
 // Memory is how many bytes a MovesReader takes.

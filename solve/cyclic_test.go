@@ -36,7 +36,7 @@ func quickCross(t *testing.T, w, h, connect int) game.Cyclic {
 }
 
 // solvedCyclic solves a game with cycles inline into a new directory.
-func solvedCyclic(t *testing.T, g game.Cyclic, change func(*solve.Options)) (dir string, r solve.Result) {
+func solvedCyclic(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
 	t.Helper()
 	dir = t.TempDir()
 	o := options()

@@ -3,10 +3,12 @@ package solve_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -93,6 +95,42 @@ func TestGraphs(t *testing.T) { graphs(t, 40) }
 func TestLongGraphs(t *testing.T) {
 	longtest.Skip(t)
 	graphs(t, 200)
+}
+
+// TestSparse solves a game of which only the rules are known, and whose few positions lie
+// far apart among 2^36 hashes: ranges in which there are none cost next to nothing.
+func TestSparse(t *testing.T) {
+	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13
+	small := gametest.TieGame()
+	g := gametest.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
+	for p, next := range small.Next {
+		for _, to := range next {
+			g.Next[far(p)] = append(g.Next[far(p)], far(to))
+		}
+	}
+	for p, result := range small.End {
+		g.End[far(p)] = result
+	}
+	for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
+		rules := gametest.RulesOnly(g)
+		dir, _ := solvedCyclic(t, rules, func(o *solve.Options) { o.Runner = run })
+		want, wantDir := "", ""
+		wantDir, _ = solvedCyclic(t, game.PlainRanges(small, 5), nil)
+		for line := range strings.Lines(final(t, wantDir)) {
+			p, rest, _ := strings.Cut(line, "\t")
+			n, err := strconv.ParseUint(p, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += fmt.Sprintf("%d\t%s", far(n), rest)
+		}
+		if got := final(t, dir); got != want {
+			t.Errorf("%s: %s", name, difference(got, want))
+		}
+		if n, err := verify(dir, rules); err != nil || n != 11 {
+			t.Errorf("%s: %d positions, %v", name, n, err)
+		}
+	}
 }
 
 // graphs has so many games.

@@ -293,12 +293,11 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 		return err
 	}
 	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
-	index := &jobdir.Index{Game: r.g.Spec(), Passes: []jobdir.Found{found}, Runs: []jobdir.Run{{Dir: job.Name}}}
-	if r.index != nil {
-		index = r.index.Next(game.Ranges(r.g), found, written)
-	} else if uint64(len(written)) != game.Ranges(r.g) {
-		return fmt.Errorf("%d of %d ranges have been written", len(written), game.Ranges(r.g))
+	before := r.index
+	if before == nil {
+		before = &jobdir.Index{Game: r.g.Spec(), Runs: []jobdir.Run{{}}} // all are blank
 	}
+	index := before.Next(game.Ranges(r.g), found, written)
 	if err := index.Write(r.data.FS, job.Output); err != nil {
 		return err
 	}

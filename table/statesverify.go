@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -92,7 +93,7 @@ func first(s block.Set) int {
 // count takes from counts what the ranges hold, and notes which values occur where.
 func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
-	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
+	return v.each(ctx, v.file.Ranges(), func(rng uint64, s *block.State) error {
 		var here [256]uint64
 		s.Count(&here)
 		mu.Lock()
@@ -111,14 +112,18 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 // reach goes forward from the start, and compares the positions it comes to with
 // those of the table.
 func (v *statesVerifier) reach(ctx context.Context) error {
-	type marks struct{ reached, heard, new block.Set }
+	type marks struct{ reached, heard, new block.Set } // nil of a range that has heard nothing
 	all := make([]marks, len(v.ranges))
-	for rng := range all {
-		words := block.Words(game.RangeLen(v.g, uint64(rng)))
-		all[rng] = marks{make(block.Set, words), make(block.Set, words), make(block.Set, words)}
+	hear := func(rng uint64, set block.Set) {
+		v.locks[rng].Lock()
+		defer v.locks[rng].Unlock()
+		m := &all[rng]
+		if m.heard == nil {
+			*m = marks{make(block.Set, len(set)), make(block.Set, len(set)), make(block.Set, len(set))}
+		}
+		m.heard.Union(set)
 	}
-	start, size := v.g.Start(), uint64(v.g.RangeSize())
-	all[start/size].heard.Add(int(start % size))
+	game.NewSets(v.g).Say([]game.Position{v.g.Start()}, hear)
 	for more := true; more; {
 		more = false
 		var mu sync.Mutex
@@ -150,11 +155,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			mover := v.g.NewMover()
 			return func(rng uint64) error {
 				if new := all[rng].new; !new.Empty() {
-					mover.Children(rng, new, func(to uint64, set block.Set) {
-						v.locks[to].Lock()
-						defer v.locks[to].Unlock()
-						all[to].heard.Union(set)
-					})
+					mover.Children(rng, new, hear)
 				}
 				return nil
 			}
@@ -163,10 +164,15 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
-		wrong := all[rng].new // not needed any more
+	touched := slices.DeleteFunc(slices.Clone(v.ranges), func(rng uint64) bool {
+		_, found := v.file.Find(rng)
+		return !found && all[rng].heard == nil
+	})
+	return v.each(ctx, touched, func(rng uint64, s *block.State) error {
+		wrong := make(block.Set, len(s.Reached))
+		copy(wrong, s.Reached)
 		for i, want := range all[rng].reached {
-			wrong[i] = want ^ s.Reached[i]
+			wrong[i] ^= want
 		}
 		switch slot := first(wrong); {
 		case slot < 0:

@@ -14,7 +14,7 @@ import (
 // first and the last runs again and again, a pass each time, until one changes
 // nothing.
 const (
-	Create = "create" // a blank state of each range; the start is reached
+	Create = "create" // the start is reached
 	Mark   = "mark"   // the children of what was new in the pass before
 	Ties   = "ties"   // the parents of the ties of the pass before; Solve: of wins and losses
 )
@@ -83,6 +83,11 @@ func NeedsMoves(g game.Cyclic, step string) bool {
 	return (step == Solve || step == Ties) && !game.KnowsBackward(g)
 }
 
+// MapStart is the map of Create: it says that the start is reached.
+func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
+	p.sets.Say([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
+}
+
 // Map says what the new positions of a range have to say: in Mark those that are
 // open to their children, that they are reached; in Solve and Ties those with a
 // result to their parents. What a lost position or a tie says need only be heard
@@ -138,21 +143,14 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 }
 
 // Reduce brings the state of a range up to what it heard, and makes fresh the
-// positions that are new: in Mark those that are reached first, with a result if
-// they are finished; in Solve and Ties those that have a result now. In Create
-// the state is blank and nothing is heard. It tells whether the state has changed.
+// positions that are new: in Create and Mark those that are reached first, with a result
+// if they are finished; in Solve and Ties those that have a result now. It tells whether
+// the state has changed.
 func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	n := game.RangeLen(p.g, rng)
 	fresh.Reset(n)
 	switch p.step {
-	case Create:
-		start, size := p.g.Start(), uint64(p.g.RangeSize())
-		if start/size == rng {
-			fresh.Reached.Add(int(start % size))
-			err = p.reach(rng, s, fresh)
-		}
-		return true, err
-	case Mark:
+	case Create, Mark:
 		copy(fresh.Reached, h.Some)
 		fresh.Reached.Subtract(s.Reached)
 		err = p.reach(rng, s, fresh)

@@ -20,15 +20,13 @@ type States interface {
 	Save(rng uint64, s *block.State) error
 }
 
-// mapCreate prints the first hash of every range, if there is a line at all.
+// mapCreate prints the start, if there is a line at all.
 func mapCreate(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
-	if err := w.CountLines(in, o.Source); err != nil || w.In == 0 {
-		return err
+	err := w.CountLines(in, o.Source)
+	if err == nil && w.In > 0 {
+		w.line(streamfmt.Record{Key: g.Start()})
 	}
-	for rng := range game.Ranges(g) {
-		w.line(streamfmt.Record{Key: rng * uint64(g.RangeSize())})
-	}
-	return nil
+	return err
 }
 
 // mapPass gathers positions into states, has them speak, and holds back what is said
@@ -141,6 +139,9 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 			h.Reset(game.RangeLen(g, rng))
 		}, func(slot int, rec streamfmt.Record) string {
 			w.In++
+			if name == Create && rec.Key != g.Start() {
+				return "the position before the first move"
+			}
 			return hearRecord(name, o.Number, &h, slot, rec)
 		})
 		if err == io.EOF {
@@ -176,13 +177,7 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 // hearRecord adds a message to what a range heard; it returns what it expected
 // instead.
 func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt.Record) string {
-	switch name {
-	case Create:
-		if rec.Kind != streamfmt.Open || slot != 0 {
-			return "the first hash of a range"
-		}
-		return ""
-	case Mark:
+	if IsForward(name) {
 		if rec.Kind != streamfmt.Open {
 			return "a position without a value"
 		}

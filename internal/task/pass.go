@@ -26,8 +26,7 @@ type Pass struct {
 	Memory   int    // see step.NewHolder
 }
 
-// Map is Task's. In create it has something sent to each range of its shares, so
-// that the range is made.
+// Map is Task's.
 func (p *Pass) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	w := &pairWriter{out: out}
 	var packed []byte
@@ -49,7 +48,9 @@ func (p *Pass) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	holder := step.NewHolder(p.Game, p.Memory, emit)
 	err = eachShare(in, func(s Share) error {
 		if p.Step == step.Create {
-			return p.mapBlank(s, emit, &n)
+			n.In++
+			pass.MapStart(holder.Say)
+			return holder.Err()
 		}
 		return p.mapShare(s, pass, holder, &n)
 	})
@@ -61,19 +62,6 @@ func (p *Pass) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		return n, err
 	}
 	return n, w.flush()
-}
-
-// mapBlank says nothing, to each range of a share.
-func (p *Pass) mapBlank(s Share, emit func(uint64, *block.Heard) error, n *step.Counters) error {
-	var nothing block.Heard
-	for rng := s.From; rng < min(s.To, game.Ranges(p.Game)); rng++ {
-		nothing.Reset(game.RangeLen(p.Game, rng))
-		n.In++
-		if err := emit(rng, &nothing); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // mapShare has the positions of a share speak.

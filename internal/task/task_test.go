@@ -69,7 +69,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	shares, lines := task.BlankShares(pass.Input[0], g, r.maps), 1
+	shares, lines := []task.Share{task.StartShare(pass.Input[0])}, 1
 	if pass.Step != step.Create {
 		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err

@@ -29,23 +29,17 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 		err = errors.Join(err, s.close())
 		r.heard = s.free
 	}()
-	var ranges []uint64
 	if job.Step == step.Create {
-		for rng := range game.Ranges(job.g) {
-			ranges = append(ranges, rng)
-		}
-	} else {
-		if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
-			return stats, err
-		}
-		ranges = s.ranges()
+		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.say)
+	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
+		return stats, err
 	}
 	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
 	if err != nil {
 		return stats, err
 	}
 	defer states.Close()
-	err = r.reduceStates(ctx, job, s, states, ranges, &stats)
+	err = r.reduceStates(ctx, job, s, states, s.ranges(), &stats)
 	return stats, err
 }
 

@@ -32,12 +32,12 @@ type side struct {
 	name    string
 	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o lists.StepOptions) (step.Counters, error)
-	blocks  func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
+	blocks  func(t *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
 	reduces bool
 }
 
 // mapSide and reduceSide are the sides.
-func mapSide() side    { return side{"map", step.Map, lists.Map, task.Task.Map, false} }
+func mapSide() side    { return side{"map", step.Map, lists.Map, (*task.Job).Map, false} }
 func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, reduceBlocks, true} }
 
 // Mapper is the command mapper, which is also called STEP_map, for a program that

@@ -340,17 +340,9 @@ func (w *PartWriter) Append(rows []Row) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their rows.
 func (w *PartWriter) AppendLines(in io.Reader, source string) error {
-	r := streamfmt.NewLineReader(in, source)
-	return r.Each(func(line []byte) error {
-		row, kind, want := streamfmt.ParseRow(line, w.chunk.width)
-		if want == "" && kind != w.chunk.kind {
-			want = "a row of " + w.chunk.kind.String()
-		}
-		if want != "" {
-			return r.Errorf(want, line)
-		}
+	return eachRow(in, source, w.chunk.width, nil, []Kind{w.chunk.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
 		w.rest = append(w.rest, row)
-		return w.spill()
+		return "", w.spill()
 	})
 }
 

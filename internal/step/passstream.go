@@ -43,30 +43,21 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 	pass := NewPass(g, name, o.Number)
 	pass.Moves = o.Moves
 	defer func() { w.Messages = pass.Messages }()
-	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, false)
 	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
 	var from block.State
-	var at uint64
-	for w.err == nil {
-		err := gatherer.Next(func(rng uint64) {
-			at = rng
-			from.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string {
-			w.In++
-			return check.add(&from, slot, rec, w.In)
-		})
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+	err := jobdir.NewRangeGatherer(g, in, o.Source, false).Each(func(rng uint64) {
+		from.Reset(game.RangeLen(g, rng))
+	}, func(slot int, rec streamfmt.Record) string {
+		w.In++
+		return check.add(&from, slot, rec, w.In)
+	}, func(rng uint64) error {
+		if err := check.values(pass.mover, rng, &from); err != nil {
 			return err
 		}
-		if err := check.values(pass.mover, at, &from); err != nil {
-			return err
-		}
-		if err := cmp.Or(pass.Map(at, &from, holder.Say), holder.Err()); err != nil {
-			return err
-		}
+		return cmp.Or(pass.Map(rng, &from, holder.Say), holder.Err(), w.err)
+	})
+	if err != nil {
+		return err
 	}
 	return holder.Flush()
 }
@@ -129,38 +120,28 @@ func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error 
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
 	pass.Tell = o.Tell
-	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
 	var h block.Heard
 	var state, fresh block.State
-	var at uint64
-	for w.err == nil {
-		err := gatherer.Next(func(rng uint64) {
-			at = rng
-			h.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string {
-			w.In++
-			if name == Create && rec.Key != g.Start() {
-				return "the position before the first move"
-			}
-			return hearRecord(name, o.Number, &h, slot, rec)
-		})
-		if err == io.EOF {
-			return nil
+	return jobdir.NewRangeGatherer(g, in, o.Source, true).Each(func(rng uint64) {
+		h.Reset(game.RangeLen(g, rng))
+	}, func(slot int, rec streamfmt.Record) string {
+		w.In++
+		if name == Create && rec.Key != g.Start() {
+			return "the position before the first move"
 		}
-		if err != nil {
+		return hearRecord(name, o.Number, &h, slot, rec)
+	}, func(rng uint64) error {
+		if err := o.States.Load(rng, &state); err != nil {
 			return err
 		}
-		if err := o.States.Load(at, &state); err != nil {
-			return err
-		}
-		changed, err := pass.Reduce(at, &state, &h, &fresh)
+		changed, err := pass.Reduce(rng, &state, &h, &fresh)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.Source, err)
 		}
 		if !changed {
-			continue
+			return nil
 		}
-		if err := o.States.Save(at, &state); err != nil {
+		if err := o.States.Save(rng, &state); err != nil {
 			return err
 		}
 		var counts [256]uint64
@@ -168,10 +149,9 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 		var tally game.Tally
 		tally.AddValues(counts)
 		w.AddNew(tally)
-		w.Buf = jobdir.AppendState(w.Buf, g, at, &fresh, w.Width)
-		w.Spill()
-	}
-	return nil
+		w.Buf = jobdir.AppendState(w.Buf, g, rng, &fresh, w.Width)
+		return w.Spill()
+	})
 }
 
 // hearRecord adds a message to what a range heard; it returns what it expected

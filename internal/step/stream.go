@@ -393,36 +393,27 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 		emit(b)
 		return w.err
 	})
-	gatherer := jobdir.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
-	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+	err := jobdir.NewGatherer(g, in, o.Source, false).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
 		w.In++
 		return check.add(b, slot, rec, w.In)
-	}
-	for w.err == nil {
-		err := gatherer.Next(b, add)
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = check.values(b)
-		}
-		if err != nil {
+	}, func() error {
+		if err := check.values(b); err != nil {
 			return err
 		}
 		if name == Solve && Turn(g, b.Tier) == o.Turn {
 			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
-			continue
+			return w.err
 		}
-		if err := p.Push(b); err != nil {
-			return err
+		err := p.Push(b)
+		if err == nil && !o.Combine {
+			err = p.Flush()
 		}
-		if !o.Combine {
-			if err := p.Flush(); err != nil {
-				return err
-			}
-		}
+		return cmp.Or(err, w.err)
+	})
+	if err != nil {
+		return err
 	}
 	return p.Flush()
 }
@@ -456,28 +447,19 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 	if name == Solve {
 		children = 1
 	}
-	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+	b := new(block.Block)
+	return jobdir.NewGatherer(g, in, o.Source, true).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
 		if w.In++; w.In == 1 && name != Init {
 			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
 				return want
 			}
 		}
 		return hear(b, slot, rec, w.In)
-	}
-	gatherer := jobdir.NewGatherer(g, in, o.Source, true)
-	b := new(block.Block)
-	for w.err == nil {
-		err := gatherer.Next(b, add)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	}, func() error {
 		if err := reduce(b); err != nil {
 			return err
 		}
 		w.block(b, streamfmt.Done)
-	}
-	return nil
+		return w.err
+	})
 }

@@ -141,8 +141,18 @@ func Listed(g Game, p Position) bool {
 	return !ok || l.Listed(p)
 }
 
-// UnknownKind is the error of whoever is given a game that is neither Acyclic nor
-// Cyclic.
-func UnknownKind(g Game) error {
-	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
+// LastTier is the number of the last tier of a game; 0 of one without tiers.
+func LastTier(g Game) int {
+	if a, ok := g.(Acyclic); ok {
+		return a.Tiers()
+	}
+	return 0
+}
+
+// TierOf is the tier of a valid position; 0 in a game without tiers.
+func TierOf(g Game, p Position) int {
+	if a, ok := g.(Acyclic); ok {
+		return a.Tier(p)
+	}
+	return 0
 }

@@ -188,15 +188,13 @@ func Check(g game.Game) error {
 	if err := game.CheckLength(g); err != nil {
 		return err
 	}
-	switch g := g.(type) {
-	case game.Tiered:
-	case game.Cyclic:
+	if g, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
+			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
+		}
 		if n := game.Ranges(g); n > maxRanges {
 			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
 		}
-	case game.Acyclic:
-	default:
-		return game.UnknownKind(g)
 	}
 	return nil
 }
@@ -206,7 +204,7 @@ func (l *loop) run(ctx context.Context) error {
 	if err := Check(l.g); err != nil {
 		return err
 	}
-	switch g := l.g.(type) {
+	switch g := game.ByMethod(l.g).(type) {
 	case game.Tiered:
 		l.how = newBlocks(l, g)
 	case game.Cyclic:

@@ -92,6 +92,9 @@ func (c contract) checkGame() {
 	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
 		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
 	}
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic && !(g.Values().OfMover && g.Values().TiesSoon) {
+		c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
+	}
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)
 	}
@@ -142,7 +145,7 @@ func (c contract) checkPosition(p game.Position) {
 	}
 	c.checkMoves(p, v != 0)
 	c.checkPicture(p, g.Picture(p))
-	switch g := g.(type) {
+	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
 		CheckTiered(c.TB, g, p)
 	case game.Acyclic:
@@ -179,7 +182,7 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		if err := g.Check(m.To); err != nil {
 			c.failf(p, "move %s leads to no position: %v", m.Name, err)
 		}
-		switch g := g.(type) {
+		switch g := game.ByMethod(g).(type) {
 		case game.Acyclic:
 			if from, to := g.Tier(p), g.Tier(m.To); to <= from {
 				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)

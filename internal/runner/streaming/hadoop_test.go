@@ -41,6 +41,9 @@ func (b board) String() string {
 
 // flags are the name of the game and its parameters.
 func (b board) flags() string {
+	if b.game == "dodgem" {
+		return fmt.Sprintf("%s --size %d", b.game, b.width)
+	}
 	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
 }
 
@@ -51,6 +54,8 @@ var (
 	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
 	// Of these, with cycles, the first has one range of positions, the other nine.
 	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
+	// Of this one, with cycles, only the rules are known.
+	cars = board{"dodgem", 2, 2, 0}
 )
 
 const (
@@ -78,6 +83,7 @@ func TestHadoop(t *testing.T) {
 		{"passes", testPasses},
 		{"text", testText},
 		{"rules only", testRulesOnly},
+		{"passes by rules only", testPassRulesOnly},
 		{"tasks that fail", testTasksFail},
 		{"twins", testTwins},
 		{"interrupted", testInterrupted},
@@ -96,6 +102,7 @@ func TestLongHadoop(t *testing.T) {
 	onSite(t, []siteTest{
 		{"three reducers", testThreeReducers},
 		{"passes as text", testPassText},
+		{"passes by rules only as text", testPassRulesOnlyText},
 	})
 }
 
@@ -386,6 +393,28 @@ func testPasses(t *testing.T, s *site) {
 		jobs[fmt.Sprintf("solve%d", pass)] = 1
 	}
 	s.wantJobs(t, jobs)
+}
+
+// testPassRulesOnly has every pass on the cluster over a game whose moves are not known
+// backwards: forward the reducers tell them, back the mappers read them.
+func testPassRulesOnly(t *testing.T, s *site) { passRulesOnly(t, s, "--compress") }
+
+// testPassRulesOnlyText has what is new in the passes as lines of text.
+func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
+
+func passRulesOnly(t *testing.T, s *site, form string) {
+	s.solve(t, cars, "--cluster-above 0 --reducers 1 --keep all "+form)
+	jobs := map[string]int{"create": 1}
+	for pass := 1; pass <= 7; pass++ {
+		jobs[fmt.Sprintf("mark%d", pass)] = 1
+	}
+	for pass := 1; pass <= 4; pass++ {
+		jobs[fmt.Sprintf("solve%d", pass)] = 1
+	}
+	s.wantJobs(t, jobs)
+	if _, err := s.files.Stat(path.Join(dataDir(t, cars.String()), "mark2/to-00000.lists")); err != nil {
+		t.Error(err)
+	}
 }
 
 // testPassTasksFail has reducers of a mark and of a solve die after they have

@@ -141,6 +141,22 @@ func Listed(g Game, p Position) bool {
 	return !ok || l.Listed(p)
 }
 
+// Vast is a game that has too many positions to go through them all: it is played and
+// searched, never solved.
+type Vast interface {
+	Game
+	// Vast is about how many positions it has.
+	Vast() float64
+}
+
+// Typed is a game in which people write a move in more than one way.
+type Typed interface {
+	Game
+	// MoveName is the name that a text would be, were it a move; the text itself, if it is
+	// written in no way that the game knows.
+	MoveName(text string) string
+}
+
 // UnknownKind is the error of whoever is given a game that is neither Acyclic nor
 // Cyclic.
 func UnknownKind(g Game) error {

@@ -21,6 +21,7 @@ const least = 6
 type color struct {
 	goals [2]uint64 // where a network begins, and where it ends
 	may   uint64    // where he may put chips
+	along int       // the direction, 0 to 3, in which the squares of a goal lie
 }
 
 const (
@@ -33,12 +34,12 @@ const (
 
 // colors are White's and Black's, by game.Player.
 var colors = [2]color{
-	{[2]uint64{leftColumn, rightColumn}, leftColumn | rightColumn | inside},
-	{[2]uint64{topRow, bottomRow}, topRow | bottomRow | inside},
+	{[2]uint64{leftColumn, rightColumn}, leftColumn | rightColumn | inside, 0},
+	{[2]uint64{topRow, bottomRow}, topRow | bottomRow | inside, 2},
 }
 
 // steps are the eight directions, as what a step adds to the number of a square: the
-// first four upwards, each of the others the opposite of the fourth before it.
+// first four to higher numbers, each of the others the opposite of the fourth before it.
 var steps = [8]int{1, 7, 8, 9, -1, -7, -8, -9}
 
 // lines are the squares that lie in each direction of a square, dead corners too, to the

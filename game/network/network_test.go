@@ -404,7 +404,7 @@ func (d *duel) compare(after Board) bool {
 	return got == naive.GoesOn
 }
 
-func (b *Board) squares() (squares naive.NetworkBoard) {
+func (b Board) squares() (squares naive.NetworkBoard) {
 	for at := range squares {
 		squares[at] = b.on(at)
 	}

@@ -92,6 +92,9 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 			name = g.MoveName(line)
 		}
 		bad := h.Clone().Play(name)
+		if bad != nil {
+			bad = h.Clone().Play(line) // in his own words
+		}
 		switch {
 		case bad == nil:
 			return name, nil

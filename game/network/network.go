@@ -35,6 +35,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -53,9 +54,12 @@ type Rules struct{ numbers *numbers }
 func New() *Rules { return &Rules{newNumbers()} }
 
 var (
-	_ game.Drawn = (*Rules)(nil)
-	_ game.Vast  = (*Rules)(nil)
-	_ game.Typed = (*Rules)(nil)
+	_ game.Keyed      = (*Rules)(nil)
+	_ game.Evaluator  = (*Rules)(nil)
+	_ game.Drawn      = (*Rules)(nil)
+	_ game.Accustomed = (*Rules)(nil)
+	_ game.Typed      = (*Rules)(nil)
+	_ game.Vast       = (*Rules)(nil)
 )
 
 // A Board is what lies where: bit 8x+y of a color is its chip in column x and row y.
@@ -87,6 +91,9 @@ func (*Rules) Values() game.Values { return game.Values{Players: players} }
 
 // DrawRule is a draw at the third repetition, or after 120 moves: the course has none.
 func (*Rules) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 3, Plies: 120} }
+
+// Customs are the course's: five seconds a move, and who is named first plays White.
+func (*Rules) Customs() game.Customs { return game.Customs{Time: 5 * time.Second, NamedFirst: true} }
 
 // Vast is the number of hashes.
 func (r *Rules) Vast() float64 { return 2 * float64(r.numbers.sets) * float64(r.numbers.sets) }
@@ -151,12 +158,12 @@ func (b *Board) Network(p game.Player) bool { return colors[p].network(b.Chips[p
 
 func (b *Board) all() uint64 { return b.Chips[0] | b.Chips[1] }
 
-// adding reports whether the player to move has chips in hand.
-func (b *Board) adding() bool { return bits.OnesCount64(b.Chips[b.Mover]) < Chips }
+// Adding reports whether the player to move has chips in hand.
+func (b *Board) Adding() bool { return bits.OnesCount64(b.Chips[b.Mover]) < Chips }
 
 // movable reports whether the player to move has a legal move, finished or not.
 func (b *Board) movable() bool {
-	if b.adding() {
+	if b.Adding() {
 		return b.Adds() != 0
 	}
 	for rest := b.Chips[b.Mover]; rest != 0; rest &= rest - 1 {
@@ -202,7 +209,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if _, over := b.over(); over {
 		return dst
 	}
-	if b.adding() {
+	if b.Adding() {
 		for rest := b.Adds(); rest != 0; rest &= rest - 1 {
 			to := bits.TrailingZeros64(rest)
 			dst = append(dst, game.Move{Name: names[to], To: r.Position(b.after(0, 1<<to))})

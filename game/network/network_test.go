@@ -42,7 +42,7 @@ func perft(b Board, depth int) (n int) {
 
 // countMoves and children are of a board that is not finished.
 func (b *Board) countMoves() (n int) {
-	if b.adding() {
+	if b.Adding() {
 		return bits.OnesCount64(b.Adds())
 	}
 	for rest := b.Chips[b.Mover]; rest != 0; rest &= rest - 1 {
@@ -57,7 +57,7 @@ func (b *Board) children() (all []Board) {
 			all = append(all, b.after(from, to&-to))
 		}
 	}
-	if b.adding() {
+	if b.Adding() {
 		each(0, b.Adds())
 		return all
 	}
@@ -355,7 +355,7 @@ func (d *duel) play() bool {
 	color := letters[d.b.Mover]
 	children := d.b.children()
 	chosen := d.rng.IntN(max(len(children), 1))
-	if d.b.adding() || d.rng.IntN(8) == 0 {
+	if d.b.Adding() || d.rng.IntN(8) == 0 {
 		moves := d.slow.Moves(d.squares, color)
 		if len(moves) != len(children) {
 			d.Fatalf("%s %c: %d moves, the slow rules have %d", d.squares, color, len(children), len(moves))

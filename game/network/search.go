@@ -46,8 +46,8 @@ func (r *Rules) Traits() game.Traits {
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	b := r.Board(p)
 	n.State = game.State{b.Chips[game.First], b.Chips[game.Second], 0, uint64(b.Mover)}
-	if b.adding() {
-		n.State[stateWins] = b.winning(b.Mover)
+	if b.Adding() {
+		n.State[stateWins], _ = b.winning(b.Mover)
 	}
 	n.Key = p
 }
@@ -84,7 +84,7 @@ func (r *Rules) Expand(n *game.Node) {
 		} else if !n.Leaf {
 			b.expand(n, b.Adds(), fold)
 		}
-	case !b.adding():
+	case !b.Adding():
 		b.expandSteps(n)
 	case n.State[stateWins] != 0:
 		n.Low = game.WonIn(1)
@@ -95,8 +95,8 @@ func (r *Rules) Expand(n *game.Node) {
 			n.Low, n.High = game.LostIn(0), game.LostIn(0)
 			return
 		}
-		if threats := b.winning(b.Mover.Other()); threats != 0 {
-			if legal = b.parries(legal, threats); legal == 0 {
+		if threats, spoil := b.winning(b.Mover.Other()); threats != 0 {
+			if legal = b.parries(legal&spoil, threats); legal == 0 {
 				n.Low, n.High = game.LostIn(2), game.LostIn(2)
 				return
 			}
@@ -107,7 +107,7 @@ func (r *Rules) Expand(n *game.Node) {
 
 // expand makes the children: of these adds, or of all steps.
 func (b *Board) expand(n *game.Node, adds uint64, fold bool) {
-	if b.adding() {
+	if b.Adding() {
 		v := b.views()
 		for rest := adds; rest != 0; rest &= rest - 1 {
 			to := bits.TrailingZeros64(rest)
@@ -154,7 +154,8 @@ func (b *Board) expandSteps(n *game.Node) {
 		to := b.Steps(from)
 		legal = legal || to != 0
 		opens := his.network(other, own&^chip|other)
-		for wins := mine.winning(own&^chip, own&^chip|other, to); wins != 0; wins &= wins - 1 {
+		wins, _ := mine.winning(own&^chip, own&^chip|other, to)
+		for ; wins != 0; wins &= wins - 1 {
 			if !opens || !his.network(other, own&^chip|other|wins&-wins) {
 				n.Children = n.Children[:0]
 				n.Low = game.WonIn(1)
@@ -176,13 +177,13 @@ func (b *Board) expandSteps(n *game.Node) {
 }
 
 // winning are the squares on which a chip more makes a network of a player's who has chips
-// in hand; none, if he has not.
-func (b *Board) winning(p game.Player) uint64 {
+// in hand, and what spoils them: see color.winning. None, if he has no chips in hand.
+func (b *Board) winning(p game.Player) (wins, spoil uint64) {
 	chips, all := b.Chips[p], b.all()
 	if c := &colors[p]; bits.OnesCount64(chips) < Chips && c.enough(chips, 1) {
 		return c.winning(chips, all, c.adds(chips, all))
 	}
-	return 0
+	return 0, ^uint64(0)
 }
 
 // parries are the adds after which no threat is one any more.

@@ -53,7 +53,7 @@ func TestWinning(t *testing.T) {
 	walks(t, 400, func(_ *rand.Rand, b Board) {
 		for p := range game.Player(2) {
 			b.Mover = p
-			if !b.adding() {
+			if !b.Adding() {
 				continue
 			}
 			var want uint64
@@ -62,7 +62,7 @@ func TestWinning(t *testing.T) {
 					want |= rest & -rest
 				}
 			}
-			if got := b.winning(p); got != want {
+			if got, _ := b.winning(p); got != want {
 				t.Fatalf("%s: player %d wins on %#x, want %#x", b.squares(), p, got, want)
 			}
 			found += bits.OnesCount64(want)
@@ -119,7 +119,7 @@ func TestExpand(t *testing.T) {
 		switch {
 		case known && v == game.WonIn(1):
 			wins++
-			if n.Low != v && (!b.adding() || b.winning(b.Mover) != 0) {
+			if squares, _ := b.winning(b.Mover); n.Low != v && (!b.Adding() || squares != 0) {
 				t.Fatalf("%s: won in one, found %d to %d", b.squares(), n.Low, n.High)
 			}
 		case n.Low > 0:

@@ -10,67 +10,44 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// A helped game is any game as a game.Searched, with whatever traits. It judges positions
-// by chance, but always the same.
-type helped struct {
-	game.Game
-	traits game.Traits
-}
-
-func (h helped) Traits() game.Traits { return h.traits }
-
-func (h helped) Root(n *game.Node, p game.Position) { n.State, n.Key = game.State{p}, p }
-
-func (h helped) Expand(n *game.Node) {
-	g := plain{Game: h.Game, mover: h.Values().OfMover}
-	g.Expand(n)
-	for i := range n.Children {
-		n.Children[i].Square %= uint16(max(h.traits.Squares, 1))
-	}
-}
-
-func (h helped) Assess(n *game.Node) int { return h.Evaluate(n.State[0]) }
-
-func (h helped) Evaluate(p game.Position) int {
-	return int(p*0x9e3779b97f4a7c15>>32%(2*game.MostAssessed-1)) - game.MostAssessed + 1
-}
-
-func (h helped) MoveOf(p game.Position, move uint16) game.Move { return h.Moves(nil, p)[move] }
-
-// helpedAcyclic is one that ends.
-type helpedAcyclic struct {
-	helped
+// lateKeys is a game without cycles whose children have no keys.
+type lateKeys struct {
+	searched
 	acyclic game.Acyclic
 }
 
-func (h helpedAcyclic) Tiers() int               { return h.acyclic.Tiers() }
-func (h helpedAcyclic) Tier(p game.Position) int { return h.acyclic.Tier(p) }
+// searched is what gametest.Help makes.
+type searched interface {
+	game.Searched
+	game.Evaluator
+}
 
-// lateKeys is one whose children have no keys.
-type lateKeys struct{ helpedAcyclic }
+func (l lateKeys) Tiers() int               { return l.acyclic.Tiers() }
+func (l lateKeys) Tier(p game.Position) int { return l.acyclic.Tier(p) }
 
 func (l lateKeys) Expand(n *game.Node) {
-	l.helped.Expand(n)
+	l.searched.Expand(n)
 	for i := range n.Children {
 		n.Children[i].Key = 0
 	}
 }
 
-func (l lateKeys) KeyOf(s *game.State) uint64 { return s[0] }
+func (lateKeys) KeyOf(s *game.State) uint64 { return s[0] }
 
 // help makes games of a game: with other traits, and with late keys.
 func help(g game.Game) []game.Game {
 	t := game.Traits{MaxMoves: 20, Squares: 7, Killer: 100}
 	a, ok := g.(game.Acyclic)
-	if !ok {
-		who := t
-		who.OnlyWho = true
-		return []game.Game{helped{g, t}, helped{g, who}}
+	if ok {
+		t.MaxPlies = max(a.Tiers(), 1)
 	}
-	t.MaxPlies = max(a.Tiers(), 1)
 	who := t
 	who.OnlyWho = true
-	return []game.Game{helpedAcyclic{helped{g, t}, a}, helpedAcyclic{helped{g, who}, a}, lateKeys{helpedAcyclic{helped{g, who}, a}}}
+	games := []game.Game{gametest.Help(g, t), gametest.Help(g, who)}
+	if ok {
+		games = append(games, lateKeys{gametest.Help(g, who).(searched), a})
+	}
+	return games
 }
 
 // What a game says of itself changes no value, and no exact depth.

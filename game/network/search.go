@@ -73,7 +73,7 @@ func (r *Rules) Expand(n *game.Node) {
 	b := boardOf(&n.State)
 	n.Children = n.Children[:0]
 	n.Low, n.High = game.LostIn(1), game.WonIn(1)
-	fold := !n.NoFold && bits.OnesCount64(b.all()) < fewChips
+	fold := !n.NoFold && !n.Exact && bits.OnesCount64(b.all()) < fewChips
 	switch {
 	case n.Exact:
 		if winner, over := b.over(); over {

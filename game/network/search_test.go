@@ -1,11 +1,13 @@
 package network
 
 import (
+	"context"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/search"
 )
 
 // walks are boards of random games that are not finished.
@@ -187,6 +189,41 @@ func TestAssess(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A win in three that can be forced is found, and told as such; and so is one in one.
+func TestForced(t *testing.T) {
+	r := New()
+	s, err := search.New(r, search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]int{}
+	walks(t, 30, func(rng *rand.Rand, b Board) {
+		if bits.OnesCount64(b.all()) < 9 || rng.IntN(2) == 0 || !b.Adding() {
+			return
+		}
+		v, known := value(b, 3)
+		if !known || v < 0 {
+			return
+		}
+		got, err := s.Search(context.Background(), r.Position(b), search.Limit{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := game.WonIn(0) - v
+		found[in]++
+		if want := game.NewValue(game.WinFor(b.Mover), in); !got.Exact || got.Value != want {
+			t.Fatalf("%s: %s, found %+v", b.squares(), r.Values().Text(want), got)
+		}
+		after := r.Board(got.Line[0].To)
+		if w, known := value(after, in-1); !known || w != game.LostIn(in-1) {
+			t.Fatalf("%s: won in %d, but not by %s", b.squares(), in, got.Line[0].Name)
+		}
+	})
+	if found[1] < 5 || found[3] < 5 {
+		t.Errorf("%v wins by their length are too few for a test", found)
+	}
 }
 
 // BenchmarkExpand is the cost of a node inside a search, and of one at its end.

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/network"
@@ -178,20 +179,29 @@ func TestString(t *testing.T) {
 
 // Games against moves at random, each told by OpponentMove: all that is chosen is legal,
 // and the machine wins.
-func TestGames(t *testing.T) { playGames(t, 20, 1) }
+func TestGames(t *testing.T) { playGames(t, 20, 19, search.Limit{Depth: 1}) }
 
 func TestLongGames(t *testing.T) {
 	longtest.Skip(t)
-	playGames(t, 1000, 1)
+	playGames(t, 1000, 950, search.Limit{Depth: 1})
 }
 
-func playGames(t *testing.T, games, depth int) {
+// In little time a move it wins at least 198 of 200.
+func TestLongBeatsRandom(t *testing.T) {
+	longtest.Skip(t)
+	playGames(t, 200, 198, search.Limit{Time: 10 * time.Millisecond})
+}
+
+func playGames(t *testing.T, games, want int, l search.Limit) {
 	r := network.New()
 	rng := rand.New(rand.NewPCG(7, 8))
 	won := 0
 	for i := range games {
 		own := game.Player(i & 1)
-		p := mustNew(t, White-int(own), depth)
+		p, err := newPlayer(White-int(own), l, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
 		pos := r.Start()
 		for ply := 0; r.Primitive(pos) == 0 && ply < 120; ply++ {
 			moves := r.Moves(nil, pos)
@@ -217,8 +227,8 @@ func playGames(t *testing.T, games, depth int) {
 			won++
 		}
 	}
-	if won < games*95/100 {
-		t.Errorf("%d of %d games are won", won, games)
+	if won < want {
+		t.Errorf("%d of %d games are won, want %d", won, games, want)
 	}
 }
 

@@ -156,3 +156,19 @@ func TierOf(g Game, p Position) int {
 	}
 	return 0
 }
+
+// Vast is a game that has too many positions to go through them all: it is played and
+// searched, never solved.
+type Vast interface {
+	Game
+	// Vast is about how many positions it has.
+	Vast() float64
+}
+
+// Typed is a game in which people write a move in more than one way.
+type Typed interface {
+	Game
+	// MoveName is the name that a text would be, were it a move; the text itself, if it is
+	// written in no way that the game knows.
+	MoveName(text string) string
+}

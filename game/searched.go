@@ -83,6 +83,7 @@ type Node struct {
 // Asked is what the search asks of Expand.
 type Asked struct {
 	Alpha, Beta int  // the window: whether the value is above Alpha, and whether below Beta
+	Horizon     bool // look no further than bounds, and one Child, if it is forced: what is not Exact is assessed
 	Leaf        bool // whether the game is over, and no more: Children may be left out
 	NoBounds    bool // leave out bounds for which no line of play is followed
 	NoFold      bool // take no two positions for one another's mirror image

@@ -42,6 +42,7 @@ func (w *worker) node(ply int) *game.Node {
 // is not in the table. All that it returns once the worker is stopped is void.
 func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
+	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
 	if w.looked++; w.looked%pollNodes == 0 && w.poll() {
 		return 0
 	}
@@ -72,7 +73,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 
 	// What the game knows.
 	n.Alpha, n.Beta = fromHere(alpha, ply), fromHere(beta, ply)
-	n.Exact, n.Leaf = w.exact, depth == 0 && w.exact
+	n.Exact, n.Leaf, n.Horizon = w.exact, depth == 0 && w.exact, depth == 0
 	w.g.Expand(n)
 	low, high := fromRoot(n.Low, ply), fromRoot(n.High, ply)
 	switch {
@@ -80,7 +81,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		return low
 	case high <= alpha:
 		return high
-	case depth == 0 && (w.exact || len(n.Children) > 1 || ply >= w.reach):
+	case depth == 0 && (w.exact || len(n.Children) != 1 || ply >= w.reach):
 		w.horizons++
 		return clamp(w.g.Assess(n), low, high)
 	}
@@ -165,7 +166,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 func (w *worker) child(ply int, c *game.Child, alpha, beta, depth int) int {
 	n := w.node(ply + 1)
 	n.State, n.Key = c.State, c.Key
-	if w.keyed != nil && ply >= w.apart {
+	if w.keyed != nil && ply >= w.apart && depth > 0 {
 		n.Key = w.keyed.KeyOf(&n.State)
 	}
 	shared := ply < w.apart && !c.Quick

@@ -298,7 +298,7 @@ func TestDepth(t *testing.T) {
 		depth int
 	}{
 		{board(7, 6, 4), 4}, {board(4, 4, 3), 5}, {"mnk width=3 height=3 connect=3", 4},
-		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4},
+		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4}, {"network", 2},
 	} {
 		g := parse(t, tt.spec)
 		r := rand.New(rand.NewPCG(3, 4))
@@ -366,7 +366,7 @@ func TestLongTime(t *testing.T) {
 // a search may be as late as one who only sleeps.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
 	r := rand.New(rand.NewPCG(5, 6))
-	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4")}
+	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network")}
 	var searchers []*Searcher
 	for _, g := range games {
 		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))

@@ -185,6 +185,9 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 
 // Check says why a game cannot be solved, whatever the machine; nil if it can.
 func Check(g game.Game) error {
+	if v, ok := g.(game.Vast); ok {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
+	}
 	if err := game.CheckLength(g); err != nil {
 		return err
 	}

@@ -1,0 +1,266 @@
+package network
+
+import (
+	"context"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/search"
+)
+
+// walks are boards of random games that are not finished.
+func walks(t testing.TB, games int, each func(r *rand.Rand, b Board)) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(11, 12))
+	for range games {
+		var b Board
+		for range 40 {
+			if _, over := b.over(); over {
+				break
+			}
+			each(r, b)
+			children := b.children()
+			b = children[r.IntN(len(children))]
+		}
+	}
+}
+
+// What chips see is what each of them sees square by square.
+func TestViews(t *testing.T) {
+	walks(t, 50, func(_ *rand.Rand, b Board) {
+		for p, chips := range b.Chips {
+			for d := range 8 {
+				var wantSeen, wantMet uint64
+				links := 0
+				for rest := chips; rest != 0; rest &= rest - 1 {
+					chip, before := nearest(bits.TrailingZeros64(rest), d, b.all())
+					wantSeen |= before
+					wantMet |= chip
+					links += bits.OnesCount64(chip & chips)
+				}
+				seen, met := look(chips, b.all(), d)
+				if seen != wantSeen || met != wantMet {
+					t.Fatalf("%s: player %d in direction %d sees %#x and meets %#x, want %#x and %#x", b.squares(), p, d, seen, met, wantSeen, wantMet)
+				}
+			}
+		}
+	})
+}
+
+// The winning squares are those that win, of a player who has no network.
+func TestWinning(t *testing.T) {
+	found := 0
+	walks(t, 400, func(_ *rand.Rand, b Board) {
+		for p := range game.Player(2) {
+			b.Mover = p
+			if !b.Adding() {
+				continue
+			}
+			var want uint64
+			for rest := b.Adds(); rest != 0; rest &= rest - 1 {
+				if after := b.after(0, rest&-rest); after.Network(p) {
+					want |= rest & -rest
+				}
+			}
+			if got, _ := b.winning(p); got != want {
+				t.Fatalf("%s: player %d wins on %#x, want %#x", b.squares(), p, got, want)
+			}
+			found += bits.OnesCount64(want)
+		}
+	})
+	if found < 100 {
+		t.Errorf("%d winning squares are too few for a test", found)
+	}
+}
+
+// value is what so many plies decide, as plainly as can be; ok is false if nothing.
+func value(b Board, plies int) (v int, ok bool) {
+	if winner, over := b.over(); over {
+		if winner == b.Mover {
+			return game.WonIn(0), true
+		}
+		return game.LostIn(0), true
+	}
+	if plies == 0 {
+		return 0, false
+	}
+	best, all := -1<<20, true
+	for _, after := range b.children() {
+		v, known := value(after, plies-1)
+		if !known {
+			all = false
+			continue
+		}
+		if v = -v; v > 0 {
+			v--
+		} else {
+			v++
+		}
+		best = max(best, v)
+	}
+	return best, best > 0 || all
+}
+
+// What Expand says is true: bounds hold, the children are moves, and those left out lose
+// at once where others do not.
+func TestExpand(t *testing.T) {
+	r := New()
+	var wins, losses, parries int
+	walks(t, 150, func(rng *rand.Rand, b Board) {
+		if rng.IntN(4) != 0 {
+			return
+		}
+		var n game.Node
+		r.Root(&n, r.Position(b))
+		n.Alpha, n.Beta = -1<<16, 1<<16
+		n.NoFold = true
+		r.Expand(&n)
+		v, known := value(b, 2)
+		switch {
+		case known && v == game.WonIn(1):
+			wins++
+			if squares, _ := b.winning(b.Mover); n.Low != v && (!b.Adding() || squares != 0) {
+				t.Fatalf("%s: won in one, found %d to %d", b.squares(), n.Low, n.High)
+			}
+		case n.Low > 0:
+			t.Fatalf("%s: not won in one, found %d to %d", b.squares(), n.Low, n.High)
+		case known && v < 0:
+			losses++
+		case n.High < 0:
+			t.Fatalf("%s: not lost, found %d to %d", b.squares(), n.Low, n.High)
+		}
+		if known && (v < n.Low || v > n.High) {
+			t.Fatalf("%s: worth %d, found %d to %d", b.squares(), v, n.Low, n.High)
+		}
+		if n.Low > 0 || n.High < 0 {
+			return
+		}
+		kept := map[game.State]bool{}
+		for _, c := range n.Children {
+			kept[c.State] = true
+			if m := r.MoveOf(r.Position(b), c.Move); m.To != r.KeyOf(&c.State) {
+				t.Fatalf("%s: child %v is not the move %s", b.squares(), c.State, m.Name)
+			}
+		}
+		for _, after := range b.children() {
+			state := game.State{after.Chips[0], after.Chips[1], 0, uint64(after.Mover)}
+			if v, known := value(after, 1); kept[state] {
+				delete(kept, state)
+			} else if parries++; !known || v <= 0 {
+				t.Fatalf("%s: a move is left out that does not lose at once", b.squares())
+			}
+		}
+		if len(kept) > 0 {
+			t.Fatalf("%s: children that are no moves: %v", b.squares(), kept)
+		}
+	})
+	if wins < 20 || losses < 5 || parries < 100 {
+		t.Errorf("%d wins, %d losses, %d moves left out are too few for a test", wins, losses, parries)
+	}
+}
+
+// All mirror images are folded to one, which is one of them.
+func TestFold(t *testing.T) {
+	walks(t, 20, func(_ *rand.Rand, b Board) {
+		one := b.folded()
+		among := false
+		for _, image := range symmetries(b)[:4] {
+			if image.folded() != one {
+				t.Fatalf("%s is folded to %s, its image %s to %s", b.squares(), one.squares(), image.squares(), image.folded().squares())
+			}
+			among = among || image == one
+		}
+		if !among {
+			t.Fatalf("%s is folded to %s", b.squares(), one.squares())
+		}
+	})
+}
+
+// Assess sees no difference between mirror images, and swapped colors.
+func TestAssess(t *testing.T) {
+	r := New()
+	walks(t, 20, func(_ *rand.Rand, b Board) {
+		want := r.Evaluate(r.Position(b))
+		for i, image := range symmetries(b) {
+			if got := r.Evaluate(r.Position(image)); got != want {
+				t.Fatalf("%s is judged %d, image %d of it %d", b.squares(), want, i, got)
+			}
+		}
+	})
+}
+
+// A win in three that can be forced is found, and told as such; and so is one in one.
+func TestForced(t *testing.T) {
+	r := New()
+	s, err := search.New(r, search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]int{}
+	walks(t, 30, func(rng *rand.Rand, b Board) {
+		if bits.OnesCount64(b.all()) < 9 || rng.IntN(2) == 0 || !b.Adding() {
+			return
+		}
+		v, known := value(b, 3)
+		if !known || v < 0 {
+			return
+		}
+		got, err := s.Search(context.Background(), r.Position(b), search.Limit{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := game.WonIn(0) - v
+		found[in]++
+		if want := game.NewValue(game.WinFor(b.Mover), in); !got.Exact || got.Value != want {
+			t.Fatalf("%s: %s, found %+v", b.squares(), r.Values().Text(want), got)
+		}
+		after := r.Board(got.Line[0].To)
+		if w, known := value(after, in-1); !known || w != game.LostIn(in-1) {
+			t.Fatalf("%s: won in %d, but not by %s", b.squares(), in, got.Line[0].Name)
+		}
+	})
+	if found[1] < 5 || found[3] < 5 {
+		t.Errorf("%v wins by their length are too few for a test", found)
+	}
+}
+
+// BenchmarkExpand is the cost of a node inside a search, and of one at its end.
+func BenchmarkExpand(b *testing.B) {
+	r := New()
+	var nodes []game.Node
+	walks(b, 40, func(_ *rand.Rand, board Board) {
+		if n := bits.OnesCount64(board.all()); n < 10 || n > 18 {
+			return
+		}
+		var n game.Node
+		r.Root(&n, r.Position(board))
+		n.State[stateWins] = 0
+		n.Alpha, n.Beta = -1<<16, 1<<16
+		nodes = append(nodes, n)
+	})
+	for name, horizon := range map[string]bool{"inside": false, "horizon": true} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				n := &nodes[i%len(nodes)]
+				n.Horizon = horizon
+				r.Expand(n)
+				if horizon {
+					r.Assess(n)
+				}
+			}
+		})
+	}
+	b.Run("key", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			r.KeyOf(&nodes[i%len(nodes)].State)
+		}
+	})
+	b.Run("winning", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			board := boardOf(&nodes[i%len(nodes)].State)
+			board.winning(board.Mover)
+		}
+	})
+}

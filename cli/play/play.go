@@ -48,7 +48,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags are those of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), entrantFlags(), matchFlags(), tournamentFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), entrantFlags(), matchFlags(), tournamentFlags(), mancalaFlags())
 }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by

@@ -128,7 +128,7 @@ func (s *Searched) Traits() game.Traits {
 		MaxMoves: s.pits(),
 		MaxPlies: s.Tiers(),
 		KeyBits:  uint(bits.Len64(s.Rules.boards() - 1)),
-		Squares:  s.pits(),
+		Squares:  s.pits() << squareBits,
 		OnlyWho:  true,
 	}
 }
@@ -178,6 +178,10 @@ func (s *Searched) MoveOf(p game.Position, move uint16) game.Move {
 // passes is the number of a pass among the moves.
 const passes = 0
 
+// squareBits is for the stones of a move: what refutes is told apart by them, as few or
+// many stones from a pit are other moves.
+const squareBits = 5
+
 // gainRank is what a stone for the goal makes a move worth; one that is captured is worth
 // two, as the opponent has one less.
 const gainRank = 64
@@ -212,7 +216,7 @@ func (s *Searched) Expand(n *game.Node) {
 			Key:    s.keyOf(yours, mine, -lead-gain),
 			Rank:   int32(gain+captured) * gainRank,
 			Move:   uint16(pit),
-			Square: uint16(pit),
+			Square: uint16(pit)<<squareBits | uint16(min(own>>(8*pit)&0xff, 1<<squareBits-1)),
 			Quick:  left-gain <= s.known(),
 		})
 	}
@@ -268,7 +272,7 @@ func (s *Searched) Assess(n *game.Node) int {
 
 // What Assess counts for a stone.
 const (
-	leadWorth = 8
+	leadWorth = 2
 	pitsWorth = 1
 )
 

@@ -194,6 +194,8 @@ func courseGame(c *cli.Context) error {
 	}
 	k.custom.Time = unlimited
 	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(k.seed, 0))}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
 	for row, name := range words[3:] {
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			rules, err := mancala.New(numbers[0], numbers[1])
@@ -201,6 +203,9 @@ func courseGame(c *cli.Context) error {
 				return command.Usagef("%w", err)
 			}
 			guest := cse150.NewGuest(name, rules, func(ctx context.Context) (player.Player, error) { return player.NewProgram(ctx, rules, line) })
+			if err := guest.Start(ctx); err != nil {
+				return err
+			}
 			defer guest.Close()
 			g.Players[row] = guest
 			continue
@@ -209,8 +214,6 @@ func courseGame(c *cli.Context) error {
 			return command.Usagef("%w", err)
 		}
 	}
-	ctx, stop := command.Interruptible(c.Context)
-	defer stop()
 	_, err = g.Play(ctx, start)
 	switch {
 	case ctx.Err() != nil:

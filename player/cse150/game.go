@@ -106,10 +106,23 @@ type Guest struct {
 	played *player.History
 }
 
-// NewGuest makes a Guest of a name, for games of Mancala that begin where g does. Start
-// starts it, when it is asked first, and again when it has failed.
+// NewGuest makes a Guest of a name, for games of Mancala that begin where g does; start
+// starts the player.
 func NewGuest(name string, g game.Game, start func(context.Context) (player.Player, error)) *Guest {
 	return &Guest{name: name, game: g, start: start}
+}
+
+// Start starts the player, if it is not there. Move does it too, after it has failed: then
+// it takes of the time of the move.
+func (p *Guest) Start(ctx context.Context) error {
+	if p.player != nil {
+		return nil
+	}
+	started, err := p.start(ctx)
+	if err == nil {
+		p.player = started
+	}
+	return err
 }
 
 // Name is the name that it was given.
@@ -121,10 +134,8 @@ func (p *Guest) Move(ctx context.Context, s State, limit time.Duration) (a Actio
 	if err := p.follow(s); err != nil {
 		return a, err
 	}
-	if p.player == nil {
-		if p.player, err = p.start(ctx); err != nil {
-			return a, err
-		}
+	if err := p.Start(ctx); err != nil {
+		return a, err
 	}
 	name, err := p.player.Move(ctx, p.played.Clone(), limit)
 	if err != nil {

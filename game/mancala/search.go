@@ -153,6 +153,13 @@ func (s *Searched) Root(n *game.Node, p game.Position) {
 	n.Key = s.keyOf(rows[mover], rows[1-mover], int(int64(goals[mover]-goals[1-mover])))
 }
 
+// InPits is how many stones of a position are in the pits.
+func (s *Searched) InPits(p game.Position) int {
+	var n game.Node
+	s.Root(&n, p)
+	return int(n.State[stateLeft])
+}
+
 // keyOf numbers boards as the mover sees them.
 func (s *Searched) keyOf(own, other uint64, lead int) uint64 {
 	number, left := s.number(own, other)

@@ -23,9 +23,12 @@ type CustomOptions struct {
 	NoEndgames bool
 }
 
-// builtBoards is how many boards the endgames have that a Custom builds: a few tenths of
-// a second's work, done when it is first asked.
-const builtBoards = 3_000_000
+// The endgames that a Custom builds when it is first asked: so many boards for a second of
+// its time, a fifth of it; and no more than are worth the wait.
+const (
+	boardsASecond = 2_000_000
+	mostBoards    = 3_000_000
+)
 
 // Custom plays what package search finds. What it has learned stays from move to move.
 type Custom struct {
@@ -49,20 +52,21 @@ func (p *Custom) Last() search.Result { return p.last }
 // Move is the best move that is found; of those of best utility the smallest pit, if the
 // search comes to the end.
 func (p *Custom) Move(ctx context.Context, s State, limit time.Duration) (Action, error) {
+	begun := time.Now()
 	p.last = search.Result{Exact: true}
 	if len(s.Actions()) == 0 {
 		return s.None(), nil
 	}
-	position, err := p.position(s)
-	if err != nil {
-		return Action{}, err
-	}
 	if limit == 0 {
 		limit = p.options.Time
 	}
+	position, err := p.position(s, limit)
+	if err != nil {
+		return Action{}, err
+	}
 	l := search.Limit{Depth: p.options.Depth, Weak: true, First: true}
-	if l.Depth == 0 {
-		l.Time = limit
+	if l.Depth == 0 && limit > 0 {
+		l.Time = max(limit-time.Since(begun), time.Millisecond)
 	}
 	if p.last, err = p.searcher.Search(ctx, position, l); err != nil {
 		return Action{}, err
@@ -79,7 +83,7 @@ func (p *Custom) Move(ctx context.Context, s State, limit time.Duration) (Action
 
 // position is that of a state, in a game that has it: a new one, if it does not come after
 // what has been played.
-func (p *Custom) position(s State) (game.Position, error) {
+func (p *Custom) position(s State, limit time.Duration) (game.Position, error) {
 	text := fmt.Sprintf("State(%s, %d)", s, s.row)
 	if p.game != nil && p.pits == s.pits {
 		if position, err := p.game.Parse(text); err == nil {
@@ -91,7 +95,7 @@ func (p *Custom) position(s State) (game.Position, error) {
 		return 0, err
 	}
 	if fast, ok := g.(*mancala.Searched); ok {
-		if g, err = p.withEndgames(fast, s); err != nil {
+		if g, err = p.withEndgames(fast, s, limit); err != nil {
 			return 0, err
 		}
 	}
@@ -104,7 +108,7 @@ func (p *Custom) position(s State) (game.Position, error) {
 }
 
 // withEndgames gives a game its endgames.
-func (p *Custom) withEndgames(g *mancala.Searched, s State) (game.Acyclic, error) {
+func (p *Custom) withEndgames(g *mancala.Searched, s State, limit time.Duration) (game.Acyclic, error) {
 	e := p.options.Endgames
 	switch {
 	case p.options.NoEndgames:
@@ -112,7 +116,11 @@ func (p *Custom) withEndgames(g *mancala.Searched, s State) (game.Acyclic, error
 	case e == nil && p.built != nil && p.built.Pits() == s.pits:
 		e = p.built
 	case e == nil:
-		e = mancala.NewEndgames(s.pits, mancala.StonesWithin(s.pits, g.Stones(), builtBoards))
+		boards := float64(mostBoards)
+		if limit > 0 {
+			boards = min(boards, boardsASecond*limit.Seconds())
+		}
+		e = mancala.NewEndgames(s.pits, mancala.StonesWithin(s.pits, g.Stones(), boards))
 		p.built = e
 	}
 	return g.WithEndgames(e)

@@ -25,6 +25,9 @@ func gameCommands(games game.Kinds) []*cli.Command {
 	}, playGame)
 	for _, g := range c.Subcommands {
 		g.Category = "to play a game"
+		if kind, ok := games.Named(g.Name); ok && isMancala(kind) {
+			asMancala(g)
+		}
 	}
 	return c.Subcommands
 }
@@ -45,6 +48,9 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
+		return err
+	}
+	if g, err = withEndgames(c, g); err != nil {
 		return err
 	}
 	l, err := newLobby(c, g, c.App.Writer)

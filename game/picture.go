@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,6 +23,7 @@ type Square struct {
 	Kind  SquareKind
 	Text  string // what is drawn: "X", "-", "." for an empty square, "12" for so many stones
 	Owner Owner  // of what lies there, or of the place
+	Won   bool   // it is of the line that has won
 }
 
 // A SquareKind is what a place is.
@@ -46,6 +48,24 @@ const (
 
 // OwnedBy is what belongs to p.
 func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
+
+// Empty is the Text of a Field on which nothing lies, where nothing is counted.
+const Empty = "."
+
+// WithLines marks the squares of every row, column or diagonal of n pieces of a kind as
+// Won, and returns the picture.
+func (pic Picture) WithLines(n int) Picture {
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
+		piece := pic.Rows[line[0][1]][line[0][0]].Text
+		if piece == Empty || slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
+			continue
+		}
+		for _, at := range line {
+			pic.Rows[at[1]][at[0]].Won = true
+		}
+	}
+	return pic
+}
 
 // String draws the picture: all columns equally wide, lines ended by \n.
 func (pic Picture) String() string {

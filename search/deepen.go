@@ -12,7 +12,11 @@ import "github.com/treereduce/treereduce/game"
 // what nobody has won by then, and a shorter win is always preferred.
 func (t *task) deepen() {
 	full := t.s.table.full
-	for depth := 1; depth < full; depth++ {
+	alpha, beta := -infinite, infinite
+	if t.limit.Weak { // all wins are one
+		alpha, beta = -mate, mate
+	}
+	for depth := 1; depth <= full; depth++ {
 		if depth > 2 && !t.clock.worthwhile() {
 			return
 		}
@@ -20,7 +24,7 @@ func (t *task) deepen() {
 		if depth >= t.left {
 			ply = full
 		}
-		score, ok := t.ask(-infinite, infinite, ply)
+		score, ok := t.ask(alpha, beta, ply)
 		if !ok {
 			return
 		}
@@ -30,6 +34,10 @@ func (t *task) deepen() {
 			within = game.MaxRemoteness
 		}
 		switch {
+		case score >= beta:
+			t.low = max(t.low, score)
+		case score <= alpha:
+			t.high = min(t.high, score)
 		case score > mate && game.WonIn(within) <= score, score < -mate && game.LostIn(within) >= score, t.exact:
 			t.low, t.high = score, score
 		case score > mate:
@@ -37,7 +45,7 @@ func (t *task) deepen() {
 		case score < -mate:
 			t.high = min(t.high, score)
 		}
-		if t.solved() || depth == t.limit.Depth || depth >= t.left {
+		if t.solved() || depth == t.limit.Depth || ply == full {
 			return
 		}
 	}

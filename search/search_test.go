@@ -137,18 +137,24 @@ func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	}
 }
 
+// promised is what a search promises of a value: not how far off the end is, where that
+// counts for nothing, or of a tie that nobody plays for.
+func promised(g game.Game, v game.Value) game.Value {
+	fast, ok := g.(game.Searched)
+	switch {
+	case ok && fast.Traits().OnlyWho, v.Outcome() == game.Tie && !(ok && fast.Traits().TiesLast):
+		return game.NewValue(v.Outcome(), 0)
+	}
+	return v
+}
+
 // checkAll solves positions of a game, of which the values are known, and wants the
 // value, a first move that keeps it, and the outcome, if no more is asked for.
 func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]game.Value, some int) {
 	t.Helper()
 	s := newSearcher(t, g, o)
 	r := rand.New(rand.NewPCG(1, 2))
-	ties := func(v game.Value) game.Value { // of which the remoteness is not promised
-		if _, ok := g.(game.Searched); !ok && v.Outcome() == game.Tie {
-			return game.NewValue(game.Tie, 0)
-		}
-		return v
-	}
+	ties := func(v game.Value) game.Value { return promised(g, v) }
 	for i, p := range slices.Sorted(maps.Keys(values)) {
 		if len(values) > some && r.IntN(len(values)) >= some || g.Primitive(p) != 0 {
 			continue
@@ -266,8 +272,26 @@ func minimax(g game.Game, p game.Position, depth int) int {
 	return best
 }
 
+// scoreOf is the score of a result, as minimax says it.
+func scoreOf(g game.Game, p game.Position, r Result) int {
+	if !r.Exact {
+		return r.Score
+	}
+	mover := g.ToMove(p)
+	if g.Values().OfMover {
+		mover = game.First
+	}
+	switch r.Value.Outcome().For(mover) {
+	case game.Wins:
+		return game.WonIn(r.Value.Remoteness())
+	case game.Loses:
+		return game.LostIn(r.Value.Remoteness())
+	}
+	return 0
+}
+
 // A depth is exactly that depth, on positions at random, one after the other in the same
-// table.
+// table, and whatever other searches have left in it.
 func TestDepth(t *testing.T) {
 	for _, tt := range []struct {
 		spec  string
@@ -285,6 +309,11 @@ func TestDepth(t *testing.T) {
 					if g.Primitive(p) != 0 {
 						continue
 					}
+					if r.IntN(3) == 0 {
+						if _, err := s.Search(context.Background(), p, Limit{Time: time.Millisecond}); err != nil {
+							t.Fatal(err)
+						}
+					}
 					depth := 1 + r.IntN(tt.depth)
 					want := minimax(g, p, depth)
 					got, err := s.Search(context.Background(), p, Limit{Depth: depth})
@@ -292,17 +321,7 @@ func TestDepth(t *testing.T) {
 						t.Fatal(err)
 					}
 					checkLine(t, g, p, got)
-					score := got.Score
-					if got.Exact {
-						score = 0
-						switch got.Value.Outcome() {
-						case game.WinFor(g.ToMove(p)):
-							score = game.WonIn(got.Value.Remoteness())
-						case game.WinFor(g.ToMove(p).Other()):
-							score = game.LostIn(got.Value.Remoteness())
-						}
-					}
-					if score != want {
+					if score := scoreOf(g, p, got); score != want {
 						t.Fatalf("%s: %q to depth %d: %d (%+v), minimax has %d", tt.spec, g.AppendText(nil, p), depth, score, got, want)
 					}
 				}

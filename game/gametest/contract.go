@@ -20,20 +20,30 @@ const (
 	walks      = 8
 	walkLength = 200
 	keys       = 500
+	looks      = 4 // positions of a game that a game.Searched is asked of
 )
 
-// Contract checks what game.Game promises, and game.Acyclic, Tiered or Cyclic where g is
-// one, on the positions of random games, on keys and on texts that may be of none. It
-// asks nothing of a game's size. The sets of a Cyclic game are left to Check.
+// Contract checks what game.Game promises, and game.Acyclic, Tiered, Cyclic or Searched
+// where g is one, on the positions of random games, on keys and on texts that may be of none. It
+// asks nothing of a game's size. The sets of a Cyclic game are left to Check, what a
+// Searched game says beyond a few moves to CheckSearched.
 func Contract(t testing.TB, g game.Game) {
 	t.Helper()
 	c := contract{t, g}
 	c.checkGame()
 	r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
 	for range walks {
-		for _, p := range Walk(r, g, walkLength) {
+		walk := Walk(r, g, walkLength)
+		for _, p := range walk {
 			c.checkPosition(p)
 			c.checkText(r, p)
+		}
+		if g, ok := g.(game.Searched); ok {
+			s := searched{c, g, g.Traits()}
+			s.checkTraits()
+			for range looks {
+				s.checkSearched(walk[r.IntN(len(walk))])
+			}
 		}
 	}
 	for i := range uint64(keys) {

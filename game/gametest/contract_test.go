@@ -28,11 +28,16 @@ func (l *listener) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(form
 
 // failure is what Contract has against a game, "" if nothing.
 func failure(t *testing.T, g game.Game) string {
+	return failureOf(t, func(t testing.TB) { gametest.Contract(t, g) })
+}
+
+// failureOf is what a check ends with, "" if it does not fail.
+func failureOf(t *testing.T, check func(testing.TB)) string {
 	l := &listener{TB: t}
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		gametest.Contract(l, g)
+		check(l)
 	}()
 	<-done
 	return l.failure

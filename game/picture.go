@@ -16,6 +16,8 @@ type Picture struct {
 	// Above and Below are the labels of the columns, Left those of the rows; nil where
 	// there are none.
 	Above, Below, Left []string
+	// Won are the squares, by column and row, of the lines that have won, if any has.
+	Won [][2]int
 }
 
 // A Square is a place of a Picture.
@@ -23,7 +25,6 @@ type Square struct {
 	Kind  SquareKind
 	Text  string // what is drawn: "X", "-", "." for an empty square, "12" for so many stones
 	Owner Owner  // of what lies there, or of the place
-	Won   bool   // it is of the line that has won
 }
 
 // A SquareKind is what a place is.
@@ -48,24 +49,6 @@ const (
 
 // OwnedBy is what belongs to p.
 func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
-
-// Empty is the Text of a Field on which nothing lies, where nothing is counted.
-const Empty = "."
-
-// WithLines marks the squares of every row, column or diagonal of n pieces of a kind as
-// Won, and returns the picture.
-func (pic Picture) WithLines(n int) Picture {
-	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
-		piece := pic.Rows[line[0][1]][line[0][0]].Text
-		if piece == Empty || slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
-			continue
-		}
-		for _, at := range line {
-			pic.Rows[at[1]][at[0]].Won = true
-		}
-	}
-	return pic
-}
 
 // String draws the picture: all columns equally wide, lines ended by \n.
 func (pic Picture) String() string {
@@ -112,4 +95,19 @@ func (pic Picture) String() string {
 		line("", pic.Below)
 	}
 	return b.String()
+}
+
+// Empty is the Text of a Field on which nothing lies, where nothing is counted.
+const Empty = "."
+
+// WithLines is the picture with every row, column or diagonal of n pieces of a kind as
+// Won.
+func (pic Picture) WithLines(n int) Picture {
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
+		piece := pic.Rows[line[0][1]][line[0][0]].Text
+		if piece != Empty && !slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
+			pic.Won = append(pic.Won, line...)
+		}
+	}
+	return pic
 }

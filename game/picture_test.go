@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,15 +30,16 @@ func TestPictureWon(t *testing.T) {
 				continue
 			}
 		}
-		var rows []string
-		for _, row := range g.Picture(p).Rows {
-			text := ""
-			for _, s := range row {
-				if text += "."; s.Won {
-					text = text[:len(text)-1] + "#"
+		pic := g.Picture(p)
+		rows := make([]string, len(pic.Rows))
+		for y, row := range pic.Rows {
+			for x := range row {
+				if slices.Contains(pic.Won, [2]int{x, y}) {
+					rows[y] += "#"
+				} else {
+					rows[y] += "."
 				}
 			}
-			rows = append(rows, text)
 		}
 		if got := strings.Join(rows, " "); got != tt.want {
 			t.Errorf("%s, %q: %s, want %s", tt.spec, tt.board, got, tt.want)

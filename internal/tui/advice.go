@@ -18,7 +18,7 @@ type opinion struct {
 	child game.Value // of the position that it leads to
 	value game.Value // of the position before it, if it is made; 0 of a draw
 	known bool       // both values
-	open  bool       // it is a tie, of which nobody has proven how far off it is
+	open  bool       // nobody has proven how far off it is
 }
 
 // An advice is what is known of a position and of its moves.
@@ -174,7 +174,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 		for _, m := range r.Line {
 			a.line = append(a.line, m.Name)
 		}
-		a.value, a.known, a.open = r.Value, r.Exact, ad.openTie(r)
+		a.value, a.known, a.open = r.Value, r.Exact, ad.open(r)
 		a.Move = r.Line[0]
 	case at >= 0 && !a.moves[at].known:
 		l := ad.limit(a.round)
@@ -185,7 +185,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 		}
 		if r.Exact {
 			a.moves[at] = a.moves[at].worth(ad.g.Values(), r.Value)
-			a.moves[at].open = ad.openTie(r)
+			a.moves[at].open = ad.open(r)
 		}
 	}
 	ad.conclude(a)
@@ -200,11 +200,14 @@ func (ad *advisor) limit(round int) search.Limit {
 	return l
 }
 
-// openTie reports whether a search has found a tie of which it cannot tell the length:
-// see search.Result.
-func (ad *advisor) openTie(r search.Result) bool {
-	_, fast := ad.g.(game.Searched)
-	return r.Exact && r.Value.Outcome() == game.Tie && !fast
+// open reports whether a search has proven who wins, but not how soon, or a tie of which
+// it cannot tell how far off it is: see search.Result.
+func (ad *advisor) open(r search.Result) bool {
+	if !r.Exact || r.Weak || r.Value.Outcome() != game.Tie {
+		return r.Weak
+	}
+	fast, ok := ad.g.(game.Searched)
+	return !ok || !fast.Traits().TiesLast
 }
 
 // conclude says what follows for a position from what is known of it and of its moves.

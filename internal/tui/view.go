@@ -472,7 +472,7 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 			default:
 				out.style = style{bold: true}
 			}
-			out.reverse = sq.Won
+			out.reverse = slices.Contains(pic.Won, [2]int{x, y})
 			out.underline = slices.Contains(last, at) || slices.Contains(m.clicked, at)
 			board[y].squares = append(board[y].squares, out)
 		}

@@ -219,14 +219,14 @@ func (ad *advisor) conclude(a *advice) {
 			best = i
 		}
 	}
+	is := func(i int) game.Result { return result(ad.g, a.position, a.moves[i].value) }
 	found := slices.IndexFunc(a.moves, func(o opinion) bool { return o.Name == a.Name })
-	switch {
-	case all && !(found >= 0 && a.moves[best].open && a.moves[found].open):
-		a.best = best
-	case !a.known && best >= 0 && result(ad.g, a.position, a.moves[best].value) == game.Wins:
-		a.best = best
-	default:
-		a.best = found
+	a.best = found
+	if best >= 0 && (all || !a.known && is(best) == game.Wins) {
+		// Of several that are as good, as far as anybody knows, the search's own stays.
+		if found < 0 || !a.moves[found].known || !a.moves[found].open || is(found) != is(best) {
+			a.best = best
+		}
 	}
 	if a.best >= 0 && a.best != found {
 		a.Move, a.line = a.moves[a.best].Move, []string{a.moves[a.best].Name}

@@ -150,7 +150,7 @@ func (m *model) close() {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.width, m.height = max(msg.Width, 0), max(msg.Height, 0)
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 	case tea.KeyPressMsg:

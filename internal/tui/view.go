@@ -156,7 +156,10 @@ func (m *model) worth(o opinion) string {
 	case r == game.Ties:
 		text = "tie"
 	case m.people() != 1:
-		text = player.Who(m.g, mover) + map[game.Result]string{game.Wins: " wins", game.Loses: " loses"}[r]
+		if r == game.Loses {
+			mover = mover.Other()
+		}
+		text = player.Who(m.g, mover) + " wins"
 	case m.seats[mover] == (r == game.Wins):
 		text = "you win"
 	default:
@@ -410,12 +413,19 @@ type row struct {
 	squares []square
 }
 
+// markWidth is what most marks take.
+const markWidth = 3
+
 // drawBoard draws the board, and returns its width and the line after it.
 func (m *model) drawBoard(s *screen, x, y int) (width, bottom int) {
 	pic := m.g.Picture(m.h.Position())
 	rows := m.rows(pic, m.marks)
 	cell, left := sizes(rows)
-	if m.marks && left+len(rows[0].squares)*(cell+1)+1 > m.width-2*margin {
+	fits := func(cell int) bool { return left+len(rows[0].squares)*(cell+1)+1 <= m.width-2*margin }
+	switch {
+	case fits(max(cell, markWidth)): // it does not change its size with the marks
+		cell = max(cell, markWidth)
+	case !fits(cell):
 		rows = m.rows(pic, false)
 		cell, left = sizes(rows)
 	}

@@ -763,8 +763,8 @@ func TestTableFails(t *testing.T) {
 	tab := solved(t, gameOf(t, three))
 	tab.Close()
 	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Depth, o.Seats = tab, "there", 0, youSecond })
-	says(t, m, "the machine cannot move: table: ")
-	says(t, m, "by search, for ")
+	says(t, m, "the machine cannot move: table:")
+	says(t, m, "by search, for")
 	keys(t, m, "-<space>")
 	if len(m.names) != 1 {
 		t.Error(m.names)

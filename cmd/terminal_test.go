@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"reflect"
@@ -40,11 +41,16 @@ var (
 	partial = regexp.MustCompile(`\x1b(\[[0-9;<=>?$]*)?$`)
 )
 
-// inTerminal starts a command line, as command does, in a terminal of so many columns
+// inTerminal starts a command line, as command does, or of the program of a path, in a terminal of so many columns
 // and lines.
 func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...string) *terminal {
 	t.Helper()
-	term := &terminal{t: t, cmd: command(dir, words), modes: make(map[string]bool), read: make(chan struct{}),
+	cmd := command(dir, words)
+	if strings.HasPrefix(words, "/") {
+		cmd = exec.Command(strings.Fields(words)[0], strings.Fields(words)[1:]...)
+		cmd.Dir = dir
+	}
+	term := &terminal{t: t, cmd: cmd, modes: make(map[string]bool), read: make(chan struct{}),
 		screen: vt10x.New(vt10x.WithSize(columns, lines))}
 	var err error
 	if term.pty, term.own, err = pty.Open(); err != nil {
@@ -56,7 +62,7 @@ func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...stri
 	term.was = term.settings()
 	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
 	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR="), append(env, "PATH="+bin)...)
+	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR="), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
 	if err := term.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +143,20 @@ func (term *terminal) shows(pattern string) string {
 	return ""
 }
 
+// wrote reports whether the program has written a text at any time.
+func (term *terminal) wrote(text string) bool {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return strings.Contains(term.output.String(), text)
+}
+
+// clicks presses the left button of the mouse at a column and a line, from 1, and lets it
+// go.
+func (term *terminal) clicks(column, line int) {
+	term.t.Helper()
+	term.types(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", column, line, column, line))
+}
+
 // types types.
 func (term *terminal) types(text string) {
 	term.t.Helper()
@@ -162,15 +182,31 @@ func (term *terminal) ends(status int) {
 	if now := term.settings(); !reflect.DeepEqual(now, term.was) {
 		term.t.Errorf("the terminal is left in %+v, it was in %+v", now, term.was)
 	}
-	time.Sleep(50 * time.Millisecond) // for the last bytes
+	left := term.left()
+	for range 250 { // the last bytes may be on their way
+		if left == "" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+		left = term.left()
+	}
+	if left != "" {
+		term.t.Errorf("it leaves %s", left)
+	}
+}
+
+// left is what is not as it was on the screen of a terminal, by the numbers of modes; ""
+// if all is.
+func (term *terminal) left() (left string) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	for mode, set := range term.modes {
 		if set != (mode == "25") { // the cursor is shown at first
-			term.t.Errorf("mode %s is left %t", mode, set)
+			left += fmt.Sprintf("mode %s %t, ", mode, set)
 		}
 	}
 	if term.screen.Mode()&vt10x.ModeAltScreen != 0 || !term.screen.CursorVisible() {
-		term.t.Error("the other screen is left, or the cursor hidden")
+		left += "the other screen, or the cursor hidden"
 	}
+	return left
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/player"
@@ -67,7 +69,10 @@ func (m *model) key(name, text string) tea.Cmd {
 		m.interrupted = true
 		return tea.Quit
 	case "ctrl+z":
-		return tea.Suspend
+		if sid, err := unix.Getsid(0); err == nil && sid != os.Getpid() { // else nobody would wake us
+			return tea.Suspend
+		}
+		return nil
 	case "ctrl+l":
 		return tea.ClearScreen
 	}

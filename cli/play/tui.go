@@ -73,7 +73,10 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 		defer o.Table.Close()
 	}
 	in, out, ok := command.Terminal(c)
-	if !ok {
+	switch {
+	case !ok && o.Load != "":
+		return errors.New("--load: it wants a terminal")
+	case !ok:
 		return sitDown(c, o.Game, lineByLine(o))
 	}
 	ctx, stop := command.Interruptible(c.Context)

@@ -53,6 +53,11 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	if g, err = withEndgames(c, g); err != nil {
 		return err
 	}
+	return sitDown(c, g, words)
+}
+
+// sitDown has two players play at the console, whom words name.
+func sitDown(c *cli.Context, g game.Game, words []string) error {
 	l, err := newLobby(c, g, c.App.Writer)
 	if err != nil {
 		return err

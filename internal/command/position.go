@@ -375,3 +375,11 @@ func noMove(moves []game.Move, made int, name string) error {
 	}
 	return fmt.Errorf("move %d: expected one of %s, found %q", made+1, strings.Join(can, " "), name)
 }
+
+// Moves is a number of moves in words.
+func Moves(n int) string {
+	if n == 1 {
+		return "1 move"
+	}
+	return fmt.Sprintf("%d moves", n)
+}

@@ -540,8 +540,12 @@ func TestStatus(t *testing.T) {
 	ended.Process.Signal(syscall.SIGTERM)
 	for data, cmd := range map[string]*exec.Cmd{"stopped": stopped, "ended": ended} {
 		cmd.Wait()
-		if code := exitStatus(cmd); code != 130 {
-			t.Errorf("%s: exit status %d, want 130", data, code)
+		want := 130
+		if data == "ended" {
+			want = 143
+		}
+		if code := exitStatus(cmd); code != want {
+			t.Errorf("%s: exit status %d, want %d", data, code, want)
 		}
 		status(data, "stopped", `stopped (in|after) data_first\d+; --resume goes on`)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
@@ -91,14 +92,14 @@ func found(j *solve.Journal) (counts []tierCount) {
 		case done.Step == step.Create: // mark is counted from 1
 			counts = append(counts, tierCount{0, done.Records, done.Finished})
 		case done.Step == step.Init, done.Step == step.Possible, done.Step == step.Mark:
-			counts = append(counts, tierCount{done.Tier, positionsOf(done), done.Finished})
+			counts = append(counts, tierCount{done.Tier, positionsOf(done.Stats), done.Finished})
 		}
 	}
 	return counts
 }
 
 // positionsOf is how many positions a job has written.
-func positionsOf(done solve.JobRecord) int64 {
+func positionsOf(done runner.Stats) int64 {
 	if done.Positions > 0 {
 		return done.Positions
 	}

@@ -17,8 +17,8 @@ func TestMakeProj2(t *testing.T) {
 	for _, test := range []struct {
 		variables, says string
 	}{
-		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "connectn width=4 height=3 connect=3: X wins in 9\n7157 positions in N s\n"},
-		{"", "connectn width=3 height=3 connect=3: tie in 9\n694 positions in N s\n"},
+		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "Connect 3 on 4×3: X wins in 9 moves\n7157 positions in N s\n"},
+		{"", "Connect 3 on 3×3: tie in 9 moves\n694 positions in N s\n"},
 	} {
 		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+test.variables)
 		want := test.says + "table: " + data + "/table\nfinal: " + data + "/final\n"

@@ -53,7 +53,7 @@ func TestLongStranger(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ game, says, lookup, finds string }{
-		{"connectn --width 3 --height 3 --connect 3", "connectn width=3 height=3 connect=3: tie in 9\n694 positions", "1 1", "X to move: tie in 7"},
+		{"connectn --width 3 --height 3 --connect 3", "Connect 3 on 3×3: tie in 9 moves\n694 positions", "1 1", "X to move: tie in 7"},
 		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `},
 		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1"},
 	} {

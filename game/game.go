@@ -70,6 +70,20 @@ type TierUnit interface {
 	TierUnit() string
 }
 
+// Titled is a game that has a title for people, where its Spec is for programs.
+type Titled interface {
+	// Title names the game and its parameters: "Connect 3 on 4×5".
+	Title() string
+}
+
+// TitleOf is the title of a game; its Spec, if it has none.
+func TitleOf(g Game) string {
+	if t, ok := g.(Titled); ok {
+		return t.Title()
+	}
+	return g.Spec()
+}
+
 // Tiered is a game in which every move leads from a tier to the next, so that
 // it is solved a tier at a time, and whose keys split into a range and a low
 // part such that a move changes only one of the two:

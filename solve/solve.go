@@ -88,7 +88,7 @@ type Event struct {
 	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
 	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
-	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward
+	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward; of final, which comes last, of final alone
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
 	Left    float64 `json:"left"`    // seconds still to go, 0 if not known; of a game with cycles at most
 
@@ -111,12 +111,13 @@ func (e Event) Place() string {
 
 // A Result is what a run came to.
 type Result struct {
-	Solved    bool    // false after --until-tier
-	Before    bool    // solved by an earlier run
-	Value     string  // of the start
-	Positions uint64  // with the start
-	Final     bool    // whether the text of all positions is there
-	Tiers     []int64 // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
+	Solved    bool       // false after --until-tier
+	Before    bool       // solved by an earlier run
+	Value     string     // of the start
+	Start     game.Value // the same as a number
+	Positions uint64     // with the start
+	Final     bool       // whether the text of all positions is there
+	Tiers     []int64    // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
 	Wall      time.Duration
 }
 
@@ -282,6 +283,12 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 	job.Progress = func(p runner.Progress) {
 		e := l.event(job, l.done+p.Share*weight)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
+		if job.Step == step.Final {
+			e.Share, e.Left = p.Share, 0
+			if p.Share > 0 {
+				e.Left = time.Since(l.jobAt).Seconds() * (1 - p.Share) / p.Share
+			}
+		}
 		l.report(e)
 	}
 	job.Progress(runner.Progress{})
@@ -339,7 +346,7 @@ func (l *loop) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.result.Solved, l.result.Before, l.result.Value = true, l.sealed, value
+	l.result.Solved, l.result.Before, l.result.Start, l.result.Value = true, l.sealed, value, l.g.Values().Text(value)
 	job := runner.Job{Name: FinalDir, Step: step.Final}
 	l.how.final(&job)
 	wanted, err := l.wantsFinal(ctx)
@@ -352,18 +359,18 @@ func (l *loop) end(ctx context.Context) error {
 	return l.clean()
 }
 
-// lookUp is the value of the start, in words.
-func (l *loop) lookUp() (string, error) {
+// lookUp is the value of the start.
+func (l *loop) lookUp() (game.Value, error) {
 	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	defer t.Close()
 	value, ok, err := t.Lookup(l.g.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
 	}
-	return l.g.Values().Text(value), err
+	return value, err
 }
 
 // clean removes what is left over.

@@ -53,6 +53,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH, HADOOP_HOME or beside driver)"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or the usual places)"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux (default: where make build puts them)"},
+		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
 	}
 }
@@ -183,6 +184,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	own, err := chosen.ownMemory(c, g, memory, &o)
 	if err != nil {
+		return err
+	}
+	if err := enoughFiles(&o); err != nil {
+		return err
+	}
+	if err := enoughDisk(c, g, place, &o); err != nil {
 		return err
 	}
 	r, err := chosen.readyRunnerOf(c, place, memory)
@@ -316,7 +323,7 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		}
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s\n", g.Spec(), r.Value)
+	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), inWords(g.Values(), r.Start))
 	if r.Before {
 		fmt.Fprintf(out, "%d positions, solved by an earlier run\n", r.Positions)
 	} else {
@@ -329,6 +336,23 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
 	}
 	return nil
+}
+
+// inWords is the value of the start as people say it.
+func inWords(values game.Values, v game.Value) string {
+	words := values.Word(v.Outcome())
+	if values.OfMover {
+		words = [...]string{
+			game.Draws: "a draw, play need never end",
+			game.Loses: "who begins loses",
+			game.Wins:  "who begins wins",
+			game.Ties:  "a tie",
+		}[v.Outcome()]
+	}
+	if !v.Valid() {
+		return words
+	}
+	return words + " in " + command.Moves(v.Remoteness())
 }
 
 // reached is the number of tiers that are known after --until-tier.

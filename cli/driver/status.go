@@ -148,10 +148,7 @@ func (r *report) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "job\tpositions\tfinished\tshuffled\tcombined\tbytes\twaiting s\tworking s\tseconds\tapplication\t\n")
 	for _, done := range r.Jobs {
-		positions := done.Records
-		if done.Positions > 0 {
-			positions = done.Positions
-		}
+		positions := positionsOf(done.Stats)
 		fmt.Fprintf(w, "%s\t%d\t%s\t", done.Job, positions, number(done.Finished))
 		if done.Application == "" {
 			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", done.Seconds)

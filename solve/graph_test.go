@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -182,4 +183,59 @@ func graphs(t *testing.T, n int) {
 		t.Errorf("the games do not have it all: %v, %d hear of both in one pass", seen, both)
 	}
 	t.Logf("%v, %d hear of both in one pass", seen, both)
+}
+
+// odd is a game of which something is not as it must be.
+type odd struct {
+	game.Game
+	values game.Values
+	bits   uint
+	moves  func(p game.Position) []game.Position // of 0
+	toMove game.Player
+}
+
+func (g *odd) Values() game.Values                  { return g.values }
+func (g *odd) KeyBits() uint                        { return g.bits }
+func (g *odd) ToMove(game.Position) game.Player     { return g.toMove }
+func (g *odd) Primitive(p game.Position) game.Value { return game.Value(p) } // 1: the second player has won
+
+func (g *odd) Moves(dst []game.Move, p game.Position) []game.Move {
+	for _, to := range g.moves(p) {
+		dst = append(dst, game.Move{To: to})
+	}
+	return dst
+}
+
+// TestRulesOnlyErrors wants what a game without tiers must not do to be told, before the
+// first job or when it shows.
+func TestRulesOnlyErrors(t *testing.T) {
+	mover := game.Values{OfMover: true, TiesSoon: true}
+	to := func(all ...game.Position) func(game.Position) []game.Position {
+		return func(game.Position) []game.Position { return all }
+	}
+	var many []game.Position
+	for p := range game.Position(64) {
+		many = append(many, 4*p+1, 4*p+1)
+	}
+	for _, c := range []struct {
+		g    odd
+		want string // "": none is
+	}{
+		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not finished, and has moves to 64 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not finished, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
+		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
+		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: game.Values{TiesSoon: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: mover, bits: 46, moves: to(1)}, "its positions are 67108864 ranges, at most 33554432 can be solved"},
+		{odd{values: mover, bits: 64, moves: to(1)}, "its positions are 8796093022208 ranges, at most 33554432 can be solved"},
+	} {
+		c.g.Game = gametest.Graph{Size: 1}
+		_, err := solveInto(t, t.TempDir(), &c.g, options(), store.Fresh)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
 }

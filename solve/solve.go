@@ -21,7 +21,8 @@
 //	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
 //
 // What solve1 and ties1 read is what create and mark found finished; each pass
-// else reads what the one before found.
+// else reads what the one before found. If the game does not know its moves backwards,
+// all passes of solve and ties read those that create and mark told, too.
 package solve
 
 import (

@@ -2,7 +2,7 @@
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
 // file, but where a job of the driver says that its records are blocks, for the states
 // that a reducer of a game with cycles keeps, and for what the reducer of a game of
-// which only the rules are known tells other tiers.
+// which only the rules are known tells others, other tiers or mappers of later passes.
 package stream
 
 import (

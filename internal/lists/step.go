@@ -242,24 +242,8 @@ func (f *filter) located(b *batch, err error) error {
 
 // reduceFinal prints each position once.
 func (f *filter) reduceFinal(in io.Reader) error {
-	var last Row
+	final := step.NewFinalLines(f.Writer, f.g)
 	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
-		before := last
-		last = row
-		switch first := f.In == 1; {
-		case first:
-		case row.Key < before.Key:
-			return jobdir.WantSorted, nil
-		case row == before:
-			return "", nil
-		case row.Key == before.Key:
-			return fmt.Sprintf("the value %d that another line gave this key", before.Word), nil
-		}
-		n := len(f.Buf)
-		f.Buf = step.AppendFinal(f.Buf, f.g, row.Key, ValueOf(row.Word))
-		if len(f.Buf) > n {
-			f.Out++
-		}
-		return "", f.Spill()
+		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 	})
 }

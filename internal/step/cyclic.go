@@ -3,7 +3,6 @@ package step
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -270,17 +269,6 @@ func Said(step string, number int, counted bool) byte {
 		result = game.Wins
 	}
 	return byte(number-1)<<2 | byte(result)
-}
-
-// AppendCyclicFinal appends the line of a position of a game with cycles: its hash
-// in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
-func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
-	dst = append(strconv.AppendUint(dst, p, 10), '\t')
-	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')
-	if v.Valid() {
-		dst = strconv.AppendInt(dst, int64(v.Remoteness()), 10)
-	}
-	return append(dst, '\n')
 }
 
 // CyclicBorders returns the ranges at which n parts begin in a game with cycles. They

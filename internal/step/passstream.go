@@ -99,23 +99,6 @@ func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 	}
 }
 
-// reduceCyclicFinal prints each position once.
-func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
-	begun, last := false, uint64(0)
-	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		switch {
-		case begun && rec.Key == last:
-			return "each position once"
-		case begun && rec.Key < last:
-			return jobdir.WantSorted
-		}
-		begun, last = true, rec.Key
-		w.Out++
-		w.Buf = AppendCyclicFinal(w.Buf, rec.Key, game.Value(rec.Value))
-		return ""
-	})
-}
-
 // reducePass gathers what a range hears, and brings its state up to it.
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)

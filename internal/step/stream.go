@@ -160,7 +160,7 @@ func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (C
 		}
 	case game.Cyclic:
 		if name == Final {
-			err = reduceCyclicFinal(g, in, w, o)
+			err = reduceFinal(g, in, w, o)
 		} else {
 			err = reducePass(name, g, in, w, o)
 		}
@@ -288,33 +288,14 @@ func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 	})
 }
 
-// reduceFinal prints each position once. It may come without a value too, as it was
-// before it was solved.
-func reduceFinal(g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	var last streamfmt.Record // with its value, if one came
-	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		first := w.In == 1
-		switch same := !first && rec.Key == last.Key; {
-		case !first && rec.Key < last.Key:
-			return jobdir.WantSorted
-		case same && (rec == last || rec.Kind == streamfmt.Open):
-			return ""
-		case same && last.Kind == streamfmt.Done:
-			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
-		case !same && !first && last.Kind == streamfmt.Open:
-			return fmt.Sprintf("a value for position %s, which has none in the lines before this one", keyText(g, last.Key))
+// reduceFinal prints each position once.
+func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
+	f := NewFinalLines(w, g)
+	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
+	if err == nil && w.err == nil {
+		if want := f.End(); want != "" {
+			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)
 		}
-		last = rec
-		if rec.Kind == streamfmt.Done {
-			before := len(w.Buf)
-			if w.Buf = AppendFinal(w.Buf, g, rec.Key, game.Value(rec.Value)); len(w.Buf) > before {
-				w.Out++
-			}
-		}
-		return ""
-	})
-	if err == nil && w.err == nil && w.In > 0 && last.Kind == streamfmt.Open {
-		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.In, keyText(g, last.Key))
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func TestClock(t *testing.T) {
 	}
 	release()
 	c.began = time.Now().Add(-c.aim)
-	if !c.due() || c.worthwhile() {
+	if !c.due() || c.worthwhile(true) {
 		t.Error("not due when it is time")
 	}
 
@@ -33,7 +33,7 @@ func TestClock(t *testing.T) {
 	c = startClock(ctx, 0)
 	defer c.close()
 	c.began = c.began.Add(-time.Hour)
-	if c.due() || !c.worthwhile() {
+	if c.due() || !c.worthwhile(false) {
 		t.Error("due, though there is no limit")
 	}
 	cancel()

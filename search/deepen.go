@@ -18,7 +18,7 @@ func (t *task) deepen() {
 		alpha, beta = -mate, mate
 	}
 	for depth := 1; depth <= full; depth++ {
-		if depth > 2 && !t.clock.worthwhile() {
+		if depth > 2 && !t.clock.worthwhile(t.late) {
 			return
 		}
 		ply := depth

@@ -19,6 +19,9 @@ func TestClock(t *testing.T) {
 	if c.due() {
 		t.Error("due after half of its time")
 	}
+	if c.worthwhile(false) || !c.worthwhile(true) {
+		t.Error("after half of its time another step is worthwhile, or a part of one is not")
+	}
 	release := c.part(3)
 	if !c.due() {
 		t.Error("a part is not over after half of the time")

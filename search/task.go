@@ -36,13 +36,13 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.age = (s.age + 1) % exactAge
 		s.table.age = s.age
 	}
-	t.late = s.traits.Late > 0 && l.Time > 0 && l.Depth == 0
+	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
 	if l.Depth == 0 && !t.late && s.late { // what that has left is not as deep as it says
 		s.Forget()
 	}
 	s.late = s.late && l.Depth > 0 || t.late
 	for _, w := range s.workers {
-		w.ends = ends{clock: c, round: &s.round, late: notLate}
+		w.ends = ends{clock: c, round: &s.round, budget: l.Nodes, late: notLate}
 		if t.late {
 			w.late = s.traits.Late
 		}

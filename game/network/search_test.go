@@ -110,7 +110,7 @@ func TestExpand(t *testing.T) {
 	r := New()
 	var wins, losses, parries int
 	walks(t, 150, func(rng *rand.Rand, b Board) {
-		if rng.IntN(4) != 0 {
+		if rng.IntN(4) != 0 || !b.Adding() && rng.IntN(8) != 0 { // steps are many
 			return
 		}
 		var n game.Node

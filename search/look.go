@@ -115,12 +115,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 				i, asked = i-1, asked-1
 				continue
 			}
-			var score int
-			if i == 0 || beta-alpha == 1 {
-				score = w.child(ply, c, alpha, beta, next)
-			} else if score = w.child(ply, c, alpha, alpha+1, next); alpha < score && score < beta {
-				score = w.child(ply, c, alpha, beta, next)
-			}
+			score := w.try(ply, i, c, alpha, beta, next)
 			if w.stopped {
 				return 0
 			}
@@ -160,6 +155,33 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	}
 	w.keep(n.Key, ply, low, high, depth, w.looked-began, move)
 	return best
+}
+
+// try is the score of the child of a node that is the ith to be tried: asked first whether
+// it is better than the best so far, less far ahead if it is a late one.
+func (w *worker) try(ply, i int, c *game.Child, alpha, beta, depth int) (score int) {
+	if less := w.less(i, depth); less > 0 {
+		if score = w.child(ply, c, alpha, alpha+1, depth-less); score <= alpha || w.stopped {
+			return score
+		}
+	}
+	if i > 0 && beta-alpha > 1 {
+		if score = w.child(ply, c, alpha, alpha+1, depth); score <= alpha || score >= beta {
+			return score
+		}
+	}
+	return w.child(ply, c, alpha, beta, depth)
+}
+
+// less is how many plies less far the ith move is looked at first.
+func (w *worker) less(i, depth int) int {
+	switch {
+	case i < w.late || depth < lateFrom || depth == w.t.full:
+		return 0
+	case i < w.late*lateMore || depth == lateFrom:
+		return 1
+	}
+	return 2
 }
 
 // child looks at a child, which is the next ply's node.

@@ -37,9 +37,12 @@ const (
 // killerRank is what a move that refuted at the same depth counts.
 const killerRank = 64
 
+// lateMoves are how many moves are looked at as far ahead as asked.
+const lateMoves = 4
+
 // Traits say that play may go in circles.
 func (r *Rules) Traits() game.Traits {
-	return game.Traits{MaxMoves: allMoves, KeyBits: 63, Squares: allMoves, Killer: killerRank}
+	return game.Traits{MaxMoves: allMoves, KeyBits: 63, Squares: allMoves, Killer: killerRank, Late: lateMoves}
 }
 
 // Root finds the winning squares of the player to move.

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/search"
@@ -109,7 +110,7 @@ func TestExpand(t *testing.T) {
 	r := New()
 	var wins, losses, parries int
 	walks(t, 150, func(rng *rand.Rand, b Board) {
-		if rng.IntN(4) != 0 {
+		if rng.IntN(4) != 0 || !b.Adding() && rng.IntN(8) != 0 { // steps are many
 			return
 		}
 		var n game.Node
@@ -224,6 +225,62 @@ func TestForced(t *testing.T) {
 	if found[1] < 5 || found[3] < 5 {
 		t.Errorf("%v wins by their length are too few for a test", found)
 	}
+}
+
+// A search in little time, which looks at late moves less far ahead, is right in what it
+// has proven; and what it leaves in its table misleads no search that has time.
+func TestLate(t *testing.T) {
+	r := lateRules{New()}
+	var searchers [2]*search.Searcher
+	for i := range searchers {
+		var err error
+		if searchers[i], err = search.New(r, search.Options{Memory: 1 << 20}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decided := 0
+	walks(t, 40, func(rng *rand.Rand, b Board) {
+		if n := bits.OnesCount64(b.all()); n < 9 || n > 16 || decided >= lateTests {
+			return
+		}
+		p := r.Position(b)
+		ask := func(s *search.Searcher, l search.Limit) search.Result {
+			got, err := s.Search(context.Background(), p, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		timed := ask(searchers[0], search.Limit{Time: 20 * time.Millisecond})
+		won := timed.Exact && timed.Value.Outcome() == game.WinFor(b.Mover) || !timed.Exact && timed.Score == game.MostAssessed
+		lost := timed.Exact && !won || !timed.Exact && timed.Score == -game.MostAssessed
+		if !won && !lost {
+			return
+		}
+		decided++
+		searchers[1].Forget()
+		want := ask(searchers[1], search.Limit{})
+		if (want.Value.Outcome() == game.WinFor(b.Mover)) != won || timed.Exact && timed.Value != want.Value {
+			t.Fatalf("%s: %s, found in little time %+v", b.squares(), r.Values().Text(want.Value), timed)
+		}
+		if again := ask(searchers[0], search.Limit{}); again.Value != want.Value {
+			t.Fatalf("%s: %s, found %+v after a search in little time", b.squares(), r.Values().Text(want.Value), again)
+		}
+	})
+	if decided < lateTests {
+		t.Errorf("%d decided positions are too few for a test", decided)
+	}
+}
+
+const lateTests = 40
+
+// lateRules have almost all moves for late ones.
+type lateRules struct{ *Rules }
+
+func (r lateRules) Traits() game.Traits {
+	t := r.Rules.Traits()
+	t.Late = 1
+	return t
 }
 
 // BenchmarkExpand is the cost of a node inside a search, and of one at its end.

@@ -130,7 +130,7 @@ func (c *color) links(chips, all uint64) (n int) {
 	return n
 }
 
-// Assess weighs lines and goals.
+// Assess weighs lines, goals and room.
 func (r *Rules) Assess(n *game.Node) int {
 	b := boardOf(&n.State)
 	return max(1-game.MostAssessed, min(b.worth(b.Mover)-b.worth(b.Mover.Other())+tempoWorth, game.MostAssessed-1))
@@ -143,18 +143,19 @@ func (r *Rules) Evaluate(p game.Position) int {
 	return r.Assess(&n)
 }
 
-// What is worth how much.
+// What is worth how much; docs/network.md has the matches from which that comes.
 const (
 	linkWorth  = 10
 	goalWorth  = 20 // each goal in which there is a chip
 	spareWorth = -8 // each chip in a goal but the first
-	tempoWorth = 5
+	roomWorth  = 3  // two squares on which a chip may be put
+	tempoWorth = 5  // the turn
 )
 
 // worth is how well a player stands.
 func (b *Board) worth(p game.Player) (worth int) {
-	c, chips := &colors[p], b.Chips[p]
-	worth = linkWorth * c.links(chips, b.all())
+	c, chips, all := &colors[p], b.Chips[p], b.all()
+	worth = linkWorth*c.links(chips, all) + roomWorth*bits.OnesCount64(c.adds(chips, all))/2
 	for _, goal := range c.goals {
 		if in := bits.OnesCount64(chips & goal); in > 0 {
 			worth += goalWorth + spareWorth*(in-1)

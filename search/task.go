@@ -36,7 +36,7 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.table.age = s.age
 	}
 	for _, w := range s.workers {
-		w.ends = ends{clock: c, round: &s.round}
+		w.ends = ends{clock: c, round: &s.round, budget: l.Nodes}
 		w.exact = l.Depth > 0
 		w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0
 		w.learn(s.traits)

@@ -193,6 +193,13 @@ const squareBits = 5
 // two, as the opponent has one less.
 const gainRank = 64
 
+// keepRank is for a stone that lies in the mover's row after the move, and not in the
+// other's.
+const keepRank = 16
+
+// stonesOf are the stones of a row.
+func stonesOf(row uint64) int { return int(row * everyByte >> 56) }
+
 // Expand knows who has won as soon as the goals tell it, and what the database holds.
 func (s *Searched) Expand(n *game.Node) {
 	own, other := n.State[stateOwn], n.State[stateOther]
@@ -221,7 +228,7 @@ func (s *Searched) Expand(n *game.Node) {
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{yours, mine, uint64(-lead - gain), uint64(left - gain)},
 			Key:    s.keyOf(yours, mine, -lead-gain),
-			Rank:   int32(gain+captured) * gainRank,
+			Rank:   int32(gain+captured)*gainRank + int32(stonesOf(mine)-stonesOf(yours))*keepRank,
 			Move:   uint16(pit),
 			Square: uint16(pit)<<squareBits | uint16(min(own>>(8*pit)&0xff, 1<<squareBits-1)),
 			Quick:  left-gain <= s.known(),
@@ -271,7 +278,7 @@ func (s *Searched) bounds(n *game.Node, own, other uint64, lead, left int) {
 
 // Assess is the lead, and a part of what lies more in the own pits.
 func (s *Searched) Assess(n *game.Node) int {
-	_, mine := s.ranking.row(n.State[stateOwn])
+	mine := stonesOf(n.State[stateOwn])
 	lead, left := int(int64(n.State[stateLead])), int(n.State[stateLeft])
 	score := leadWorth*lead + pitsWorth*(2*mine-left)
 	return max(1-game.MostAssessed, min(score, game.MostAssessed-1))

@@ -35,9 +35,9 @@ func RunMancala(ctx context.Context, out io.Writer, o Options) error {
 	if err := b.moves(); err != nil {
 		return err
 	}
-	boards := []mancalaBoard{{4, 4, game.Tie}, {4, 8, game.Undecided}, {5, 3, game.Undecided}}
+	boards := []mancalaBoard{{4, 4, mancalaEndgames, game.Tie}, {4, 8, mancalaEndgames, game.Undecided}, {5, 3, mancalaEndgames, game.Undecided}}
 	if o.Large {
-		boards = append(boards, mancalaBoard{5, 4, game.Undecided}, mancalaBoard{6, 3, game.Undecided})
+		boards = append(boards, mancalaBoard{5, 4, mancalaFew, game.Undecided}, mancalaBoard{6, 3, mancalaFew, game.FirstWins})
 	}
 	return b.whole(boards)
 }
@@ -73,12 +73,12 @@ func (b *mancalaBench) endgames(large bool) error {
 }
 
 // searcher makes one with endgames.
-func (b *mancalaBench) searcher(pits, stones int, memory int64) (*mancala.Searched, *search.Searcher, error) {
+func (b *mancalaBench) searcher(pits, stones, endgames int, memory int64) (*mancala.Searched, *search.Searcher, error) {
 	g, err := mancala.New(pits, stones)
 	if err != nil {
 		return nil, nil, err
 	}
-	fast, err := g.(*mancala.Searched).WithEndgames(mancala.NewEndgames(pits, mancala.StonesWithin(pits, 2*pits*stones, mancala.Boards(6, mancalaEndgames))))
+	fast, err := g.(*mancala.Searched).WithEndgames(mancala.NewEndgames(pits, min(endgames, 2*pits*stones)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (b *mancalaBench) searcher(pits, stones int, memory int64) (*mancala.Search
 
 // moves searches for a second in the middle of games, and where few stones are left.
 func (b *mancalaBench) moves() error {
-	g, s, err := b.searcher(6, 4, tableMemory)
+	g, s, err := b.searcher(6, 4, mancalaEndgames, tableMemory)
 	if err != nil {
 		return err
 	}
@@ -148,14 +148,16 @@ func (b *mancalaBench) moves() error {
 // A mancalaBoard is solved from its start.
 type mancalaBoard struct {
 	pits, stones int
-	want         game.Outcome // Undecided: nobody knows
+	endgames     int          // up to so many stones, built first
+	want         game.Outcome // Undecided: it is not known from elsewhere
 }
 
 // whole finds who wins boards from their start.
 func (b *mancalaBench) whole(boards []mancalaBoard) error {
-	fmt.Fprint(b.out, "| Mancala, who wins | | wall s | nodes | million nodes a second |\n|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| Mancala, who wins | | endgames built | wall s, with them | nodes | million nodes a second |\n|---|---|---|---|---|---|\n")
 	for _, board := range boards {
-		g, s, err := b.searcher(board.pits, board.stones, mancalaMemory)
+		begun := time.Now()
+		g, s, err := b.searcher(board.pits, board.stones, board.endgames, mancalaMemory)
 		if err != nil {
 			return err
 		}
@@ -169,7 +171,7 @@ func (b *mancalaBench) whole(boards []mancalaBoard) error {
 		if v := found.Value.Outcome(); board.want != game.Undecided && v != board.want {
 			return fmt.Errorf("%s: %s, expected %s", g.Spec(), g.Values().Word(v), g.Values().Word(board.want))
 		}
-		fmt.Fprintf(b.out, "| %d,%d | %s | %.2f | %d | %.1f |\n", board.pits, board.stones, g.Values().Word(found.Value.Outcome()), found.Time.Seconds(), found.Nodes, float64(found.Nodes)/found.Time.Seconds()/1e6)
+		fmt.Fprintf(b.out, "| %d,%d | %s | %d stones | %.2f | %d | %.1f |\n", board.pits, board.stones, g.Values().Word(found.Value.Outcome()), board.endgames, time.Since(begun).Seconds(), found.Nodes, float64(found.Nodes)/found.Time.Seconds()/1e6)
 	}
 	return nil
 }

@@ -17,13 +17,12 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 // TestTUIPicture plays as far as the picture of the README, docs/tui.svg, and wants the
 // screen to be that.
 func TestTUIPicture(t *testing.T) {
-	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you second --pace 0s", 68, 14)
-	for _, move := range []string{"1", "1", "0"} {
-		term.shows(`\) to move\n(.|\n)*you lose in`)
-		term.types(move)
-	}
-	term.types("l")
-	term.shows(`best: \S+ \S+`)
+	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 14)
+	term.shows("you win in 11")
+	term.types("0")
+	term.shows("you win in 15")
+	term.types("l\x1b[C")
+	term.shows(`best: \S+ \S+(.|\n)*\[0\]`)
 	name := filepath.Join("..", "docs", "tui.svg")
 	got := term.svg()
 	term.types("Q")

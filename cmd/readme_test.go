@@ -106,6 +106,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case !ok:
 			command = false
 		case strings.HasPrefix(text, "$ make test"):
+		case strings.HasPrefix(text, "$ bin/play tui"): // it wants a terminal: TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true
 			script += text[2:]

@@ -49,7 +49,7 @@ const (
 const (
 	firstLimit  = 50 * time.Millisecond
 	searchGrows = 4
-	rounds      = 6
+	rounds      = 5
 )
 
 // reportEvery is how long the search goes on without a report.

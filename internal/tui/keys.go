@@ -312,6 +312,7 @@ func (m *model) selectTowards(dx, dy int) tea.Cmd {
 func (m *model) click(x, y int) tea.Cmd {
 	switch press := m.draw().at(x, y).(type) {
 	case string:
+		m.typed = ""
 		return m.key(press, press)
 	case pick:
 		if m.mode == choosing {

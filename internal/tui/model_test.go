@@ -215,7 +215,7 @@ func TestDraw(t *testing.T) {
 // before squares are.
 func TestDrawWidths(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
-	keys(t, m, "0<enter>")
+	keys(t, m, "0")
 	m.Update(tea.WindowSizeMsg{Width: 90, Height: 9})
 	want(t, m, `
  connectn width=12 height=2 connect=2
@@ -224,10 +224,34 @@ func TestDrawWidths(t *testing.T) {
     0   1   2   3   4   5   6   7   8   9  10  11    best: 0
    L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    by search
                                                      last: 0 by X
+                                                     *0 L2   1 L2   2 L2   3 L2   4 L2
  ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new  + stronger
 `)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
 	says(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
+}
+
+// What is not proven is not said, but the best move so far.
+func TestDrawUnproven(t *testing.T) {
+	for spec, part := range map[string]string{
+		"quickcross width=3 height=3 connect=3": " 1   .   *   .\n 2   .   .   .\n",
+		"connectn width=4 height=4 connect=4":   "\n    0   1   2   3\n    ?   ?   ?   *\n",
+		"mancala pits=3 stones=1":               "    0   1   2\n        ?   ?   *\n",
+	} {
+		m := newModel(Options{Game: gameOf(t, spec), Seats: twoPeople})
+		defer m.close()
+		m.arrive()
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
+		m.advice.best = min(3, len(m.moves)-1)
+		if strings.HasPrefix(spec, "quick") {
+			m.advice.best = 6
+		}
+		m.advice.Move = m.moves[m.advice.best]
+		says(t, m, part)
+		says(t, m, "not proven, 0 moves ahead …")
+		keys(t, m, "h")
+		says(t, m, m.advice.Name+" is best so far")
+	}
 }
 
 // Whatever the size, nothing is drawn beyond it, and nothing breaks.

@@ -36,8 +36,8 @@ const (
 	panelMin = 34
 )
 
-// roomy is from how many lines on there is room for all keys.
-const roomy = 20
+// roomy is from how many lines on there is room for all keys, and for blank lines.
+const roomy = 16
 
 // draw draws the model as it is.
 func (m *model) draw() *screen {
@@ -47,11 +47,15 @@ func (m *model) draw() *screen {
 		return s
 	}
 	s.put(margin, 0, m.g.Spec(), style{bold: true})
-	width, bottom := m.drawBoard(s, margin, 2)
+	blank := 0 // lines between the parts
+	if m.height >= roomy {
+		blank = 1
+	}
+	width, bottom := m.drawBoard(s, margin, 1+blank)
 	keys := m.drawKeys(s)
-	p := &panel{screen: s, left: margin, x: margin, y: bottom + 1, right: m.width - margin, bottom: keys - 1}
+	p := &panel{screen: s, left: margin, x: margin, y: bottom + blank, right: m.width - margin, bottom: keys - blank}
 	if beside := margin + width + gap; m.width-beside >= panelMin {
-		p.left, p.x, p.y = beside, beside, 2
+		p.left, p.x, p.y = beside, beside, 1+blank
 	}
 	if m.mode == choosing {
 		m.drawChoices(p)
@@ -496,7 +500,9 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		text, how := "", style{}
 		if marks {
 			text, how.tone = m.mark(m.advice.moves[i])
-			how.bold = i == m.advice.best
+			if how.bold = i == m.advice.best; how.bold && !m.advice.moves[i].known {
+				text = "*"
+			}
 		}
 		selected := i == m.selected
 		switch {
@@ -509,7 +515,7 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		default:
 			sq := &board[s.at.y].squares[s.at.x]
 			sq.selected = sq.selected || selected
-			if m.shows(i, s.at) && m.advice.moves[i].known && marks && pic.Rows[s.at.y][s.at.x].Text == game.Empty {
+			if marks && m.shows(i, s.at) && pic.Rows[s.at.y][s.at.x].Text == game.Empty {
 				sq.text, sq.style = text, how
 			}
 		}
@@ -545,7 +551,7 @@ func labels(texts []string, y int) (named, marks row) {
 }
 
 // shows reports whether a move is the one whose mark its place shows: the selected one, or
-// else the best that lies there.
+// else the best that lies there. Where nothing is known of any, the best of all is shown.
 func (m *model) shows(i int, at place) bool {
 	best := -1
 	values, mover := m.g.Values(), m.h.Turn()
@@ -561,6 +567,9 @@ func (m *model) shows(i int, at place) bool {
 		case best < 0 || values.Better(mover, o.child, m.advice.moves[best].child):
 			best = j
 		}
+	}
+	if best < 0 {
+		return i == m.advice.best
 	}
 	return i == best
 }

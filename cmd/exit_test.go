@@ -95,7 +95,15 @@ func TestExitStatus(t *testing.T) {
 		{"driver help dance", "", 2},
 		{"driver -h dance", "", 2},
 		{"driver dance", "", 2},
-		{"driver --version", "", 2},
+		{"driver --version", "", 0},
+
+		{"driver help solve connectn", "", 0},
+		{"driver help solve chess", "", 2},
+		{"driver completion bash", "", 0},
+		{"driver completion", "", 2},
+		{"driver completion csh", "", 2},
+		{"play --version", "", 0},
+		{"mapper --version", "", 0},
 
 		{"driver solve", "", 2},
 		{"driver solve --help", "", 0},
@@ -369,7 +377,7 @@ func full(t *testing.T) *os.File {
 
 // printing are commands that print, each in a way of its own.
 var printing = []string{
-	"driver --help", "driver help stats", "driver solve --help", "driver solve connectn --help",
+	"driver --help", "driver --version", "driver help stats", "driver help solve connectn", "driver completion zsh", "driver solve --help", "driver solve connectn --help",
 	"driver solve connectn --data again", "driver solve connectn --data again --overwrite --json",
 	"driver solve connectn --data part --until-tier 3 --resume", "driver solve connectn --data part --until-tier 3 --resume --json",
 	"driver solve quickcross --data cross2 --width 2 --height 2 --connect 2",

@@ -30,6 +30,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
+	commands = append(commands, command.CompletionCommand("driver"))
 	return command.Run(&cli.App{
 		Name:     "driver",
 		Usage:    "solve games exactly, and look at the result",

@@ -60,8 +60,9 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
+	called := filepath.Base(args[0])
 	app := &cli.App{
-		Name:      filepath.Base(args[0]),
+		Name:      called,
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", work.name),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
@@ -73,9 +74,15 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	gameName := gameNamed(args[min(2, len(args)):], of, flags)
 	kind, known := games.Named(gameName)
 	for _, name := range step.AllNames() {
+		by := called
+		if !strings.HasSuffix(called, "_"+work.name) {
+			by += " " + name
+		}
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
 			Usage: fmt.Sprintf("the %s of this step", work.name),
+			// What it does is told with lines of a game that the program may not have.
+			Description: description(by, name, work.reduces),
 			Flags: slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// What its flags are is not known of a game that is not.
 			SkipFlagParsing: !known,

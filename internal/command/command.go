@@ -62,7 +62,7 @@ func (o *output) Write(b []byte) (n int, _ error) {
 // Run runs an application and turns its error into one line and an exit code. An
 // output that could not be written is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	app.HideVersion, app.DisableSliceFlagSeparator = true, true
+	app.Version, app.EnableBashCompletion, app.DisableSliceFlagSeparator = version(), true, true
 	out := &output{to: stdout}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
@@ -71,7 +71,10 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	app.CommandNotFound = func(_ *cli.Context, topic string) { noHelp = Usagef("no help on %q", topic) }
 	prepare(app.Commands)
 	ctx, signalled := withSignal(context.Background())
-	err := app.RunContext(ctx, args)
+	words, err := helpPath(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, words)
+	}
 	code := Exit(args, cmp.Or(err, noHelp, out.err), stderr)
 	if code == ExitInterrupted && signalled() == syscall.SIGTERM {
 		return ExitTerminated
@@ -105,11 +108,10 @@ func Exit(args []string, err error, stderr io.Writer) int {
 func prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = onUsageError
+		quietHelp(c.Flags)
 		prepare(c.Subcommands)
 	}
 }
-
-func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // NoArguments refuses words that are no flags: hint says what is meant instead.
 func NoArguments(c *cli.Context, hint string) error {
@@ -129,7 +131,11 @@ func Unknown(what string, known []string) cli.ActionFunc {
 			}
 			return Usagef("expected %s %s: %s", article, what, strings.Join(known, ", "))
 		}
-		return Usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
+		word := c.Args().First()
+		if like := orLike(word, known, ""); like != "" {
+			return Usagef("unknown %s %q%s", what, word, like)
+		}
+		return Usagef("unknown %s %q, expected %s", what, word, strings.Join(known, ", "))
 	}
 }
 
@@ -202,7 +208,7 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 			Usage:       kind.Usage,
 			ArgsUsage:   c.ArgsUsage,
 			Description: c.Description,
-			Flags:       append(GameFlags(kind, false), c.Flags...),
+			Flags:       append(Group("board", GameFlags(kind, false)), c.Flags...),
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}

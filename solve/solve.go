@@ -256,8 +256,8 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
+	e := l.event(job, 1)
 	l.done += l.how.weight(job)
-	e := l.event(job, l.done)
 	e.Done, e.Stats = true, stats
 	l.report(e)
 	return nil
@@ -280,16 +280,9 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 		job.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
-	weight := l.how.weight(job)
 	job.Progress = func(p runner.Progress) {
-		e := l.event(job, l.done+p.Share*weight)
+		e := l.event(job, p.Share)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
-		if job.Step == step.Final {
-			e.Share, e.Left = p.Share, 0
-			if p.Share > 0 {
-				e.Left = time.Since(l.jobAt).Seconds() * (1 - p.Share) / p.Share
-			}
-		}
 		l.report(e)
 	}
 	job.Progress(runner.Progress{})
@@ -324,9 +317,19 @@ func (l *loop) attempt(job *runner.Job) (err error) {
 	return err
 }
 
-// event is news of a job with so much done of the run's work.
-func (l *loop) event(job *runner.Job, done float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+// event is news of a job of which a share is done. What all of a run will have done is
+// known of the jobs that solve; final comes after them.
+func (l *loop) event(job *runner.Job, share float64) Event {
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Elapsed: time.Since(l.begun).Seconds()}
+	if job.Step == step.Final {
+		e.Share = share
+		if share > 0 {
+			e.Left = time.Since(l.jobAt).Seconds() * (1 - share) / share
+		}
+		return e
+	}
+	done := l.done + share*l.how.weight(job)
+	e.Share = min(1, done/l.work)
 	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
 		e.Left = max(0, e.Elapsed*(l.work-done)/now)
 	}

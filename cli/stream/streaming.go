@@ -197,7 +197,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	case game.Cyclic:
 		return streamPass(c, name, g, work, o)
 	}
-	return n, nil
+	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
 // lineOptions turns the flags into options.

@@ -19,8 +19,9 @@ type Move struct {
 	To   Position
 }
 
-// A Game is the rules of one game with its parameters. Methods that take a
-// Position want a valid one, but for Check. All are safe for concurrent use.
+// A Game is the rules of one game with its parameters: all that a game must be. One that
+// is no more may go on for ever, see Cyclic, which it is made by ByMethod. Methods that
+// take a Position want a valid one, but for Check. All are safe for concurrent use.
 type Game interface {
 	// Spec names the game and its parameters: "connectn width=4 height=5 connect=3".
 	// Two games are the same if and only if their specs are.
@@ -54,8 +55,7 @@ type Game interface {
 }
 
 // Acyclic is a game in which every move raises the tier, by one or by more: no
-// position comes twice, and a tier can be solved when those after it are. It is all
-// that a game must be that knows no faster way.
+// position comes twice, and a tier can be solved when those after it are.
 type Acyclic interface {
 	Game
 	// Tiers is the number of the last tier; the start is tier 0.

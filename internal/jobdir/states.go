@@ -74,7 +74,7 @@ func (p *States) addAll(fsys store.FS, names []string) error {
 	return nil
 }
 
-// OpenStates opens the newest states of all ranges, as the index in the directory
+// OpenStates opens the newest states of all ranges that are not blank, as the index in the directory
 // of a pass has them; if that is "", all are blank.
 func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 	p := newStates(g)

@@ -34,12 +34,10 @@ func TestViews(t *testing.T) {
 		for p, chips := range b.Chips {
 			for d := range 8 {
 				var wantSeen, wantMet uint64
-				links := 0
 				for rest := chips; rest != 0; rest &= rest - 1 {
 					chip, before := nearest(bits.TrailingZeros64(rest), d, b.all())
 					wantSeen |= before
 					wantMet |= chip
-					links += bits.OnesCount64(chip & chips)
 				}
 				seen, met := look(chips, b.all(), d)
 				if seen != wantSeen || met != wantMet {
@@ -146,7 +144,7 @@ func TestExpand(t *testing.T) {
 			}
 		}
 		for _, after := range b.children() {
-			state := game.State{after.Chips[0], after.Chips[1], 0, uint64(after.Mover)}
+			state := stateOf(after)
 			if v, known := value(after, 1); kept[state] {
 				delete(kept, state)
 			} else if parries++; !known || v <= 0 {
@@ -159,6 +157,44 @@ func TestExpand(t *testing.T) {
 	})
 	if wins < 20 || losses < 5 || parries < 100 {
 		t.Errorf("%d wins, %d losses, %d moves left out are too few for a test", wins, losses, parries)
+	}
+}
+
+// Where one steps and the other has chips in hand, which ForceMove can bring about, what
+// the other wins on is known after each step.
+func TestUneven(t *testing.T) {
+	r := New()
+	rng := rand.New(rand.NewPCG(13, 14))
+	wins := 0
+	for range 3000 {
+		var b Board
+		for range 10 + 5 + rng.IntN(5) { // White's ten first, then some of Black's
+			b.Mover = game.Player(min(bits.OnesCount64(b.Chips[0])/Chips, 1))
+			if adds := b.Adds(); adds != 0 {
+				for range rng.IntN(bits.OnesCount64(adds)) {
+					adds &= adds - 1
+				}
+				b.Chips[b.Mover] |= adds & -adds
+			}
+		}
+		b.Mover = game.First
+		if _, over := b.over(); over || b.Adding() {
+			continue
+		}
+		n := game.Node{Asked: game.Asked{Alpha: -1 << 16, Beta: 1 << 16}}
+		r.Root(&n, r.Position(b))
+		r.Expand(&n)
+		for _, c := range n.Children {
+			after := boardOf(&c.State)
+			want, _ := after.winning(game.Second)
+			if c.State[stateWins] != want {
+				t.Fatalf("%s: after %s Black wins on %#x, found %#x", b.squares(), r.MoveOf(r.Position(b), c.Move).Name, want, c.State[stateWins])
+			}
+			wins += bits.OnesCount64(want)
+		}
+	}
+	if wins < 100 {
+		t.Errorf("%d winning squares are too few for a test", wins)
 	}
 }
 

@@ -210,17 +210,26 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 12 squares, and 3,000 at random of each of up to
-// 16; but for boards of 8 columns and more, which have millions of positions.
+// Every position of every board of at most 12 squares and 7 columns, and 3,000 at random of
+// those of up to 16 squares, or 10 where there are more columns, which have more positions;
+// or, with TREEREDUCE_SQUARES=16, every position of every board of at most 16 squares.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
-	for width := 1; width <= 7; width++ {
-		for height := 1; width*height <= 16; height++ {
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
+	for width := 1; width <= max(squares, 10); width++ {
+		all, most := 12, 16
+		switch {
+		case squares > 0:
+			all, most = squares, squares
+		case width > 7:
+			all, most = 0, 10
+		}
+		for height := 1; width*height <= most; height++ {
 			for connect := 1; connect <= max(width, height); connect++ {
 				g := parse(t, board(width, height, connect))
 				values := gametest.Search(g)
 				some := 3000
-				if width*height <= 12 {
+				if width*height <= all {
 					some = len(values)
 				}
 				for _, o := range small {

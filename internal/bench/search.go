@@ -117,7 +117,8 @@ func (b *searchBench) run(o search.Options, l search.Limit, positions []game.Pos
 	if err != nil {
 		return r, err
 	}
-	return r, r.add(b.ctx, s, positions, l, 0)
+	err = r.add(b.ctx, s, positions, l, 0)
+	return r, err
 }
 
 // row prints a line of a table.

@@ -22,7 +22,12 @@ const (
 	stateMover
 )
 
-// boardOf is the board of a State.
+// stateOf is the State of a board on which the player to move does not win at once; boardOf
+// is its inverse.
+func stateOf(b Board) game.State {
+	return game.State{b.Chips[game.First], b.Chips[game.Second], 0, uint64(b.Mover)}
+}
+
 func boardOf(s *game.State) Board {
 	return Board{[2]uint64{s[stateWhite], s[stateBlack]}, game.Player(s[stateMover])}
 }
@@ -48,7 +53,7 @@ func (r *Rules) Traits() game.Traits {
 // Root finds the winning squares of the player to move.
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	b := r.Board(p)
-	n.State = game.State{b.Chips[game.First], b.Chips[game.Second], 0, uint64(b.Mover)}
+	n.State = stateOf(b)
 	if b.Adding() {
 		n.State[stateWins], _ = b.winning(b.Mover)
 	}
@@ -71,7 +76,8 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 // fewChips is up to how many chips mirror images are taken for one another.
 const fewChips = 5
 
-// Expand takes a win, and leaves out moves that do not parry threats.
+// Expand takes a win, and leaves out moves that do not parry threats. At the horizon it says
+// nothing that takes time: to look for threats there does not pay.
 func (r *Rules) Expand(n *game.Node) {
 	b := boardOf(&n.State)
 	n.Children = n.Children[:0]
@@ -132,7 +138,10 @@ func (b *Board) child(n *game.Node, from, to uint64, move uint16, rank int32, fo
 	if fold {
 		after = after.folded()
 	}
-	state := game.State{after.Chips[0], after.Chips[1], 0, uint64(after.Mover)}
+	state := stateOf(after)
+	if from != 0 && after.Adding() { // as no game gets there, a step parries nothing
+		state[stateWins], _ = after.winning(after.Mover)
+	}
 	if fold {
 		for i := range n.Children {
 			if n.Children[i].State == state {

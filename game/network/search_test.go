@@ -34,12 +34,10 @@ func TestViews(t *testing.T) {
 		for p, chips := range b.Chips {
 			for d := range 8 {
 				var wantSeen, wantMet uint64
-				links := 0
 				for rest := chips; rest != 0; rest &= rest - 1 {
 					chip, before := nearest(bits.TrailingZeros64(rest), d, b.all())
 					wantSeen |= before
 					wantMet |= chip
-					links += bits.OnesCount64(chip & chips)
 				}
 				seen, met := look(chips, b.all(), d)
 				if seen != wantSeen || met != wantMet {
@@ -76,6 +74,35 @@ func TestWinning(t *testing.T) {
 	}
 }
 
+// Parries are the adds after which the other has no winning square.
+func TestParries(t *testing.T) {
+	some, none := 0, 0
+	walks(t, 2000, func(_ *rand.Rand, b Board) {
+		threats, spoil := b.winning(b.Mover.Other())
+		if threats == 0 || !b.Adding() {
+			return
+		}
+		var want uint64
+		for rest := b.Adds(); rest != 0; rest &= rest - 1 {
+			after := b.after(0, rest&-rest)
+			if wins, _ := after.winning(after.Mover); wins == 0 {
+				want |= rest & -rest
+			}
+		}
+		if got := b.parries(b.Adds()&spoil, threats); got != want {
+			t.Fatalf("%s: %#x parries, want %#x", b.squares(), got, want)
+		}
+		if want == 0 {
+			none++
+		} else {
+			some++
+		}
+	})
+	if some < 100 || none < 100 {
+		t.Errorf("%d threats that can be parried and %d that cannot are too few for a test", some, none)
+	}
+}
+
 // value is what so many plies decide, as plainly as can be; ok is false if nothing.
 func value(b Board, plies int) (v int, ok bool) {
 	if winner, over := b.over(); over {
@@ -107,58 +134,109 @@ func value(b Board, plies int) (v int, ok bool) {
 // What Expand says is true: bounds hold, the children are moves, and those left out lose
 // at once where others do not.
 func TestExpand(t *testing.T) {
-	r := New()
-	var wins, losses, parries int
+	var told expanded
+	for _, tt := range stepPhase {
+		told.check(t, mustParse(t, tt.text))
+	}
 	walks(t, 150, func(rng *rand.Rand, b Board) {
-		if rng.IntN(4) != 0 || !b.Adding() && rng.IntN(8) != 0 { // steps are many
-			return
-		}
-		var n game.Node
-		r.Root(&n, r.Position(b))
-		n.Alpha, n.Beta = -1<<16, 1<<16
-		n.NoFold = true
-		r.Expand(&n)
-		v, known := value(b, 2)
-		switch {
-		case known && v == game.WonIn(1):
-			wins++
-			if squares, _ := b.winning(b.Mover); n.Low != v && (!b.Adding() || squares != 0) {
-				t.Fatalf("%s: won in one, found %d to %d", b.squares(), n.Low, n.High)
-			}
-		case n.Low > 0:
-			t.Fatalf("%s: not won in one, found %d to %d", b.squares(), n.Low, n.High)
-		case known && v < 0:
-			losses++
-		case n.High < 0:
-			t.Fatalf("%s: not lost, found %d to %d", b.squares(), n.Low, n.High)
-		}
-		if known && (v < n.Low || v > n.High) {
-			t.Fatalf("%s: worth %d, found %d to %d", b.squares(), v, n.Low, n.High)
-		}
-		if n.Low > 0 || n.High < 0 {
-			return
-		}
-		kept := map[game.State]bool{}
-		for _, c := range n.Children {
-			kept[c.State] = true
-			if m := r.MoveOf(r.Position(b), c.Move); m.To != r.KeyOf(&c.State) {
-				t.Fatalf("%s: child %v is not the move %s", b.squares(), c.State, m.Name)
-			}
-		}
-		for _, after := range b.children() {
-			state := game.State{after.Chips[0], after.Chips[1], 0, uint64(after.Mover)}
-			if v, known := value(after, 1); kept[state] {
-				delete(kept, state)
-			} else if parries++; !known || v <= 0 {
-				t.Fatalf("%s: a move is left out that does not lose at once", b.squares())
-			}
-		}
-		if len(kept) > 0 {
-			t.Fatalf("%s: children that are no moves: %v", b.squares(), kept)
+		if rng.IntN(4) == 0 && (b.Adding() || rng.IntN(8) == 0) { // steps are many
+			told.check(t, b)
 		}
 	})
-	if wins < 20 || losses < 5 || parries < 100 {
-		t.Errorf("%d wins, %d losses, %d moves left out are too few for a test", wins, losses, parries)
+	if told.wins < 20 || told.losses < 5 || told.left < 100 {
+		t.Errorf("%+v is too little for a test", told)
+	}
+}
+
+// expanded counts what Expand has told, and moves that it left out.
+type expanded struct{ wins, losses, left int }
+
+func (e *expanded) check(t *testing.T, b Board) {
+	t.Helper()
+	r := New()
+	n := game.Node{Asked: game.Asked{Alpha: -1 << 16, Beta: 1 << 16, NoFold: true}}
+	r.Root(&n, r.Position(b))
+	r.Expand(&n)
+	v, known := value(b, 2)
+	switch {
+	case known && v == game.WonIn(1):
+		e.wins++
+		if squares, _ := b.winning(b.Mover); n.Low != v && (!b.Adding() || squares != 0) {
+			t.Fatalf("%s: won in one, found %d to %d", b.squares(), n.Low, n.High)
+		}
+	case n.Low > 0:
+		t.Fatalf("%s: not won in one, found %d to %d", b.squares(), n.Low, n.High)
+	case known && v < 0:
+		e.losses++
+	case n.High < 0:
+		t.Fatalf("%s: not lost, found %d to %d", b.squares(), n.Low, n.High)
+	}
+	if known && (v < n.Low || v > n.High) {
+		t.Fatalf("%s: worth %d, found %d to %d", b.squares(), v, n.Low, n.High)
+	}
+	if n.Low > 0 || n.High < 0 {
+		return
+	}
+	kept := map[game.State]bool{}
+	for _, c := range n.Children {
+		kept[c.State] = true
+		if m := r.MoveOf(r.Position(b), c.Move); m.To != r.KeyOf(&c.State) {
+			t.Fatalf("%s: child %v is not the move %s", b.squares(), c.State, m.Name)
+		}
+	}
+	for _, after := range b.children() {
+		state := stateOf(after)
+		v, known := value(after, 1)
+		switch {
+		case !kept[state]:
+			if e.left++; !known || v <= 0 {
+				t.Fatalf("%s: a move is left out that does not lose at once", b.squares())
+			}
+		case after.Network(after.Mover):
+			t.Fatalf("%s: a step is kept that makes the other's network", b.squares())
+		}
+		delete(kept, state)
+	}
+	if len(kept) > 0 {
+		t.Fatalf("%s: children that are no moves: %v", b.squares(), kept)
+	}
+}
+
+// Where one steps and the other has chips in hand, which ForceMove can bring about, what
+// the other wins on is known after each step.
+func TestUneven(t *testing.T) {
+	r := New()
+	rng := rand.New(rand.NewPCG(13, 14))
+	wins := 0
+	for range 3000 {
+		var b Board
+		for range 10 + 5 + rng.IntN(5) { // White's ten first, then some of Black's
+			b.Mover = game.Player(min(bits.OnesCount64(b.Chips[0])/Chips, 1))
+			if adds := b.Adds(); adds != 0 {
+				for range rng.IntN(bits.OnesCount64(adds)) {
+					adds &= adds - 1
+				}
+				b.Chips[b.Mover] |= adds & -adds
+			}
+		}
+		b.Mover = game.First
+		if _, over := b.over(); over || b.Adding() {
+			continue
+		}
+		n := game.Node{Asked: game.Asked{Alpha: -1 << 16, Beta: 1 << 16}}
+		r.Root(&n, r.Position(b))
+		r.Expand(&n)
+		for _, c := range n.Children {
+			after := boardOf(&c.State)
+			want, _ := after.winning(game.Second)
+			if c.State[stateWins] != want {
+				t.Fatalf("%s: after %s Black wins on %#x, found %#x", b.squares(), r.MoveOf(r.Position(b), c.Move).Name, want, c.State[stateWins])
+			}
+			wins += bits.OnesCount64(want)
+		}
+	}
+	if wins < 100 {
+		t.Errorf("%d winning squares are too few for a test", wins)
 	}
 }
 

@@ -138,9 +138,7 @@ func (r *Rules) Assess(n *game.Node) int {
 
 // Evaluate is Assess of a position.
 func (r *Rules) Evaluate(p game.Position) int {
-	var n game.Node
-	r.Root(&n, p)
-	return r.Assess(&n)
+	return r.Assess(&game.Node{State: stateOf(r.Board(p))})
 }
 
 // What is worth how much; docs/network.md has the matches from which that comes.

@@ -31,6 +31,9 @@ func TestEngines(t *testing.T) {
 	runPage(t, page, programs...)
 }
 
+// TestMancala runs the commands of docs/mancala.md.
+func TestMancala(t *testing.T) { runPage(t, readPage(t, "docs/mancala.md")) }
+
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
 // that of the files that it names: all of the game that is its example.
 func TestAddingAGame(t *testing.T) {

@@ -367,6 +367,9 @@ func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, er
 				return nil, err
 			}
 			if at.worth[strconv.Itoa(a.Pit)] < slices.Max(slices.Collect(maps.Values(at.worth))) {
+				if custom.Last().Exact {
+					return nil, fmt.Errorf("%s, row %d: %s is proven to be best, and is not", at.state, at.state.Row(), a.Repr())
+				}
 				m.Mistakes++
 			}
 		}

@@ -160,6 +160,12 @@ func (s *Searched) InPits(p game.Position) int {
 	return int(n.State[stateLeft])
 }
 
+// KeyOf is the key of a position. That it is asked for where the search gets to, and not
+// for all children, costs a few more positions, and saves more than half of the look-ups.
+func (s *Searched) KeyOf(state *game.State) uint64 {
+	return s.keyOf(state[stateOwn], state[stateOther], int(int64(state[stateLead])))
+}
+
 // keyOf numbers boards as the mover sees them.
 func (s *Searched) keyOf(own, other uint64, lead int) uint64 {
 	number, left := s.number(own, other)
@@ -227,7 +233,6 @@ func (s *Searched) Expand(n *game.Node) {
 		mine, yours, gain, captured := sow(s.sown[pit], pits, pit, own, other)
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{yours, mine, uint64(-lead - gain), uint64(left - gain)},
-			Key:    s.keyOf(yours, mine, -lead-gain),
 			Rank:   int32(gain+captured)*gainRank + int32(stonesOf(mine)-stonesOf(yours))*keepRank,
 			Move:   uint16(pit),
 			Square: uint16(pit)<<squareBits | uint16(min(own>>(8*pit)&0xff, 1<<squareBits-1)),
@@ -237,7 +242,6 @@ func (s *Searched) Expand(n *game.Node) {
 	if len(n.Children) == 0 {
 		n.Children = append(n.Children, game.Child{
 			State: game.State{other, own, uint64(-lead), uint64(left)},
-			Key:   s.keyOf(other, own, -lead),
 			Move:  passes,
 			Quick: left <= s.known(),
 		})

@@ -160,6 +160,11 @@ func (ad *advisor) look(ctx context.Context, a *advice) (err error) {
 
 // lookOnce searches the position, or what one move leads to.
 func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
+	if _, ok := ad.g.(game.Acyclic); !ok {
+		// Where play may go in circles, what the table knows of other searches may make a
+		// win look farther off than it is.
+		ad.searcher.Forget()
+	}
 	at := a.next
 	if a.next++; a.next == len(a.moves) {
 		a.next, a.round = -1, a.round+1
@@ -167,7 +172,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 	switch {
 	case at < 0 && !a.known:
 		r, err := ad.searcher.Search(ctx, a.position, ad.limit(a.round))
-		if err != nil || ctx.Err() != nil {
+		if err != nil {
 			return err
 		}
 		a.depth, a.line = r.Depth, nil
@@ -180,7 +185,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 		l := ad.limit(a.round)
 		l.Bare = true
 		r, err := ad.searcher.Search(ctx, a.moves[at].To, l)
-		if err != nil || ctx.Err() != nil {
+		if err != nil {
 			return err
 		}
 		if r.Exact {

@@ -2,10 +2,12 @@ package tui
 
 import (
 	"errors"
+	"image/color"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +291,10 @@ func TestColours(t *testing.T) {
 	if dark == light || !strings.Contains(dark, "38;5;75mX") || !strings.Contains(light, "38;5;25mX") {
 		t.Errorf("%q\n%q", dark, light)
 	}
+	m.Update(tea.BackgroundColorMsg{Color: color.White})
+	if v := m.View(); v.Content != light {
+		t.Errorf("%q", v.Content)
+	}
 	m.o.Colourless = true
 	if v := m.View(); v.Content != screen.render(without) || !v.AltScreen {
 		t.Errorf("%+v", v)
@@ -508,6 +514,11 @@ func TestHint(t *testing.T) {
 	m := start(t, three, nil)
 	keys(t, m, "0102")
 	m.seats = *youFirst
+	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
+		m.seats = *seats
+		says(t, m, words)
+	}
+	m.seats = *youFirst
 	keys(t, m, "vh")
 	says(t, m, "0 is best: you win in 1")
 	keys(t, m, "<enter>")
@@ -558,6 +569,8 @@ func TestMouse(t *testing.T) {
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
 	perform(t, m, at(m, place{1, 2}))
+	perform(t, m, at(m, place{1, 2})) // it is the turn of the other row
+	says(t, m, "there is no move")
 	perform(t, m, at(m, place{1, 0}))
 	if got := strings.Join(m.names, " "); got != "0 6" {
 		t.Error(got)
@@ -702,7 +715,12 @@ func TestAdviceSteps(t *testing.T) {
 		a, known := ad.begin(g.Start()), 0
 		for range 4 {
 			begun := time.Now()
-			a = ad.step(t.Context(), a)
+			before := slices.Clone(a.moves)
+			next := ad.step(t.Context(), a)
+			if !slices.Equal(before, a.moves) {
+				t.Errorf("%s: the advice before has changed", spec)
+			}
+			a = next
 			if took := time.Since(begun); took > 3*time.Second {
 				t.Errorf("%s: a step took %v", spec, took)
 			}

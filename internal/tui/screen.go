@@ -95,12 +95,6 @@ func (s *screen) at(x, y int) any {
 	return nil
 }
 
-// cut ends the screen after a line.
-func (s *screen) cut(height int) {
-	s.height = min(s.height, height)
-	s.cells = s.cells[:s.height]
-}
-
 // plain is the screen as text, without blanks at the ends of lines.
 func (s *screen) plain() string {
 	var b strings.Builder

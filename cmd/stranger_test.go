@@ -103,7 +103,7 @@ func TestLongStranger(t *testing.T) {
 		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
 		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",
 		"bin/mapper possible --stones 20 --last ever":     `mapper: --last: expected wins or loses, found "ever"`,
-		"bin/mapper possible --game connectn --stones 20": "mapper: flag provided but not defined: -stones",
+		"bin/mapper possible --game connectn --stones 20": "mapper: there is no flag --stones",
 	} {
 		cmd := exec.Command(filepath.Join(dir, strings.Fields(words)[0]), strings.Fields(words)[1:]...)
 		status, _, stderr := ran(cmd)

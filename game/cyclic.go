@@ -96,11 +96,11 @@ const (
 )
 
 // ByMethod is a game as it is solved: itself, if it is a Tiered, a Cyclic or an Acyclic
-// one (which it is asked for in this order). Any other is a Cyclic one by its rules
-// alone, see PlainRanges.
+// one (which it is asked for in this order), or a Vast one, which is not solved. Any other
+// is a Cyclic one by its rules alone, see PlainRanges.
 func ByMethod(g Game) Game {
 	switch g.(type) {
-	case Acyclic, Cyclic:
+	case Acyclic, Cyclic, Vast:
 		return g
 	}
 	return PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))

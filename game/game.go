@@ -70,6 +70,20 @@ type TierUnit interface {
 	TierUnit() string
 }
 
+// Titled is a game that has a title for people, where its Spec is for programs.
+type Titled interface {
+	// Title names the game and its parameters: "Connect 3 on 4×5".
+	Title() string
+}
+
+// TitleOf is the title of a game; its Spec, if it has none.
+func TitleOf(g Game) string {
+	if t, ok := g.(Titled); ok {
+		return t.Title()
+	}
+	return g.Spec()
+}
+
 // Tiered is a game in which every move leads from a tier to the next, so that
 // it is solved a tier at a time, and whose keys split into a range and a low
 // part such that a move changes only one of the two:
@@ -155,4 +169,20 @@ func TierOf(g Game, p Position) int {
 		return a.Tier(p)
 	}
 	return 0
+}
+
+// Vast is a game that has too many positions to go through them all: it is played and
+// searched, never solved.
+type Vast interface {
+	Game
+	// Vast is about how many positions it has.
+	Vast() float64
+}
+
+// Typed is a game in which people write a move in more than one way.
+type Typed interface {
+	Game
+	// MoveName is the name that a text would be, were it a move; the text itself, if it is
+	// written in no way that the game knows.
+	MoveName(text string) string
 }

@@ -74,8 +74,12 @@ func TestCyclicProgress(t *testing.T) {
 	})
 	forward, left := true, 0
 	var reached, decided int64
-	share := 0.0
+	share, whole := 0.0, 0.0
+	final := false
 	for _, e := range events {
+		if !final && e.Step == step.Final {
+			whole, share, final = share, 0, true // of final alone
+		}
 		if forward && !step.IsForward(e.Step) {
 			forward, share = false, 0 // it is known now how much there is
 		}
@@ -96,8 +100,8 @@ func TestCyclicProgress(t *testing.T) {
 	if left == 0 {
 		t.Error("no time left was told")
 	}
-	if want := float64(reached+decided) / float64(2*reached); uint64(reached) != r.Positions || share != want {
-		t.Errorf("%d positions reached, share %g at the end; want %d and %g", reached, share, r.Positions, want)
+	if want := float64(reached+decided) / float64(2*reached); uint64(reached) != r.Positions || whole != want || share != 1 {
+		t.Errorf("%d positions reached, share %g at the end, of final %g; want %d and %g", reached, whole, share, r.Positions, want)
 	}
 }
 

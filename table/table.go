@@ -56,6 +56,9 @@ type Table struct {
 type contents interface {
 	// lookup is Table.Lookup of a valid position.
 	lookup(p game.Position) (v game.Value, ok bool, err error)
+	// before says, in the order of tiers and keys, positions among which are all from
+	// which a move leads to a valid one.
+	before(p game.Position, say func(game.Position, game.Value)) error
 	// counts is the number of positions of a tier by value, as its file says.
 	counts(tier int) (Counts, error)
 	// verify checks all of it, but for the numbers of positions of lists.

@@ -60,8 +60,9 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
 		return command.Exit(args, err, stderr)
 	}
+	called := filepath.Base(args[0])
 	app := &cli.App{
-		Name:      filepath.Base(args[0]),
+		Name:      called,
 		Usage:     fmt.Sprintf("the %s of a step of treereduce: records from stdin to stdout", work.name),
 		UsageText: filepath.Base(args[0]) + " STEP [flags]",
 		Action:    command.Unknown("step", step.AllNames()),
@@ -73,10 +74,16 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	gameName := gameNamed(args[min(2, len(args)):], of, flags)
 	kind, known := games.Named(gameName)
 	for _, name := range step.AllNames() {
+		by := called
+		if !strings.HasSuffix(called, "_"+work.name) {
+			by += " " + name
+		}
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
 			Usage: fmt.Sprintf("the %s of this step", work.name),
-			Flags: slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
+			// What it does is told with lines of a game that the program may not have.
+			Description: description(by, name, work.reduces),
+			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// What its flags are is not known of a game that is not.
 			SkipFlagParsing: !known,
 			Action: func(c *cli.Context) error {
@@ -190,7 +197,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	case game.Cyclic:
 		return streamPass(c, name, g, work, o)
 	}
-	return n, nil
+	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
 // lineOptions turns the flags into options.

@@ -53,6 +53,22 @@ func PartName(i int, c Codec) string {
 	return name
 }
 
+// NameFinal gives the parts of a directory of text the names that the course has for them,
+// and what reads its result looks for: part-r-00000.
+func NameFinal(fsys store.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	for _, e := range entries {
+		number, part := strings.CutPrefix(e.Name(), store.PartPrefix)
+		if err == nil && part && !strings.HasPrefix(number, finalMark) {
+			err = fsys.Rename(path.Join(dir, e.Name()), path.Join(dir, store.PartPrefix+finalMark+number))
+		}
+	}
+	return err
+}
+
+// finalMark stands in the name of a part of final before its number.
+const finalMark = "r-"
+
 // IsText reports whether a file is text, by its name.
 func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
 

@@ -602,7 +602,7 @@ func (s *site) wantFinal(t *testing.T, b board, data string) {
 		if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		text, err := os.ReadFile(filepath.Join(local, "final", "part-00000"))
+		text, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
 		if err != nil {
 			t.Fatal(err)
 		}

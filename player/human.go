@@ -34,6 +34,9 @@ func NewConsole(r io.Reader, w io.Writer) *Console {
 	return &Console{in: bufio.NewReaderSize(r, maxLine), out: w, lines: make(chan typed, 1)}
 }
 
+// Out is where what is said to people goes.
+func (c *Console) Out() io.Writer { return c.out }
+
 // Line is the next line, without its end and blanks around it. The error is io.EOF at the
 // end of the input, that of ctx, or of the reading.
 func (c *Console) Line(ctx context.Context) (string, error) {

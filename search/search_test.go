@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,12 +73,18 @@ func TestStarts(t *testing.T) {
 	} {
 		g := parse(t, tt.spec)
 		if tt.want == "" {
+			g = struct{ game.Acyclic }{g.(game.Acyclic)} // by its plain moves
 			tt.want = g.Values().Text(gametest.Search(g)[g.Start()])
 		}
 		for _, threads := range []int{1, 2} {
 			s := newSearcher(t, g, Options{Memory: 8 << 20, Threads: threads})
 			r := solved(t, s, g.Start(), Limit{})
-			if got := g.Values().Text(r.Value); got != tt.want {
+			got := g.Values().Text(r.Value)
+			if r.Weak { // how far off it is counts for nothing
+				got, _, _ = strings.Cut(got, " in ")
+				tt.want, _, _ = strings.Cut(tt.want, " in ")
+			}
+			if got != tt.want {
 				t.Errorf("%s, %d threads: %s, want %s", tt.spec, threads, got, tt.want)
 			}
 			checkLine(t, g, g.Start(), r)

@@ -72,7 +72,11 @@ func (t *task) run() {
 		}
 	default:
 		// What can be proven soon is played at its best; what cannot, by judgement.
-		release := t.clock.part(solvePart)
+		part := solvePart
+		if t.s.traits.OnlyWho {
+			part = solvePartWho
+		}
+		release := t.clock.part(part)
 		t.solve()
 		release()
 		if t.low <= 0 && !t.solved() {
@@ -86,6 +90,10 @@ const someNodes = 1 << 12
 
 // solvePart is the part of its time in which a search tries to prove the value.
 const solvePart = 3
+
+// solvePartWho is that part where only who wins counts: looking deeper and deeper finds
+// that out as well, and every move that wins is as good.
+const solvePartWho = 6
 
 // aloneNodes is what one worker looks at before it calls the others.
 const aloneNodes = 1 << 14

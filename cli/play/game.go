@@ -25,6 +25,9 @@ func gameCommands(games game.Kinds) []*cli.Command {
 	}, playGame)
 	for _, g := range c.Subcommands {
 		g.Category = "to play a game"
+		if kind, ok := games.Named(g.Name); ok && isMancala(kind) {
+			asMancala(g)
+		}
 	}
 	return c.Subcommands
 }
@@ -47,6 +50,14 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
+	if g, err = withEndgames(c, g); err != nil {
+		return err
+	}
+	return sitDown(c, g, words)
+}
+
+// sitDown has two players play at the console, whom words name.
+func sitDown(c *cli.Context, g game.Game, words []string) error {
 	l, err := newLobby(c, g, c.App.Writer)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func ByName() map[string]Techniques {
 type Limit struct {
 	Depth int           // exactly so many plies; 0: no limit
 	Time  time.Duration // never passed; aimed below; 0: no limit
+	Nodes uint64        // that each thread looks at, a few hundred more or less; 0: no limit
 	Weak  bool          // only who wins, as in a game whose Traits say OnlyWho
 	Bare  bool          // only the value: Line is nil
 	// First wants of several moves that are worth the same the first, in the order of
@@ -102,6 +103,7 @@ type Searcher struct {
 	plainly bool         // the game is no game.Searched
 	table   *table
 	age     uint64    // of the last search that had no exact depth
+	late    bool      // the table has entries of searches that looked at late moves less far
 	workers []*worker // the first is the one that is asked
 	round   round
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,12 +73,18 @@ func TestStarts(t *testing.T) {
 	} {
 		g := parse(t, tt.spec)
 		if tt.want == "" {
+			g = struct{ game.Acyclic }{g.(game.Acyclic)} // by its plain moves
 			tt.want = g.Values().Text(gametest.Search(g)[g.Start()])
 		}
 		for _, threads := range []int{1, 2} {
 			s := newSearcher(t, g, Options{Memory: 8 << 20, Threads: threads})
 			r := solved(t, s, g.Start(), Limit{})
-			if got := g.Values().Text(r.Value); got != tt.want {
+			got := g.Values().Text(r.Value)
+			if r.Weak { // how far off it is counts for nothing
+				got, _, _ = strings.Cut(got, " in ")
+				tt.want, _, _ = strings.Cut(tt.want, " in ")
+			}
+			if got != tt.want {
 				t.Errorf("%s, %d threads: %s, want %s", tt.spec, threads, got, tt.want)
 			}
 			checkLine(t, g, g.Start(), r)
@@ -210,17 +217,26 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 12 squares, and 3,000 at random of each of up to
-// 16; but for boards of 8 columns and more, which have millions of positions.
+// Every position of every board of at most 12 squares and 7 columns, and 3,000 at random of
+// those of up to 16 squares, or 10 where there are more columns, which have more positions;
+// or, with TREEREDUCE_SQUARES=16, every position of every board of at most 16 squares.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
-	for width := 1; width <= 7; width++ {
-		for height := 1; width*height <= 16; height++ {
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
+	for width := 1; width <= max(squares, 10); width++ {
+		all, most := 12, 16
+		switch {
+		case squares > 0:
+			all, most = squares, squares
+		case width > 7:
+			all, most = 0, 10
+		}
+		for height := 1; width*height <= most; height++ {
 			for connect := 1; connect <= max(width, height); connect++ {
 				g := parse(t, board(width, height, connect))
 				values := gametest.Search(g)
 				some := 3000
-				if width*height <= 12 {
+				if width*height <= all {
 					some = len(values)
 				}
 				for _, o := range small {
@@ -298,7 +314,7 @@ func TestDepth(t *testing.T) {
 		depth int
 	}{
 		{board(7, 6, 4), 4}, {board(4, 4, 3), 5}, {"mnk width=3 height=3 connect=3", 4},
-		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4},
+		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4}, {"network", 2},
 	} {
 		g := parse(t, tt.spec)
 		r := rand.New(rand.NewPCG(3, 4))
@@ -366,7 +382,7 @@ func TestLongTime(t *testing.T) {
 // a search may be as late as one who only sleeps.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
 	r := rand.New(rand.NewPCG(5, 6))
-	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4")}
+	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network")}
 	var searchers []*Searcher
 	for _, g := range games {
 		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))

@@ -141,6 +141,11 @@ var Kind = game.Kind{
 	},
 }
 
+// Title is "Connect N on W×H".
+func (r *Rules) Title() string {
+	return fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height)
+}
+
 // Spec is "connectn width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("connectn width=%d height=%d connect=%d", r.width, r.height, r.connect)

@@ -118,7 +118,6 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 const (
 	spotRank   = 1 << 10 // a square that would win
 	spentRank  = 768     // less for one that the opponent must take at once
-	goodRank   = 64      // a square that one gets if all columns are filled one by one
 	centerRank = 64      // a column nearer to the middle
 )
 
@@ -165,9 +164,9 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 
 	second := uint64(left^f.squares) & 1 // is to move
-	x, good := own, f.even
+	x := own
 	if second != 0 {
-		x, good = all^own, f.board&^f.even
+		x = all ^ own
 	}
 	fold := !n.NoFold && 2*left > f.squares
 	for rest := moves; rest != 0; rest &= rest - 1 {
@@ -184,9 +183,6 @@ func (r *Rules) Expand(n *game.Node) {
 		rank := int32(bits.OnesCount64(after))*spotRank + f.center[at]
 		if after&next != 0 {
 			rank -= spentRank
-		}
-		if m&good != 0 {
-			rank += goodRank
 		}
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},

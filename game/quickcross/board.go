@@ -99,6 +99,11 @@ var Kind = game.Kind{
 	},
 }
 
+// Title is "Quick Cross of N on W×H".
+func (r *Rules) Title() string {
+	return fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)
+}
+
 // Spec is "quickcross width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("quickcross width=%d height=%d connect=%d", r.width, r.height, r.connect)

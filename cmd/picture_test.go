@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 // TestTUIPicture plays as far as the picture of the README, docs/tui.svg, and wants the
 // screen to be that.
 func TestTUIPicture(t *testing.T) {
-	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 14)
+	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 16)
 	term.shows("you win in 11")
 	term.types("0")
 	term.shows("you win in 15")

@@ -47,7 +47,7 @@ func tuiFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "you", Usage: "play first, second, both or none (watch the machine)", DefaultText: "it is asked"},
 		&cli.DurationFlag{Name: "time", Usage: "of the machine for a move, e.g. 200ms", DefaultText: "1s, where there is no table"},
-		&cli.IntFlag{Name: "depth", Usage: "the machine looks exactly `N` moves ahead"},
+		&cli.IntFlag{Name: "depth", Usage: "the machine looks exactly `N` moves ahead", DefaultText: "as far as it comes"},
 		&cli.DurationFlag{Name: "pace", Usage: "how long a move of the machine takes at least", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "go on with the last game of `FILE`, as match --save, or the key S, has written it"},
 		datadir.Flag(),

@@ -168,18 +168,18 @@ func TestDraw(t *testing.T) {
 `},
 		{"mancala pits=2 stones=1", "0", `
  mancala pits=2 stones=1
-       W5 L10
+        W   L
         4   3
         1   1
     0           0
         0   2
         0   1
  row 1 to move
- row 1 wins in 5
+ row 1 wins
  best: 4
  by search
  last: 0 by row 0
-  3 L10  *4 W5
+  3 L  *4 W
 `},
 		{"quickcross width=2 height=2 connect=2", "a1-", `
  quickcross width=2 height=2 connect=2

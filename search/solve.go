@@ -48,6 +48,9 @@ func (t *task) solve() {
 
 // who asks who wins. It is false if the time is over.
 func (t *task) who() bool {
+	if t.s.traits.OnlyWho { // no win is shorter than another
+		return t.above(0) && t.above(-1)
+	}
 	in := 3
 	if t.left > fewLeft && !t.short(&in, shortNodes) {
 		return false

@@ -48,15 +48,21 @@ func (t *task) makeLine() {
 	}
 }
 
-// known is the score that has been found, and to what depth.
+// known is the score that has been found, and to what depth. Where only who wins counts,
+// all wins are one.
 func (t *task) known() (score, depth int) {
 	switch {
 	case !t.solved():
-		return t.score, t.depth
+		score, depth = t.score, t.depth
 	case t.low > 0:
-		return t.low, t.s.table.full
+		score, depth = t.low, t.s.table.full
+	default:
+		score, depth = t.high, t.s.table.full
 	}
-	return t.high, t.s.table.full
+	if t.limit.Weak {
+		score = clamp(score, -mate, mate)
+	}
+	return score, depth
 }
 
 // makeFirst finds the first of the moves that are worth as much as the best: each before
@@ -69,9 +75,6 @@ func (t *task) makeFirst() {
 	score, depth := t.known()
 	if t.limit.Depth > 0 && t.limit.Depth < t.left {
 		depth = t.limit.Depth
-	}
-	if t.limit.Weak {
-		score = clamp(score, -mate, mate) // all wins are one
 	}
 	best := t.s.workers[0].g.MoveOf(t.root, t.best)
 	for _, m := range t.s.g.Moves(nil, t.root) {

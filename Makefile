@@ -1,4 +1,4 @@
-# treereduce: make alone explains itself.
+# treereduce: make alone compiles, and explains itself.
 
 GO      ?= go
 WIDTH   ?= 3
@@ -8,6 +8,10 @@ DATA    ?= all_data
 RUNNER  ?= inline
 # Of proj2-hadoop: in HDFS, in the user's folder there if it does not begin with /.
 DATA_HADOOP ?= all_data
+# Go on with what is in DATA: RESUME=1.
+RESUME  ?=
+# Of pipe: a folder of its own.
+PIPE_DATA ?= pipe_data
 # How long make fuzz gives each parser.
 FUZZTIME ?= 30s
 
@@ -19,13 +23,21 @@ BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.DEFAULT_GOAL := help
-.PHONY: help build build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
+# A variable that nobody reads would be passed over: make WITDH=4 is refused.
+READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME PIPE_DATA FUZZTIME BENCH CLUSTER GOFLAGS
+WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v)))
+$(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
+
+.DEFAULT_GOAL := all
+.PHONY: all pipe help build build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
+
+all: build help
 
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
-	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER)'
+	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER); RESUME=1 goes on'
+	@echo 'pipe takes the board and PIPE_DATA=$(PIPE_DATA)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
 build: ## driver, play, mapper, reducer and every step under its own name, in bin/
@@ -37,7 +49,10 @@ build: ## driver, play, mapper, reducer and every step under its own name, in bi
 
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data '$(DATA)' --runner $(RUNNER) --overwrite
+		--data '$(DATA)' --runner $(RUNNER) $(if $(filter-out 0 no,$(RESUME)),--resume,--overwrite)
+
+pipe: build ## the same job by job, cat | map | sort | reduce, each command printed
+	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(PIPE_DATA)'
 
 proj2-hadoop: build ## the same with the data in HDFS and big tiers on the cluster
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \

@@ -95,7 +95,15 @@ func TestExitStatus(t *testing.T) {
 		{"driver help dance", "", 2},
 		{"driver -h dance", "", 2},
 		{"driver dance", "", 2},
-		{"driver --version", "", 2},
+		{"driver --version", "", 0},
+
+		{"driver help solve connectn", "", 0},
+		{"driver help solve chess", "", 2},
+		{"driver completion bash", "", 0},
+		{"driver completion", "", 2},
+		{"driver completion csh", "", 2},
+		{"play --version", "", 0},
+		{"mapper --version", "", 0},
 
 		{"driver solve", "", 2},
 		{"driver solve --help", "", 0},
@@ -147,9 +155,28 @@ func TestExitStatus(t *testing.T) {
 		{"driver stats --data three --svg three.svg", "", 0},
 		{"driver stats --data three --svg no/such.svg", "", 1},
 		{"driver stats --data cross", "", 0},
-		{"driver stats --data part", "", 1},
+		{"driver stats --data part", "", 0},
+		{"driver stats --data part --csv", "", 0},
+		{"driver stats --data part --svg x", "", 1},
+		{"driver stats --data three --csv", "", 0},
 		{"driver stats --json --svg x", "", 2},
 		{"driver stats three", "", 2},
+
+		{"driver export --help", "", 0},
+		{"driver export --data three", "", 0},
+		{"driver export --data cross --sample 3", "", 0},
+		{"driver export --data part", "", 1},
+		{"driver export three", "", 2},
+		{"driver export --data three --format xlsx", "", 2},
+		{"driver compare --help", "", 0},
+		{"driver compare three three", "", 0},
+		{"driver compare three", "", 2},
+		{"driver compare three nothing", "", 1},
+		{"driver compare three cross", "", 1},
+		{"driver explain --help", "", 0},
+		{"driver explain 66", "", 0},
+		{"driver explain", "", 2},
+		{"driver explain X", "", 2},
 
 		{"driver verify --help", "", 0},
 		{"driver verify --data three", "", 0},
@@ -350,13 +377,17 @@ func full(t *testing.T) *os.File {
 
 // printing are commands that print, each in a way of its own.
 var printing = []string{
-	"driver --help", "driver help stats", "driver solve --help", "driver solve connectn --help",
+	"driver --help", "driver --version", "driver help stats", "driver help solve connectn", "driver completion zsh", "driver solve --help", "driver solve connectn --help",
 	"driver solve connectn --data again", "driver solve connectn --data again --overwrite --json",
 	"driver solve connectn --data part --until-tier 3 --resume", "driver solve connectn --data part --until-tier 3 --resume --json",
 	"driver solve quickcross --data cross2 --width 2 --height 2 --connect 2",
 	"driver status --data three", "driver status --data three --json",
 	"driver lookup --data three 1", "driver lookup --data three", "driver lookup --data cross --start",
 	"driver stats --data three", "driver stats --data three --json", "driver stats --data cross",
+	"driver lookup --data three --json 1", "driver lookup --data three --tsv",
+	"driver stats --data three --csv", "driver stats --data part", "driver stats --data part --csv", "driver stats --data three --svg -",
+	"driver export --data three", "driver export --data cross --format csv", "driver export --data three --format jsonl --sample 5",
+	"driver compare three three", "driver explain 66",
 	"driver verify --data three", "driver verify --data cross",
 	"driver ranges connectn --tier 3 --reducers 2",
 	"play --help", "play help score", "play find-winner connectn 1", "play find-winner connectn", "play find-winner connectn --json",
@@ -517,8 +548,12 @@ func TestStatus(t *testing.T) {
 	ended.Process.Signal(syscall.SIGTERM)
 	for data, cmd := range map[string]*exec.Cmd{"stopped": stopped, "ended": ended} {
 		cmd.Wait()
-		if code := exitStatus(cmd); code != 130 {
-			t.Errorf("%s: exit status %d, want 130", data, code)
+		want := 130
+		if data == "ended" {
+			want = 143
+		}
+		if code := exitStatus(cmd); code != want {
+			t.Errorf("%s: exit status %d, want %d", data, code, want)
 		}
 		status(data, "stopped", `stopped (in|after) data_first\d+; --resume goes on`)
 	}

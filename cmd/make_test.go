@@ -17,8 +17,8 @@ func TestMakeProj2(t *testing.T) {
 	for _, test := range []struct {
 		variables, says string
 	}{
-		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "connectn width=4 height=3 connect=3: X wins in 9\n7157 positions in N s\n"},
-		{"", "connectn width=3 height=3 connect=3: tie in 9\n694 positions in N s\n"},
+		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "Connect 3 on 4×3: X wins in 9 moves\n7157 positions in N s\n"},
+		{"", "Connect 3 on 3×3: tie in 9 moves\n694 positions in N s\n"},
 	} {
 		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+test.variables)
 		want := test.says + "table: " + data + "/table\nfinal: " + data + "/final\n"
@@ -26,7 +26,7 @@ func TestMakeProj2(t *testing.T) {
 			t.Errorf("make proj2 %s: exit status %d\n%s%s\nwant\n%s", test.variables, code, got, stderr, want)
 		}
 	}
-	got, err := os.ReadFile(filepath.Join(data, "final", "part-00000"))
+	got, err := os.ReadFile(filepath.Join(data, "final", "part-r-00000"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +38,73 @@ func TestMakeProj2(t *testing.T) {
 		t.Error("final is not that of the course")
 	}
 
+	stdout, stderr, code := makes(t, "proj2 RESUME=1 DATA="+data)
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "694 positions, solved by an earlier run\n") {
+		t.Errorf("make proj2 RESUME=1: exit status %d\n%s%s", code, stdout, stderr)
+	}
+
 	for variable, says := range map[string]string{"CONNECT=0": "connect", "RUNNER=none": "--runner"} {
 		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+variable)
 		if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "driver: ") || !strings.Contains(stderr, says) {
 			t.Errorf("make proj2 %s: exit status %d\n%s%s", variable, code, stdout, stderr)
 		}
+	}
+}
+
+// TestMakePipe runs the loop of jobs by hand, each command printed: it is the course's
+// result, and so is what the printed commands make again.
+func TestMakePipe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "pipe")
+	stdout, stderr, code := makes(t, "pipe WIDTH=2 HEIGHT=2 CONNECT=2 PIPE_DATA="+dir)
+	final := filepath.Join(dir, "final", "part-r-00000")
+	if code != 0 || stderr != "" || !strings.HasSuffix(stdout, "\n12 lines in "+final+"\n") {
+		t.Fatalf("make pipe: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	want, err := os.ReadFile(filepath.Join("..", "ref_out", "2x2_connect2.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(final); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("final is not that of the course, %v", err)
+	}
+	var script strings.Builder
+	for line := range strings.Lines(stdout) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			script.WriteString(command)
+		}
+	}
+	os.Truncate(final, 0)
+	cmd := exec.Command("bash", "-ec", script.String())
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the printed commands: %v\n%s", err, out)
+	}
+	if got, err := os.ReadFile(final); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the printed commands make something else, %v", err)
+	}
+	// Again is as good; a folder of somebody else is left alone.
+	if _, stderr, code := makes(t, "pipe WIDTH=2 HEIGHT=2 CONNECT=2 PIPE_DATA="+dir); code != 0 {
+		t.Errorf("again: exit status %d, %s", code, stderr)
+	}
+	if _, stderr, code := makes(t, "pipe PIPE_DATA="+filepath.Dir(dir)); code == 0 || !strings.Contains(stderr, "not from here") {
+		t.Errorf("a folder of somebody else: exit status %d, %s", code, stderr)
+	}
+	if _, stderr, code := makes(t, "pipe WIDTH=0 PIPE_DATA="+dir); code == 0 || !strings.Contains(stderr, "init_map: connectn: width") {
+		t.Errorf("WIDTH=0: exit status %d, %s", code, stderr)
+	}
+}
+
+// TestMakeAlone wants make to compile and then to list what else there is, and a variable
+// that is written wrong to be refused.
+func TestMakeAlone(t *testing.T) {
+	if stdout, stderr, code := makes(t, ""); code != 0 || stderr != "" || !strings.Contains(stdout, "\n  proj2 ") || !strings.Contains(stdout, "\n  pipe ") {
+		t.Errorf("make: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join("..", "bin", "possible_map")); err != nil {
+		t.Error(err)
+	}
+	if stdout, stderr, code := makes(t, "proj2 WITDH=4"); code == 0 || stdout != "" || !strings.Contains(stderr, "WITDH: there is no such variable, but GO WIDTH HEIGHT ") {
+		t.Errorf("make proj2 WITDH=4: exit status %d\n%s%s", code, stdout, stderr)
 	}
 }
 

@@ -121,7 +121,7 @@ done
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 130 {
+	if status := exitStatus(cmd); status != 143 {
 		t.Errorf("engine: exit status %d", status)
 	}
 }

@@ -45,7 +45,7 @@ func (k *talk) says(t *testing.T, want string) {
 	}
 }
 
-// stopped sends a signal and wants the command to end soon, with exit status 130; it
+// stopped sends a signal and wants the command to end soon, with the exit status of that signal; it
 // returns what it said.
 func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	t.Helper()
@@ -53,7 +53,7 @@ func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	begun := time.Now()
 	rest, err := io.ReadAll(k.stdout)
 	k.cmd.Wait()
-	if status := exitStatus(k.cmd); status != 130 || err != nil || time.Since(begun) > 5*time.Second {
+	if status := exitStatus(k.cmd); status != 128+int(signal.(syscall.Signal)) || err != nil || time.Since(begun) > 5*time.Second {
 		t.Errorf("%v: exit status %d after %v, %v", k.cmd, status, time.Since(begun), err)
 	}
 	return string(rest), k.stderr.String()

@@ -12,6 +12,9 @@ import (
 // TestReadme runs the README's commands.
 func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
 
+// TestNetwork runs the commands of docs/network.md.
+func TestNetwork(t *testing.T) { runPage(t, readPage(t, "docs/network.md")) }
+
 // TestEngines runs the commands of docs/engines.md, with the programs that are there.
 func TestEngines(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -106,6 +109,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case !ok:
 			command = false
 		case strings.HasPrefix(text, "$ make test"):
+		case strings.HasPrefix(text, "$ bin/play tui"): // it wants a terminal: TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true
 			script += text[2:]

@@ -469,6 +469,11 @@ func TestVerifyNames(t *testing.T) {
 		if want := fmt.Sprintf(" leads to '%s' (%#x), which is missing", q.AppendText(nil, p), p); !strings.HasSuffix(got, want) {
 			t.Errorf("%q, want …%q", got, want)
 		}
+		// Who asks for it is not told that there is no such position.
+		_, _, stderr := ran(command(dir, fmt.Sprintf("driver lookup --data . #%d", p)))
+		if want := fmt.Sprintf("driver: table: '%s' (%d): is missing: the move ", q.AppendText(nil, p), p); !strings.HasPrefix(stderr, want) {
+			t.Errorf("%q, want %q", stderr, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,8 @@ type Picture struct {
 	// Above and Below are the labels of the columns, Left those of the rows; nil where
 	// there are none.
 	Above, Below, Left []string
+	// Won are the squares, by column and row, of the lines that have won, if any has.
+	Won [][2]int
 }
 
 // A Square is a place of a Picture.
@@ -22,6 +25,8 @@ type Square struct {
 	Kind  SquareKind
 	Text  string // what is drawn: "X", "-", "." for an empty square, "12" for so many stones
 	Owner Owner  // of what lies there, or of the place
+	// Marked squares are drawn in brackets. No game marks any: whoever draws it does.
+	Marked bool
 }
 
 // A SquareKind is what a place is.
@@ -47,7 +52,8 @@ const (
 // OwnedBy is what belongs to p.
 func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
 
-// String draws the picture: all columns equally wide, lines ended by \n.
+// String draws the picture: all columns equally wide, lines ended by \n. Marked squares
+// that stand side by side have one pair of brackets.
 func (pic Picture) String() string {
 	margin, cell := 0, 0
 	for _, label := range pic.Left {
@@ -64,18 +70,31 @@ func (pic Picture) String() string {
 		}
 	}
 	var b strings.Builder
-	line := func(left string, texts []string) {
+	line := func(left string, texts []string, marked func(x int) bool) {
 		var l strings.Builder
 		if margin > 0 {
 			fmt.Fprintf(&l, "%*s ", margin-1, left)
 		}
-		for _, text := range texts {
-			fmt.Fprintf(&l, " %*s", cell, text)
+		before := false
+		for x, text := range append(texts, "") {
+			now := x < len(texts) && marked(x)
+			switch {
+			case now && !before:
+				l.WriteByte('[')
+			case before && !now:
+				l.WriteByte(']')
+			default:
+				l.WriteByte(' ')
+			}
+			if before = now; x < len(texts) {
+				fmt.Fprintf(&l, "%*s", cell, text)
+			}
 		}
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
+	label := func(int) bool { return false }
 	if pic.Above != nil {
-		line("", pic.Above)
+		line("", pic.Above, label)
 	}
 	for y, row := range pic.Rows {
 		var texts []string
@@ -86,10 +105,25 @@ func (pic Picture) String() string {
 		if pic.Left != nil {
 			left = pic.Left[y]
 		}
-		line(left, texts)
+		line(left, texts, func(x int) bool { return row[x].Marked })
 	}
 	if pic.Below != nil {
-		line("", pic.Below)
+		line("", pic.Below, label)
 	}
 	return b.String()
+}
+
+// Empty is the Text of a Field on which nothing lies, where nothing is counted.
+const Empty = "."
+
+// WithLines is the picture with every row, column or diagonal of n pieces of a kind as
+// Won.
+func (pic Picture) WithLines(n int) Picture {
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
+		piece := pic.Rows[line[0][1]][line[0][0]].Text
+		if piece != Empty && !slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
+			pic.Won = append(pic.Won, line...)
+		}
+	}
+	return pic
 }

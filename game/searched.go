@@ -40,6 +40,11 @@ type Traits struct {
 	// Killer is what is added to the Rank of the two moves that refuted last at the same
 	// distance from the root; 0: nothing.
 	Killer int32
+	// Late is how many moves of a position are looked at as far ahead as asked; of those
+	// after them, in the order of what they promise, it is first asked a ply or two less
+	// far ahead whether they are better. 0: all. It is heeded only where the time is
+	// limited; a win may be missed so until a ply or two later.
+	Late int
 }
 
 // MostAssessed is above every judgement of a position, and its negative below.
@@ -83,6 +88,7 @@ type Node struct {
 // Asked is what the search asks of Expand.
 type Asked struct {
 	Alpha, Beta int  // the window: whether the value is above Alpha, and whether below Beta
+	Horizon     bool // look no further than bounds, and one Child, if it is forced: what is not Exact is assessed
 	Leaf        bool // whether the game is over, and no more: Children may be left out
 	NoBounds    bool // leave out bounds for which no line of play is followed
 	NoFold      bool // take no two positions for one another's mirror image

@@ -149,7 +149,7 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	if err := driver(board + local).Run(); err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(filepath.Join(local, "final", "part-00000"))
+	want, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -463,7 +463,7 @@ func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	board := strings.Fields("solve connectn --width 4 --height 5 --connect 3 --data")
 	local := t.TempDir()
 	driver(append(board, local)...)
-	want, err := os.ReadFile(filepath.Join(local, "final", "part-00000"))
+	want, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
 	if err != nil {
 		t.Fatal(err)
 	}

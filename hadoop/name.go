@@ -33,7 +33,7 @@ func InHDFS(name string) (bool, error) {
 		}
 		return true, nil
 	}
-	if name == "" || otherScheme.MatchString(name) || otherScheme.MatchString(filepath.Clean(name)) {
+	if strings.TrimSpace(name) == "" || otherScheme.MatchString(name) || otherScheme.MatchString(filepath.Clean(name)) {
 		return false, &NameError{name}
 	}
 	return false, nil

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // maxLine is how many bytes of a line a Console keeps: what is longer is no move.
@@ -88,10 +90,17 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		case err != nil:
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
-		bad := h.Clone().Play(line)
+		name := line
+		if g, ok := h.Game().(game.Typed); ok {
+			name = g.MoveName(line)
+		}
+		bad := h.Clone().Play(name)
+		if bad != nil {
+			bad = h.Clone().Play(line) // in his own words
+		}
 		switch {
 		case bad == nil:
-			return line, nil
+			return name, nil
 		case line == "quit":
 			return "", ErrLeft
 		case line == "resign":

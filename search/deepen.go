@@ -9,7 +9,8 @@ import "github.com/treereduce/treereduce/game"
 //
 // Moves that lead back do not trap it, as it never looks further than its depth; and what
 // the table knows of a depth is true whatever the way there. So a draw is no more than
-// what nobody has won by then, and a shorter win is always preferred.
+// what nobody has won by then, and a shorter win is always preferred; but where late moves
+// are looked at less far ahead, the first win that is found will do.
 func (t *task) deepen() {
 	full := t.s.table.full
 	alpha, beta := -infinite, infinite
@@ -17,7 +18,7 @@ func (t *task) deepen() {
 		alpha, beta = -mate, mate
 	}
 	for depth := 1; depth <= full; depth++ {
-		if depth > 2 && !t.clock.worthwhile() {
+		if depth > 2 && !t.clock.worthwhile(t.late) {
 			return
 		}
 		ply := depth
@@ -30,6 +31,9 @@ func (t *task) deepen() {
 		}
 		t.score, t.depth = score, depth
 		within := depth
+		if t.late { // a shorter win may have been missed, if it is not very short
+			within = min(depth, lateFrom)
+		}
 		if ply == full || t.exact {
 			within = game.MaxRemoteness
 		}
@@ -45,7 +49,7 @@ func (t *task) deepen() {
 		case score < -mate:
 			t.high = min(t.high, score)
 		}
-		if t.solved() || depth == t.limit.Depth || ply == full {
+		if t.solved() || depth == t.limit.Depth || ply == full || t.late && t.low > 0 {
 			return
 		}
 	}

@@ -42,6 +42,7 @@ func (w *worker) node(ply int) *game.Node {
 // is not in the table. All that it returns once the worker is stopped is void.
 func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
+	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
 	if w.looked++; w.looked%pollNodes == 0 && w.poll() {
 		return 0
 	}
@@ -72,7 +73,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 
 	// What the game knows.
 	n.Alpha, n.Beta = fromHere(alpha, ply), fromHere(beta, ply)
-	n.Exact, n.Leaf = w.exact, depth == 0 && w.exact
+	n.Exact, n.Leaf, n.Horizon = w.exact, depth == 0 && w.exact, depth == 0
 	w.g.Expand(n)
 	low, high := fromRoot(n.Low, ply), fromRoot(n.High, ply)
 	switch {
@@ -80,7 +81,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		return low
 	case high <= alpha:
 		return high
-	case depth == 0 && (w.exact || len(n.Children) > 1 || ply >= w.reach):
+	case depth == 0 && (w.exact || len(n.Children) != 1 || ply >= w.reach):
 		w.horizons++
 		return clamp(w.g.Assess(n), low, high)
 	}
@@ -114,12 +115,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 				i, asked = i-1, asked-1
 				continue
 			}
-			var score int
-			if i == 0 || beta-alpha == 1 {
-				score = w.child(ply, c, alpha, beta, next)
-			} else if score = w.child(ply, c, alpha, alpha+1, next); alpha < score && score < beta {
-				score = w.child(ply, c, alpha, beta, next)
-			}
+			score := w.try(ply, i, c, alpha, beta, next)
 			if w.stopped {
 				return 0
 			}
@@ -161,11 +157,38 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	return best
 }
 
+// try is the score of the child of a node that is the ith to be tried: asked first whether
+// it is better than the best so far, less far ahead if it is a late one.
+func (w *worker) try(ply, i int, c *game.Child, alpha, beta, depth int) (score int) {
+	if less := w.less(i, depth); less > 0 {
+		if score = w.child(ply, c, alpha, alpha+1, depth-less); score <= alpha || w.stopped {
+			return score
+		}
+	}
+	if i > 0 && beta-alpha > 1 {
+		if score = w.child(ply, c, alpha, alpha+1, depth); score <= alpha || score >= beta {
+			return score
+		}
+	}
+	return w.child(ply, c, alpha, beta, depth)
+}
+
+// less is how many plies less far the ith move is looked at first.
+func (w *worker) less(i, depth int) int {
+	switch {
+	case i < w.late || depth < lateFrom || depth == w.t.full:
+		return 0
+	case i < w.late*lateMore || depth == lateFrom:
+		return 1
+	}
+	return 2
+}
+
 // child looks at a child, which is the next ply's node.
 func (w *worker) child(ply int, c *game.Child, alpha, beta, depth int) int {
 	n := w.node(ply + 1)
 	n.State, n.Key = c.State, c.Key
-	if w.keyed != nil && ply >= w.apart {
+	if w.keyed != nil && ply >= w.apart && depth > 0 {
 		n.Key = w.keyed.KeyOf(&n.State)
 	}
 	shared := ply < w.apart && !c.Quick

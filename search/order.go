@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -127,3 +128,14 @@ const historyShift = 7
 
 // step is how much a move that was tried in vain counts.
 const step = 64
+
+// Late moves (E. A. Heinz, Scalable Search in Computer Chess, 2000, has the like) are
+// looked at less far ahead with so many plies left at least; those that come so many times
+// later, by two plies.
+const (
+	lateFrom = 2
+	lateMore = 3
+)
+
+// notLate is when no move is a late one.
+const notLate = math.MaxInt

@@ -30,6 +30,7 @@ type ends struct {
 	alone   uint64 // after so many the others are started; 0: never
 	apart   int    // the ply from which on workers do not look what others do
 	reach   int    // the ply from which on forced moves are no longer followed
+	late    int    // the first of a position's moves that are late ones
 	stopped bool
 }
 

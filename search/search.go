@@ -103,6 +103,7 @@ type Searcher struct {
 	plainly bool         // the game is no game.Searched
 	table   *table
 	age     uint64    // of the last search that had no exact depth
+	late    bool      // the table has entries of searches that looked at late moves less far
 	workers []*worker // the first is the one that is asked
 	round   round
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,7 +79,12 @@ func TestStarts(t *testing.T) {
 		for _, threads := range []int{1, 2} {
 			s := newSearcher(t, g, Options{Memory: 8 << 20, Threads: threads})
 			r := solved(t, s, g.Start(), Limit{})
-			if got := g.Values().Text(r.Value); got != tt.want {
+			got := g.Values().Text(r.Value)
+			if r.Weak { // how far off it is counts for nothing
+				got, _, _ = strings.Cut(got, " in ")
+				tt.want, _, _ = strings.Cut(tt.want, " in ")
+			}
+			if got != tt.want {
 				t.Errorf("%s, %d threads: %s, want %s", tt.spec, threads, got, tt.want)
 			}
 			checkLine(t, g, g.Start(), r)
@@ -308,7 +314,7 @@ func TestDepth(t *testing.T) {
 		depth int
 	}{
 		{board(7, 6, 4), 4}, {board(4, 4, 3), 5}, {"mnk width=3 height=3 connect=3", 4},
-		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4},
+		{"mancala pits=3 stones=3", 5}, {"quickcross width=3 height=3 connect=3", 2}, {"dodgem size=3", 4}, {"network", 2},
 	} {
 		g := parse(t, tt.spec)
 		r := rand.New(rand.NewPCG(3, 4))
@@ -376,7 +382,7 @@ func TestLongTime(t *testing.T) {
 // a search may be as late as one who only sleeps.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
 	r := rand.New(rand.NewPCG(5, 6))
-	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4")}
+	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network")}
 	var searchers []*Searcher
 	for _, g := range games {
 		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -180,5 +181,18 @@ func TestNodes(t *testing.T) {
 			}
 			checkLine(t, g, g.Start(), r)
 		}
+	}
+}
+
+// A win in 13 is found where it takes half a million positions to see who wins.
+func TestShortWin(t *testing.T) {
+	g := parse(t, board(7, 6, 4))
+	p, err := g.Parse(fmt.Sprintf("%-42s", "O     XO          XX    OX    O"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newSearcher(t, g, Options{}).Search(context.Background(), p, Limit{Nodes: 150_000})
+	if want := game.NewValue(game.FirstWins, 13); err != nil || r.Value != want {
+		t.Errorf("%s (%d positions), want %s, %v", g.Values().Text(r.Value), r.Nodes, g.Values().Text(want), err)
 	}
 }

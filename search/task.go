@@ -14,6 +14,7 @@ type task struct {
 	limit Limit
 	left  int // the most moves that are left to play
 
+	late      bool // late moves are looked at less far ahead
 	low, high int  // what is proven of the root
 	score     int  // of the deepest search
 	depth     int  // of that
@@ -35,8 +36,16 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.age = (s.age + 1) % exactAge
 		s.table.age = s.age
 	}
+	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
+	if l.Depth == 0 && !t.late && s.late { // what that has left is not as deep as it says
+		s.Forget()
+	}
+	s.late = s.late && l.Depth > 0 || t.late
 	for _, w := range s.workers {
-		w.ends = ends{clock: c, round: &s.round, budget: l.Nodes}
+		w.ends = ends{clock: c, round: &s.round, budget: l.Nodes, late: notLate}
+		if t.late {
+			w.late = s.traits.Late
+		}
 		w.exact = l.Depth > 0
 		w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0
 		w.learn(s.traits)
@@ -107,7 +116,7 @@ func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
 		w = t.s.round.winner
 		t.exact = depth == t.s.table.full || w.horizons == 0
 	}
-	if w.found && (ok || !t.found) { // better than nothing
+	if w.found && (ok || !t.found || t.late) { // better than nothing, or than what was best
 		t.best, t.found = w.best, true
 	}
 	return score, ok

@@ -21,7 +21,8 @@
 //	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
 //
 // What solve1 and ties1 read is what create and mark found finished; each pass
-// else reads what the one before found.
+// else reads what the one before found. If the game does not know its moves backwards,
+// all passes of solve and ties read those that create and mark told, too.
 package solve
 
 import (
@@ -88,7 +89,7 @@ type Event struct {
 	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
 	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
 	Done    bool    `json:"done"`    // the job is finished; false: it runs
-	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward
+	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward; of final, which comes last, of final alone
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
 	Left    float64 `json:"left"`    // seconds still to go, 0 if not known; of a game with cycles at most
 
@@ -111,12 +112,13 @@ func (e Event) Place() string {
 
 // A Result is what a run came to.
 type Result struct {
-	Solved    bool    // false after --until-tier
-	Before    bool    // solved by an earlier run
-	Value     string  // of the start
-	Positions uint64  // with the start
-	Final     bool    // whether the text of all positions is there
-	Tiers     []int64 // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
+	Solved    bool       // false after --until-tier
+	Before    bool       // solved by an earlier run
+	Value     string     // of the start
+	Start     game.Value // the same as a number
+	Positions uint64     // with the start
+	Final     bool       // whether the text of all positions is there
+	Tiers     []int64    // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
 	Wall      time.Duration
 }
 
@@ -185,18 +187,19 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 
 // Check says why a game cannot be solved, whatever the machine; nil if it can.
 func Check(g game.Game) error {
+	if v, ok := g.(game.Vast); ok {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
+	}
 	if err := game.CheckLength(g); err != nil {
 		return err
 	}
-	switch g := g.(type) {
-	case game.Tiered:
-	case game.Cyclic:
+	if g, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
+			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
+		}
 		if n := game.Ranges(g); n > maxRanges {
 			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
 		}
-	case game.Acyclic:
-	default:
-		return game.UnknownKind(g)
 	}
 	return nil
 }
@@ -206,7 +209,7 @@ func (l *loop) run(ctx context.Context) error {
 	if err := Check(l.g); err != nil {
 		return err
 	}
-	switch g := l.g.(type) {
+	switch g := game.ByMethod(l.g).(type) {
 	case game.Tiered:
 		l.how = newBlocks(l, g)
 	case game.Cyclic:
@@ -253,8 +256,8 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
+	e := l.event(job, 1)
 	l.done += l.how.weight(job)
-	e := l.event(job, l.done)
 	e.Done, e.Stats = true, stats
 	l.report(e)
 	return nil
@@ -277,9 +280,8 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 		job.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
-	weight := l.how.weight(job)
 	job.Progress = func(p runner.Progress) {
-		e := l.event(job, l.done+p.Share*weight)
+		e := l.event(job, p.Share)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
 		l.report(e)
 	}
@@ -315,9 +317,19 @@ func (l *loop) attempt(job *runner.Job) (err error) {
 	return err
 }
 
-// event is news of a job with so much done of the run's work.
-func (l *loop) event(job *runner.Job, done float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+// event is news of a job of which a share is done. What all of a run will have done is
+// known of the jobs that solve; final comes after them.
+func (l *loop) event(job *runner.Job, share float64) Event {
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Elapsed: time.Since(l.begun).Seconds()}
+	if job.Step == step.Final {
+		e.Share = share
+		if share > 0 {
+			e.Left = time.Since(l.jobAt).Seconds() * (1 - share) / share
+		}
+		return e
+	}
+	done := l.done + share*l.how.weight(job)
+	e.Share = min(1, done/l.work)
 	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
 		e.Left = max(0, e.Elapsed*(l.work-done)/now)
 	}
@@ -338,7 +350,7 @@ func (l *loop) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.result.Solved, l.result.Before, l.result.Value = true, l.sealed, value
+	l.result.Solved, l.result.Before, l.result.Start, l.result.Value = true, l.sealed, value, l.g.Values().Text(value)
 	job := runner.Job{Name: FinalDir, Step: step.Final}
 	l.how.final(&job)
 	wanted, err := l.wantsFinal(ctx)
@@ -351,18 +363,18 @@ func (l *loop) end(ctx context.Context) error {
 	return l.clean()
 }
 
-// lookUp is the value of the start, in words.
-func (l *loop) lookUp() (string, error) {
+// lookUp is the value of the start.
+func (l *loop) lookUp() (game.Value, error) {
 	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	defer t.Close()
 	value, ok, err := t.Lookup(l.g.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
 	}
-	return l.g.Values().Text(value), err
+	return value, err
 }
 
 // clean removes what is left over.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -131,6 +132,11 @@ const syncAfter = time.Second
 // commit makes the directory of a job that has run count: so many records are to be
 // in its parts.
 func (l *loop) commit(job *runner.Job, records int64) error {
+	if job.Step == step.Final {
+		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
+			return err
+		}
+	}
 	files, err := jobdir.SealAll(job.FS, job.Output)
 	if err != nil {
 		return err

@@ -85,17 +85,25 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err != nil || !ok || low == nil {
 		return 0, false, err
 	}
+	err = f.read(e, tier, t.g, low, func(b *block.Block) {
+		slot, there := b.Slot(uint32(p-rng<<t.g.LowBits()), 0)
+		if ok = there && b.Done.Has(slot); ok {
+			v = game.Value(b.Val[slot])
+		}
+	})
+	return v, ok && err == nil, err
+}
+
+// read reads the block of a range, of which low are the low parts, for one who looks.
+func (f *tierFile) read(e streamfmt.Entry, tier int, g game.Tiered, low []uint32, look func(b *block.Block)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.block.Reset(tier, rng, t.g.LowBits(), low)
+	f.block.Reset(tier, e.Range, g.LowBits(), low)
 	if err := f.cursor.Read(e, &f.block); err != nil {
-		return 0, false, err
+		return err
 	}
-	slot, ok := f.block.Slot(uint32(p-rng<<t.g.LowBits()), 0)
-	if !ok || !f.block.Done.Has(slot) {
-		return 0, false, nil
-	}
-	return game.Value(f.block.Val[slot]), true, nil
+	look(&f.block)
+	return nil
 }
 
 // openTiers opens the files as tiers, if that has not been done.

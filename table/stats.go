@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -215,11 +216,11 @@ func (s Stats) WriteTable(w io.Writer) error {
 
 // writeLine writes to a tabwriter, which keeps its error for Flush.
 func (t TierStats) writeLine(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s\t%s\t", name, commas(t.Positions))
+	fmt.Fprintf(w, "%s\t%s\t", name, Commas(t.Positions))
 	for _, n := range []uint64{t.XWins, t.OWins, t.Ties} {
-		fmt.Fprintf(w, "%s\t%s\t", commas(n), percent(n, t.Positions))
+		fmt.Fprintf(w, "%s\t%s\t", Commas(n), percent(n, t.Positions))
 	}
-	fmt.Fprintf(w, "%s\t\n", commas(t.Finished))
+	fmt.Fprintf(w, "%s\t\n", Commas(t.Finished))
 }
 
 // writeRemoteness writes a line for each number of moves to the end.
@@ -227,8 +228,8 @@ func (s Stats) writeRemoteness(w io.Writer) {
 	fmt.Fprint(w, "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n")
 	line := func(name string, r RemotenessStats, draws uint64) {
 		n := r.total() + draws
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, commas(n), percent(n, s.Positions),
-			commas(r.Lose), commas(r.Win), commas(r.Tie), commas(draws))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, Commas(n), percent(n, s.Positions),
+			Commas(r.Lose), Commas(r.Win), Commas(r.Tie), Commas(draws))
 	}
 	for _, r := range s.Remoteness {
 		line(strconv.Itoa(r.Remoteness), r, 0)
@@ -244,8 +245,42 @@ func (s Stats) WriteJSON(w io.Writer) error {
 	return e.Encode(s)
 }
 
-// commas writes n with a comma before every three digits: 1,234,567.
-func commas(n uint64) string {
+// WriteCSV writes a line for each value of each tier, after a header: tier, outcome,
+// remoteness, positions. Of a game with cycles there are no tiers, and a draw has no
+// remoteness.
+func (s Stats) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	line := func(fields ...any) {
+		words := make([]string, len(fields))
+		for i, f := range fields {
+			words[i] = fmt.Sprint(f)
+		}
+		out.Write(words) // it keeps its error
+	}
+	if s.CyclicStats == nil {
+		line("tier", "outcome", "remoteness", "positions")
+		for _, t := range s.Tiers {
+			for _, v := range t.Remoteness {
+				line(t.Tier, v.Outcome, v.Remoteness, v.Positions)
+			}
+		}
+	} else {
+		line("outcome", "remoteness", "positions")
+		for _, r := range s.Remoteness {
+			for i, n := range []uint64{r.Lose, r.Win, r.Tie} {
+				if n > 0 {
+					line(game.Loses+game.Result(i), r.Remoteness, n)
+				}
+			}
+		}
+		line(game.Draws, "", s.Draw)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// Commas writes n with a comma before every three digits: 1,234,567.
+func Commas(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

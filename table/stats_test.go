@@ -155,8 +155,8 @@ func TestCommas(t *testing.T) {
 		0: "0", 999: "999", 1000: "1,000", 999_999: "999,999", 1_000_000: "1,000,000",
 		1<<64 - 1: "18,446,744,073,709,551,615",
 	} {
-		if got := commas(n); got != want {
-			t.Errorf("commas(%d) = %q, want %q", n, got, want)
+		if got := Commas(n); got != want {
+			t.Errorf("Commas(%d) = %q, want %q", n, got, want)
 		}
 	}
 }

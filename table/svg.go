@@ -77,7 +77,7 @@ func (s Stats) WriteSVG(w io.Writer) error {
 func (d *drawing) outcomes(s Stats) {
 	tier, most := s.largest()
 	d.heading(s, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
-		commas(s.Positions), commas(most), tier))
+		Commas(s.Positions), Commas(most), tier))
 	d.text(plotLeft, shareBottom-panelHeight-16, "start", 14, "Who wins under best play: share of the tier's positions")
 	d.text(plotLeft, countBottom-panelHeight-16, "start", 14, "Positions in the tier (log scale)")
 	name := "tier"
@@ -121,7 +121,7 @@ func (d *drawing) results(s Stats) {
 	}
 	columns = append(columns, column{"no end", parts(0, 0, 0, s.Draw)})
 
-	d.heading(s, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", commas(s.Positions)))
+	d.heading(s, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", Commas(s.Positions)))
 	d.text(plotLeft, cyclicBottom-cyclicPanel-16, "start", 14, "Positions by moves to the end (log scale), for the player to move")
 	d.text(plotLeft+plotWidth/2, cyclicBottom+40, "middle", 13, "moves to the end")
 	d.legend(parts(0, 0, 0, 0), cyclicBottom-cyclicPanel-16)
@@ -132,7 +132,7 @@ func (d *drawing) results(s Stats) {
 		text, bars := c.name, 0
 		for _, p := range c.parts {
 			if p.positions > 0 {
-				text += fmt.Sprintf("\n%s: %s", p.name, commas(p.positions))
+				text += fmt.Sprintf("\n%s: %s", p.name, Commas(p.positions))
 				bars++
 			}
 		}
@@ -175,9 +175,9 @@ func (s Stats) parts(t TierStats) []part {
 
 // describe gives the numbers of a tier in lines.
 func (s Stats) describe(t TierStats) string {
-	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, commas(t.Positions))
+	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, Commas(t.Positions))
 	for _, p := range append(s.parts(t), part{name: "finished", positions: t.Finished}) {
-		text += fmt.Sprintf("\n%s: %s (%s)", p.name, commas(p.positions), percent(p.positions, t.Positions))
+		text += fmt.Sprintf("\n%s: %s (%s)", p.name, Commas(p.positions), percent(p.positions, t.Positions))
 	}
 	return text
 }

@@ -36,7 +36,7 @@ var CyclicFile = filepath.Join(Dir, "positions.blocks")
 // cycles, whose only tier is 0, that of its one file.
 func TierFile(g game.Game, tier int) string {
 	suffix := "lists"
-	switch g.(type) {
+	switch game.ByMethod(g).(type) {
 	case game.Tiered:
 		suffix = "blocks"
 	case game.Cyclic:
@@ -56,6 +56,9 @@ type Table struct {
 type contents interface {
 	// lookup is Table.Lookup of a valid position.
 	lookup(p game.Position) (v game.Value, ok bool, err error)
+	// before says, in the order of tiers and keys, positions among which are all from
+	// which a move leads to a valid one.
+	before(p game.Position, say func(game.Position, game.Value)) error
 	// counts is the number of positions of a tier by value, as its file says.
 	counts(tier int) (Counts, error)
 	// verify checks all of it, but for the numbers of positions of lists.
@@ -100,15 +103,13 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 		}
 	}
 	if err == nil {
-		switch g := t.g.(type) {
+		switch g := game.ByMethod(t.g).(type) {
 		case game.Tiered:
 			t.contents, err = openBlocks(fsys, data, g, seal)
 		case game.Cyclic:
 			t.contents, err = openStates(fsys, data, g)
 		case game.Acyclic:
 			t.contents, err = openLists(fsys, data, g, seal)
-		default:
-			err = game.UnknownKind(g)
 		}
 	}
 	if err != nil {

@@ -21,15 +21,16 @@ func Main(games ...game.Kind) {
 
 // Run is driver with this command line, of which the first word is its own name, and
 // these streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped
-// by Ctrl-C.
+// by Ctrl-C, 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), verifyCommand(games)}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games)}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
+	commands = append(commands, command.CompletionCommand("driver"))
 	return command.Run(&cli.App{
 		Name:     "driver",
 		Usage:    "solve games exactly, and look at the result",

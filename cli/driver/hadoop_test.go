@@ -393,7 +393,7 @@ func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("a driver that was killed ended well")
 	}
-	if said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir); strings.Contains(said, "killed") {
+	if said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); strings.Contains(said, "killed") {
 		t.Errorf("a moment later: %s", said)
 	}
 }
@@ -403,7 +403,7 @@ func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp
 	t.Helper()
 	said := []byte(nil)
 	for begun := time.Now(); time.Since(begun) < duringLimit; time.Sleep(200 * time.Millisecond) {
-		said, _ = s.driver(ctx, nil, "status", "--data", s.DefaultFS()+dir).CombinedOutput()
+		said, _ = s.driver(ctx, nil, "status", "--all", "--data", s.DefaultFS()+dir).CombinedOutput()
 		if m := form.Find(said); m != nil {
 			return string(m)
 		}
@@ -415,7 +415,7 @@ func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp
 // testKilled looks at the run that was killed once it has been silent for long.
 func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed time.Time) {
 	time.Sleep(silentLimit - time.Since(killed))
-	said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir)
+	said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
 	t.Log(said)
 	if strings.Contains(said, " left\n") || !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
 		t.Errorf("status: %s", said)
@@ -455,7 +455,7 @@ func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
 	if s.exists(t, dir+"/data_first5") {
 		t.Error("data_first5 is there")
 	}
-	if said := s.runs(ctx, t, "status", "--data", s.DefaultFS()+dir); !strings.Contains(said, ": failed\nerror: "+line+"\n") {
+	if said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); !strings.Contains(said, ": failed\nerror: "+line+"\n") {
 		t.Errorf("status: %s", said)
 	}
 }

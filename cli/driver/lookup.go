@@ -1,9 +1,8 @@
 package driver
 
 import (
-	"fmt"
+	"errors"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,67 +17,170 @@ func lookupCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "lookup",
 		Usage:     "the value of a position, and of each of its moves",
-		UsageText: "driver lookup [--data DIRECTORY] [POSITION]",
-		Description: "POSITION is a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), or the moves that\n" +
-			"lead to it from the start (3 3 2, or a1- 'b2|'): words are moves if each is one in its turn. A board that\n" +
-			"begins with - comes after --. Without a POSITION, each line of stdin is one.",
+		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]",
+		Description: "POSITION is what the commands print: the moves that lead to it from the start (3 3 2, 332, or a1- 'b2|'),\n" +
+			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
+			"(#68), or a line of DIR/final. --from says which, where it could be several. A board that begins with -\n" +
+			"comes after --. Without a POSITION, each line of stdin is one.\n\n" +
+			"Moves are told best first, with what they are worth to the player who asks: it is that player's turn.\n\n" +
+			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, of the player\n" +
+			"to move), remoteness (moves to the end; a draw has none), and moves, each with move, value and remoteness\n" +
+			"of the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
+			"remoteness of the player to move there. What is no position has input and error. --tsv writes input,\n" +
+			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
+			"there are such; a tab within the input is \\t.",
 		Flags: []cli.Flag{
 			datadir.Flag(),
 			command.StartFlag(),
+			command.FromFlag(),
+			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
+			&cli.BoolFlag{Name: "parents", Usage: "the positions from which a move leads there"},
+			&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
+			&cli.BoolFlag{Name: "tsv", Usage: "a line for each position, its fields between tabs"},
 		},
-		Action: func(c *cli.Context) error {
-			if err := command.NoLateFlags(c, "the position"); err != nil {
+		Action: func(c *cli.Context) error { return lookup(c, games) },
+	}
+}
+
+// lookup is driver lookup.
+func lookup(c *cli.Context, games game.Kinds) error {
+	if err := command.NoLateFlags(c, "the position"); err != nil {
+		return err
+	}
+	form, err := command.FormOf(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") && c.Bool("tsv") {
+		return command.Usagef("--json and --tsv exclude each other")
+	}
+	return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
+		l := &looker{t: t, line: c.Bool("line"), parents: c.Bool("parents")}
+		positions := command.Positions{Game: t.Game(), From: form}
+		write := (&textAnswers{g: t.Game(), colours: coloursOf(c.App.Writer)}).write
+		switch {
+		case c.Bool("json"):
+			write, positions.Refused = writeJSON, refuseJSON
+		case c.Bool("tsv"):
+			write, positions.Refused = l.writeTSV, l.refuseTSV
+		}
+		return positions.Each(c.Context, c, func(out io.Writer, asked command.Asked) error {
+			a, err := l.answer(asked)
+			if errors.Is(err, errUnreachable) {
+				if positions.Refused != nil {
+					if err := positions.Refused(out, asked.Text, err); err != nil {
+						return err
+					}
+				}
+				return command.Refuse(err)
+			}
+			if err != nil {
 				return err
 			}
-			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
-				return command.EachPosition(c.Context, c, t.Game(), func(out io.Writer, p game.Position) error { return lookup(out, t, p) })
-			})
-		},
-	}
+			return write(out, a)
+		})
+	})
 }
 
-// lookup prints the value of a position, and of those to which its moves lead. Where
-// values are those of the player to move, that is the opponent there.
-func lookup(out io.Writer, t *table.Table, p game.Position) error {
-	g := t.Game()
-	v, ok, err := t.Lookup(p)
+// errUnreachable is the error of a position that is none of a table, and rightly so.
+var errUnreachable = errors.New("cannot be reached: play stops before it")
+
+// A looker looks positions up.
+type looker struct {
+	t             *table.Table
+	line, parents bool // are wanted
+}
+
+// An answer is all that is known of a position. Values are those of the player who is to
+// move there: Wins, if that player wins.
+type answer struct {
+	command.Asked
+	text    string // of the position
+	value   worth
+	moves   []option // the best first
+	line    []string // best play to the end; of a draw, until a position comes again
+	parents []parent
+}
+
+// A worth is what a position is worth to a player.
+type worth struct {
+	result     game.Result
+	remoteness int // moves to the end; 0 of a draw
+}
+
+// An option is a move, and what it is worth to the player who has it: the moves to the end
+// are counted from where it is made.
+type option struct {
+	name string
+	worth
+}
+
+// A parent is a position one move before, with what it is worth to its own player.
+type parent struct {
+	position game.Position
+	text     string
+	move     string
+	worth
+}
+
+// worthOf is a value of a position for the player to move there.
+func worthOf(g game.Game, p game.Position, v game.Value) worth {
+	if g.Values().OfMover {
+		return worth{game.Result(v.Outcome()), v.Remoteness()}
+	}
+	return worth{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
+}
+
+// answer looks a position up. One that play cannot reach is errUnreachable; one that it
+// can, but that the table has not, is a *table.Fault.
+func (l *looker) answer(asked command.Asked) (*answer, error) {
+	g, p := l.t.Game(), asked.Position
+	v, ok, err := l.t.Lookup(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	values, board := g.Values(), g.AppendText(nil, p)
-	fmt.Fprintf(out, "%s", g.Picture(p))
-	switch {
-	case !ok:
-		fmt.Fprintf(out, "%q cannot be reached: play stops before it\n", board)
-		return nil
-	case finished(v):
-		fmt.Fprintf(out, "%q is finished: %s\n", board, values.Word(v.Outcome()))
-		return nil
-	default:
-		fmt.Fprintf(out, "%s: %s\n", command.Heading(g, p), values.Text(v))
+	if !ok {
+		return nil, l.t.Unreached(p, errUnreachable)
 	}
-	choices, err := t.Choices(p)
+	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: worthOf(g, p, v)}
+	choices, err := l.t.Choices(p)
 	if err != nil {
-		return err
-	}
-	if !v.Valid() {
-		var keep []string
-		for _, m := range choices {
-			if !m.Value.Valid() {
-				keep = append(keep, m.Name)
-			}
-		}
-		fmt.Fprintf(out, "play need never end; what keeps the draw: %s\n", strings.Join(keep, " "))
+		return nil, err
 	}
 	for _, m := range choices {
-		if finished(m.Value) {
-			fmt.Fprintf(out, "  %s: %s at once\n", m.Name, values.Word(m.Value.Outcome()))
-		} else {
-			fmt.Fprintf(out, "  %s: %s\n", m.Name, values.Text(m.Value))
+		a.moves = append(a.moves, option{m.Name, worthOf(g, p, g.Values().Before(m.Value))})
+	}
+	if l.line {
+		if a.line, err = l.bestLine(p, choices); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	if l.parents {
+		parents, err := l.t.Parents(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range parents {
+			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, worthOf(g, q.Position, q.Value)})
+		}
+	}
+	return a, nil
 }
 
-// finished reports whether a value is that of a position in which play has ended.
-func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
+// bestLine is best play from a position with these choices, by the first of the best
+// moves; play that never ends is followed until a position comes again.
+func (l *looker) bestLine(p game.Position, choices []table.Choice) (line []string, err error) {
+	line = []string{}
+	for seen := map[game.Position]bool{p: true}; len(choices) > 0; {
+		line = append(line, choices[0].Name)
+		p = choices[0].To
+		if seen[p] {
+			break
+		}
+		seen[p] = true
+		if choices, err = l.t.Choices(p); err != nil {
+			return nil, err
+		}
+	}
+	return line, nil
+}

@@ -1,18 +1,89 @@
 package driver
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/table"
 )
+
+// The parents of every position of every kind of game are those from which a move leads
+// to it; what has none but is no start cannot be reached.
+func TestParents(t *testing.T) {
+	for name, dir := range solved(t) {
+		tab, err := table.Open(store.Local{}, dir, some().Parse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		g := tab.Game()
+		want := map[game.Position][]string{g.Start(): nil}
+		for open := []game.Position{g.Start()}; len(open) > 0; {
+			p := open[0]
+			open = open[1:]
+			for _, m := range g.Moves(nil, p) {
+				from, known := want[m.To]
+				if !known {
+					open = append(open, m.To)
+				}
+				if line := fmt.Sprint(p); !slices.Contains(from, line) {
+					want[m.To] = append(from, line)
+				}
+			}
+		}
+		for p, want := range want {
+			parents, err := tab.Parents(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, q := range parents {
+				if v, ok, err := tab.Lookup(q.Position); err != nil || !ok || v != q.Value {
+					t.Errorf("%s: %d, a parent, is %d, %v, %v, want %d", name, q.Position, v, ok, err, q.Value)
+				}
+				got = append(got, fmt.Sprint(q.Position))
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d comes from %v, want %v", name, p, got, want)
+			}
+		}
+	}
+}
+
+// Whatever is asked, the answer is an answer or an error of one line for it, in JSON.
+func FuzzLookup(f *testing.F) {
+	for _, text := range []string{"", "01", "0 1", "X O ", "0x11", "#17", "'X O '\t6", "11\t6", "5\tDRAW\t", "\"X\\"} {
+		f.Add(text)
+	}
+	dir := f.TempDir() + "/d"
+	if status, _, stderr := told(some(), "solve connectn --width 2 --height 2 --connect 2 --data "+dir, ""); status != 0 {
+		f.Fatal(stderr)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsAny(text, "\n") || len(text) > 1000 {
+			return
+		}
+		status, stdout, stderr := told(some(), "lookup --json --data "+dir, text+"\n")
+		if status > 1 || strings.Count(stdout, "\n") != 1 || strings.Count(stderr, "\n") != status || !strings.HasPrefix(stdout, `{"input":`) {
+			t.Errorf("%q: status %d, %s%s", text, status, stdout, stderr)
+		}
+	})
+}
 
 // A look-up is the same command for every game.
 func TestLookup(t *testing.T) {
 	for name, dir := range solved(t) {
 		said := runs(t, "lookup --start --data "+dir)
 		want := map[string]string{
-			"connectn":   `"    ", X to move: X wins in 3`,
-			"quickcross": `"../..", hash 0: LOSE in 2`,
-			"mnk":        `"../..", X to move: X wins in 3`,
+			"connectn":   `"    ", X to move: you win in 3`,
+			"quickcross": `"../..", hash 0: you lose in 2`,
+			"mnk":        `"../..", X to move: you win in 3`,
 		}[name]
 		if !strings.Contains(said, "\n"+want) {
 			t.Errorf("%s: %s, want %s", name, said, want)
@@ -23,7 +94,7 @@ func TestLookup(t *testing.T) {
 // Lines are looked up one by one; one that is wrong does not stop the others.
 func TestLookupLines(t *testing.T) {
 	status, stdout, stderr := told(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
-	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: X wins in 2`) || !strings.Contains(stdout, `"XO/..", X to move: X wins in 1`) ||
+	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: you lose in 2`) || !strings.Contains(stdout, `"XO/..", X to move: you win in 1`) ||
 		!strings.HasPrefix(stderr, "driver: stdin:2: expected a position") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}

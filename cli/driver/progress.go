@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -24,16 +26,33 @@ type progress struct {
 	last  time.Time
 	job   string
 	drawn bool
-	total int64 // records written in this run
+	width func() int // columns of the terminal
+	total int64      // positions that were found in this run
 }
 
+// The bar of progress.
+const (
+	barWidth = 20
+	// estimateFrom is the share of a run that must be done for the rest to be estimated:
+	// of less it is the start of processes that counts.
+	estimateFrom = 0.01
+	// usualWidth is the columns of a terminal that does not say.
+	usualWidth = 80
+)
+
 func newProgress(c *cli.Context) *progress {
-	p := &progress{json: c.Bool("json")}
+	p := &progress{json: c.Bool("json"), width: func() int { return usualWidth }}
 	if p.json {
 		p.out = c.App.Writer
 	} else if f, ok := c.App.ErrWriter.(*os.File); ok {
 		if term.IsTerminal(int(f.Fd())) {
 			p.out = f
+			p.width = func() int {
+				if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+					return columns
+				}
+				return usualWidth
+			}
 		}
 	}
 	return p
@@ -41,8 +60,8 @@ func newProgress(c *cli.Context) *progress {
 
 // report takes an event.
 func (p *progress) report(e solve.Event) {
-	if e.Done {
-		p.total += e.Records
+	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
+		p.total += positionsOf(e.Stats) // the way back meets the same ones again
 	}
 	now := time.Now()
 	if p.out == nil || !e.Done && e.Job == p.job && now.Sub(p.last) < progressEvery {
@@ -62,16 +81,35 @@ func (p *progress) report(e solve.Event) {
 	}
 	p.last = now
 	p.drawn = true
-	fmt.Fprintf(p.out, "\r\x1b[K%5.1f%%  %-13s %s", 100*e.Share, e.Step, e.Place())
-	if p.total > 0 && e.Elapsed > 0 {
-		fmt.Fprintf(p.out, "  %s positions, %s/s", short(float64(p.total)), short(float64(p.total)/e.Elapsed))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", cut(p.line(e), p.width()-1))
+}
+
+// line is the news in a line, what matters most first: it may be cut.
+func (p *progress) line(e solve.Event) string {
+	done := min(barWidth, max(0, int(e.Share*barWidth)))
+	line := fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*e.Share)
+	if e.Left > 0 && e.Share >= estimateFrom {
+		line += fmt.Sprintf("  %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
+	}
+	line += fmt.Sprintf("  %s", e.Step)
+	if e.Job != "" && e.Step != step.Final {
+		line += " " + e.Place()
+	}
+	if p.total > 0 {
+		line += fmt.Sprintf("  %s positions", short(float64(p.total)))
 	}
 	if e.Tracking != "" {
-		fmt.Fprintf(p.out, "  map %.0f%% reduce %.0f%% %s", 100*e.Map, 100*e.Reduce, e.Tracking)
+		line += fmt.Sprintf("  map %.0f%% reduce %.0f%% %s", 100*e.Map, 100*e.Reduce, e.Tracking)
 	}
-	if e.Left > 0 {
-		fmt.Fprintf(p.out, "  %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
+	return line
+}
+
+// cut keeps what of a line fits into so many columns.
+func cut(line string, columns int) string {
+	if letters := []rune(line); len(letters) > columns {
+		return string(letters[:max(0, columns)])
 	}
+	return line
 }
 
 // end removes the line of progress.

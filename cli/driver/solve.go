@@ -34,7 +34,7 @@ func solveCommand(games game.Kinds) *cli.Command {
 }
 
 func solveFlags() []cli.Flag {
-	return []cli.Flag{
+	return append(command.Group("run", []cli.Flag{
 		datadir.Flag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
@@ -46,15 +46,17 @@ func solveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "until-tier", Usage: "stop after `N` rounds of possible moves; of a game with cycles, passes forward", Value: -1, DefaultText: "to the end"},
 		&cli.BoolFlag{Name: "combine", Usage: "let mappers merge equal keys before they print (--combine=false: do not)", Value: true},
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
-		&cli.Int64Flag{Name: "cluster-above", Usage: "hadoop: run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
-		&cli.StringSliceFlag{Name: "D", Usage: "hadoop: a property of the jobs, `KEY=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "queue", Usage: "hadoop: the `QUEUE` of the jobs"},
-		&cli.StringSliceFlag{Name: "files", Usage: "hadoop: a further `FILE` for the tasks; may be repeated"},
-		&cli.StringFlag{Name: "hadoop", Usage: "hadoop: the hadoop `COMMAND` (default: from PATH, HADOOP_HOME or beside driver)"},
-		&cli.StringFlag{Name: "streaming-jar", Usage: "hadoop: the streaming `JAR` (default: from HADOOP_STREAMING_JAR or the usual places)"},
-		&cli.StringFlag{Name: "cluster-bin", Usage: "hadoop: the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux (default: where make build puts them)"},
+		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
-	}
+	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
+		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
+		&cli.StringSliceFlag{Name: "D", Usage: "a property of the jobs, `KEY=VALUE`; may be repeated"},
+		&cli.StringFlag{Name: "queue", Usage: "the `QUEUE` of the jobs"},
+		&cli.StringSliceFlag{Name: "files", Usage: "a further `FILE` for the tasks; may be repeated"},
+		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
+		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
+	})...)
 }
 
 // minMemory is the least that --memory may be for any game.
@@ -183,6 +185,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	own, err := chosen.ownMemory(c, g, memory, &o)
 	if err != nil {
+		return err
+	}
+	if err := enoughFiles(&o); err != nil {
+		return err
+	}
+	if err := enoughDisk(c, g, place, &o); err != nil {
 		return err
 	}
 	r, err := chosen.readyRunnerOf(c, place, memory)
@@ -316,7 +324,7 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		}
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s\n", g.Spec(), r.Value)
+	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), inWords(g.Values(), r.Start))
 	if r.Before {
 		fmt.Fprintf(out, "%d positions, solved by an earlier run\n", r.Positions)
 	} else {
@@ -329,6 +337,23 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
 	}
 	return nil
+}
+
+// inWords is the value of the start as people say it.
+func inWords(values game.Values, v game.Value) string {
+	words := values.Word(v.Outcome())
+	if values.OfMover {
+		words = [...]string{
+			game.Draws: "a draw, play need never end",
+			game.Loses: "who begins loses",
+			game.Wins:  "who begins wins",
+			game.Ties:  "a tie",
+		}[v.Outcome()]
+	}
+	if !v.Valid() {
+		return words
+	}
+	return words + " in " + command.Moves(v.Remoteness())
 }
 
 // reached is the number of tiers that are known after --until-tier.

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/solve"
 )
 
 func TestSolve(t *testing.T) {
 	for name, want := range map[string]string{
-		"connectn":   "connectn width=2 height=2 connect=2: X wins in 3\n13 positions in ",
-		"quickcross": "quickcross width=2 height=2 connect=2: ",
-		"mnk":        "mnk width=2 height=2 connect=2: X wins in 3\n",
+		"connectn":   "Connect 2 on 2×2: X wins in 3 moves\n13 positions in ",
+		"quickcross": "Quick Cross of 2 on 2×2: who begins loses in 2 moves\n",
+		"mnk":        "mnk width=2 height=2 connect=2: X wins in 3 moves\n",
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		line := "solve " + name + " --width 2 --height 2 --connect 2 --data " + dir
@@ -84,5 +86,50 @@ func TestChoices(t *testing.T) {
 		if _, err := ch.dataDir("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A run may take this much of the disk: what was measured of boards that were solved, and
+// not ten times that.
+func TestDiskFor(t *testing.T) {
+	for _, test := range []struct {
+		spec string
+		o    solve.Options
+		took float64
+	}{
+		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: -1}, 42_654_511},
+		{"connectn width=6 height=6 connect=4", solve.Options{UntilTier: -1}, 45.7e9},
+		{"quickcross width=4 height=3 connect=3", solve.Options{UntilTier: -1}, 244_018},
+		{"connectn width=5 height=5 connect=4", solve.Options{UntilTier: 3}, 0},
+		{"mnk width=4 height=4 connect=3", solve.Options{UntilTier: -1}, 0},
+	} {
+		g, err := some().Parse(test.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := diskFor(g, &test.o); n < test.took || n > 10*test.took {
+			t.Errorf("%s, until %d: %.3g bytes, it took %.3g", test.spec, test.o.UntilTier, n, test.took)
+		}
+	}
+}
+
+// The line of progress says first what matters most, and is cut to the terminal.
+func TestProgressLine(t *testing.T) {
+	p := &progress{}
+	p.report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
+	p.report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
+	for share, want := range map[float64]string{
+		0:     "[....................]   0.0%  solve tier 7 of 20  1.23k positions",
+		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early to say
+		0.5:   "[##########..........]  50.0%  17s left  solve tier 7 of 20  1.23k positions",
+		1:     "[####################] 100.0%  17s left  solve tier 7 of 20  1.23k positions",
+		2:     "[####################] 200.0%  17s left  solve tier 7 of 20  1.23k positions",
+	} {
+		if got := p.line(solve.Event{Job: "data_second6", Step: "solve", Tier: 7, Tiers: 20, Share: share, Left: 17}); got != want {
+			t.Errorf("%g: %q, want %q", share, got, want)
+		}
+	}
+	if got := cut("×××", 2); got != "××" {
+		t.Error(got)
 	}
 }

@@ -2,7 +2,14 @@ package driver
 
 import (
 	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,7 +17,10 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -18,21 +28,114 @@ func statsCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
 		Usage: "how many positions a tier has, by value",
+		Description: "Of a run that has not come so far as the table, as with solve --until-tier: how many positions its tiers\n" +
+			"have, or its passes have found, and how many of them are finished.",
 		Flags: []cli.Flag{
 			datadir.Flag(),
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
-			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine or in HDFS"},
+			&cli.BoolFlag{Name: "csv", Usage: "as CSV, a line for each tier, outcome and remoteness"},
+			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine or in HDFS; - is stdout"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 				return err
 			}
-			if c.Bool("json") && c.String("svg") != "" {
-				return command.Usagef("--json and --svg exclude each other")
+			forms := 0
+			for _, name := range []string{"json", "csv", "svg"} {
+				if c.IsSet(name) {
+					forms++
+				}
+			}
+			if forms > 1 {
+				return command.Usagef("--json, --csv and --svg exclude each other")
+			}
+			j, err := unsolved(c)
+			if err != nil {
+				return err
+			}
+			if j != nil {
+				return printUnsolved(c, j)
 			}
 			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) })
 		},
 	}
+}
+
+// unsolved is the journal of a run that has no table yet; nil: there is one, or no run.
+func unsolved(c *cli.Context) (*solve.Journal, error) {
+	place, err := datadir.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	defer place.Close()
+	if _, err := place.FS.Stat(path.Join(place.Path, table.Dir)); !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	j, err := solve.ReadJournal(place.FS, place.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return j, err
+}
+
+// A tierCount is what a run has found of a tier, or in a pass.
+type tierCount struct {
+	Tier      int   `json:"tier"`
+	Positions int64 `json:"positions"`
+	Finished  int64 `json:"finished"`
+}
+
+// found is what the jobs of a run that go forward have found.
+func found(j *solve.Journal) (counts []tierCount) {
+	for _, done := range j.Jobs {
+		switch {
+		case done.Step == step.Create: // mark is counted from 1
+			counts = append(counts, tierCount{0, done.Records, done.Finished})
+		case done.Step == step.Init, done.Step == step.Possible, done.Step == step.Mark:
+			counts = append(counts, tierCount{done.Tier, positionsOf(done.Stats), done.Finished})
+		}
+	}
+	return counts
+}
+
+// positionsOf is how many positions a job has written.
+func positionsOf(done runner.Stats) int64 {
+	if done.Positions > 0 {
+		return done.Positions
+	}
+	return done.Records
+}
+
+// printUnsolved prints what is known of a run without a table.
+func printUnsolved(c *cli.Context, j *solve.Journal) error {
+	if c.IsSet("svg") {
+		return fmt.Errorf("%s: %s is not solved yet, and a picture is of values", c.String("data"), j.Game)
+	}
+	counts := found(j)
+	switch {
+	case c.Bool("json"):
+		e := json.NewEncoder(c.App.Writer)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{"game": j.Game, "solved": false, "tiers": counts})
+	case c.Bool("csv"):
+		w := csv.NewWriter(c.App.Writer)
+		w.Write([]string{"tier", "positions", "finished"})
+		for _, n := range counts {
+			w.Write([]string{strconv.Itoa(n.Tier), fmt.Sprint(n.Positions), fmt.Sprint(n.Finished)})
+		}
+		w.Flush()
+		return w.Error()
+	}
+	fmt.Fprintf(c.App.Writer, "%s: not solved yet\n\n", j.Game)
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "tier\tpositions\tfinished\t\n")
+	all := tierCount{}
+	for _, n := range counts {
+		fmt.Fprintf(w, "%d\t%s\t%s\t\n", n.Tier, table.Commas(uint64(n.Positions)), table.Commas(uint64(n.Finished)))
+		all.Positions, all.Finished = all.Positions+n.Positions, all.Finished+n.Finished
+	}
+	fmt.Fprintf(w, "total\t%s\t%s\t\n", table.Commas(uint64(all.Positions)), table.Commas(uint64(all.Finished)))
+	return w.Flush()
 }
 
 // printStats prints the statistics of a table in the form that is asked for.
@@ -41,7 +144,9 @@ func printStats(c *cli.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
-	if name := c.String("svg"); name != "" {
+	if name := c.String("svg"); name == "-" {
+		return s.WriteSVG(c.App.Writer)
+	} else if c.IsSet("svg") {
 		place, err := datadir.OpenFile("svg", name)
 		if err != nil {
 			return err
@@ -53,8 +158,11 @@ func printStats(c *cli.Context, t *table.Table) error {
 		}
 		return store.WriteFile(place.FS, place.Path, picture.Bytes())
 	}
-	if c.Bool("json") {
+	switch {
+	case c.Bool("json"):
 		return s.WriteJSON(c.App.Writer)
+	case c.Bool("csv"):
+		return s.WriteCSV(c.App.Writer)
 	}
 	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
 	return s.WriteTable(c.App.Writer)

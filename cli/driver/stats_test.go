@@ -25,7 +25,7 @@ func TestStats(t *testing.T) {
 		}
 	}
 	refused(t, map[string]string{
-		"stats --json --svg x": "--json and --svg exclude each other",
+		"stats --json --svg x": "--json, --csv and --svg exclude each other",
 		"stats here":           `unexpected argument "here": --data names the directory`,
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
 )
 
 // silent is how long a driver that is alive may not have written its journal.
@@ -27,9 +28,10 @@ const silent = 3 * solve.Heartbeat
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "how far a run is, or came, and what each of its jobs did",
+		Usage: "how far a run is, or came, and what its jobs did",
 		Flags: []cli.Flag{
 			datadir.Flag(),
+			&cli.BoolFlag{Name: "all", Usage: "a line for each job, not for each step"},
 			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
 		},
 		Action: status,
@@ -56,7 +58,7 @@ func status(c *cli.Context) error {
 	if c.Bool("json") {
 		return json.NewEncoder(c.App.Writer).Encode(r)
 	}
-	return r.print(c.App.Writer)
+	return r.print(c.App.Writer, c.Bool("all"))
 }
 
 // died is the status of a run whose driver ended without a word: it was killed, or
@@ -118,8 +120,8 @@ func (r *report) place() string {
 	return ""
 }
 
-// print says it in words.
-func (r *report) print(out io.Writer) error {
+// print says it in words, with a line for each step, or for all jobs.
+func (r *report) print(out io.Writer, all bool) error {
 	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
 	if r.Status == died || r.Status == solve.Stopped {
 		fmt.Fprintf(out, "%s; --resume goes on", r.place())
@@ -145,32 +147,129 @@ func (r *report) print(out io.Writer) error {
 		}
 		fmt.Fprintln(out)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "job\tpositions\tfinished\tshuffled\tcombined\tbytes\twaiting s\tworking s\tseconds\tapplication\t\n")
-	for _, done := range r.Jobs {
-		positions := done.Records
-		if done.Positions > 0 {
-			positions = done.Positions
+	if all {
+		return printJobs(out, r.Jobs)
+	}
+	return printPhases(out, r.Jobs)
+}
+
+// A jobLine is what one job, or the jobs of a step together, did.
+type jobLine struct {
+	name               string
+	jobs               int
+	positions          int64
+	finished, shuffled int64
+	combined, bytes    int64
+	waiting, working   float64
+	seconds            float64
+	application        string
+}
+
+// lineOf is the line of a job.
+func lineOf(done solve.JobRecord) jobLine {
+	l := jobLine{name: done.Job, jobs: 1, positions: positionsOf(done.Stats), finished: done.Finished, seconds: done.Seconds}
+	if l.application = done.Application; l.application == "" {
+		return l
+	}
+	l.shuffled, l.bytes, l.waiting, l.working = done.Shuffled, done.Bytes, done.Waiting, done.Working
+	if done.Step == step.Possible { // of a solve job: a position hears as often as it has moves
+		l.combined = done.Shuffled - done.Records
+	}
+	return l
+}
+
+// add adds another line's numbers.
+func (l *jobLine) add(o jobLine) {
+	l.jobs += o.jobs
+	l.positions += o.positions
+	l.finished += o.finished
+	l.shuffled += o.shuffled
+	l.combined += o.combined
+	l.bytes += o.bytes
+	l.waiting += o.waiting
+	l.working += o.working
+	l.seconds += o.seconds
+}
+
+// printPhases prints a line for the jobs of each step, in the order of the run.
+func printPhases(out io.Writer, jobs []solve.JobRecord) error {
+	var lines []jobLine
+	for _, done := range jobs {
+		i := slices.IndexFunc(lines, func(l jobLine) bool { return l.name == done.Step })
+		if i < 0 {
+			i = len(lines)
+			lines = append(lines, jobLine{name: done.Step})
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t", done.Job, positions, number(done.Finished))
-		if done.Application == "" {
-			fmt.Fprintf(w, "\t\t\t\t\t%.2f\t\t\n", done.Seconds)
+		l := lineOf(done)
+		lines[i].add(l)
+	}
+	return printLines(out, "step", lines)
+}
+
+// printJobs prints a line for each job.
+func printJobs(out io.Writer, jobs []solve.JobRecord) error {
+	var lines []jobLine
+	for _, done := range jobs {
+		lines = append(lines, lineOf(done))
+	}
+	return printLines(out, "job", lines)
+}
+
+// printLines prints lines in columns, those in which something stands.
+func printLines(out io.Writer, what string, lines []jobLine) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	columns := []struct {
+		head string
+		text func(jobLine) string
+	}{
+		{what, func(l jobLine) string { return l.name }},
+		{"jobs", func(l jobLine) string {
+			if what == "job" {
+				return ""
+			}
+			return number(int64(l.jobs))
+		}},
+		{"positions", func(l jobLine) string { return table.Commas(uint64(l.positions)) }},
+		{"finished", func(l jobLine) string { return number(l.finished) }},
+		{"shuffled", func(l jobLine) string { return number(l.shuffled) }},
+		{"combined", func(l jobLine) string { return number(l.combined) }},
+		{"bytes", func(l jobLine) string { return number(l.bytes) }},
+		{"waiting s", func(l jobLine) string { return seconds(l.waiting) }},
+		{"working s", func(l jobLine) string { return seconds(l.working) }},
+		{"seconds", func(l jobLine) string { return fmt.Sprintf("%.2f", l.seconds) }},
+		{"application", func(l jobLine) string { return l.application }},
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	rows := make([]string, len(lines)+1)
+	for _, column := range columns {
+		if !slices.ContainsFunc(lines, func(l jobLine) bool { return column.text(l) != "" }) {
 			continue
 		}
-		combined := int64(0) // of a solve job: a position hears as often as it has moves
-		if done.Step == step.Possible {
-			combined = done.Shuffled - done.Records
+		rows[0] += column.head + "\t"
+		for i, l := range lines {
+			rows[i+1] += column.text(l) + "\t"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s\t\n", done.Shuffled, number(combined),
-			done.Bytes, done.Waiting, done.Working, done.Seconds, done.Application)
+	}
+	for _, row := range rows {
+		fmt.Fprintln(w, row)
 	}
 	return w.Flush()
 }
 
-// number writes a count, nothing for 0.
-func number(n int64) string {
-	if n == 0 {
+// seconds writes a time, nothing for 0.
+func seconds(s float64) string {
+	if s == 0 {
 		return ""
 	}
-	return fmt.Sprint(n)
+	return fmt.Sprintf("%.2f", s)
+}
+
+// number writes a count, nothing for none.
+func number(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return table.Commas(uint64(n))
 }

@@ -39,7 +39,7 @@ func TestStatusInHDFS(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said strings.Builder
-		r.print(&said)
+		r.print(&said, true)
 		for _, line := range want {
 			if !strings.Contains(said.String(), line) {
 				t.Errorf("after %v: no %q in %q", age, line, said.String())
@@ -71,7 +71,7 @@ func FuzzStatus(f *testing.F) {
 			return
 		}
 		var said strings.Builder
-		if err := r.print(&said); err != nil || !strings.Contains(said.String(), ": "+r.Status) || r.Status == "" {
+		if err := r.print(&said, true); err != nil || !strings.Contains(said.String(), ": "+r.Status) || r.Status == "" {
 			t.Errorf("%q, %v", said.String(), err)
 		}
 		if _, err := json.Marshal(r); err != nil {

@@ -39,7 +39,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // commands are what play can do with games.
 func commands(games game.Kinds) []*cli.Command {
-	list := []*cli.Command{findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
+	list := []*cli.Command{tuiCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns))
 	}
@@ -51,7 +51,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags are those of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), entrantFlags(), matchFlags(), tournamentFlags(), []cli.Flag{endgamesFlag()})
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), matchFlags(), tournamentFlags(), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by

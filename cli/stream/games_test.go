@@ -47,7 +47,7 @@ func TestFlagsOfTheGame(t *testing.T) {
 		{"possible_map --game hex --size 2", "", "hex is made of [2]"},
 		{"possible_map --size 2", "hex", "hex is made of [2]"},
 		{"possible_map --game nim --size 2 --play normal", "hex", "nim is made of [2 0]"},
-		{"mapper possible --game hex --size 2 --play misere", "", "flag provided but not defined: -play"},
+		{"mapper possible --game hex --size 2 --play misere", "", "there is no flag --play"},
 		{"mapper possible --game hex", "", "hex: missing --size (or treereduce_size in the environment)"},
 		{"mapper possible --size 2", "", "nim: missing --play (or treereduce_play in the environment)"},
 		{"mapper possible --size 2 --play both", "", `--play: expected normal or misere, found "both"`},

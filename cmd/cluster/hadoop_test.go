@@ -48,13 +48,13 @@ use it:      . CLUSTER/env.sh
 	})
 	// bin/hadoop, which make cluster-up puts there, leads to the cluster.
 	t.Run("proj2-hadoop", func(t *testing.T) {
-		u.wants(t, `make -s proj2-hadoop DATA_HADOOP=$DATA`, `connectn width=3 height=3 connect=3: tie in 9
+		u.wants(t, `make -s proj2-hadoop DATA_HADOOP=$DATA`, `Connect 3 on 3×3: tie in 9 moves
 694 positions in N s
 table: /user/USER/DATA/table
 final: /user/USER/DATA/final
 `)
 		u.wants(t, `bin/hadoop fs -cat $DATA'/final/part-*' | cmp - ref_out/3x3_connect3.txt`, "")
-		u.wants(t, `make -s proj2-hadoop WIDTH=4 HEIGHT=3 DATA_HADOOP=$DATA | head -1`, "connectn width=4 height=3 connect=3: X wins in 9\n")
+		u.wants(t, `make -s proj2-hadoop WIDTH=4 HEIGHT=3 DATA_HADOOP=$DATA | head -1`, "Connect 3 on 4×3: X wins in 9 moves\n")
 	})
 	t.Run("options", func(t *testing.T) { testOptions(t, u) })
 
@@ -112,7 +112,7 @@ func testOptions(t *testing.T, u *user) {
 		}
 	}
 	const solve = `bin/driver solve connectn --width 3 --height 3 --connect 3 --data $DATA --runner hadoop --overwrite --cluster-above 150`
-	u.wants(t, solve+` --queue default --cluster-bin `+programs+` --files `+extra+` | head -1`, "connectn width=3 height=3 connect=3: tie in 9\n")
+	u.wants(t, solve+` --queue default --cluster-bin `+programs+` --files `+extra+` | head -1`, "Connect 3 on 3×3: tie in 9 moves\n")
 	var journal struct {
 		State string
 		Jobs  []struct {

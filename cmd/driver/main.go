@@ -10,7 +10,7 @@
 // driver help, and driver COMMAND --help, list everything.
 //
 // Exit status: 0 done, 1 failed (output that could not be written too), 2 wrong
-// usage, 130 stopped by Ctrl-C.
+// usage, 130 stopped by Ctrl-C, 143 by SIGTERM.
 package main
 
 import (

@@ -12,7 +12,8 @@
 // play help, and play COMMAND --help, list everything.
 //
 // Exit status: 0 done, 1 failed (a line that could not be read, output that could not be
-// written too), 2 wrong usage, 130 stopped by Ctrl-C.
+// written too), 2 wrong usage, 130 stopped by Ctrl-C, 143 by
+// SIGTERM.
 package main
 
 import (

@@ -141,6 +141,11 @@ var Kind = game.Kind{
 	},
 }
 
+// Title is "Connect N on W×H".
+func (r *Rules) Title() string {
+	return fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height)
+}
+
 // Spec is "connectn width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("connectn width=%d height=%d connect=%d", r.width, r.height, r.connect)
@@ -352,7 +357,7 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 	for c := range r.width {
 		pic.Below = append(pic.Below, strconv.Itoa(c))
 		for row := range r.height {
-			s := game.Square{Text: "."}
+			s := game.Square{Text: game.Empty}
 			switch piece := text[c*r.height+row]; piece {
 			case 'X':
 				s = game.Square{Text: "X", Owner: game.OfFirst}
@@ -363,7 +368,7 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 			pic.Rows[y] = append(pic.Rows[y], s)
 		}
 	}
-	return pic
+	return pic.WithLines(r.connect)
 }
 
 // Values are those of the players; ties are drawn out.

@@ -1,6 +1,7 @@
 package gametest_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -122,7 +123,7 @@ func TestContract(t *testing.T) {
 				return all
 			}
 		},
-		"a move is called": func(b *bad) {
+		"must be a word": func(b *bad) {
 			b.moves = func(dst []game.Move, p game.Position) []game.Move {
 				all := g.Moves(dst, p)
 				for i := range all[len(dst):] {
@@ -149,6 +150,9 @@ func TestContract(t *testing.T) {
 		},
 		"without tabs": func(b *bad) {
 			b.text = func(dst []byte, p game.Position) []byte { return append(g.AppendText(dst, p), '\t') }
+		},
+		"its text is not read: no": func(b *bad) {
+			b.parse = func(string) (game.Position, error) { return 0, errors.New("no") }
 		},
 		"its text is read as": func(b *bad) {
 			b.parse = func(string) (game.Position, error) { return g.Start(), nil }

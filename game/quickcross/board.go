@@ -99,6 +99,11 @@ var Kind = game.Kind{
 	},
 }
 
+// Title is "Quick Cross of N on W×H".
+func (r *Rules) Title() string {
+	return fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)
+}
+
 // Spec is "quickcross width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("quickcross width=%d height=%d connect=%d", r.width, r.height, r.connect)
@@ -180,7 +185,9 @@ func (r *Rules) Parse(text string) (p game.Position, err error) {
 }
 
 // Picture draws the board as it stands.
-func (r *Rules) Picture(p game.Position) game.Picture { return r.grid().Picture(r.on(p)) }
+func (r *Rules) Picture(p game.Position) game.Picture {
+	return r.grid().Picture(r.on(p)).WithLines(r.connect)
+}
 
 func (r *Rules) grid() game.Grid {
 	return game.Grid{Width: r.width, Height: r.height, Pieces: pieces}

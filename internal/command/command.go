@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -28,9 +29,10 @@ const (
 	ExitFailed      = 1
 	ExitUsage       = 2
 	ExitInterrupted = 130
+	ExitTerminated  = 143
 )
 
-// ErrInterrupted is returned by a command that Ctrl-C has stopped.
+// ErrInterrupted is returned by a command that Ctrl-C, or SIGTERM, has stopped.
 var ErrInterrupted = errors.New("stopped")
 
 // ErrTold is returned by a command that has told all that is wrong.
@@ -60,7 +62,7 @@ func (o *output) Write(b []byte) (n int, _ error) {
 // Run runs an application and turns its error into one line and an exit code. An
 // output that could not be written is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	app.HideVersion, app.DisableSliceFlagSeparator = true, true
+	app.Version, app.EnableBashCompletion, app.DisableSliceFlagSeparator = version(), true, true
 	out := &output{to: stdout}
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
@@ -68,8 +70,16 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	var noHelp error
 	app.CommandNotFound = func(_ *cli.Context, topic string) { noHelp = Usagef("no help on %q", topic) }
 	prepare(app.Commands)
-	err := app.Run(args)
-	return Exit(args, cmp.Or(err, noHelp, out.err), stderr)
+	ctx, signalled := withSignal(context.Background())
+	words, err := helpPath(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, words)
+	}
+	code := Exit(args, cmp.Or(err, noHelp, out.err), stderr)
+	if code == ExitInterrupted && signalled() == syscall.SIGTERM {
+		return ExitTerminated
+	}
+	return code
 }
 
 // Exit tells the error of a command line, if it is one, and returns the exit code that
@@ -98,11 +108,10 @@ func Exit(args []string, err error, stderr io.Writer) int {
 func prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = onUsageError
+		quietHelp(c.Flags)
 		prepare(c.Subcommands)
 	}
 }
-
-func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // NoArguments refuses words that are no flags: hint says what is meant instead.
 func NoArguments(c *cli.Context, hint string) error {
@@ -122,7 +131,11 @@ func Unknown(what string, known []string) cli.ActionFunc {
 			}
 			return Usagef("expected %s %s: %s", article, what, strings.Join(known, ", "))
 		}
-		return Usagef("unknown %s %q, expected %s", what, c.Args().First(), strings.Join(known, ", "))
+		word := c.Args().First()
+		if like := orLike(word, known, ""); like != "" {
+			return Usagef("unknown %s %q%s", what, word, like)
+		}
+		return Usagef("unknown %s %q, expected %s", what, word, strings.Join(known, ", "))
 	}
 }
 
@@ -195,7 +208,7 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 			Usage:       kind.Usage,
 			ArgsUsage:   c.ArgsUsage,
 			Description: c.Description,
-			Flags:       append(GameFlags(kind, false), c.Flags...),
+			Flags:       append(Group("board", GameFlags(kind, false)), c.Flags...),
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
@@ -228,7 +241,7 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		}
 		args = append(args, n)
 	}
-	g, err := kind.New(args)
+	g, err := kind.Make(args)
 	if err == nil {
 		err = game.CheckLength(g)
 	}
@@ -238,12 +251,41 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	return g, nil
 }
 
+// signalKey is the key under which a context has the place for the signal that ended one
+// made of it.
+type signalKey struct{}
+
+// withSignal is a context that knows which signal has ended an Interruptible one made of
+// it; nil: none has.
+func withSignal(parent context.Context) (ctx context.Context, signalled func() os.Signal) {
+	place := new(atomic.Pointer[os.Signal])
+	return context.WithValue(parent, signalKey{}, place), func() os.Signal {
+		if s := place.Load(); s != nil {
+			return *s
+		}
+		return nil
+	}
+}
+
 // Interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
 // process at once.
 func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	place, _ := parent.Value(signalKey{}).(*atomic.Pointer[os.Signal])
+	go func() {
+		select {
+		case s := <-signals:
+			if place != nil {
+				place.Store(&s)
+			}
+		case <-ctx.Done():
+		}
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // Until is r until ctx ends: then a read that waits returns the error of ctx. What it has

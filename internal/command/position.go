@@ -3,13 +3,17 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -34,34 +38,78 @@ func NoLateFlags(c *cli.Context, of string) error {
 	return nil
 }
 
+// Positions is how the positions of a command line, or of stdin, are read.
+type Positions struct {
+	Game game.Game
+	From Form
+	// Refused, if it is not nil, writes the answer to what names no position, and why: a
+	// command whose answers are for programs has one for each line. What it returns ends
+	// the command.
+	Refused func(out io.Writer, text string, why error) error
+}
+
 // EachPosition answers the position that the words of a command line name, or --start,
-// or else that of each line of stdin. See ParsePosition and EachLine.
+// or else that of each line of stdin, in any form. See Positions.Each.
 func EachPosition(ctx context.Context, c *cli.Context, g game.Game, answer func(out io.Writer, p game.Position) error) error {
+	return Positions{Game: g}.Each(ctx, c, func(out io.Writer, a Asked) error { return answer(out, a.Position) })
+}
+
+// Each answers the position that the words of a command line name, or --start, or else
+// that of each line of stdin. See ParseAsked and EachLine.
+func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io.Writer, a Asked) error) error {
+	type parsed struct {
+		Asked
+		why error
+	}
+	parse := func(text string) (p parsed, err error) {
+		p.Asked, p.why = ParseAsked(ps.Game, text, ps.From)
+		return p, nil
+	}
+	one := func(out io.Writer, text string, p parsed) error {
+		if p.why == nil {
+			return answer(out, p.Asked)
+		}
+		if ps.Refused != nil {
+			if err := ps.Refused(out, text, p.why); err != nil {
+				return err
+			}
+		}
+		return Refuse(p.why)
+	}
 	if c.Args().Len() == 0 && !c.Bool("start") {
-		return EachLine(ctx, c, "a position", func(line string) (game.Position, error) { return ParsePosition(g, line) },
-			func(out io.Writer, _ string, p game.Position) error { return answer(out, p) })
+		return EachLine(ctx, c, "a position", parse, one)
 	}
-	p, err := ParsePosition(g, strings.Join(c.Args().Slice(), " "))
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	err = answer(&text, p)
-	if _, lost := c.App.Writer.Write(text.Bytes()); err == nil {
+	text := strings.Join(c.Args().Slice(), " ")
+	p, _ := parse(text)
+	var said bytes.Buffer
+	err := one(&said, text, p)
+	if _, lost := c.App.Writer.Write(said.Bytes()); err == nil {
 		err = lost
 	}
 	return err
 }
 
+// A refusal is what is wrong with one line of stdin; the others are answered.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// Refuse makes the error of a line, or of the words of a command line, that cannot be
+// answered: why not.
+func Refuse(why error) error { return refusal{why} }
+
 // EachLine answers each line of stdin as it comes: an answer is written whole before the
-// next line is read. A line that cannot be parsed is told at once, with its number; it
-// does not stop the others, but the command fails at the end. What answer writes goes
-// out even if it returns an error, which ends the command, as ctx does.
-func EachLine(ctx context.Context, c *cli.Context, what string, parse func(line string) (game.Position, error), answer func(out io.Writer, line string, p game.Position) error) error {
+// next line is read. A line that cannot be parsed, or whose answer is a refusal, is told
+// at once, with its number; it does not stop the others, but the command fails at the
+// end. What answer writes goes out even if it returns an error; one that is no refusal
+// ends the command, as ctx does. A person at a terminal sees a prompt.
+func EachLine[T any](ctx context.Context, c *cli.Context, what string, parse func(line string) (T, error), answer func(out io.Writer, line string, asked T) error) error {
 	r := streamfmt.NewLineReader(Until(ctx, c.App.Reader), "stdin")
+	prompt := promptOf(c, what)
 	var text bytes.Buffer
 	var failed error
 	for {
+		prompt()
 		line, err := r.Next()
 		if err == io.EOF {
 			return failed
@@ -73,21 +121,42 @@ func EachLine(ctx context.Context, c *cli.Context, what string, parse func(line 
 			return err
 		}
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		p, err := parse(string(line))
-		if err != nil {
-			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, r.Errorf(fmt.Sprintf("%s (%v)", what, err), line))
-			failed = ErrTold
-			continue
-		}
 		text.Reset()
-		err = answer(&text, string(line), p)
-		if _, lost := c.App.Writer.Write(text.Bytes()); err == nil {
-			err = lost // nobody hears the answers any more
-		}
+		asked, err := parse(string(line))
 		if err != nil {
+			err = Refuse(err)
+		} else {
+			err = answer(&text, string(line), asked)
+		}
+		if _, lost := c.App.Writer.Write(text.Bytes()); lost != nil {
+			return lost // nobody hears the answers any more
+		}
+		var refused refusal
+		switch {
+		case errors.As(err, &refused):
+			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, r.Errorf(fmt.Sprintf("%s (%v)", what, refused), line))
+			failed = ErrTold
+		case err != nil:
 			return err
 		}
 	}
+}
+
+// promptOf asks for what, if a person sits there: stdin and stderr are a terminal.
+func promptOf(c *cli.Context, what string) func() {
+	if !IsTerminal(c.App.Reader) || !IsTerminal(c.App.ErrWriter) {
+		return func() {}
+	}
+	return func() { fmt.Fprintf(c.App.ErrWriter, "%s> ", what) }
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	if o, ok := stream.(*output); ok {
+		stream = o.to
+	}
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Heading begins a line about a position: it as text, and what one must know to read its
@@ -100,44 +169,217 @@ func Heading(g game.Game, p game.Position) string {
 	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }
 
-// ParsePosition reads moves from the start, or a board. Words of which each is a move
-// of the position that the ones before lead to are moves; no words are the start. Where
-// a text is neither, the error is of the moves, if the first word is one; else of both.
-func ParsePosition(g game.Game, text string) (game.Position, error) {
-	p, made, notMoves := playMoves(g, strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' }))
-	if notMoves == nil && (made > 0 || text == "") {
-		return p, nil
-	}
-	p, notBoard := g.Parse(text)
-	switch {
-	case notBoard == nil:
-		return p, nil
-	case made > 0:
-		return 0, notMoves
-	case notMoves == nil: // nothing but blanks
-		return 0, notBoard
-	}
-	return 0, fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
+// A Form is a way to name a position.
+type Form string
+
+// The forms; AnyForm is whichever fits.
+const (
+	AnyForm   Form = ""
+	FromMoves Form = "moves" // that lead to it from the start: "3 3 2", "3,3,2" or "332"
+	FromBoard Form = "board" // as Game.AppendText writes it, in quotes or not
+	FromKey   Form = "key"   // of the steps: "0x044"
+	FromHash  Form = "hash"  // the key in decimal: "#68"
+	FromFinal Form = "final" // a line of final, or of a tier's directory
+)
+
+var forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal}
+
+// FromFlag fixes the form of positions; FormOf is its value.
+func FromFlag() cli.Flag {
+	return &cli.StringFlag{Name: "from", Usage: "read positions as `FORM`: moves, board, key (hexadecimal), hash (decimal) or final (its lines)", DefaultText: "whichever fits"}
 }
 
-// playMoves makes moves from the start. It returns how many could be made.
-func playMoves(g game.Game, names []string) (p game.Position, made int, err error) {
-	p = g.Start()
-	for i, name := range names {
-		moves := g.Moves(nil, p)
-		at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
-		switch {
-		case at >= 0:
-			p = moves[at].To
-		case len(moves) == 0:
-			return 0, i, fmt.Errorf("move %d (%s): the game is finished before it", i+1, name)
-		default:
-			var can []string
-			for _, m := range moves {
-				can = append(can, m.Name)
-			}
-			return 0, i, fmt.Errorf("move %d: expected one of %s, found %q", i+1, strings.Join(can, " "), name)
-		}
+// FormOf is the value of FromFlag.
+func FormOf(c *cli.Context) (Form, error) {
+	f := Form(c.String("from"))
+	if c.IsSet("from") && !slices.Contains(forms, f) {
+		return "", Usagef("--from %q: expected moves, board, key, hash or final", f)
 	}
-	return p, len(names), nil
+	return f, nil
+}
+
+// An Asked is a position, as it was asked for.
+type Asked struct {
+	Text     string // as it came
+	Position game.Position
+	// Before is the position before the last move, if Moved: it was asked for by moves.
+	Before game.Position
+	Moved  bool
+}
+
+// ParsePosition reads a position in any form. See ParseAsked.
+func ParsePosition(g game.Game, text string) (game.Position, error) {
+	a, err := ParseAsked(g, text, AnyForm)
+	return a.Position, err
+}
+
+// ParseAsked reads a position in the form that is asked for. Of a text that may have any,
+// words of which each is a move of the position that the ones before lead to are moves;
+// no words are the start; then come boards, keys after 0x, hashes after #, lines with a
+// tab, and moves without blanks between them. Where a text is none of these, the error is
+// of the moves, if the first word is one; else of the board and the moves.
+func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
+	a.Text = text
+	switch form {
+	case FromMoves:
+		_, err = a.playAny(g, text)
+	case FromBoard:
+		a.Position, err = parseBoard(g, text)
+	case FromKey:
+		a.Position, err = parseKey(g, strings.TrimPrefix(text, keyPrefix), 16)
+	case FromHash:
+		a.Position, err = parseKey(g, strings.TrimPrefix(text, hashPrefix), 10)
+	case FromFinal:
+		a.Position, err = parseRecord(g, text)
+	default:
+		err = a.parseAny(g, text)
+	}
+	return a, err
+}
+
+// What stands before a key and before a hash.
+const (
+	keyPrefix  = "0x"
+	hashPrefix = "#"
+)
+
+// parseAny reads a position of any form.
+func (a *Asked) parseAny(g game.Game, text string) (err error) {
+	made, notMoves := a.play(g, splitMoves(text))
+	if notMoves == nil && (made > 0 || text == "") {
+		return nil
+	}
+	var notBoard error
+	if a.Position, notBoard = parseBoard(g, text); notBoard == nil {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(text, keyPrefix):
+		a.Position, err = parseKey(g, text[len(keyPrefix):], 16)
+		return err
+	case strings.HasPrefix(text, hashPrefix):
+		a.Position, err = parseKey(g, text[len(hashPrefix):], 10)
+		return err
+	case strings.Contains(text, "\t") && made == 0:
+		a.Position, err = parseRecord(g, text)
+		return err
+	case made > 0:
+		return notMoves
+	case notMoves == nil: // nothing but blanks
+		return notBoard
+	}
+	if made, err := a.playOn(g, text); made > 0 {
+		return err
+	}
+	return fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
+}
+
+// parseBoard reads a board as it is written; lookup prints it in double quotes.
+func parseBoard(g game.Game, text string) (game.Position, error) {
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	return g.Parse(text)
+}
+
+// parseKey reads a key in this base.
+func parseKey(g game.Game, digits string, base int) (game.Position, error) {
+	p, err := strconv.ParseUint(digits, base, 64)
+	if err != nil {
+		what := "a decimal hash"
+		if base == 16 {
+			what = "a key of hexadecimal digits"
+		}
+		return 0, fmt.Errorf("expected %s, found %q", what, digits)
+	}
+	return p, g.Check(p)
+}
+
+// parseRecord reads a line of final or of a tier's directory: a board and its value, a
+// hash with its result and remoteness, or a key with what is told of it.
+func parseRecord(g game.Game, line string) (game.Position, error) {
+	fields := strings.Split(line, "\t")
+	p, notBoard := parseBoard(g, fields[0])
+	if notBoard == nil {
+		return p, nil
+	}
+	if strings.HasPrefix(fields[0], "'") {
+		return 0, notBoard
+	}
+	base := 16
+	if len(fields) == 3 {
+		base = 10
+	}
+	return parseKey(g, fields[0], base)
+}
+
+// splitMoves cuts a text into words.
+func splitMoves(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+}
+
+// playAny makes the moves of a text, with blanks between them or without.
+func (a *Asked) playAny(g game.Game, text string) (made int, err error) {
+	if made, err = a.play(g, splitMoves(text)); err == nil || made > 0 {
+		return made, err
+	}
+	if made, notOne := a.playOn(g, text); made > 0 {
+		return made, notOne
+	}
+	return 0, err
+}
+
+// play makes moves from the start. It returns how many could be made.
+func (a *Asked) play(g game.Game, names []string) (made int, err error) {
+	a.Position, a.Moved = g.Start(), false
+	for i, name := range names {
+		moves := g.Moves(nil, a.Position)
+		at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
+		if at < 0 {
+			return i, noMove(moves, i, name)
+		}
+		a.Before, a.Position, a.Moved = a.Position, moves[at].To, true
+	}
+	return len(names), nil
+}
+
+// playOn makes the moves of a word, which follow one another without a blank: each is the
+// longest that fits.
+func (a *Asked) playOn(g game.Game, word string) (made int, err error) {
+	a.Position, a.Moved = g.Start(), false
+	for ; word != ""; made++ {
+		moves := g.Moves(nil, a.Position)
+		best := -1
+		for i, m := range moves {
+			if m.Name != "" && strings.HasPrefix(word, m.Name) && (best < 0 || len(m.Name) > len(moves[best].Name)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return made, noMove(moves, made, word)
+		}
+		a.Before, a.Position, a.Moved = a.Position, moves[best].To, true
+		word = word[len(moves[best].Name):]
+	}
+	return made, nil
+}
+
+// noMove is the error of a word that is not one of the moves; made were made before.
+func noMove(moves []game.Move, made int, name string) error {
+	if len(moves) == 0 {
+		return fmt.Errorf("move %d (%s): the game is finished before it", made+1, name)
+	}
+	var can []string
+	for _, m := range moves {
+		can = append(can, m.Name)
+	}
+	return fmt.Errorf("move %d: expected one of %s, found %q", made+1, strings.Join(can, " "), name)
+}
+
+// Moves is a number of moves in words.
+func Moves(n int) string {
+	if n == 1 {
+		return "1 move"
+	}
+	return fmt.Sprintf("%d moves", n)
 }

@@ -3,7 +3,8 @@
 // cycles states. To those above, a tier is blocks in ascending order of range, whatever
 // the form of its parts (Tier); and so are the ranges of a game with cycles (States).
 // What the text form of streamfmt says of single positions, package block holds by the
-// thousand. In the directory of a pass over a game with cycles lie three things:
+// thousand. In the directory of a pass over a game with cycles lie three things, and of
+// one of which only the rules are known the moves of what is new, see package lists:
 //
 //	part-00000.blocks     the positions that are new, which the next pass reads
 //	_ranges-00000.blocks  the new states of the ranges that heard something
@@ -51,6 +52,22 @@ func PartName(i int, c Codec) string {
 	}
 	return name
 }
+
+// NameFinal gives the parts of a directory of text the names that the course has for them,
+// and what reads its result looks for: part-r-00000.
+func NameFinal(fsys store.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	for _, e := range entries {
+		number, part := strings.CutPrefix(e.Name(), store.PartPrefix)
+		if err == nil && part && !strings.HasPrefix(number, finalMark) {
+			err = fsys.Rename(path.Join(dir, e.Name()), path.Join(dir, store.PartPrefix+finalMark+number))
+		}
+	}
+	return err
+}
+
+// finalMark stands in the name of a part of final before its number.
+const finalMark = "r-"
 
 // IsText reports whether a file is text, by its name.
 func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }

@@ -89,6 +89,19 @@ func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	return out, err
 }
 
+// Rename renames a file, of which no more need be read than before.
+func (f *SumFS) Rename(from, to string) error {
+	if err := f.FS.Rename(from, to); err != nil {
+		return err
+	}
+	if v, ok := f.seals.LoadAndDelete(from); ok {
+		seal := v.(store.SealedFile)
+		seal.Name = path.Base(to)
+		f.seals.Store(to, seal)
+	}
+	return nil
+}
+
 // summed is a text that is being written.
 type summed struct {
 	io.WriteCloser

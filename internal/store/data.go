@@ -19,7 +19,8 @@ import (
 const FormatVersion = 2
 
 const (
-	manifestName  = "treereduce.json"
+	// ManifestFile says what a data directory is of.
+	ManifestFile  = "treereduce.json"
 	lockName      = "_lock"
 	attemptPrefix = "_attempt-"
 	removedPrefix = "_removed-"
@@ -50,7 +51,7 @@ const anew = "driver solve --overwrite begins anew"
 // ReadManifest reads the manifest of a data directory. One that is damaged, of
 // another version, or of a directory that was being cleared, is refused.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
-	name := path.Join(dir, manifestName)
+	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (d *Data) refuse(mode Mode) error {
 	foreign, locked, left := false, false, false
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == manifestName:
+		case name == ManifestFile:
 			return nil
 		case name == lockName:
 			locked = true
@@ -160,9 +161,9 @@ func (d *Data) refuse(mode Mode) error {
 	}
 	switch {
 	case foreign || left && !locked:
-		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, manifestName)
+		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, ManifestFile)
 	case left && mode != Overwrite:
-		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, manifestName, anew)
+		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, ManifestFile, anew)
 	case mode == Resume:
 		return fmt.Errorf("nothing to resume in %s: leave --resume out", d.Path)
 	}
@@ -205,7 +206,7 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// It may replace that of a run of many hours: the new one must be there before the
 	// old one goes.
-	err = replace(d.FS, d.Dir(manifestName), text, d.syncs.FS.Sync)
+	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.FS.Sync)
 	if err == nil {
 		err = d.FS.Sync(d.Path)
 	}

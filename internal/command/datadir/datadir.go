@@ -61,6 +61,9 @@ func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *
 		return err
 	}
 	defer place.Close()
+	if err := Absent(place, c.String("data")); err != nil {
+		return err
+	}
 	t, err := table.Open(place.FS, place.Path, games.Parse)
 	if err != nil {
 		return err

@@ -1,0 +1,224 @@
+package driver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// words are the results in words of programs, and of the player who asks.
+var words = [...]struct{ one, you, now string }{
+	game.Draws: {"draw", "draw: play need never end", ""},
+	game.Loses: {"lose", "you lose", "you have lost"},
+	game.Wins:  {"win", "you win", "you have won"},
+	game.Ties:  {"tie", "you tie", "a tie"},
+}
+
+// String is the worth in words of the player who asks: "you win in 7".
+func (w worth) String() string {
+	if w.result == game.Draws {
+		return words[w.result].you
+	}
+	return fmt.Sprintf("%s in %d", words[w.result].you, w.remoteness)
+}
+
+// textAnswers writes answers for people.
+type textAnswers struct {
+	g       game.Game
+	colours bool
+}
+
+// The colours of results on a terminal.
+var colours = [...]string{game.Draws: "33", game.Loses: "31", game.Wins: "32", game.Ties: "33"}
+
+// coloursOf reports whether a stream is a terminal, and colours are wanted on it.
+func coloursOf(out io.Writer) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && command.IsTerminal(out)
+}
+
+// paint colours a text as a result is.
+func (t *textAnswers) paint(r game.Result, text string) string {
+	if !t.colours {
+		return text
+	}
+	return "\x1b[" + colours[r] + "m" + text + "\x1b[0m"
+}
+
+// write writes the board, what it is worth, and the moves: those that are worth as much
+// in one line.
+func (t *textAnswers) write(out io.Writer, a *answer) error {
+	values := t.g.Values()
+	fmt.Fprint(out, marked(t.g, a.Asked))
+	switch {
+	case len(a.moves) > 0:
+		fmt.Fprintf(out, "%s: %s\n", command.Heading(t.g, a.Position), t.paint(a.value.result, a.value.String()))
+	case values.OfMover:
+		fmt.Fprintf(out, "%s: %s\n", command.Heading(t.g, a.Position), t.paint(a.value.result, words[a.value.result].now))
+	default:
+		fmt.Fprintf(out, "%q is finished: %s\n", a.text, t.paint(a.value.result, values.Word(t.g.Primitive(a.Position).Outcome())))
+	}
+	for i := 0; i < len(a.moves); {
+		equal, names := a.moves[i].worth, []string(nil)
+		mark := " "
+		if i == 0 {
+			mark = "*" // the best
+		}
+		for ; i < len(a.moves) && a.moves[i].worth == equal; i++ {
+			names = append(names, a.moves[i].name)
+		}
+		said := equal.String()
+		if equal.remoteness == 1 && equal.result != game.Draws {
+			said = words[equal.result].you + " at once"
+		}
+		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.result, said))
+	}
+	if len(a.line) > 0 {
+		more := ""
+		if a.value.result == game.Draws {
+			more = " …"
+		}
+		fmt.Fprintf(out, "best play: %s%s\n", strings.Join(a.line, " "), more)
+	}
+	for _, p := range a.parents {
+		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.worth)
+	}
+	return nil
+}
+
+// marked is the picture of a position, with what the last move has laid marked.
+func marked(g game.Game, a command.Asked) game.Picture {
+	picture := g.Picture(a.Position)
+	if a.Moved {
+		markChanges(picture, g.Picture(a.Before))
+	}
+	return picture
+}
+
+// mostMarked is how many squares a move may change that are marked: of one that sows
+// stones all round the board nobody would see which it was.
+const mostMarked = 2
+
+// markChanges marks where something lies in a picture that did not in the one before.
+func markChanges(now, before game.Picture) {
+	var changed []*game.Square
+	for y, row := range now.Rows {
+		for x := range row {
+			if s := &row[x]; *s != before.Rows[y][x] {
+				changed = append(changed, s)
+			}
+		}
+	}
+	if len(changed) > mostMarked {
+		return
+	}
+	for _, s := range changed {
+		s.Marked = s.Text != "."
+	}
+}
+
+// An answerJSON is an answer for programs.
+type answerJSON struct {
+	Input     string        `json:"input"`
+	Position  string        `json:"position"`
+	Hash      game.Position `json:"hash"`
+	worthJSON               // of the player to move
+	Moves     []choiceJSON  `json:"moves"`
+	Line      []string      `json:"line,omitempty"`
+	Parents   []parentJSON  `json:"parents,omitempty"`
+}
+
+type worthJSON struct {
+	Value      string `json:"value"`
+	Remoteness *int   `json:"remoteness,omitempty"` // a draw has none
+}
+
+type choiceJSON struct {
+	Move string `json:"move"`
+	worthJSON
+}
+
+type parentJSON struct {
+	Position string        `json:"position"`
+	Hash     game.Position `json:"hash"`
+	Move     string        `json:"move"`
+	worthJSON
+}
+
+func (w worth) json() worthJSON {
+	if w.result == game.Draws {
+		return worthJSON{Value: words[w.result].one}
+	}
+	return worthJSON{words[w.result].one, &w.remoteness}
+}
+
+// writeJSON writes an answer as a line of JSON.
+func writeJSON(out io.Writer, a *answer) error {
+	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, worthJSON: a.value.json(), Moves: []choiceJSON{}, Line: a.line}
+	for _, m := range a.moves {
+		j.Moves = append(j.Moves, choiceJSON{m.name, m.json()})
+	}
+	for _, p := range a.parents {
+		j.Parents = append(j.Parents, parentJSON{p.text, p.position, p.move, p.json()})
+	}
+	return json.NewEncoder(out).Encode(j)
+}
+
+// refuseJSON writes why there is no answer, as a line of JSON.
+func refuseJSON(out io.Writer, input string, why error) error {
+	return json.NewEncoder(out).Encode(struct {
+		Input string `json:"input"`
+		Error string `json:"error"`
+	}{input, why.Error()})
+}
+
+// unTab keeps a field in its line.
+var unTab = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`)
+
+// writeTSV writes an answer as fields between tabs.
+func (l *looker) writeTSV(out io.Writer, a *answer) error {
+	fields := []string{unTab.Replace(a.Text), a.text, fmt.Sprint(a.Position), words[a.value.result].one, a.value.number()}
+	var moves, parents []string
+	for _, m := range a.moves {
+		moves = append(moves, m.name+":"+m.fields())
+	}
+	for _, p := range a.parents {
+		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, p.fields()))
+	}
+	fields = append(fields, strings.Join(moves, " "))
+	if l.line {
+		fields = append(fields, strings.Join(a.line, " "))
+	}
+	if l.parents {
+		fields = append(fields, strings.Join(parents, " "))
+	}
+	_, err := fmt.Fprintln(out, strings.Join(fields, "\t"))
+	return err
+}
+
+// refuseTSV writes why there is no answer as the last field.
+func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
+	empty := 6
+	for _, wanted := range []bool{l.line, l.parents} {
+		if wanted {
+			empty++
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s%s%s\n", unTab.Replace(input), strings.Repeat("\t", empty), unTab.Replace(why.Error()))
+	return err
+}
+
+// number is the number of moves to the end; a draw has none.
+func (w worth) number() string {
+	if w.result == game.Draws {
+		return ""
+	}
+	return fmt.Sprint(w.remoteness)
+}
+
+// fields are value and remoteness, a colon between them: "win:3", "draw:".
+func (w worth) fields() string { return words[w.result].one + ":" + w.number() }

@@ -1,0 +1,423 @@
+package driver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
+)
+
+func compareCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "whether two results are the same; if not, the first position in which they differ",
+		UsageText: "driver compare [--game SPEC] A B",
+		Description: "A and B are solved data directories, their tables, directories or files of text as in DIR/final (- is\n" +
+			"stdin), or of a tier's records. Lines of text may come in any order; they are held in memory. The exit status\n" +
+			"is 1 if they differ.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it, \"connectn width=3 height=3 connect=3\""},
+		},
+		Action: func(c *cli.Context) error { return compare(c, games) },
+	}
+}
+
+// compare is driver compare.
+func compare(c *cli.Context, games game.Kinds) error {
+	if err := command.NoLateFlags(c, "what is compared"); err != nil {
+		return err
+	}
+	if c.Args().Len() != 2 {
+		return command.Usagef("expected two results, found %d", c.Args().Len())
+	}
+	var g game.Game
+	if c.IsSet("game") {
+		var err error
+		if g, err = games.Parse(c.String("game")); err != nil {
+			return command.Usagef("--game: %w", err)
+		}
+	}
+	var sides [2]*side
+	for i, name := range c.Args().Slice() {
+		s, err := openSide(games, name, c.App.Reader)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		sides[i] = s
+		switch {
+		case s.g == nil:
+		case g == nil:
+			g = s.g
+		case g.Spec() != s.g.Spec():
+			return fmt.Errorf("%s is of another game: expected %q, found %q", name, g.Spec(), s.g.Spec())
+		}
+	}
+	if g == nil {
+		return command.Usagef("nothing tells of which game these texts are: --game says it")
+	}
+	d := &difference{g: g, names: [2]string{sides[0].name, sides[1].name}}
+	if err := d.find(sides); err != nil {
+		return err
+	}
+	return d.print(c.App.Writer)
+}
+
+// A side is one of two results: a table, or text.
+type side struct {
+	name  string
+	g     game.Game    // nil: it does not tell
+	table *table.Table // nil: it is text
+	place *filesys.Place
+	files []string  // of text
+	stdin io.Reader // of text, if it is that
+}
+
+func (s *side) close() {
+	if s.table != nil {
+		s.table.Close()
+	}
+	if s.place != nil {
+		s.place.Close()
+	}
+}
+
+// openSide finds out what a name means.
+func openSide(games game.Kinds, name string, stdin io.Reader) (_ *side, err error) {
+	s := &side{name: name}
+	if name == "-" {
+		s.name, s.stdin = "stdin", stdin
+		return s, nil
+	}
+	if s.place, err = datadir.OpenDir("data", name); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	dir := s.place.Path
+	info, err := s.place.FS.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		s.files = []string{dir}
+		return s, nil
+	}
+	data := dir
+	if path.Base(dir) == table.Dir {
+		data = path.Dir(dir)
+	}
+	if _, missing := s.place.FS.Stat(path.Join(data, table.Dir)); missing == nil {
+		if s.table, err = table.Open(s.place.FS, data, games.Parse); err != nil {
+			return nil, err
+		}
+		s.g = s.table.Game()
+		return s, nil
+	}
+	return s, s.openText(games, dir)
+}
+
+// openText looks for the parts of a directory of text.
+func (s *side) openText(games game.Kinds, dir string) error {
+	spec := ""
+	if seal, err := store.ReadSeal(s.place.FS, dir); err == nil && seal != nil {
+		if s.g, err = games.Parse(seal.Game); err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		spec = seal.Game
+	}
+	var err error
+	if s.files, err = jobdir.Parts(s.place.FS, dir, spec); err != nil {
+		return err
+	}
+	if len(s.files) == 0 {
+		return fmt.Errorf("%s: neither a table nor parts of text are in it", s.name)
+	}
+	for _, name := range s.files {
+		if !jobdir.IsText(name) {
+			return fmt.Errorf("%s: it is packed, and only text and tables can be compared", name)
+		}
+	}
+	return nil
+}
+
+// A valued position is one of a result.
+type valued struct {
+	position game.Position
+	value    game.Value
+}
+
+// lines reads the text, and sorts it by position; one that comes twice is an error.
+func (s *side) lines(g game.Game) (all []valued, err error) {
+	add := func(in io.Reader, source string) error {
+		r := streamfmt.NewLineReader(in, source)
+		return r.Each(func(line []byte) error {
+			v, err := parseLine(g, strings.TrimSuffix(string(line), "\r"))
+			if err != nil {
+				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
+			}
+			all = append(all, v)
+			return nil
+		})
+	}
+	if s.stdin != nil {
+		err = add(s.stdin, s.name)
+	}
+	for _, name := range s.files {
+		if err == nil {
+			err = s.file(name, add)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	order := func(a, b valued) int { return cmp.Compare(a.position, b.position) }
+	if !slices.IsSortedFunc(all, order) {
+		slices.SortFunc(all, order)
+	}
+	for i := range all[:max(0, len(all)-1)] {
+		if p := all[i].position; p == all[i+1].position {
+			return nil, fmt.Errorf("%s: '%s' is there twice", s.name, g.AppendText(nil, p))
+		}
+	}
+	return all, nil
+}
+
+func (s *side) file(name string, add func(io.Reader, string) error) error {
+	f, err := s.place.FS.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return add(io.NewSectionReader(f, 0, math.MaxInt64), name)
+}
+
+// parseLine reads a line of final, or of a tier's directory, with its value.
+func parseLine(g game.Game, line string) (v valued, err error) {
+	a, err := command.ParseAsked(g, line, command.FromFinal)
+	if err != nil {
+		return v, err
+	}
+	v.position = a.Position
+	fields := strings.Split(line, "\t")
+	if len(fields) < 2 {
+		return v, errors.New("it has no value")
+	}
+	word, remoteness := fields[1], 0
+	if len(fields) == 3 && fields[2] != "" {
+		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {
+			return v, fmt.Errorf("%q is no number of moves", fields[2])
+		}
+	}
+	for _, result := range []game.Result{game.Draws, game.Loses, game.Wins, game.Ties} {
+		if word == result.String() {
+			v.value = result.In(remoteness)
+			return v, nil
+		}
+	}
+	n, err := strconv.ParseUint(word, 10, 16)
+	if err != nil {
+		return v, fmt.Errorf("%q is no value", word)
+	}
+	v.value = game.Value(n)
+	return v, nil
+}
+
+// A difference is in what two results differ.
+type difference struct {
+	g       game.Game
+	names   [2]string
+	all     [2]uint64 // positions of each
+	alone   [2]uint64 // that the other has not
+	unequal uint64    // whose values differ
+	first   valuedTwice
+	any     bool
+}
+
+// A valuedTwice is a position of one or both of two results.
+type valuedTwice struct {
+	position game.Position
+	values   [2]game.Value
+	there    [2]bool
+}
+
+// add counts a position. Of those that differ the first, by tier and key, is kept.
+func (d *difference) add(at valuedTwice) {
+	for i, there := range at.there {
+		switch {
+		case there:
+			d.all[i]++
+		default:
+			d.alone[1-i]++
+		}
+	}
+	switch {
+	case at.there == [2]bool{true, true} && at.values[0] == at.values[1]:
+		return
+	case at.there == [2]bool{true, true}:
+		d.unequal++
+	}
+	if !d.any || d.before(at.position, d.first.position) {
+		d.first, d.any = at, true
+	}
+}
+
+// before is the order of tiers and keys.
+func (d *difference) before(p, q game.Position) bool {
+	if a, ok := d.g.(game.Acyclic); ok && a.Tier(p) != a.Tier(q) {
+		return a.Tier(p) < a.Tier(q)
+	}
+	return p < q
+}
+
+// find counts. Tables are read side by side; of texts, one is held in memory, and the
+// other result is looked up in it.
+func (d *difference) find(sides [2]*side) error {
+	if sides[0].table != nil && sides[1].table != nil {
+		return d.merge(positions(sides[0].table, false), positions(sides[1].table, false))
+	}
+	held := 0
+	if sides[0].table != nil {
+		held = 1
+	}
+	lines, err := sides[held].lines(d.g)
+	if err != nil {
+		return err
+	}
+	other := sides[1-held]
+	if other.table == nil {
+		more, err := other.lines(d.g)
+		if err != nil {
+			return err
+		}
+		return d.against(held, lines, seqOf(more))
+	}
+	return d.against(held, lines, positions(other.table, true))
+}
+
+// positions are those of a table, or only those that have lines in final.
+func positions(t *table.Table, listed bool) iter.Seq2[valued, error] {
+	return func(yield func(valued, error) bool) {
+		scan, err := t.Scan(func(int) bool { return true })
+		if err != nil {
+			yield(valued{}, err)
+			return
+		}
+		for b, err := range scan.Batches() {
+			if err != nil {
+				yield(valued{}, err)
+				return
+			}
+			for i, p := range b.Positions {
+				if (!listed || game.Listed(t.Game(), p)) && !yield(valued{p, b.Values[i]}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func seqOf(all []valued) iter.Seq2[valued, error] {
+	return func(yield func(valued, error) bool) {
+		for _, v := range all {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// against looks the positions of one result up in the lines of the other, which is number
+// held.
+func (d *difference) against(held int, lines []valued, other iter.Seq2[valued, error]) error {
+	seen := make([]bool, len(lines))
+	for v, err := range other {
+		if err != nil {
+			return err
+		}
+		at := valuedTwice{position: v.position}
+		at.values[1-held], at.there[1-held] = v.value, true
+		i, ok := slices.BinarySearchFunc(lines, v.position, func(l valued, p game.Position) int { return cmp.Compare(l.position, p) })
+		if ok {
+			seen[i] = true
+			at.values[held], at.there[held] = lines[i].value, true
+		}
+		d.add(at)
+	}
+	for i, v := range lines {
+		if !seen[i] {
+			at := valuedTwice{position: v.position}
+			at.values[held], at.there[held] = v.value, true
+			d.add(at)
+		}
+	}
+	return nil
+}
+
+// merge goes through two results in the order of tiers and keys.
+func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
+	next, stop := iter.Pull2(b)
+	defer stop()
+	w, err, more := next()
+	for v, failed := range a {
+		if failed != nil {
+			return failed
+		}
+		for ; more && err == nil && d.before(w.position, v.position); w, err, more = next() {
+			d.add(valuedTwice{w.position, [2]game.Value{0, w.value}, [2]bool{false, true}})
+		}
+		if err != nil {
+			return err
+		}
+		if more && w.position == v.position {
+			d.add(valuedTwice{v.position, [2]game.Value{v.value, w.value}, [2]bool{true, true}})
+			w, err, more = next()
+		} else {
+			d.add(valuedTwice{v.position, [2]game.Value{v.value, 0}, [2]bool{true, false}})
+		}
+	}
+	for ; more && err == nil; w, err, more = next() {
+		d.add(valuedTwice{w.position, [2]game.Value{0, w.value}, [2]bool{false, true}})
+	}
+	return err
+}
+
+// print says it in words.
+func (d *difference) print(out io.Writer) error {
+	if !d.any {
+		_, err := fmt.Fprintf(out, "%s and %s are the same: %d positions\n", d.names[0], d.names[1], d.all[0])
+		return err
+	}
+	for i, name := range d.names {
+		fmt.Fprintf(out, "%s: %d positions, %d of them nowhere else\n", name, d.all[i], d.alone[i])
+	}
+	fmt.Fprintf(out, "other values: %d\n\nthe first that differs:\n%s%s\n", d.unequal, d.g.Picture(d.first.position), command.Heading(d.g, d.first.position))
+	for i, name := range d.names {
+		if d.first.there[i] {
+			fmt.Fprintf(out, "  %s: %s (%d)\n", name, d.g.Values().Text(d.first.values[i]), d.first.values[i])
+		} else {
+			fmt.Fprintf(out, "  %s: not there\n", name)
+		}
+	}
+	return command.ErrTold
+}

@@ -1,0 +1,482 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/table"
+)
+
+func exportCommand(games game.Kinds) *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "the positions of a table, all or some, a line each",
+		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N]",
+		Description: "Each line is a position: board, hash, outcome, and remoteness (moves to the end; a draw has none), in the\n" +
+			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.",
+		Flags: []cli.Flag{
+			datadir.Flag(),
+			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
+			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
+			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
+			&cli.StringFlag{Name: "remoteness", Usage: "of positions that are `N` moves from the end alone"},
+			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, each as likely"},
+			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "another each time"},
+			&cli.BoolFlag{Name: "header", Usage: "begin with the names of the fields (--header=false: do not)", Value: true},
+		},
+		Action: func(c *cli.Context) error { return export(c, games) },
+	}
+}
+
+// mostSample is how many positions a sample may have: they are kept in memory, by each
+// worker.
+const mostSample = 10_000_000
+
+// export is driver export.
+func export(c *cli.Context, games game.Kinds) error {
+	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
+		return err
+	}
+	if n := c.Uint64("sample"); c.IsSet("sample") && (n == 0 || n > mostSample) {
+		return command.Usagef("--sample %d: expected 1 to %d positions", n, mostSample)
+	}
+	if c.IsSet("seed") && !c.IsSet("sample") {
+		return command.Usagef("--seed is that of the positions of --sample N, which is missing")
+	}
+	form, ok := exportForms[c.String("format")]
+	if !ok {
+		return command.Usagef("--format %q: expected tsv, csv or jsonl", c.String("format"))
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
+		w, err := wantedOf(c, t)
+		if err != nil {
+			return err
+		}
+		scan, err := t.Scan(w.tier.has)
+		if err != nil {
+			return err
+		}
+		x := &exporter{g: t.Game(), form: form, wanted: w, scan: scan, out: c.App.Writer}
+		if c.Bool("header") && form.header != "" {
+			if _, err := io.WriteString(x.out, form.header); err != nil {
+				return err
+			}
+		}
+		if c.IsSet("sample") {
+			seed := c.Uint64("seed")
+			if !c.IsSet("seed") {
+				seed = rand.Uint64()
+			}
+			err = x.sample(ctx, int(c.Uint64("sample")), seed)
+		} else {
+			err = x.all(ctx)
+		}
+		if errors.Is(err, context.Canceled) {
+			return command.ErrInterrupted
+		}
+		return err
+	})
+}
+
+// A span is numbers from first to last.
+type span struct{ first, last int }
+
+func (s span) has(n int) bool { return n >= s.first && n <= s.last }
+
+// spanOf reads a flag that is a number or two; all, if it is not given.
+func spanOf(c *cli.Context, name string, all span) (span, error) {
+	if !c.IsSet(name) {
+		return all, nil
+	}
+	first, last, two := strings.Cut(c.String(name), "-")
+	if !two {
+		last = first
+	}
+	a, err := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(last)
+	if err != nil || err2 != nil || a > b || a < all.first || b > all.last {
+		return span{}, command.Usagef("--%s %q: expected a number from %d to %d, or two with - between them", name, c.String(name), all.first, all.last)
+	}
+	return span{a, b}, nil
+}
+
+// wanted is which positions are.
+type wanted struct {
+	tier       span
+	remoteness span
+	decided    bool // no draws
+	outcome    func(game.Value) bool
+}
+
+func (w *wanted) value(v game.Value) bool {
+	if !v.Valid() {
+		return !w.decided && w.outcome(v)
+	}
+	return w.remoteness.has(v.Remoteness()) && w.outcome(v)
+}
+
+// wantedOf reads the filters of a command line.
+func wantedOf(c *cli.Context, t *table.Table) (w wanted, err error) {
+	g := t.Game()
+	if _, ok := g.(game.Acyclic); !ok && c.IsSet("tier") {
+		return w, command.Usagef("--tier: %s has none", g.Spec())
+	}
+	if w.tier, err = spanOf(c, "tier", span{0, t.Tiers()}); err != nil {
+		return w, err
+	}
+	w.decided = c.IsSet("remoteness")
+	if w.remoteness, err = spanOf(c, "remoteness", span{0, game.MaxRemoteness}); err != nil {
+		return w, err
+	}
+	w.outcome, err = outcomeOf(g, c.String("value"))
+	return w, err
+}
+
+// outcomeOf is which values a word means: any if there is none.
+func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
+	if word == "" {
+		return func(game.Value) bool { return true }, nil
+	}
+	if n, err := strconv.ParseUint(word, 0, 16); err == nil {
+		return func(v game.Value) bool { return uint64(v) == n }, nil
+	}
+	values, can := g.Values(), []string(nil)
+	for _, o := range []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.Undecided} {
+		names := []string{values.Word(o)}
+		switch {
+		case o == game.Undecided && !values.OfMover:
+			continue
+		case o != game.Tie && !values.OfMover:
+			names = append(names, values.Players[game.FirstWins-o])
+		}
+		for _, name := range names {
+			if strings.EqualFold(word, name) {
+				return func(v game.Value) bool { return v.Outcome() == o }, nil
+			}
+		}
+		can = append(can, strconv.Quote(names[len(names)-1]))
+	}
+	return nil, command.Usagef("--value %q: expected %s, or a value byte", word, strings.Join(can, ", "))
+}
+
+// An exportForm is how a position is written: what stands before its board, between that
+// and the hash, and after the hash, by the value.
+type exportForm struct {
+	header         string
+	before, middle string
+	board          func(dst []byte, from int) []byte // mends dst[from:], the board
+	after          func(outcome, remoteness string) string
+}
+
+var exportForms = map[string]exportForm{
+	"tsv": {
+		header: "board\thash\toutcome\tremoteness\n", middle: "\t",
+		after: func(outcome, remoteness string) string { return "\t" + outcome + "\t" + remoteness + "\n" },
+	},
+	"csv": {
+		header: "board,hash,outcome,remoteness\n", middle: ",", board: quoteCSV,
+		after: func(outcome, remoteness string) string {
+			return "," + string(quoteCSV([]byte(outcome), 0)) + "," + remoteness + "\n"
+		},
+	},
+	"jsonl": {
+		before: `{"board":`, middle: `,"hash":`, board: quoteJSON,
+		after: func(outcome, remoteness string) string {
+			if remoteness != "" {
+				remoteness = `,"remoteness":` + remoteness
+			}
+			return `,"outcome":` + string(quoteJSON([]byte(outcome), 0)) + remoteness + "}\n"
+		},
+	},
+}
+
+// quoteCSV puts a field in quotes if it has to be.
+func quoteCSV(dst []byte, from int) []byte {
+	field := dst[from:]
+	if bytes.IndexByte(field, ',') < 0 && bytes.IndexByte(field, '"') < 0 {
+		return dst
+	}
+	quoted := `"` + strings.ReplaceAll(string(field), `"`, `""`) + `"`
+	return append(dst[:from], quoted...)
+}
+
+// quoteJSON makes a string of JSON; boards are one line of text without quotes.
+func quoteJSON(dst []byte, from int) []byte {
+	if bytes.IndexByte(dst[from:], '\\') >= 0 {
+		dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{'\\'}, []byte(`\\`))...)
+	}
+	dst = append(dst, '"', '"')
+	copy(dst[from+1:], dst[from:len(dst)-2])
+	dst[from] = '"'
+	return dst
+}
+
+// An exporter writes positions of a table.
+type exporter struct {
+	g      game.Game
+	form   exportForm
+	wanted wanted
+	scan   *table.Scan
+	out    io.Writer
+}
+
+// A liner appends lines of positions. It is one worker's.
+type liner struct {
+	*exporter
+	ends map[game.Value]string
+	last game.Value // of which end is
+	end  string
+}
+
+func (x *exporter) liner() *liner {
+	return &liner{exporter: x, ends: make(map[game.Value]string), last: ^game.Value(0)}
+}
+
+// append appends the line of a position.
+func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
+	dst = append(dst, l.form.before...)
+	from := len(dst)
+	dst = l.g.AppendText(dst, p)
+	if l.form.board != nil {
+		dst = l.form.board(dst, from)
+	}
+	dst = strconv.AppendUint(append(dst, l.form.middle...), p, 10)
+	if v != l.last {
+		l.last, l.end = v, l.endOf(v)
+	}
+	return append(dst, l.end...)
+}
+
+// endOf is what follows the hash.
+func (l *liner) endOf(v game.Value) string {
+	end, ok := l.ends[v]
+	if !ok {
+		remoteness := ""
+		if v.Valid() {
+			remoteness = strconv.Itoa(v.Remoteness())
+		}
+		end = l.form.after(l.g.Values().Word(v.Outcome()), remoteness)
+		l.ends[v] = end
+	}
+	return end
+}
+
+const (
+	// exportBatches is how many batches a worker takes at a time.
+	exportBatches = 8
+	// exportPiece is how many bytes of lines are written at a time.
+	exportPiece = 256 << 10
+	// exportAhead is how many of those a worker may have written before their turn comes.
+	exportAhead = 16
+)
+
+// all writes every position that is wanted. The workers' lines come out in the order of
+// the table: each share of it has a channel, and those are emptied one after the other.
+func (x *exporter) all(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	free := sync.Pool{New: func() any { return new([]byte) }}
+	shares := make(chan chan *[]byte, 2*runtime.GOMAXPROCS(0)) // in their order
+	var claim sync.Mutex
+	next := 0
+	// take is the next share: its first batch, and the channel for its lines.
+	take := func() (first int, lines chan *[]byte, ok bool) {
+		claim.Lock()
+		defer claim.Unlock()
+		if next >= x.scan.Len() {
+			return 0, nil, false
+		}
+		first, lines = next, make(chan *[]byte, exportAhead)
+		select {
+		case shares <- lines:
+			next += exportBatches
+			return first, lines, true
+		case <-ctx.Done():
+			return 0, nil, false
+		}
+	}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			r, l, b := x.scan.Reader(), x.liner(), new(table.Batch)
+			for {
+				first, lines, ok := take()
+				if !ok {
+					return
+				}
+				err := x.share(ctx, r, l, b, first, lines, &free)
+				close(lines)
+				if err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(shares)
+	}()
+	for lines := range shares {
+		for piece := range lines {
+			if context.Cause(ctx) == nil {
+				if _, err := x.out.Write(*piece); err != nil {
+					cancel(err)
+				}
+			}
+			free.Put(piece)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// share writes the batches of a share.
+func (x *exporter) share(ctx context.Context, r *table.ScanReader, l *liner, b *table.Batch, first int, lines chan<- *[]byte, free *sync.Pool) error {
+	piece := free.Get().(*[]byte)
+	*piece = (*piece)[:0]
+	send := func() error {
+		select {
+		case lines <- piece:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for i := first; i < min(first+exportBatches, x.scan.Len()); i++ {
+		if err := r.Read(i, b); err != nil {
+			return err
+		}
+		for j, p := range b.Positions {
+			if !x.wanted.value(b.Values[j]) {
+				continue
+			}
+			*piece = l.append(*piece, p, b.Values[j])
+			if len(*piece) >= exportPiece {
+				if err := send(); err != nil {
+					return err
+				}
+				piece = free.Get().(*[]byte)
+				*piece = (*piece)[:0]
+			}
+		}
+	}
+	return send()
+}
+
+// A picked position is one of a sample.
+type picked struct {
+	order    uint64 // the sample has those with the least
+	tier     int
+	position game.Position
+	value    game.Value
+}
+
+// picks is a heap, the greatest order on top.
+type picks []picked
+
+func (h picks) Len() int           { return len(h) }
+func (h picks) Less(i, j int) bool { return h[i].order > h[j].order }
+func (h picks) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *picks) Push(x any)        { *h = append(*h, x.(picked)) }
+func (h *picks) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// add takes a position in, if it is among the n with the least order.
+func (h *picks) add(n int, p picked) {
+	switch {
+	case len(*h) < n:
+		heap.Push(h, p)
+	case p.order < (*h)[0].order:
+		(*h)[0] = p
+		heap.Fix(h, 0)
+	}
+}
+
+// shuffled is a number that looks like a random one, another for each position, and
+// others by another seed: the finisher of SplitMix64, which is a bijection.
+func shuffled(p game.Position, seed uint64) uint64 {
+	z := p + seed*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// sample writes n of the positions that are wanted, all if there are no more: those to
+// which the seed gives the least numbers.
+func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
+	var mu sync.Mutex
+	next, all := 0, picks(nil)
+	var failed error
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			r, b, own := x.scan.Reader(), new(table.Batch), picks(nil)
+			err := func() error {
+				for {
+					mu.Lock()
+					i := next
+					next++
+					mu.Unlock()
+					if i >= x.scan.Len() {
+						return nil
+					}
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					if err := r.Read(i, b); err != nil {
+						return err
+					}
+					for j, p := range b.Positions {
+						if v := b.Values[j]; x.wanted.value(v) {
+							own.add(n, picked{shuffled(p, seed), b.Tier, p, v})
+						}
+					}
+				}
+			}()
+			mu.Lock()
+			defer mu.Unlock()
+			failed = cmp.Or(failed, err)
+			for _, p := range own {
+				all.add(n, p)
+			}
+		})
+	}
+	workers.Wait()
+	if failed != nil {
+		return failed
+	}
+	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
+	var lines []byte
+	l := x.liner()
+	for _, p := range all {
+		if lines = l.append(lines, p.position, p.value); len(lines) >= exportPiece {
+			if _, err := x.out.Write(lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+	}
+	_, err := x.out.Write(lines)
+	return err
+}

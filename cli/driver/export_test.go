@@ -1,0 +1,136 @@
+package driver
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// What is exported of every kind of game is what look-ups say, in all forms, with all
+// filters; nothing is missing.
+func TestExport(t *testing.T) {
+	for name, dir := range solved(t) {
+		tab, err := table.Open(store.Local{}, dir, some().Parse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		g := tab.Game()
+		all, err := tab.Positions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tsv := strings.Split(runs(t, "export --data "+dir), "\n")
+		if uint64(len(tsv)) != all+2 || tsv[0] != "board\thash\toutcome\tremoteness" {
+			t.Errorf("%s: %d lines, the first %q, want a header and %d", name, len(tsv)-1, tsv[0], all)
+		}
+		fields, err := csv.NewReader(strings.NewReader(runs(t, "export --format csv --data "+dir))).ReadAll()
+		if err != nil || len(fields) != len(tsv)-1 {
+			t.Fatalf("%s: %d lines of CSV, %v", name, len(fields), err)
+		}
+		jsonl := strings.Split(runs(t, "export --format jsonl --data "+dir), "\n")
+		ofValue := make(map[string]int)
+		for i, line := range tsv[1 : len(tsv)-1] {
+			words := strings.Split(line, "\t")
+			p, err := g.Parse(words[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, ok, err := tab.Lookup(p)
+			remoteness := fmt.Sprint(v.Remoteness())
+			if !v.Valid() {
+				remoteness = ""
+			}
+			if want := fmt.Sprintf("%s\t%d\t%s\t%s", g.AppendText(nil, p), p, g.Values().Word(v.Outcome()), remoteness); !ok || err != nil || line != want {
+				t.Errorf("%s: %q, want %q (%v)", name, line, want, err)
+			}
+			if got := strings.Join(fields[i+1], "\t"); got != line {
+				t.Errorf("%s: CSV %q, want %q", name, got, line)
+			}
+			var j struct {
+				Board, Outcome string
+				Hash           game.Position
+				Remoteness     *int
+			}
+			if err := json.Unmarshal([]byte(jsonl[i]), &j); err != nil || j.Board != words[0] || j.Hash != p || j.Outcome != words[2] || (j.Remoteness == nil) == v.Valid() {
+				t.Errorf("%s: JSON %s, %v, want %q", name, jsonl[i], err, line)
+			}
+			ofValue[words[2]+"\t"+words[3]]++
+		}
+		for value, n := range ofValue {
+			outcome, remoteness, _ := strings.Cut(value, "\t")
+			words := []string{"driver", "export", "--header=false", "--data", dir, "--value", outcome}
+			if remoteness != "" {
+				words = append(words, "--remoteness", remoteness)
+			}
+			var out, errs strings.Builder
+			if status := Run(some(), words, nil, &out, &errs); status != 0 || strings.Count(out.String(), "\n") != n || strings.Count(out.String(), value+"\n") != n {
+				t.Errorf("%s: %s: status %d, %s, want %d lines, found %s", name, value, status, &errs, n, &out)
+			}
+		}
+	}
+}
+
+// A sample has each position as often as another, within what chance makes of it.
+func TestSample(t *testing.T) {
+	dir := solved(t)["mnk"]
+	count := make(map[string]int)
+	const times, of = 300, 10
+	all := strings.Count(runs(t, "export --header=false --data "+dir), "\n")
+	for seed := range times {
+		said := runs(t, fmt.Sprintf("export --header=false --sample %d --seed %d --data %s", of, seed, dir))
+		lines := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
+		if len(lines) != of {
+			t.Fatalf("%d positions, want %d", len(lines), of)
+		}
+		for _, line := range lines {
+			count[line]++
+		}
+	}
+	mean := times * of / all
+	for line, n := range count {
+		if n < mean/2 || n > 2*mean {
+			t.Errorf("%s: %d times, the mean is %d", line, n, mean)
+		}
+	}
+	if len(count) != all {
+		t.Errorf("%d of %d positions", len(count), all)
+	}
+}
+
+// Whatever a line of text is, it is read or refused; what is read is a position, and its
+// own line is read the same.
+func FuzzParseLine(f *testing.F) {
+	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {
+		f.Add(line)
+	}
+	var games []game.Game
+	for _, spec := range []string{"connectn width=2 height=2 connect=2", "quickcross width=3 height=3 connect=3", "mnk width=2 height=2 connect=2"} {
+		g, err := some().Parse(spec)
+		if err != nil {
+			f.Fatal(err)
+		}
+		games = append(games, g)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, g := range games {
+			v, err := parseLine(g, line)
+			if err != nil {
+				continue
+			}
+			if err := g.Check(v.position); err != nil {
+				t.Errorf("%s, %q: %v", g.Spec(), line, err)
+			}
+			again, err := parseLine(g, fmt.Sprintf("'%s'\t%d", g.AppendText(nil, v.position), v.value))
+			if err != nil || again != v {
+				t.Errorf("%s, %q: %v, then %v, %v", g.Spec(), line, v, again, err)
+			}
+		}
+	})
+}

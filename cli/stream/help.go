@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/treereduce/treereduce/internal/step"
+)
+
+// A says is what the help tells of one side of a step: a sentence, and where lines of text
+// show it, lines in, the flags beside those of the board, and lines out. They are of
+// Connect N on 2×2, 2 in a row; those of passes of Quick Cross on 2×3, 2 in a row.
+type says struct {
+	sentence       string
+	in, flags, out string
+}
+
+// helpOf is the help of the map and the reduce of each step.
+var helpOf = map[string][2]says{
+	step.Init: {
+		{"Whatever comes in, the key of the position before the first move goes out.", "start", "", "00"},
+		{"Of the same key over and over, one line goes on: the first tier.", "00\n00", "", "00"},
+	},
+	step.Possible: {
+		{"Of each position of a tier go out those to which its moves lead; a finished one has none.", "00", "", "02\n10"},
+		{"Each position to which moves lead goes on once, with its value if it is finished.", "02\n02\n10", "", "02\n10"},
+	},
+	step.Solve: {
+		{"A position (parents, by --turn) goes on as it is; a child's value goes to all positions before it, after an m.", "02\n11\t6", "--turn O", "02\n10\tm6"},
+		{"Of what its moves are worth a position takes the best, a move more from the end; those that play cannot reach are left out.", "02\n02\tm6x2", "", "02\t10"},
+	},
+	step.Final: {
+		{"Positions with their values go on.", "02\t10", "", "02\t10"},
+		{"Each position becomes its board, in quotes.", "02\t10", "", "'  X '\t10"},
+	},
+	step.Create: {
+		{"As init, of a game whose moves go in circles.", "start", "", "000"},
+		{"The states begin: the position before the first move is there, and nothing else. It needs --output.", "", "", ""},
+	},
+	step.Mark: {
+		{"Of each position that is new go out those to which its moves lead.", "", "", ""},
+		{"What is heard of for the first time is new, and goes on; what is known is left out. It needs --states and --output.", "", "", ""},
+	},
+	step.Ties: {
+		{"As solve, of ties, which come when wins and losses have settled.", "", "", ""},
+		{"A position that has a tie and nothing better is one. It needs --states and --output.", "", "", ""},
+	},
+}
+
+// tab is how a tab is shown in the help, whose own tabs make columns.
+const tab = "⇥"
+
+// description is what the help says of one side of a step, named as the process was.
+func description(command, name string, reduces bool) string {
+	side := 0
+	if reduces {
+		side = 1
+	}
+	h := helpOf[name][side]
+	if h.out == "" {
+		return h.sentence
+	}
+	flags := "--width 2 --height 2 --connect 2"
+	if name == step.Create {
+		flags = "--game quickcross --width 2 --height 3 --connect 2"
+	}
+	if h.flags != "" {
+		flags += " " + h.flags
+	}
+	return fmt.Sprintf("%s\n\n$ printf '%s\\n' | %s %s\n%s", h.sentence, strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(h.in), command, flags, strings.ReplaceAll(h.out, "\t", tab))
+}

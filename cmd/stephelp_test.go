@@ -1,0 +1,44 @@
+package cmd_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/step"
+)
+
+// TestStepHelp runs the example that the help of a step shows, by whatever name the step
+// goes, and wants the lines that it shows.
+func TestStepHelp(t *testing.T) {
+	examples := 0
+	for _, name := range step.AllNames() {
+		for _, line := range []string{"mapper " + name, "reducer " + name, name + "_map", name + "_reduce"} {
+			status, help, stderr := ran(command(t.TempDir(), line+" --help"))
+			if status != 0 || !strings.Contains(help, "DESCRIPTION:") {
+				t.Errorf("%s --help: exit status %d, %s%s", line, status, help, stderr)
+			}
+			_, rest, ok := strings.Cut(help, "   $ ")
+			if !ok {
+				continue
+			}
+			examples++
+			shown, rest, _ := strings.Cut(rest, "\n")
+			want := ""
+			for out := range strings.Lines(rest) {
+				if strings.TrimSpace(out) == "" {
+					break
+				}
+				want += strings.ReplaceAll(strings.TrimPrefix(out, "   "), "⇥", "\t")
+			}
+			cmd := exec.Command("bash", "-o", "pipefail", "-c", "PATH="+bin+":$PATH; "+shown)
+			out, err := cmd.Output()
+			if err != nil || string(out) != want {
+				t.Errorf("%s: %s\nprints %q, %v, want %q", line, shown, out, err, want)
+			}
+		}
+	}
+	if examples != 18 {
+		t.Errorf("%d examples, want 18", examples)
+	}
+}

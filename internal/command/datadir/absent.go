@@ -1,0 +1,94 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Absent says why a data directory, which a command line calls name, has no table: its
+// name is another, or its run has not come so far, and then how it goes on. It is nil if
+// there is something, be it whole or not.
+func Absent(place *filesys.Place, name string) error {
+	if _, err := place.FS.Stat(path.Join(place.Path, table.Dir)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := place.FS.Stat(place.Path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such directory%s", name, likely(place, name))
+	}
+	m, err := store.ReadManifest(place.FS, place.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: it is no data directory, it has no %s%s", name, store.ManifestFile, likely(place, name))
+	}
+	if err != nil {
+		return nil // who opens the table says what is wrong
+	}
+	how := ""
+	if j, err := solve.ReadJournal(place.FS, place.Path); err == nil {
+		how = ": " + came(j)
+	}
+	return fmt.Errorf("%s: %s is not solved yet%s; go on with: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
+}
+
+// came is how far a run came, by its journal.
+func came(j *solve.Journal) string {
+	at := ""
+	if n := len(j.Jobs); n > 0 {
+		switch last := j.Jobs[n-1]; last.Step {
+		case step.Init, step.Possible:
+			at = fmt.Sprintf(" at tier %d", last.Tier)
+		case step.Mark:
+			at = fmt.Sprintf(" at pass %d", last.Tier)
+		default:
+			at = " after " + last.Job
+		}
+	}
+	switch j.State {
+	case solve.Running:
+		return "it is at work, or was killed" + at
+	case solve.Failed:
+		return "it failed" + at
+	}
+	return "it was stopped" + at
+}
+
+// Flags is a game as words of a command line: "connectn --width 3 --height 3".
+func Flags(spec string) string {
+	words := strings.Fields(spec)
+	for i, word := range words {
+		if name, value, ok := strings.Cut(word, "="); ok {
+			words[i] = "--" + name + " " + value
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// likely is the data directory whose name is most like one that is none, as a question;
+// "" if there is none like it.
+func likely(place *filesys.Place, name string) string {
+	parent := path.Dir(path.Clean(place.Path))
+	entries, err := place.FS.ReadDir(parent)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if _, err := place.FS.Stat(path.Join(parent, e.Name(), store.ManifestFile)); err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	like := command.Like(path.Base(place.Path), names)
+	if like == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %s?", path.Join(path.Dir(path.Clean(name)), like))
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The whole loop of jobs of Connect N as text, by hand: each job is a map, a sort and a
+# reduce, and each command is printed as one would type it.
+#
+#	scripts/pipe.sh WIDTH HEIGHT CONNECT DIRECTORY
+#
+# DIRECTORY must not be there, or be one that this made before. It gets a folder for each
+# job, as all_data of the course, each with one part; the programs come from bin. The part
+# of final has the name that the course's TUI.py looks for.
+set -euo pipefail
+
+if [ $# != 4 ]; then
+	echo 'usage: scripts/pipe.sh WIDTH HEIGHT CONNECT DIRECTORY' >&2
+	exit 2
+fi
+export treereduce_width=$1 treereduce_height=$2 treereduce_connect=$3 LC_ALL=C
+dir=$4
+tiers=$(($1 * $2))
+mark=$dir/made-by-pipe
+if [ -e "$dir" ] && [ ! -e "$mark" ]; then
+	echo "pipe.sh: $dir is there, and not from here: PIPE_DATA names another" >&2
+	exit 1
+fi
+rm -rf "$dir"
+mkdir -p "$dir"
+touch "$mark"
+
+# run prints a command and runs it; what the steps count is left out.
+run() {
+	echo "\$ $1"
+	eval "$1" 2>"$dir/errors" || {
+		grep -v '^reporter:' "$dir/errors" >&2 || true
+		exit 1
+	}
+}
+
+# made is where a job's part goes.
+made() {
+	mkdir -p "$dir/$1"
+	echo "$dir/$1/part-00000"
+}
+
+echo "\$ export treereduce_width=$1 treereduce_height=$2 treereduce_connect=$3 LC_ALL=C"
+run "echo | bin/init_map | sort | bin/init_reduce >$(made data_first0)"
+last=0
+for ((tier = 1; tier <= tiers; tier++)); do
+	run "cat $dir/data_first$((tier - 1))/part-* | bin/possible_map | sort | bin/possible_reduce >$(made data_first$tier)"
+	last=$tier
+done
+children="$dir/data_first$last/part-*"
+turns=(X O)
+for ((tier = tiers - 1; tier >= 0; tier--)); do
+	run "cat $dir/data_first$tier/part-* $children | bin/solve_map --turn ${turns[tier % 2]} | sort -t\$'\\t' -k1,1 -s | bin/solve_reduce >$(made data_second$tier)"
+	children="$dir/data_second$tier/part-*"
+done
+mkdir -p "$dir/final"
+final=$dir/final/part-r-00000
+run "cat $dir/data_second*/part-* $dir/data_first$last/part-* | bin/final_map | sort | bin/final_reduce >$final"
+rm -f "$dir/errors"
+echo "$(($(wc -l <"$final"))) lines in $final"

@@ -1,0 +1,156 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/lists"
+)
+
+// A Parent is a position from which a move leads to another, with its own value.
+type Parent struct {
+	game.Position
+	Move  string // the first that leads there
+	Value game.Value
+}
+
+// Parents returns the positions of the table from which a move leads to p, a valid
+// position, in the order of tiers and keys. They are what p could be reached from: if
+// there are none, and p is not the start, play cannot reach it. Of a game of which only
+// the rules are known all tiers before that of p are read, or all there is.
+func (t *Table) Parents(p game.Position) ([]Parent, error) {
+	if err := t.g.Check(p); err != nil {
+		return nil, err
+	}
+	var parents []Parent
+	var moves []game.Move
+	err := t.contents.before(p, func(q game.Position, v game.Value) {
+		if finished(v) || t.g.Check(q) != nil {
+			return
+		}
+		moves = t.g.Moves(moves[:0], q)
+		if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
+			parents = append(parents, Parent{q, moves[i].Name, v})
+		}
+	})
+	return parents, err
+}
+
+// finished reports whether a value is that of a position in which play has ended.
+func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
+
+// before says the ranges of the tier before from which moves lead into that of p.
+func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) error {
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	if tier == 0 {
+		return nil
+	}
+	f := t.files[tier-1]
+	ranges := t.g.Sources([]uint64{rng}, tier, rng)
+	slices.Sort(ranges)
+	for _, rng := range slices.Compact(ranges) {
+		low := t.g.Low(tier-1, rng)
+		e, ok, err := f.Find(rng)
+		if err != nil {
+			return err
+		}
+		if !ok || low == nil {
+			continue
+		}
+		if err := f.read(e, tier-1, t.g, low, func(b *block.Block) {
+			for slot := range b.Len() {
+				if b.Done.Has(slot) {
+					say(b.Key(slot), game.Value(b.Val[slot]))
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// before says the positions from which the set methods lead to p; of a game whose moves
+// are not known backwards, all that there are.
+func (t *states) before(p game.Position, say func(game.Position, game.Value)) error {
+	back, ok := t.g.NewMover().(game.Backward)
+	if !ok {
+		return t.every(say)
+	}
+	size := uint64(t.g.RangeSize())
+	rng := p / size
+	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
+	set.Add(int(p % size))
+	var from []game.Position
+	back.Parents(rng, set, func(rng uint64, set block.Set) {
+		for _, slot := range set.Append(nil) {
+			from = append(from, rng*size+uint64(slot))
+		}
+	})
+	slices.Sort(from)
+	for _, q := range slices.Compact(from) {
+		v, ok, err := t.lookup(q)
+		if err != nil {
+			return err
+		}
+		if ok {
+			say(q, v)
+		}
+	}
+	return nil
+}
+
+// every says all positions of the table.
+func (t *states) every(say func(game.Position, game.Value)) error {
+	r := &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
+	var slots []uint32
+	var err error
+	for _, rng := range t.file.Ranges() {
+		if slots, err = r.load(slots[:0], rng); err != nil {
+			return err
+		}
+		for _, slot := range slots {
+			say(r.at(int(slot)))
+		}
+	}
+	return nil
+}
+
+// before says all rows of the tiers before.
+func (t *rowLists) before(p game.Position, say func(game.Position, game.Value)) error {
+	var loader lists.Loader
+	var rows []lists.Row
+	for i := range t.g.Tier(p) {
+		f, err := t.tier(i)
+		if err != nil {
+			return err
+		}
+		for _, share := range lists.Cut(t.share, f) {
+			if rows, err = loader.Load(rows, f, share); err != nil {
+				return err
+			}
+			for _, row := range rows {
+				say(row.Key, lists.ValueOf(row.Word))
+			}
+		}
+	}
+	return nil
+}
+
+// Unreached says why a position has no value: a *Fault, if play can reach it, so that the
+// table is what is wrong; otherwise the error is that of who asks, wrapped with the board.
+func (t *Table) Unreached(p game.Position, cannot error) error {
+	parents, err := t.Parents(p)
+	switch {
+	case err != nil:
+		return err
+	case len(parents) > 0:
+		q := parents[0]
+		return fmt.Errorf("table: %w", t.fault(p, fmt.Sprintf("is missing: the move %s of '%s' (%#x) leads to it", q.Move, t.g.AppendText(nil, q.Position), q.Position)))
+	case p == t.g.Start():
+		return fmt.Errorf("table: %w", t.fault(p, "is missing: it is the start"))
+	}
+	return fmt.Errorf("%q %w", t.g.AppendText(nil, p), cannot)
+}

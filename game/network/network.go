@@ -299,7 +299,7 @@ func ParseBoard(text string) (b Board, err error) {
 		case squares[at] == '.':
 			continue
 		case player < 0:
-			return b, fmt.Errorf("board %q has %q on square %s, expected W, B or .", text, squares[at], names[at])
+			return b, fmt.Errorf("board %q has %q on square %s, expected W, B or a point", text, squares[at], names[at])
 		case colors[player].may>>at&1 == 0:
 			return b, fmt.Errorf("board %q has %c on square %s, where it may not lie", text, squares[at], names[at])
 		}

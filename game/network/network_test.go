@@ -453,7 +453,7 @@ func TestErrors(t *testing.T) {
 		{"", `board "": expected 64 squares, column by column, a blank, and W or B, who is to move`},
 		{empty, `board "` + empty + `": expected 64 squares, column by column, a blank, and W or B, who is to move`},
 		{empty + " X", `board "` + empty + ` X": expected 64 squares, column by column, a blank, and W or B, who is to move`},
-		{"." + "x" + empty[2:] + " W", `board ".x` + empty[2:] + ` W" has 'x' on square 01, expected W, B or .`},
+		{"." + "x" + empty[2:] + " W", `board ".x` + empty[2:] + ` W" has 'x' on square 01, expected W, B or a point`},
 		{".B" + empty[2:] + " W", `board ".B` + empty[2:] + ` W" has B on square 01, where it may not lie`},
 		{"W" + empty[1:] + " W", `board "W` + empty[1:] + ` W" has W on square 00, where it may not lie`},
 		{".WWW" + empty[4:] + " W", `board ".WWW` + empty[4:] + ` W": three chips of White make a group`},

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -149,4 +150,49 @@ func firstOf(g game.Game, p game.Position, depth int, weak bool) game.Move {
 		}
 	}
 	return first
+}
+
+// Forced moves that go round do not hold a search up: there is none to choose from, but
+// from the one before them.
+func TestForcedRing(t *testing.T) {
+	g := gametest.Help(gametest.Graph{
+		Next: map[game.Position][]game.Position{0: {1, 4}, 1: {2}, 2: {3}, 3: {1}, 4: {0, 5}},
+		End:  map[game.Position]game.Result{5: game.Wins},
+		Size: 6,
+	}, game.Traits{MaxMoves: 2})
+	for _, o := range small {
+		r, err := newSearcher(t, g, o).Search(context.Background(), 0, Limit{Nodes: 10000})
+		if err != nil || r.Depth < 20 {
+			t.Errorf("%+v: %d moves ahead, %v", o, r.Depth, err)
+		}
+		checkLine(t, g, 0, r)
+	}
+}
+
+// A search looks at no more positions than its limit says, and has a move all the same.
+func TestNodes(t *testing.T) {
+	for _, spec := range []string{board(7, 6, 4), "mnk width=4 height=4 connect=4", "quickcross width=5 height=5 connect=4"} {
+		g := parse(t, spec)
+		s := newSearcher(t, g, Options{Memory: 1 << 20})
+		for _, nodes := range []uint64{1, 5000, 300_000} {
+			r, err := s.Search(context.Background(), g.Start(), Limit{Nodes: nodes})
+			if err != nil || r.Exact || r.Nodes > nodes+pollNodes+someNodes+lineNodes*uint64(len(r.Line)) {
+				t.Errorf("%s: of %d positions %d looked at, %v", spec, nodes, r.Nodes, err)
+			}
+			checkLine(t, g, g.Start(), r)
+		}
+	}
+}
+
+// A win in 13 is found where it takes half a million positions to see who wins.
+func TestShortWin(t *testing.T) {
+	g := parse(t, board(7, 6, 4))
+	p, err := g.Parse(fmt.Sprintf("%-42s", "O     XO          XX    OX    O"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newSearcher(t, g, Options{}).Search(context.Background(), p, Limit{Nodes: 150_000})
+	if want := game.NewValue(game.FirstWins, 13); err != nil || r.Value != want {
+		t.Errorf("%s (%d positions), want %s, %v", g.Values().Text(r.Value), r.Nodes, g.Values().Text(want), err)
+	}
 }

@@ -3,10 +3,19 @@ package search
 import "github.com/treereduce/treereduce/game"
 
 // shortNodes is what may be looked at for short wins and losses before who wins is asked.
-const shortNodes = 1 << 11
+// That gets shortPart times as much at first, if many moves are left; if it is not enough,
+// so does what is short, as there may be a win that is nearer than it is plain.
+const (
+	shortNodes = 1 << 11
+	shortPart  = 32
+)
 
-// fewLeft is with how many moves left that is not worth it: who wins is soon seen.
-const fewLeft = 14
+// With few moves left short wins are not asked for, as who wins is soon seen; with more
+// than many they are asked for twice.
+const (
+	fewLeft  = 14
+	manyLeft = 28
+)
 
 // solve proves the value of the root by null windows to the end: each asks whether it is
 // above some alpha, which is much cheaper than what it is. First come short wins and
@@ -14,14 +23,7 @@ const fewLeft = 14
 // from the number that the proof of that has shown, in steps that double while they come
 // nearer, as the last question is the one that must be answered in any case.
 func (t *task) solve() {
-	first := t.s.workers[0]
-	began := first.looked
-	for in := 3; in < t.left && t.left > fewLeft && first.looked-began < shortNodes; in += 2 {
-		if !t.above(game.WonIn(in)-1) || !t.above(game.LostIn(in+1)) {
-			return
-		}
-	}
-	if !t.above(0) || !t.above(-1) || t.limit.Weak {
+	if !t.who() || t.limit.Weak {
 		return
 	}
 	for step := 1; 0 < t.low && t.low < t.high; step *= 2 {
@@ -42,6 +44,59 @@ func (t *task) solve() {
 			step = 1
 		}
 	}
+}
+
+// who asks who wins. It is false if the time is over.
+func (t *task) who() bool {
+	if t.s.traits.OnlyWho { // no win is shorter than another
+		return t.above(0) && t.above(-1)
+	}
+	in := 3
+	if t.left > fewLeft && !t.short(&in, shortNodes) {
+		return false
+	}
+	if t.left > manyLeft {
+		end := t.spend(shortNodes * shortPart)
+		ok := t.above(0) && t.above(-1)
+		if end(); ok || t.over() {
+			return ok
+		}
+		if !t.short(&in, shortNodes*shortPart) {
+			return false
+		}
+	}
+	return t.above(0) && t.above(-1)
+}
+
+// short asks for wins and losses in few moves, then more, until some positions have been
+// looked at. It is false if the time is over.
+func (t *task) short(in *int, nodes uint64) bool {
+	first := t.s.workers[0]
+	for began := first.looked; *in < t.left && first.looked-began < nodes; *in += 2 {
+		if !t.above(game.WonIn(*in)-1) || !t.above(game.LostIn(*in+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// spend lets each worker look at so many positions more, until end is called.
+func (t *task) spend(nodes uint64) (end func()) {
+	for _, w := range t.s.workers {
+		if most := w.looked + nodes; t.limit.Nodes == 0 || most < t.limit.Nodes {
+			w.budget = most
+		}
+	}
+	return func() {
+		for _, w := range t.s.workers {
+			w.budget = t.limit.Nodes
+		}
+	}
+}
+
+// over reports whether the limit has been reached, but for the depth.
+func (t *task) over() bool {
+	return t.clock.due() || t.limit.Nodes > 0 && t.s.workers[0].looked >= t.limit.Nodes
 }
 
 // above asks whether the value is above alpha, if that is not known. It is false if the

@@ -14,7 +14,7 @@
 // measures nothing but what it costs that a run outlasts a power cut, -search nothing but
 // how fast Connect Four is searched; with -large from the empty board too, some minutes.
 // -network measures how far Network is searched in five seconds, two minutes; -mancala the
-// search of Mancala; with -large 5,4 and 6,3 from their start too.
+// search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too.
 // -hadoop measures what runs on a cluster instead, which it starts on this
 // machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
 // passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the

@@ -35,9 +35,9 @@ func RunMancala(ctx context.Context, out io.Writer, o Options) error {
 	if err := b.moves(); err != nil {
 		return err
 	}
-	boards := []mancalaBoard{{4, 4, mancalaEndgames, game.Tie}, {4, 8, mancalaEndgames, game.Undecided}, {5, 3, mancalaEndgames, game.Undecided}}
+	boards := []mancalaBoard{{4, 4, mancalaEndgames, game.Tie}, {5, 3, mancalaEndgames, game.Undecided}}
 	if o.Large {
-		boards = append(boards, mancalaBoard{5, 4, mancalaFew, game.Undecided}, mancalaBoard{6, 3, mancalaFew, game.FirstWins})
+		boards = append(boards, mancalaBoard{4, 8, mancalaFew, game.Undecided}, mancalaBoard{5, 4, mancalaFew, game.Undecided}, mancalaBoard{6, 3, mancalaFew, game.FirstWins})
 	}
 	return b.whole(boards)
 }

@@ -165,7 +165,7 @@ const wholeLimit = 10 * time.Minute
 // wholeBitBully has BitBully solve the game from the empty board.
 func (b *searchBench) wholeBitBully() error {
 	start := []game.Position{b.g.Start()}
-	fmt.Fprintf(b.out, "BitBully on the empty board, in how many moves: %s µs of CPU.\n\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}, wholeLimit))
+	fmt.Fprintf(b.out, "BitBully on the empty board, in how many moves, µs of CPU: %s.\n\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}, wholeLimit))
 	return b.ctx.Err()
 }
 
@@ -328,7 +328,7 @@ func (b *searchBench) without(name string, positions []game.Position, limit time
 		}
 	}
 	if runs[0].late == 0 {
-		fmt.Fprintf(b.out, "\nBitBully on these: %s µs a position.\n", b.bitBully(positions, runs[0].values, limit))
+		fmt.Fprintf(b.out, "\nBitBully on these, µs a position: %s.\n", b.bitBully(positions, runs[0].values, limit))
 	}
 	return nil
 }
@@ -384,7 +384,7 @@ func (b *searchBench) bitBully(positions []game.Position, values []game.Value, l
 	cmd.Stdin = &in
 	text, err := cmd.Output()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Sprintf("not finished after %.0f s, and no", limit.Seconds())
+		return fmt.Sprintf("not finished after %.0f s", limit.Seconds())
 	}
 	if err != nil {
 		return "failed"

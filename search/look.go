@@ -43,6 +43,7 @@ func (w *worker) node(ply int) *game.Node {
 func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
 	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
+	began, horizons := w.looked, w.horizons
 	if w.looked++; w.looked%pollNodes == 0 && w.poll() {
 		return 0
 	}
@@ -56,11 +57,11 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 			first, known = w.t.moveOf(e), true
 			if ply > 0 && w.usable(e, depth) {
 				low, high := w.bounds(e, ply)
+				if (low > alpha || high < beta) && w.t.depthOf(e) < w.t.full {
+					w.horizons++ // what follows from a bound of a depth is of a depth
+				}
 				if low >= beta || high <= alpha || low == high {
 					w.hits++
-					if w.t.depthOf(e) < w.t.full {
-						w.horizons++
-					}
 					if high <= alpha {
 						return high
 					}
@@ -87,7 +88,6 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	}
 
 	// What looking ahead tells.
-	began, horizons := w.looked, w.horizons
 	next := depth
 	if depth > 0 && depth < w.t.full {
 		next--

@@ -367,6 +367,29 @@ func TestCycles(t *testing.T) {
 	}
 }
 
+// What a search of a game with cycles calls exact is so, whatever it has learned before at
+// other depths and been cut off at.
+func TestCyclesExact(t *testing.T) {
+	g := parse(t, "dodgem size=3")
+	truth := gametest.Solve(game.ByMethod(g).(game.Cyclic))
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		s := newSearcher(t, g, Options{Memory: 1 << 20})
+		for range 60 {
+			walk := gametest.Walk(r, g, r.IntN(20))
+			p := walk[len(walk)-1]
+			found, err := s.Search(t.Context(), p, Limit{Nodes: uint64(256 + r.IntN(6000)), Bare: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, remoteness, _ := truth.Value(p)
+			if want := result.In(remoteness); found.Exact && found.Value != want {
+				t.Fatalf("%q: %s, found %s", g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(found.Value))
+			}
+		}
+	}
+}
+
 // Whatever the time, there is a move, a win in one is taken, a loss in one prevented, and
 // the limit is kept.
 func TestTime(t *testing.T) {

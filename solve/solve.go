@@ -257,6 +257,9 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	l.done += l.how.weight(job)
 	e := l.event(job, l.done)
 	e.Done, e.Stats = true, stats
+	if job.Step == step.Final {
+		e.Share = 1
+	}
 	l.report(e)
 	return nil
 }

@@ -21,7 +21,13 @@ import (
 // largest sum that was met on the way, in which what processes share counts once.
 func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+	return peakOf(t, cores, strings.Contains(flags, "pipe"), "driver", strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
+}
+
+// peakOf is the same of any command, with its children or without.
+func peakOf(t *testing.T, cores int, children bool, name string, args ...string) int64 {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, name), args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -35,12 +41,12 @@ func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
 		select {
 		case err := <-ended:
 			if err != nil {
-				t.Fatalf("%s %s: %v\n%s", game, flags, err, &out)
+				t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, &out)
 			}
 			return most
 		case <-time.After(5 * time.Millisecond):
 			most = max(most, kilobytes(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), "VmHWM"))
-			if strings.Contains(flags, "pipe") {
+			if children {
 				most = max(most, resident(cmd.Process.Pid))
 			}
 		}
@@ -127,6 +133,29 @@ func TestMemory(t *testing.T) {
 	five := "connectn --width 5 --height 4 --connect 4"
 	checkMemory(t, []string{five, cross43, "mancala --pits 3 --stones 3"}, []int{16}, 64, "--final yes")
 	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
+}
+
+// TestPlayMemory has searches fill tables of some sizes, and wants little more in memory.
+func TestPlayMemory(t *testing.T) {
+	const program = 40 // MiB of everything else
+	for _, flags := range []string{
+		"find-winner connectn --width 7 --height 6 --memory 64M --time 200ms --start",
+		"find-winner connectn --width 7 --height 6 --memory 200M --time 200ms --start",
+		"find-winner mnk --width 4 --height 4 --connect 4 --memory 64M --time 200ms --start",
+		"find-winner connectn --width 4 --height 4 --memory 16M --by memo --chains 100000 --start",
+	} {
+		_, rest, _ := strings.Cut(flags, "--memory ")
+		var memory int64
+		if _, err := fmt.Sscanf(rest, "%dM", &memory); err != nil {
+			t.Fatal(err)
+		}
+		args := strings.Fields(flags)
+		if got := peakOf(t, 2, false, "play", args...); got > (memory+program)<<20 {
+			t.Errorf("play %s: %d MiB in memory, want at most %d more than %d", flags, got>>20, program, memory)
+		} else {
+			t.Logf("play %s: %d MiB", flags, got>>20)
+		}
+	}
 }
 
 // TestMemoryLimit has nothing but the limit make the collector run.

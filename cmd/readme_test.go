@@ -12,18 +12,27 @@ import (
 // TestReadme runs the README's commands.
 func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
 
-// TestEngines runs the commands of docs/engines.md, with the engine that is there.
+// TestNetwork runs the commands of docs/network.md.
+func TestNetwork(t *testing.T) { runPage(t, readPage(t, "docs/network.md")) }
+
+// TestEngines runs the commands of docs/engines.md, with the programs that are there.
 func TestEngines(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the engine wants a python3")
 	}
 	page := readPage(t, "docs/engines.md")
-	block := regexp.MustCompile("(?s)```python (\\S+)\n(.*?)```").FindStringSubmatch(page)
-	if block == nil || strings.Count(block[2], "\n") > 30 {
+	var programs []file
+	for _, block := range regexp.MustCompile("(?s)```python (\\S+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
+		programs = append(programs, file{block[1], block[2]})
+	}
+	if len(programs) == 0 || strings.Count(programs[0].text, "\n") > 30 {
 		t.Fatal("docs/engines.md has no engine of at most 30 lines")
 	}
-	runPage(t, page, file{block[1], block[2]})
+	runPage(t, page, programs...)
 }
+
+// TestMancala runs the commands of docs/mancala.md.
+func TestMancala(t *testing.T) { runPage(t, readPage(t, "docs/mancala.md")) }
 
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
 // that of the files that it names: all of the game that is its example.
@@ -100,6 +109,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case !ok:
 			command = false
 		case strings.HasPrefix(text, "$ make test"):
+		case strings.HasPrefix(text, "$ bin/play tui"): // it wants a terminal: TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true
 			script += text[2:]

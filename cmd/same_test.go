@@ -27,6 +27,8 @@ var (
 	board       = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
 	smallCyclic = strings.Fields("solve quickcross --width 3 --height 3 --connect 3")
 	cyclic      = strings.Fields("solve quickcross --width 4 --height 3 --connect 3")
+	smallCars   = strings.Fields("solve dodgem --size 2")
+	cars        = strings.Fields("solve dodgem --size 3")
 	rules       = strings.Fields("solve mnk --width 3 --height 3 --connect 3")
 	larger      = strings.Fields("solve mnk --width 4 --height 3 --connect 3")
 	far         = strings.Fields("solve mancala --pits 2 --stones 1")
@@ -94,6 +96,7 @@ func TestSameBytes(t *testing.T) {
 	}
 	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways[:3]) })
+	t.Run("dodgem", func(t *testing.T) { sameBytes(t, cars, ways[:4]) })
 	t.Run("mnk", func(t *testing.T) { sameBytes(t, rules, ways) })
 }
 
@@ -111,6 +114,7 @@ func TestLongSameBytes(t *testing.T) {
 	}
 	t.Run("connectn", func(t *testing.T) { sameBytes(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { sameBytes(t, cyclic, ways) })
+	t.Run("dodgem", func(t *testing.T) { sameBytes(t, smallCars, ways) })
 	t.Run("mnk", func(t *testing.T) { sameBytes(t, larger, ways) })
 	t.Run("mancala", func(t *testing.T) { sameBytes(t, far, ways) })
 }

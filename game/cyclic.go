@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 // is solved from its finished positions backwards. Turns alternate, and values are those
 // of the player to move (Values().OfMover), the nearest of several ties. A position
 // that is not finished has 1 to block.MaxCount moves; two that lead to the same
-// position count as two.
+// position count as two, if its Movers say both.
 //
 // The hashes 0 to Positions()-1 are cut into ranges of RangeSize() hashes that
 // follow one another; the last may be shorter. A set of positions is the number
@@ -25,7 +26,7 @@ type Cyclic interface {
 	// RangeSize is the number of hashes in a range: some 10,000 to 1,000,000,
 	// so that a core's cache holds a bitmap, and a game has many ranges.
 	RangeSize() int
-	// NewMover makes a Mover.
+	// NewMover makes a Mover; all are Backward, or none.
 	NewMover() Mover
 }
 
@@ -41,15 +42,27 @@ type Mover interface {
 	// finished. No call of say stands for two moves to the same position: over
 	// all calls, a position is said once for each move that leads to it.
 	Children(rng uint64, from block.Set, say func(rng uint64, to block.Set))
-	// Parents says in the same way from where moves lead into a set. It may say
-	// positions that are finished or cannot be reached, which have no such
-	// moves: the receiver drops them.
-	Parents(rng uint64, to block.Set, say func(rng uint64, from block.Set))
 	// Finished says which positions of a set are finished, once for each result.
 	Finished(rng uint64, of block.Set, say func(result Result, set block.Set))
 	// CountMoves adds to the count of each position of a set, none of them
 	// finished, the number of its moves.
 	CountMoves(rng uint64, of block.Set, into *block.Counter)
+}
+
+// A Backward is a Mover that knows the moves backwards, too. Of a game whose Movers do
+// not, each move is told to the position to which it leads, when it is found.
+type Backward interface {
+	Mover
+	// Parents says as Children does from where moves lead into a set. It may say
+	// positions that are finished or cannot be reached, which have no such
+	// moves: the receiver drops them.
+	Parents(rng uint64, to block.Set, say func(rng uint64, from block.Set))
+}
+
+// KnowsBackward reports whether the Movers of a game are Backward.
+func KnowsBackward(g Cyclic) bool {
+	_, ok := g.NewMover().(Backward)
+	return ok
 }
 
 // Ranges is the number of ranges of a game.
@@ -61,61 +74,120 @@ func RangeLen(g Cyclic, rng uint64) int {
 	return int(min(size, g.Positions()-rng*size))
 }
 
-// Plain is a game whose moves are known forwards and backwards, position by
-// position: all that a small cyclic game need be.
+// Counted is a game that knows how many hashes it has, where 1<<KeyBits() is more: all
+// are below Positions().
+type Counted interface{ Positions() uint64 }
+
+// Plain is a game whose moves are known backwards, position by position. A game need not
+// be Plain: it takes less room where it is.
 type Plain interface {
 	Game
-	// Positions is as in Cyclic.
-	Positions() uint64
 	// Parents appends the positions from which a move leads to p, each as often
 	// as it has such moves.
 	Parents(dst []Position, p Position) []Position
 }
 
-// PlainRanges makes g a Cyclic game with ranges of size hashes. Its Movers go
-// through sets position by position.
-func PlainRanges(g Plain, size int) Cyclic { return &plainRanges{g, size} }
+// The bits of a hash within a range of a game that has none of its own: few, so that a
+// small game has several, but of long hashes so many that there are not too many ranges.
+const (
+	leastRangeBits = 14
+	mostRangeBits  = 20
+	rangesBits     = 16
+)
 
-type plainRanges struct {
-	Plain
-	size int
+// ByMethod is a game as it is solved: itself, if it is a Tiered, a Cyclic or an Acyclic
+// one (which it is asked for in this order), or a Vast one, which is not solved. Any other
+// is a Cyclic one by its rules alone, see PlainRanges.
+func ByMethod(g Game) Game {
+	switch g.(type) {
+	case Acyclic, Cyclic, Vast:
+		return g
+	}
+	return PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
 }
 
-func (g *plainRanges) RangeSize() int { return g.size }
+// PlainRanges makes g, which may be Counted or Plain, a Cyclic game with ranges of size
+// hashes. Its Movers go through sets position by position. Those of a game that is not
+// Plain are not Backward, and take moves to the same position for one.
+func PlainRanges(g Game, size int) Cyclic {
+	if c, ok := g.(Counted); ok {
+		return &plainRanges{g, size, c.Positions()}
+	}
+	return &plainRanges{g, size, 1 << min(63, g.KeyBits())}
+}
+
+type plainRanges struct {
+	Game
+	size      int
+	positions uint64
+}
+
+func (g *plainRanges) Positions() uint64 { return g.positions }
+func (g *plainRanges) RangeSize() int    { return g.size }
 
 func (g *plainRanges) NewMover() Mover {
-	m := &plainMover{g: g}
-	for result := range m.sets {
-		m.sets[result] = make(block.Set, block.Words(g.size))
+	m := &plainMover{g: g, sets: NewSets(g)}
+	for result := range m.ends {
+		m.ends[result] = make(block.Set, block.Words(g.size))
 	}
+	if p, ok := g.Game.(Plain); ok {
+		return &backMover{m, p}
+	}
+	m.once = true
 	return m
 }
 
+// DistinctMoves drops those moves that lead to the same position as another. It may
+// change their order.
+func DistinctMoves(moves []Move) []Move {
+	const few = 16
+	if len(moves) > few {
+		slices.SortFunc(moves, func(a, b Move) int { return cmp.Compare(a.To, b.To) })
+		return slices.CompactFunc(moves, func(a, b Move) bool { return a.To == b.To })
+	}
+	n := 0
+next:
+	for i := range moves {
+		for j := range moves[:n] {
+			if moves[j].To == moves[i].To {
+				continue next
+			}
+		}
+		if i != n {
+			moves[n] = moves[i]
+		}
+		n++
+	}
+	return moves[:n]
+}
+
+// A plainMover goes by the plain moves.
 type plainMover struct {
 	g     *plainRanges
+	once  bool // moves to the same position are one
 	slots []uint32
 	moves []Move
 	heard []Position
-	sets  [Ties + 1]block.Set // by result; the first is also what say hands over
+	sets  *Sets
+	ends  [Ties + 1]block.Set // by result
+}
+
+// movesOf are the moves of a position.
+func (m *plainMover) movesOf(p Position) []Move {
+	if m.moves = m.g.Moves(m.moves[:0], p); m.once {
+		m.moves = DistinctMoves(m.moves)
+	}
+	return m.moves
 }
 
 func (m *plainMover) Children(rng uint64, from block.Set, say func(uint64, block.Set)) {
 	m.heard = m.heard[:0]
 	for p := range m.positions(rng, from) {
-		m.moves = m.g.Moves(m.moves[:0], p)
-		for _, move := range m.moves {
+		for _, move := range m.movesOf(p) {
 			m.heard = append(m.heard, move.To)
 		}
 	}
-	m.say(say)
-}
-
-func (m *plainMover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
-	m.heard = m.heard[:0]
-	for p := range m.positions(rng, to) {
-		m.heard = m.g.Parents(m.heard, p)
-	}
-	m.say(say)
+	m.sets.Say(m.heard, say)
 }
 
 // positions are those of a set.
@@ -130,16 +202,62 @@ func (m *plainMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
 	}
 }
 
-// say says what was heard, range by range; of positions that were heard more
-// than once one is said in each call.
-func (m *plainMover) say(say func(uint64, block.Set)) {
-	slices.Sort(m.heard)
-	size := uint64(m.g.size)
-	for list := m.heard; len(list) > 0; {
-		rng := list[0] / size
-		end, _ := slices.BinarySearch(list, (rng+1)*size)
-		set := m.sets[0][:block.Words(RangeLen(m.g, rng))]
-		for left := list[:end]; len(left) > 0; {
+func (m *plainMover) Finished(rng uint64, of block.Set, say func(Result, block.Set)) {
+	for result := range m.ends {
+		clear(m.ends[result])
+	}
+	for p := range m.positions(rng, of) {
+		if v := m.g.Primitive(p); v != 0 {
+			m.ends[v.Outcome().For(m.g.ToMove(p))].Add(int(p % uint64(m.g.size)))
+		}
+	}
+	for result, set := range m.ends {
+		if !set.Empty() {
+			say(Result(result), set[:len(of)])
+		}
+	}
+}
+
+func (m *plainMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
+	for p := range m.positions(rng, of) {
+		slot := int(p % uint64(m.g.size))
+		into.Put(slot, into.Get(slot)+len(m.movesOf(p)))
+	}
+}
+
+// A backMover is the Mover of a Plain game.
+type backMover struct {
+	*plainMover
+	plain Plain
+}
+
+func (m *backMover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
+	m.heard = m.heard[:0]
+	for p := range m.positions(rng, to) {
+		m.heard = m.plain.Parents(m.heard, p)
+	}
+	m.sets.Say(m.heard, say)
+}
+
+// Sets makes sets of positions. It serves one goroutine.
+type Sets struct {
+	g   Cyclic
+	set block.Set
+}
+
+// NewSets makes Sets of the ranges of a game.
+func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
+
+// Say says some positions, which it sorts, range by range; of those that are there more
+// than once one is said in each call. A set is good during the call only.
+func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
+	slices.Sort(all)
+	size := uint64(s.g.RangeSize())
+	for len(all) > 0 {
+		rng := all[0] / size
+		end, _ := slices.BinarySearch(all, (rng+1)*size)
+		set := s.set[:block.Words(RangeLen(s.g, rng))]
+		for left := all[:end]; len(left) > 0; {
 			clear(set)
 			again := left[:0]
 			for _, p := range left {
@@ -152,30 +270,6 @@ func (m *plainMover) say(say func(uint64, block.Set)) {
 			say(rng, set)
 			left = again
 		}
-		list = list[end:]
-	}
-}
-
-func (m *plainMover) Finished(rng uint64, of block.Set, say func(Result, block.Set)) {
-	for result := range m.sets {
-		clear(m.sets[result])
-	}
-	for p := range m.positions(rng, of) {
-		if v := m.g.Primitive(p); v != 0 {
-			m.sets[v.Outcome().For(m.g.ToMove(p))].Add(int(p % uint64(m.g.size)))
-		}
-	}
-	for result, set := range m.sets {
-		if !set.Empty() {
-			say(Result(result), set[:len(of)])
-		}
-	}
-}
-
-func (m *plainMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
-	for p := range m.positions(rng, of) {
-		m.moves = m.g.Moves(m.moves[:0], p)
-		slot := int(p % uint64(m.g.size))
-		into.Put(slot, into.Get(slot)+len(m.moves))
+		all = all[end:]
 	}
 }

@@ -103,8 +103,16 @@ func TestPlainRanges(t *testing.T) {
 		plain := randomGraph(r, 2+r.IntN(200))
 		g := game.PlainRanges(plain, 1+r.IntN(100))
 		gametest.Check(t, g)
+		rules := game.PlainRanges(struct {
+			game.Game
+			game.Counted
+		}{plain, plain}, g.RangeSize())
+		if game.KnowsBackward(rules) || !game.KnowsBackward(g) {
+			t.Fatal("moves backwards are known of rules alone, or not of a Plain game")
+		}
+		gametest.Check(t, rules)
 		want := plain.worth()
-		s := gametest.Solve(g)
+		s := gametest.Solve([]game.Cyclic{g, rules}[r.IntN(2)])
 		for p := range plain.Positions() {
 			result, remoteness, ok := s.Value(p)
 			got := naive.Worth{Result: result.String(), Remoteness: remoteness}

@@ -19,8 +19,9 @@ type Move struct {
 	To   Position
 }
 
-// A Game is the rules of one game with its parameters. Methods that take a
-// Position want a valid one, but for Check. All are safe for concurrent use.
+// A Game is the rules of one game with its parameters: all that a game must be. One that
+// is no more may go on for ever, see Cyclic, which it is made by ByMethod. Methods that
+// take a Position want a valid one, but for Check. All are safe for concurrent use.
 type Game interface {
 	// Spec names the game and its parameters: "connectn width=4 height=5 connect=3".
 	// Two games are the same if and only if their specs are.
@@ -54,8 +55,7 @@ type Game interface {
 }
 
 // Acyclic is a game in which every move raises the tier, by one or by more: no
-// position comes twice, and a tier can be solved when those after it are. It is all
-// that a game must be that knows no faster way.
+// position comes twice, and a tier can be solved when those after it are.
 type Acyclic interface {
 	Game
 	// Tiers is the number of the last tier; the start is tier 0.
@@ -155,8 +155,34 @@ func Listed(g Game, p Position) bool {
 	return !ok || l.Listed(p)
 }
 
-// UnknownKind is the error of whoever is given a game that is neither Acyclic nor
-// Cyclic.
-func UnknownKind(g Game) error {
-	return fmt.Errorf("%s: neither tiers nor cycles are known of it", g.Spec())
+// LastTier is the number of the last tier of a game; 0 of one without tiers.
+func LastTier(g Game) int {
+	if a, ok := g.(Acyclic); ok {
+		return a.Tiers()
+	}
+	return 0
+}
+
+// TierOf is the tier of a valid position; 0 in a game without tiers.
+func TierOf(g Game, p Position) int {
+	if a, ok := g.(Acyclic); ok {
+		return a.Tier(p)
+	}
+	return 0
+}
+
+// Vast is a game that has too many positions to go through them all: it is played and
+// searched, never solved.
+type Vast interface {
+	Game
+	// Vast is about how many positions it has.
+	Vast() float64
+}
+
+// Typed is a game in which people write a move in more than one way.
+type Typed interface {
+	Game
+	// MoveName is the name that a text would be, were it a move; the text itself, if it is
+	// written in no way that the game knows.
+	MoveName(text string) string
 }

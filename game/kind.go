@@ -60,6 +60,24 @@ type Kind struct {
 	New func(args []int) (Game, error)
 }
 
+// Make makes the rules of the game whose parameters have these values, which Value has
+// returned. Their Spec must say so: by it mapper and reducer are told which game it is,
+// and its table is opened.
+func (k Kind) Make(args []int) (Game, error) {
+	g, err := k.New(args)
+	if err != nil {
+		return nil, err
+	}
+	spec := k.Name
+	for i, p := range k.Params {
+		spec += " " + p.Name + "=" + p.Text(args[i])
+	}
+	if g.Spec() != spec {
+		return nil, fmt.Errorf("game %s: its Spec must be %q, found %q", k.Name, spec, g.Spec())
+	}
+	return g, nil
+}
+
 // Kinds are the games that a program knows.
 type Kinds []Kind
 
@@ -108,7 +126,7 @@ func (ks Kinds) Parse(spec string) (Game, error) {
 			return nil, fmt.Errorf("game %q: expected %s, found %q", spec, p.form(), words[i])
 		}
 	}
-	return kind.New(args)
+	return kind.Make(args)
 }
 
 // word is what the name of a game, of a parameter, or a word that it may be, looks

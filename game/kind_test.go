@@ -62,6 +62,32 @@ func TestKindsParse(t *testing.T) {
 	}
 }
 
+// A game whose spec is of another game, whose table nobody could open, is not made.
+func TestKindMake(t *testing.T) {
+	for spec, want := range map[string]string{
+		"nim heaps=4 play=normal": "",
+		"nim heaps=4 play=misere": `game nim: its Spec must be "nim heaps=4 play=normal", found "nim heaps=4 play=misere"`,
+		"nim play=normal heaps=4": `game nim: its Spec must be "nim heaps=4 play=normal", found "nim play=normal heaps=4"`,
+		"nim heaps=4":             `game nim: its Spec must be "nim heaps=4 play=normal", found "nim heaps=4"`,
+		"":                        `game nim: its Spec must be "nim heaps=4 play=normal", found ""`,
+	} {
+		kind := kinds()[0]
+		kind.New = func([]int) (game.Game, error) { return named{spec: spec}, nil }
+		for _, by := range []func() (game.Game, error){
+			func() (game.Game, error) { return kind.Make([]int{4, 0}) },
+			func() (game.Game, error) { return game.Kinds{kind}.Parse("nim heaps=4 play=normal") },
+		} {
+			g, err := by()
+			if want == "" && (err != nil || g == nil) || want != "" && (g != nil || err == nil || err.Error() != want) {
+				t.Errorf("%q: %v, %v, want %q", spec, g, err, want)
+			}
+		}
+	}
+	if g, err := kinds()[0].Make([]int{0, 0}); g != nil || err == nil || err.Error() != "nim: heaps must be at least 1, found 0" {
+		t.Errorf("no heaps: %v, %v", g, err)
+	}
+}
+
 // Value and Text are inverse to one another.
 func TestParam(t *testing.T) {
 	for _, p := range kinds()[0].Params {

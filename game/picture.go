@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,8 @@ type Picture struct {
 	// Above and Below are the labels of the columns, Left those of the rows; nil where
 	// there are none.
 	Above, Below, Left []string
+	// Won are the squares, by column and row, of the lines that have won, if any has.
+	Won [][2]int
 }
 
 // A Square is a place of a Picture.
@@ -108,4 +111,19 @@ func (pic Picture) String() string {
 		line("", pic.Below, label)
 	}
 	return b.String()
+}
+
+// Empty is the Text of a Field on which nothing lies, where nothing is counted.
+const Empty = "."
+
+// WithLines is the picture with every row, column or diagonal of n pieces of a kind as
+// Won.
+func (pic Picture) WithLines(n int) Picture {
+	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {
+		piece := pic.Rows[line[0][1]][line[0][0]].Text
+		if piece != Empty && !slices.ContainsFunc(line, func(at [2]int) bool { return pic.Rows[at[1]][at[0]].Text != piece }) {
+			pic.Won = append(pic.Won, line...)
+		}
+	}
+	return pic
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // maxLine is how many bytes of a line a Console keeps: what is longer is no move.
@@ -31,6 +33,9 @@ type typed struct {
 func NewConsole(r io.Reader, w io.Writer) *Console {
 	return &Console{in: bufio.NewReaderSize(r, maxLine), out: w, lines: make(chan typed, 1)}
 }
+
+// Out is where what is said to people goes.
+func (c *Console) Out() io.Writer { return c.out }
 
 // Line is the next line, without its end and blanks around it. The error is io.EOF at the
 // end of the input, that of ctx, or of the reading.
@@ -85,10 +90,17 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		case err != nil:
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
-		bad := h.Clone().Play(line)
+		name := line
+		if g, ok := h.Game().(game.Typed); ok {
+			name = g.MoveName(line)
+		}
+		bad := h.Clone().Play(name)
+		if bad != nil {
+			bad = h.Clone().Play(line) // in his own words
+		}
 		switch {
 		case bad == nil:
-			return line, nil
+			return name, nil
 		case line == "quit":
 			return "", ErrLeft
 		case line == "resign":

@@ -187,13 +187,13 @@ func (m *Match) opening(number int) ([]string, error) {
 	random, rule := rand.New(rand.NewPCG(m.Seed, uint64(number))), game.DrawRuleOf(m.Game)
 	for range openingTries {
 		h := player.NewHistory(m.Game)
-		for _, _, over := ended(h, rule); len(h.Names()) < m.Opening && !over; _, _, over = ended(h, rule) {
+		for _, _, over := Ended(h, rule); len(h.Names()) < m.Opening && !over; _, _, over = Ended(h, rule) {
 			moves := h.Moves()
 			if err := h.Play(moves[random.IntN(len(moves))].Name); err != nil {
 				return nil, err
 			}
 		}
-		if _, _, over := ended(h, rule); !over {
+		if _, _, over := Ended(h, rule); !over {
 			return h.Names(), nil
 		}
 	}

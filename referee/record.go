@@ -26,8 +26,8 @@ import (
 //
 // first and second are the names of who played, opening is how many of the moves were
 // given. The result is first, second, tie or draw, and a Reason, after which a fault is
-// told: "result first illegal move 4, second at …". There is one way to write a game, and
-// no other is read.
+// told: "result first illegal move 4, second at …"; of a play that has not ended it is
+// "none adjourned". There is one way to write a game, and no other is read.
 const heading = "treereduce games 1"
 
 // outcomes are the words for who has won.
@@ -53,8 +53,16 @@ func (p Played) Write(w io.Writer) error {
 	return err
 }
 
-// Result is the word for who has won: first or second; tie, or draw.
-func (p Played) Result() string { return outcomes[p.Outcome] }
+// none is the word for who has won a play that has not ended.
+const none = "none"
+
+// Result is the word for who has won: first or second; tie, or draw; none, as yet.
+func (p Played) Result() string {
+	if p.Reason == Adjourned {
+		return none
+	}
+	return outcomes[p.Outcome]
+}
 
 // A Reader reads a file of played games, and plays each again: the moves must be legal,
 // and the result must be theirs.
@@ -156,7 +164,7 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 	rule := game.DrawRuleOf(g)
 	if moves != "" {
 		for i, name := range strings.Split(moves, " ") {
-			if _, _, over := ended(h, rule); over {
+			if _, _, over := Ended(h, rule); over {
 				return p, nil, wrong(fmt.Sprintf("%d moves, with which play has ended", i), moves)
 			}
 			if err := h.Play(name); err != nil {
@@ -183,18 +191,22 @@ func (p *Played) read(result string, h *player.History) (want string) {
 	outcome, rest, _ := strings.Cut(result, " ")
 	reason, detail, told := strings.Cut(rest, " ")
 	o, r := slices.Index(outcomes[:], outcome), slices.Index(reasons[:], reason)
-	if o < 0 || r < 0 {
-		return fmt.Sprintf("first, second, tie or draw, and one of %s", strings.Join(reasons[:], " "))
+	if outcome == none {
+		o = int(game.Undecided)
+	}
+	if o < 0 || r < 0 || (outcome == none) != (Reason(r) == Adjourned) {
+		return fmt.Sprintf("first, second, tie or draw, and one of %s; or %s %s",
+			strings.Join(reasons[:Adjourned], " "), none, Adjourned)
 	}
 	p.Outcome, p.Reason, p.Detail = game.Outcome(o), Reason(r), detail
 	if told != p.Fault() || told && (detail == "" || detail != oneLine(detail)) {
 		return "what the fault was, of illegal, failed and late, and nothing of others"
 	}
-	real, why, over := ended(h, game.DrawRuleOf(h.Game()))
+	real, why, over := Ended(h, game.DrawRuleOf(h.Game()))
 	switch {
 	case over && (real != p.Outcome || why != p.Reason):
 		return fmt.Sprintf("%s %s, as the moves have it", outcomes[real], why)
-	case !over && (p.Reason != Resigned && !p.Fault() || p.Outcome != game.WinFor(h.Turn().Other())):
+	case !over && p.Reason != Adjourned && (p.Reason != Resigned && !p.Fault() || p.Outcome != game.WinFor(h.Turn().Other())):
 		return fmt.Sprintf("that %s has lost, who was to move in a play that had not ended", player.Side(h.Turn()))
 	}
 	return ""

@@ -51,6 +51,7 @@ var samples = []referee.Played{
 	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Detail: `move 1, first at "  ": gone`},
 	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
 	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
 }
 
 func TestRecord(t *testing.T) {
@@ -76,6 +77,9 @@ game connectn`
 	}
 	if err != nil || !reflect.DeepEqual(got, samples) {
 		t.Errorf("%v\n%+v, want\n%+v", err, got, samples)
+	}
+	if got := samples[len(samples)-1].Text(); got != "adjourned after 2 moves" {
+		t.Errorf("%q", got)
 	}
 	if got, err := read("treereduce games 1\n"); got != nil || err != nil {
 		t.Errorf("no games: %v, %v", got, err)
@@ -103,7 +107,10 @@ func TestRecordRefuses(t *testing.T) {
 		{"0 1 0 1 0", "0  1", `file:7: expected moves of the game (move 2: expected one of 0 1 2, found ""), found "0  1"`},
 		{"first finished", "second finished", `file:8: expected first finished, as the moves have it, found "second finished"`},
 		{"first finished", "first late too long", `file:8: expected first finished, as the moves have it, found "first late too long"`},
-		{"first finished", "first won", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies, found "first won"`},
+		{"first finished", "first won", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "first won"`},
+		{"first finished", "draw adjourned", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "draw adjourned"`},
+		{"first finished", "none finished", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "none finished"`},
+		{"first finished", "none adjourned", `file:8: expected first finished, as the moves have it, found "none adjourned"`},
 		{"first finished", "first finished well", `file:8: expected what the fault was, of illegal, failed and late, and nothing of others, found "first finished well"`},
 		{"first finished", "first late", `file:8: expected what the fault was, of illegal, failed and late, and nothing of others, found "first late"`},
 		{"0 1 0 1 0\n", "0 1 0 1\n", `file:8: expected that first has lost, who was to move in a play that had not ended, found "first finished"`},

@@ -38,13 +38,14 @@ const (
 	Late                   // he took too long
 	Repeated               // a draw: a position has come too often
 	Endless                // a draw: too many plies
+	Adjourned              // it has not ended: whoever reads it may go on
 )
 
 // reasons are the words for them.
-var reasons = [...]string{"finished", "resigned", "illegal", "failed", "late", "repetition", "plies"}
+var reasons = [...]string{"finished", "resigned", "illegal", "failed", "late", "repetition", "plies", "adjourned"}
 
 // String is the word that stands in files: finished, resigned, illegal, failed, late,
-// repetition or plies.
+// repetition, plies or adjourned.
 func (r Reason) String() string { return reasons[r] }
 
 // A Seat is a player at the table.
@@ -66,7 +67,8 @@ type Played struct {
 	Players [2]string // the names of who played First and Second
 	Opening int       // so many of the moves were given, the others chosen
 	Moves   []string  // their names
-	// Outcome is FirstWins, SecondWins or, by the rules, Tie; Undecided is a draw.
+	// Outcome is FirstWins, SecondWins or, by the rules, Tie; Undecided is a draw, or of a
+	// play that is Adjourned.
 	Outcome game.Outcome
 	Reason  Reason
 	Detail  string // of who has lost by a fault: what it was, and where; one line
@@ -91,10 +93,12 @@ func (p Played) Seconds() []float64 {
 // Text is how the play ended, in words.
 func (p Played) Text() string {
 	text, reason := "tie", fmt.Sprintf(" (%s)", p.Reason)
-	switch p.Outcome {
-	case game.Undecided:
+	switch {
+	case p.Reason == Adjourned:
+		text = reasons[Adjourned]
+	case p.Outcome == game.Undecided:
 		text = "draw" + reason
-	case game.FirstWins, game.SecondWins:
+	case p.Outcome != game.Tie:
 		text = p.Players[game.FirstWins-p.Outcome] + " wins"
 		if p.Reason != Finished {
 			text += reason
@@ -111,9 +115,9 @@ func (p Played) Text() string {
 	return text
 }
 
-// ended reports whether play has ended where h stands, by the rules of the game or by
+// Ended reports whether play has ended where h stands, by the rules of the game or by
 // its game.DrawRule.
-func ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
+func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 	if outcome, ok := h.Finished(); ok {
 		return outcome, Finished, true
 	}
@@ -143,7 +147,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 	}
 	watch()
 	for rule, over := game.DrawRuleOf(g), false; ; {
-		if p.Outcome, p.Reason, over = ended(h, rule); over {
+		if p.Outcome, p.Reason, over = Ended(h, rule); over {
 			break
 		}
 		seat := seats[h.Turn()]

@@ -50,8 +50,10 @@ func (c *clock) part(n int) (release func()) {
 func (c *clock) due() bool { return c.over.Load() || c.until > 0 && c.spent() >= c.until }
 
 // worthwhile reports whether there is time for another step, when each takes longer than
-// all before it.
-func (c *clock) worthwhile() bool { return !c.due() && (c.aim == 0 || c.spent() < c.aim/2) }
+// all before it; or for a part of it, if that is worth something.
+func (c *clock) worthwhile(part bool) bool {
+	return !c.due() && (part || c.aim == 0 || c.spent() < c.aim/2)
+}
 
 func (c *clock) spent() time.Duration { return time.Since(c.began) }
 

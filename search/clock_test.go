@@ -19,13 +19,16 @@ func TestClock(t *testing.T) {
 	if c.due() {
 		t.Error("due after half of its time")
 	}
+	if c.worthwhile(false) || !c.worthwhile(true) {
+		t.Error("after half of its time another step is worthwhile, or a part of one is not")
+	}
 	release := c.part(3)
 	if !c.due() {
 		t.Error("a part is not over after half of the time")
 	}
 	release()
 	c.began = time.Now().Add(-c.aim)
-	if !c.due() || c.worthwhile() {
+	if !c.due() || c.worthwhile(true) {
 		t.Error("not due when it is time")
 	}
 
@@ -33,7 +36,7 @@ func TestClock(t *testing.T) {
 	c = startClock(ctx, 0)
 	defer c.close()
 	c.began = c.began.Add(-time.Hour)
-	if c.due() || !c.worthwhile() {
+	if c.due() || !c.worthwhile(false) {
 		t.Error("due, though there is no limit")
 	}
 	cancel()

@@ -9,27 +9,39 @@ import "github.com/treereduce/treereduce/game"
 //
 // Moves that lead back do not trap it, as it never looks further than its depth; and what
 // the table knows of a depth is true whatever the way there. So a draw is no more than
-// what nobody has won by then, and a shorter win is always preferred.
+// what nobody has won by then, and a shorter win is always preferred; but where late moves
+// are looked at less far ahead, the first win that is found will do.
 func (t *task) deepen() {
 	full := t.s.table.full
-	for depth := 1; depth < full; depth++ {
-		if depth > 2 && !t.clock.worthwhile() {
+	alpha, beta := -infinite, infinite
+	if t.limit.Weak { // all wins are one
+		alpha, beta = -mate, mate
+	}
+	for depth := 1; depth <= full; depth++ {
+		if depth > 2 && !t.clock.worthwhile(t.late) {
 			return
 		}
 		ply := depth
 		if depth >= t.left {
 			ply = full
 		}
-		score, ok := t.ask(-infinite, infinite, ply)
+		score, ok := t.ask(alpha, beta, ply)
 		if !ok {
 			return
 		}
 		t.score, t.depth = score, depth
 		within := depth
+		if t.late { // a shorter win may have been missed, if it is not very short
+			within = min(depth, lateFrom)
+		}
 		if ply == full || t.exact {
 			within = game.MaxRemoteness
 		}
 		switch {
+		case score >= beta:
+			t.low = max(t.low, score)
+		case score <= alpha:
+			t.high = min(t.high, score)
 		case score > mate && game.WonIn(within) <= score, score < -mate && game.LostIn(within) >= score, t.exact:
 			t.low, t.high = score, score
 		case score > mate:
@@ -37,7 +49,7 @@ func (t *task) deepen() {
 		case score < -mate:
 			t.high = min(t.high, score)
 		}
-		if t.solved() || depth == t.limit.Depth || depth >= t.left {
+		if t.solved() || depth == t.limit.Depth || ply == full || t.late && t.low > 0 {
 			return
 		}
 	}

@@ -9,27 +9,24 @@ const lineNodes = 1 << 12
 // makeLine plays on from the root, each time the first move that keeps the value, until
 // that takes too long.
 func (t *task) makeLine() {
-	// Of the plain moves, a tie is as far off as the line is long.
-	tie := t.s.fast == nil && t.low == 0 && t.high == 0 && !t.limit.Weak
+	// Where nobody says when ties come, one is as far off as the line is long.
+	tie := !t.s.traits.TiesLast && t.low == 0 && t.high == 0 && !t.limit.Weak
 	if t.limit.Bare && !tie {
 		return
 	}
 	w := t.s.workers[0]
 	w.round.over.Store(false)
 	w.alone, w.apart = 0, 0
-	p, score, depth := t.root, t.score, t.depth
-	if t.solved() {
-		depth = t.s.table.full
-		if score = t.low; t.low <= 0 {
-			score = t.high
-		}
-	}
+	p := t.root
+	score, depth := t.known()
 	for first := true; t.s.g.Primitive(p) == 0 && (first || depth > 0); first = false {
 		if !first && !tie {
 			w.budget = w.looked + lineNodes
 		}
 		var move game.Move
-		if first && t.found {
+		if first && t.move.Name != "" {
+			move = t.move
+		} else if first && t.found {
 			move = w.g.MoveOf(p, t.best)
 		} else if m, ok := t.keeping(w, p, score, depth); ok {
 			move = m
@@ -49,6 +46,74 @@ func (t *task) makeLine() {
 			depth--
 		}
 	}
+}
+
+// known is the score that has been found, and to what depth. Where only who wins counts,
+// all wins are one.
+func (t *task) known() (score, depth int) {
+	switch {
+	case !t.solved():
+		score, depth = t.score, t.depth
+	case t.low > 0:
+		score, depth = t.low, t.s.table.full
+	default:
+		score, depth = t.high, t.s.table.full
+	}
+	if t.limit.Weak {
+		score = clamp(score, -mate, mate)
+	}
+	return score, depth
+}
+
+// makeFirst finds the first of the moves that are worth as much as the best: each before
+// that is asked whether it is no worse. Of what nobody has proven, and no depth was asked
+// for, none is better founded than another.
+func (t *task) makeFirst() {
+	if !t.limit.First || !t.solved() && t.depth != t.limit.Depth {
+		return
+	}
+	score, depth := t.known()
+	if t.limit.Depth > 0 && t.limit.Depth < t.left {
+		depth = t.limit.Depth
+	}
+	best := t.s.workers[0].g.MoveOf(t.root, t.best)
+	for _, m := range t.s.g.Moves(nil, t.root) {
+		if t.found && m == best || score == -mate {
+			t.move = m
+			return
+		}
+		if keeps, ok := t.keeps(m, score, depth); !ok {
+			return
+		} else if keeps {
+			t.move = m
+			return
+		}
+	}
+}
+
+// keeps has all workers look whether a move of the root is worth the score.
+func (t *task) keeps(m game.Move, score, depth int) (keeps, ok bool) {
+	if depth < t.s.table.full {
+		depth--
+	}
+	want := fromHere(score, 1)
+	again := t.again(t.root, m.To)
+	var got int
+	if v := t.s.g.Primitive(m.To); v != 0 {
+		got = finished(v, t.s.g.ToMove(m.To))
+	} else {
+		alpha := want - 1
+		if !again {
+			alpha = -want
+		}
+		if got, ok = t.askOf(m.To, alpha, alpha+1, depth); !ok {
+			return false, false
+		}
+	}
+	if !again {
+		got = -got
+	}
+	return got >= want, true
 }
 
 // again reports whether the player who moved is to move again.

@@ -9,12 +9,13 @@ import (
 // A worker is one thread of a search.
 type worker struct {
 	g       expander
+	keyed   game.Keyed // nil, if children have their keys
 	t       *table
 	without Techniques
 	exact   bool // a depth is exactly that depth
 	nodes   []*game.Node
 	ranked  [][]int64 // of each node: the order of its moves
-	past    history
+	memory
 
 	ends
 	best     uint16 // the best move of the root so far,
@@ -41,6 +42,7 @@ func (w *worker) node(ply int) *game.Node {
 // is not in the table. All that it returns once the worker is stopped is void.
 func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
+	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
 	if w.looked++; w.looked%pollNodes == 0 && w.poll() {
 		return 0
 	}
@@ -71,7 +73,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 
 	// What the game knows.
 	n.Alpha, n.Beta = fromHere(alpha, ply), fromHere(beta, ply)
-	n.Leaf = depth == 0 && w.exact
+	n.Exact, n.Leaf, n.Horizon = w.exact, depth == 0 && w.exact, depth == 0
 	w.g.Expand(n)
 	low, high := fromRoot(n.Low, ply), fromRoot(n.High, ply)
 	switch {
@@ -79,7 +81,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		return low
 	case high <= alpha:
 		return high
-	case depth == 0 && (w.exact || len(n.Children) > 1):
+	case depth == 0 && (w.exact || len(n.Children) != 1 || ply >= w.reach):
 		w.horizons++
 		return clamp(w.g.Assess(n), low, high)
 	}
@@ -94,7 +96,13 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	alpha, beta = max(alpha, low), min(beta, high)
 	best, move := -infinite, first
 	children := n.Children
-	if len(children) > 1 && ply > 0 && w.without&Enhanced == 0 {
+	if w.keyed != nil {
+		if ply < w.apart {
+			for i := range children {
+				children[i].Key = w.keyed.KeyOf(&children[i].State)
+			}
+		}
+	} else if len(children) > 1 && ply > 0 && w.without&Enhanced == 0 {
 		children, best = w.lookUp(ply, children, alpha, beta, next)
 	}
 	if best < beta {
@@ -107,12 +115,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 				i, asked = i-1, asked-1
 				continue
 			}
-			var score int
-			if i == 0 || beta-alpha == 1 {
-				score = w.child(ply, c, alpha, beta, next)
-			} else if score = w.child(ply, c, alpha, alpha+1, next); alpha < score && score < beta {
-				score = w.child(ply, c, alpha, beta, next)
-			}
+			score := w.try(ply, i, c, alpha, beta, next)
 			if w.stopped {
 				return 0
 			}
@@ -131,6 +134,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 				if i > 0 {
 					w.refuted(ply, children, tried[:i+1])
 				}
+				w.killed(ply, move)
 				break
 			}
 		}
@@ -153,10 +157,40 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	return best
 }
 
+// try is the score of the child of a node that is the ith to be tried: asked first whether
+// it is better than the best so far, less far ahead if it is a late one.
+func (w *worker) try(ply, i int, c *game.Child, alpha, beta, depth int) (score int) {
+	if less := w.less(i, depth); less > 0 {
+		if score = w.child(ply, c, alpha, alpha+1, depth-less); score <= alpha || w.stopped {
+			return score
+		}
+	}
+	if i > 0 && beta-alpha > 1 {
+		if score = w.child(ply, c, alpha, alpha+1, depth); score <= alpha || score >= beta {
+			return score
+		}
+	}
+	return w.child(ply, c, alpha, beta, depth)
+}
+
+// less is how many plies less far the ith move is looked at first.
+func (w *worker) less(i, depth int) int {
+	switch {
+	case i < w.late || depth < lateFrom || depth == w.t.full:
+		return 0
+	case i < w.late*lateMore || depth == lateFrom:
+		return 1
+	}
+	return 2
+}
+
 // child looks at a child, which is the next ply's node.
 func (w *worker) child(ply int, c *game.Child, alpha, beta, depth int) int {
 	n := w.node(ply + 1)
 	n.State, n.Key = c.State, c.Key
+	if w.keyed != nil && ply >= w.apart && depth > 0 {
+		n.Key = w.keyed.KeyOf(&n.State)
+	}
 	shared := ply < w.apart && !c.Quick
 	if shared {
 		w.round.enter(c.Key)
@@ -213,7 +247,7 @@ func (w *worker) lookUp(ply int, children []game.Child, alpha, beta, depth int) 
 // usable reports whether an entry tells enough for a search of a depth.
 func (w *worker) usable(e entry, depth int) bool {
 	d := w.t.depthOf(e)
-	return d == depth || d > depth && !w.exact
+	return d >= depth && !w.exact || d == depth && w.t.ageOf(e) == exactAge
 }
 
 // bounds are what an entry of a node says.
@@ -223,10 +257,10 @@ func (w *worker) bounds(e entry, ply int) (low, high int) {
 }
 
 // keep puts what is known of a node into the table, with what is known there of the same
-// depth.
+// depth and kind.
 func (w *worker) keep(key uint64, ply, low, high, depth int, work uint64, move uint16) {
 	low, high = fromHere(low, ply), fromHere(high, ply)
-	if e := w.t.get(key); e != 0 && w.t.depthOf(e) == depth {
+	if e := w.t.get(key); e != 0 && w.t.depthOf(e) == depth && (w.t.ageOf(e) == exactAge) == w.exact {
 		l, h := w.t.bounds(e)
 		low, high = max(low, l), min(high, h)
 	}

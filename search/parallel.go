@@ -29,6 +29,8 @@ type ends struct {
 	budget  uint64 // of positions looked at, as it counts them; 0: any
 	alone   uint64 // after so many the others are started; 0: never
 	apart   int    // the ply from which on workers do not look what others do
+	reach   int    // the ply from which on forced moves are no longer followed
+	late    int    // the first of a position's moves that are late ones
 	stopped bool
 }
 

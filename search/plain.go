@@ -20,6 +20,15 @@ type plain struct {
 	moves    []game.Move
 }
 
+// plainTraits are the traits of any game, as far as they are known.
+func plainTraits(g game.Game) game.Traits {
+	t := game.Traits{MaxMoves: 1 << 16}
+	if a, ok := g.(game.Acyclic); ok {
+		t.MaxPlies = clamp(a.Tiers(), 1, game.MaxRemoteness)
+	}
+	return t
+}
+
 func newPlain(g game.Game) *plain {
 	p := &plain{Game: g, mover: g.Values().OfMover, evaluate: func(game.Position) int { return 0 }}
 	if e, ok := g.(game.Evaluator); ok {
@@ -49,7 +58,7 @@ func (g *plain) Expand(n *game.Node) {
 			State:  game.State{m.To},
 			Key:    m.To,
 			Move:   uint16(i),
-			Square: uint8(i),
+			Square: uint16(uint8(i)),
 			Again:  !g.mover && g.ToMove(m.To) == mover,
 		})
 	}

@@ -9,8 +9,7 @@
 // table, and keep out of each other's way by it (parallel.go).
 //
 // What a search sees of a game is game.Searched. A game that is none is searched by its
-// plain moves (plain.go); and so is every game if a depth is to be exactly that depth, as
-// Searched sees further.
+// plain moves (plain.go).
 package search
 
 import (
@@ -43,6 +42,7 @@ const (
 	Enhanced                         // look all children up before any is searched
 	Bounds                           // the game's bounds without looking ahead
 	Symmetry                         // mirror images are one position, near the start
+	Killers                          // what refuted last so far from the root is tried soon
 )
 
 // ByName are the techniques by name.
@@ -50,6 +50,7 @@ func ByName() map[string]Techniques {
 	return map[string]Techniques{
 		"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
 		"enhanced": Enhanced, "bounds": Bounds, "symmetry": Symmetry,
+		"killers": Killers,
 	}
 }
 
@@ -59,8 +60,13 @@ func ByName() map[string]Techniques {
 type Limit struct {
 	Depth int           // exactly so many plies; 0: no limit
 	Time  time.Duration // never passed; aimed below; 0: no limit
-	Weak  bool          // only who wins: the remoteness of Result.Value counts for nothing
+	Nodes uint64        // that each thread looks at, a few hundred more or less; 0: no limit
+	Weak  bool          // only who wins, as in a game whose Traits say OnlyWho
 	Bare  bool          // only the value: Line is nil
+	// First wants of several moves that are worth the same the first, in the order of
+	// game.Game.Moves, to begin the Line; if they are not all looked at in time, it may be
+	// another of them.
+	First bool
 }
 
 // A Result is what a search has found.
@@ -70,6 +76,9 @@ type Result struct {
 	// has proven that the players would choose that tie.
 	Value game.Value
 	Exact bool
+	// Weak says that only who wins was asked for: the remoteness of Value counts for
+	// nothing.
+	Weak bool
 	// Score is the evaluation of the depth reached, for the player to move, if not Exact;
 	// 0 of a game that has none.
 	Score int
@@ -85,15 +94,16 @@ type Result struct {
 }
 
 // A Searcher searches positions of one game. What it has learned stays in its table from
-// search to search, as long as all of them have a depth or none has. It does one search at
-// a time.
+// search to search: a search to an exact depth uses what such searches have found, any
+// other uses all. It does one search at a time.
 type Searcher struct {
 	g       game.Game
-	options Options
-	fast    game.Searched // nil if the game is none
-	plainly bool          // the table is of the plain moves
-	slab    []uint64      // of whatever table
+	traits  game.Traits
+	acyclic game.Acyclic // nil if play may go on for ever
+	plainly bool         // the game is no game.Searched
 	table   *table
+	age     uint64    // of the last search that had no exact depth
+	late    bool      // the table has entries of searches that looked at late moves less far
 	workers []*worker // the first is the one that is asked
 	round   round
 }
@@ -107,33 +117,36 @@ func New(g game.Game, o Options) (*Searcher, error) {
 		o.Memory = DefaultMemory
 	}
 	o.Threads = max(o.Threads, 1)
-	s := &Searcher{g: g, options: o}
-	if s.fast, _ = g.(game.Searched); s.fast != nil && s.fast.Tiers() > game.MaxByteRemoteness {
-		return nil, fmt.Errorf("search: %s: a game.Searched lasts %d moves at most, found %d", g.Spec(), game.MaxByteRemoteness, s.fast.Tiers())
+	s := &Searcher{g: g}
+	s.acyclic, _ = g.(game.Acyclic)
+	fast, ok := g.(game.Searched)
+	s.plainly = !ok
+	if ok {
+		s.traits = fast.Traits()
+	} else {
+		s.traits = plainTraits(g)
 	}
-	s.plainly = s.fast == nil
-	s.slab = newSlab(max(int(o.Memory/8), 4))
-	s.makeTable()
-	return s, nil
-}
-
-// makeTable makes the table for what is searched; fewer bits do for a game.Searched.
-func (s *Searcher) makeTable() {
-	f := plainFormat
-	if !s.plainly {
-		f = fastFormat(s.fast.MaxMoves())
+	if s.traits.KeyBits == 0 {
+		s.traits.KeyBits = g.KeyBits()
 	}
-	s.table = newTable(s.slab, s.g.KeyBits(), f)
-	s.table.shared = s.options.Threads > 1
-	s.table.keep = s.options.Without&Buckets == 0
-	s.workers = nil
-	for range s.options.Threads {
-		w := &worker{g: s.fast, t: s.table, without: s.options.Without}
-		if s.plainly {
-			w.g = newPlain(s.g)
+	if t := s.traits; t.MaxPlies < 0 || t.MaxPlies > game.MaxRemoteness || s.acyclic != nil && t.MaxPlies == 0 {
+		return nil, fmt.Errorf("search: %s: it can last %d moves, 1 to %d are provided for", g.Spec(), t.MaxPlies, game.MaxRemoteness)
+	}
+	s.table = newTable(newSlab(max(int(o.Memory/8), 4)), s.traits.KeyBits, formatOf(s.traits))
+	s.table.shared = o.Threads > 1
+	s.table.keep = o.Without&Buckets == 0
+	for range o.Threads {
+		w := &worker{g: fast, t: s.table, without: o.Without}
+		if o.Without&Killers == 0 {
+			w.killer = s.traits.Killer
 		}
+		if s.plainly {
+			w.g = newPlain(g)
+		}
+		w.keyed, _ = g.(game.Keyed)
 		s.workers = append(s.workers, w)
 	}
+	return s, nil
 }
 
 // Forget empties the table.
@@ -153,14 +166,14 @@ func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result
 	if v := s.g.Primitive(p); v != 0 {
 		return Result{Value: s.g.Values().Ended(v, s.g.ToMove(p)), Exact: true, Time: c.spent()}, nil
 	}
-	plainly := s.fast == nil || l.Depth > 0
-	if plainly != s.plainly {
-		s.plainly = plainly
-		s.makeTable()
-	}
-	s.table.age = (s.table.age + 1) % (1 << ageBits)
 	t := s.newTask(c, p, l)
+	if l.Depth >= t.left {
+		t.limit.Depth = t.left
+	} else if l.Depth >= s.table.full {
+		return Result{}, fmt.Errorf("search: %s: a depth must be below %d, found %d", s.g.Spec(), s.table.full, l.Depth)
+	}
 	t.run()
+	t.makeFirst()
 	t.makeLine()
 	r := t.result()
 	if l.Bare {

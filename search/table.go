@@ -39,28 +39,45 @@ type format struct {
 	score, depth, move uint // bits of each
 	data               uint // bits of all
 	full               int  // the depth of a search to the end: what is known is so for ever
+	plies              int  // in how many moves a win may come; 0: it is not told
 	shift              int  // of a proven score: what the table leaves out
 }
 
-// plainFormat does for any game. Of a move, which only orders, the low bits do.
-var plainFormat = format{score: 17, depth: 14, move: 7}
-
-// fastFormat does for a game.Searched.
-func fastFormat(moves int) format {
-	return format{score: 10, depth: 6, move: uint(bits.Len(uint(moves - 1)))}
-}
-
-// Bits of work and age in an entry.
+// Bits of work and age in an entry. The last age is of searches to an exact depth, the
+// others take turns.
 const (
 	workBits = 5
 	ageBits  = 2
+	exactAge = 1<<ageBits - 1
 )
+
+// mostMoveBits is what an entry has for a move, if that is not enough: it only orders.
+// mostDepthBits do where only who wins counts: what is known so far ahead is to the end.
+const (
+	mostMoveBits  = 11
+	mostDepthBits = 10
+)
+
+// formatOf does for a game of such traits.
+func formatOf(t game.Traits) format {
+	f := format{plies: t.MaxPlies}
+	if f.plies == 0 {
+		f.plies = game.MaxRemoteness
+	}
+	f.depth = uint(bits.Len(uint(f.plies)))
+	if t.OnlyWho {
+		f.depth, f.plies = min(f.depth, mostDepthBits), 0
+	}
+	f.score = 1 + uint(bits.Len(uint(game.MostAssessed+f.plies+1)))
+	f.move = min(uint(bits.Len(uint(t.MaxMoves-1))), mostMoveBits)
+	f.data = 2*f.score + f.depth + ageBits + workBits + f.move
+	f.full = 1<<f.depth - 1
+	f.shift = game.WonIn(0) - f.top()
+	return f
+}
 
 // newTable makes an empty table of a slab of four words at least.
 func newTable(slab []uint64, keyBits uint, f format) *table {
-	f.data = 2*f.score + f.depth + ageBits + workBits + f.move
-	f.full = 1<<f.depth - 1
-	f.shift = max(0, game.WonIn(0)-f.top())
 	t := &table{slab: slab, keyBits: keyBits, format: f, keep: true}
 	for _, t.wide = range []bool{false, true} {
 		t.buckets = uint64(len(slab)) / 2
@@ -166,19 +183,16 @@ func (f *format) top() int { return 1<<(f.score-1) - 1 }
 // spare above them.
 func (f *format) short(score int) int {
 	if score > mate {
-		score -= f.shift
+		score = max(score-f.shift, f.top()-f.plies)
 	} else if score < -mate {
-		score += f.shift
+		score = min(score+f.shift, f.plies-f.top())
 	}
 	return clamp(score, -f.top(), f.top())
 }
 
 // long is the inverse of short.
 func (f *format) long(score int) int {
-	if f.shift == 0 {
-		return score
-	}
-	if most := f.top() - game.MaxByteRemoteness - 1; score > most {
+	if most := f.top() - f.plies - 1; score > most {
 		score += f.shift
 	} else if score < -most {
 		score -= f.shift

@@ -3,6 +3,8 @@ package search
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // A table gives back what was put in last for a key, or nothing; never what is another
@@ -12,18 +14,19 @@ func TestTable(t *testing.T) {
 	for _, tt := range []struct {
 		words   int
 		keyBits uint
-		format  format
+		traits  game.Traits
 		wide    bool
 	}{
-		{8 << 10, 49, fastFormat(7), true},
-		{128 << 10, 42, fastFormat(7), false},
-		{8 << 10, 20, fastFormat(5), false},
-		{128, 64, fastFormat(9), true},
-		{8 << 10, 1, plainFormat, false},
-		{512, 64, plainFormat, true},
-		{4, 12, plainFormat, true},
+		{8 << 10, 49, game.Traits{MaxMoves: 7, MaxPlies: 42}, true},
+		{128 << 10, 42, game.Traits{MaxMoves: 7, MaxPlies: 42}, false},
+		{8 << 10, 20, game.Traits{MaxMoves: 5, MaxPlies: 18}, false},
+		{128, 64, game.Traits{MaxMoves: 9, MaxPlies: 63}, true},
+		{8 << 10, 1, game.Traits{MaxMoves: 5, MaxPlies: 400}, false},
+		{128 << 10, 36, game.Traits{MaxMoves: 6, MaxPlies: 3000, OnlyWho: true}, false},
+		{512, 64, game.Traits{MaxMoves: 500}, true},
+		{4, 12, game.Traits{MaxMoves: 1 << 16}, true},
 	} {
-		table := newTable(newSlab(tt.words), tt.keyBits, tt.format)
+		table := newTable(newSlab(tt.words), tt.keyBits, formatOf(tt.traits))
 		if table.wide != tt.wide {
 			t.Errorf("%d words, keys of %d bits: wide: %v", tt.words, tt.keyBits, table.wide)
 		}
@@ -54,19 +57,31 @@ func TestTable(t *testing.T) {
 
 // What goes into an entry comes out of it.
 func TestEntry(t *testing.T) {
-	for _, f := range []format{plainFormat, fastFormat(7)} {
-		table := newTable(newSlab(1<<17), 49, f)
-		table.age = 3
-		for _, low := range []int{-infinite, -32766, -400, -1, 0, 1, 400, 32705, 32766, infinite} {
-			e := table.pack(low, infinite, 5, 31, 3)
+	for _, tt := range []struct {
+		traits     game.Traits
+		full, last int // the last depth, and in how many moves a win may come
+	}{
+		{game.Traits{MaxMoves: 1 << 16}, game.MaxRemoteness, game.MaxRemoteness},
+		{game.Traits{MaxMoves: 279}, game.MaxRemoteness, game.MaxRemoteness},
+		{game.Traits{MaxMoves: 7, MaxPlies: 42}, 63, 42},
+		{game.Traits{MaxMoves: 7, MaxPlies: 63}, 63, 63},
+		{game.Traits{MaxMoves: 6, MaxPlies: 3000}, 4095, 3000},
+		{game.Traits{MaxMoves: 6, MaxPlies: 3000, OnlyWho: true}, 1023, 0},
+	} {
+		table := newTable(newSlab(1<<17), 49, formatOf(tt.traits))
+		table.age = 2
+		for _, low := range []int{-infinite, game.LostIn(0), game.LostIn(1), game.LostIn(tt.last), -399, -1, 0, 1, 399, game.WonIn(tt.last), game.WonIn(1), game.WonIn(0), infinite} {
+			e := table.pack(low, infinite, tt.full-1, 31, 4)
 			got, high := table.bounds(e)
-			want := clamp(low, -32767, 32767)
-			if f.shift == 0 {
-				want = clamp(low, -65535, 65535)
+			want := clamp(low, game.LostIn(0), game.WonIn(0))
+			if tt.traits.OnlyWho && low > mate {
+				want = game.WonIn(0)
+			} else if tt.traits.OnlyWho && low < -mate {
+				want = game.LostIn(0)
 			}
-			if got != want && !(low == -infinite && got < -32766) && !(low == infinite && got > 32766) || high < 32767 ||
-				table.depthOf(e) != 5 || table.workOf(e) != 31 || table.moveOf(e) != 3 || table.ageOf(e) != 3 {
-				t.Errorf("%+v: %d comes back as %d to %d, depth %d, work %d, move %d", f, low, got, high, table.depthOf(e), table.workOf(e), table.moveOf(e))
+			if got != want || high != game.WonIn(0) || table.full != tt.full ||
+				table.depthOf(e) != tt.full-1 || table.workOf(e) != 31 || table.moveOf(e) != 4 || table.ageOf(e) != 2 {
+				t.Errorf("%+v: %d comes back as %d to %d, depth %d, work %d, move %d", tt, low, got, high, table.depthOf(e), table.workOf(e), table.moveOf(e))
 			}
 		}
 	}

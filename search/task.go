@@ -1,6 +1,10 @@
 package search
 
-import "github.com/treereduce/treereduce/game"
+import (
+	"math"
+
+	"github.com/treereduce/treereduce/game"
+)
 
 // A task is one search.
 type task struct {
@@ -10,34 +14,53 @@ type task struct {
 	limit Limit
 	left  int // the most moves that are left to play
 
+	late      bool // late moves are looked at less far ahead
 	low, high int  // what is proven of the root
 	score     int  // of the deepest search
 	depth     int  // of that
 	exact     bool // nothing of that was cut off
 	best      uint16
-	found     bool // best
+	found     bool      // best
+	move      game.Move // if it is not best, but as good, and the first such
 	line      []game.Move
 }
 
 func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 	t := &task{s: s, clock: c, root: p, limit: l, left: game.MaxRemoteness}
-	if a, ok := s.g.(game.Acyclic); ok {
-		t.left = a.Tiers() - a.Tier(p)
+	if s.acyclic != nil {
+		t.left = s.acyclic.Tiers() - s.acyclic.Tier(p)
 	}
+	t.limit.Weak = l.Weak || s.traits.OnlyWho
 	t.low, t.high = game.LostIn(1), game.WonIn(1)
+	if s.table.age = exactAge; l.Depth == 0 {
+		s.age = (s.age + 1) % exactAge
+		s.table.age = s.age
+	}
+	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
+	if l.Depth == 0 && !t.late && s.late { // what that has left is not as deep as it says
+		s.Forget()
+	}
+	s.late = s.late && l.Depth > 0 || t.late
 	for _, w := range s.workers {
-		w.ends = ends{clock: c, round: &s.round}
+		w.ends = ends{clock: c, round: &s.round, budget: l.Nodes, late: notLate}
+		if t.late {
+			w.late = s.traits.Late
+		}
 		w.exact = l.Depth > 0
 		w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0
-		w.past = history{}
+		w.learn(s.traits)
 	}
 	return t
 }
 
+// farEnd is with how many moves left nobody tries to prove a value in little time before
+// he looks ahead a ply more each time.
+const farEnd = game.MaxByteRemoteness
+
 // run searches until the limit.
 func (t *task) run() {
 	switch {
-	case t.s.plainly:
+	case t.s.plainly, t.s.acyclic == nil, t.limit.Depth > 0, t.limit.Time > 0 && t.left > farEnd:
 		t.deepen()
 	case t.limit.Time == 0:
 		t.solve()
@@ -49,7 +72,11 @@ func (t *task) run() {
 		}
 	default:
 		// What can be proven soon is played at its best; what cannot, by judgement.
-		release := t.clock.part(solvePart)
+		part := solvePart
+		if t.s.traits.OnlyWho {
+			part = solvePartWho
+		}
+		release := t.clock.part(part)
 		t.solve()
 		release()
 		if t.low <= 0 && !t.solved() {
@@ -64,24 +91,46 @@ const someNodes = 1 << 12
 // solvePart is the part of its time in which a search tries to prove the value.
 const solvePart = 3
 
+// solvePartWho is that part where only who wins counts: looking deeper and deeper finds
+// that out as well, and every move that wins is as good.
+const solvePartWho = 6
+
 // aloneNodes is what one worker looks at before it calls the others.
 const aloneNodes = 1 << 14
 
 // From so many plies before the end, or before the depth, workers no longer part.
 const (
 	apartFrom      = 14
-	apartFromPlain = 3
+	apartFromDepth = 3
 )
+
+// forcedMost is how far beyond its depth a search follows forced moves that may go in
+// circles.
+const forcedMost = 16
 
 // ask has all workers look at the root. It is false if none has an answer in time.
 func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
+	score, ok = t.askOf(t.root, alpha, beta, depth)
+	w := t.s.workers[0]
+	if ok {
+		w = t.s.round.winner
+		t.exact = depth == t.s.table.full || w.horizons == 0
+	}
+	if w.found && (ok || !t.found || t.late) { // better than nothing, or than what was best
+		t.best, t.found = w.best, true
+	}
+	return score, ok
+}
+
+// askOf has all workers look at a position.
+func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok bool) {
 	r := &t.s.round
 	r.winner = nil
 	r.over.Store(false)
 	workers := t.s.workers
 	apart := min(t.left, depth) - apartFrom
-	if t.s.plainly {
-		apart = min(t.left, depth) - apartFromPlain
+	if depth < t.s.table.full {
+		apart = depth - apartFromDepth
 	}
 	if len(workers) == 1 {
 		apart = 0
@@ -91,10 +140,14 @@ func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
 			r.wait.Go(func() { r.look(w, alpha, beta, depth) })
 		}
 	}
+	reach := depth + forcedMost
+	if t.s.acyclic != nil {
+		reach = math.MaxInt
+	}
 	for _, w := range workers {
-		w.round, w.stopped, w.found, w.apart = r, false, false, apart
+		w.round, w.stopped, w.found, w.apart, w.reach = r, false, false, apart, reach
 		w.horizons = 0
-		t.rootOf(w)
+		w.g.Root(w.node(0), p)
 	}
 	first := workers[0]
 	if len(workers) > 1 {
@@ -102,21 +155,8 @@ func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
 	}
 	r.look(first, alpha, beta, depth)
 	r.wait.Wait()
-	if r.winner == nil {
-		if first.found && !t.found { // better than nothing
-			t.best, t.found = first.best, true
-		}
-		return 0, false
-	}
-	if r.winner.found {
-		t.best, t.found = r.winner.best, true
-	}
-	t.exact = depth == t.s.table.full || r.winner.horizons == 0
-	return r.score, true
+	return r.score, r.winner != nil
 }
-
-// rootOf makes the root's node.
-func (t *task) rootOf(w *worker) { w.g.Root(w.node(0), t.root) }
 
 // solved reports whether the value is proven, as far as it is asked for.
 func (t *task) solved() bool {
@@ -142,15 +182,14 @@ func (t *task) result() Result {
 		}
 		return r
 	}
-	r.Exact = true
+	r.Exact, r.Weak = true, t.limit.Weak
 	switch {
 	case t.low > 0:
 		r.Value = t.valueOf(game.Wins, game.WonIn(0)-t.low)
 	case t.high < 0:
 		r.Value = t.valueOf(game.Loses, t.high-game.LostIn(0))
-	case t.s.fast != nil:
-		a := t.s.fast
-		r.Value = game.NewValue(game.Tie, a.Tiers()-a.Tier(t.root))
+	case t.s.traits.TiesLast:
+		r.Value = game.NewValue(game.Tie, t.left)
 	default:
 		r.Value = game.NewValue(game.Tie, len(t.line))
 	}

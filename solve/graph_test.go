@@ -3,20 +3,25 @@ package solve_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/naive"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -29,7 +34,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	if pass.Step == step.Final {
 		return s.Runner.Run(ctx, pass)
 	}
-	g := pass.Game.(game.Cyclic)
+	g := game.ByMethod(pass.Game).(game.Cyclic)
 	in := bytes.NewBufferString("start\n")
 	if pass.Step != step.Create {
 		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
@@ -43,6 +48,14 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 		}
 	}
 	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
+	if step.NeedsMoves(g, pass.Step) {
+		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		if err != nil {
+			return stats, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+	}
 	var said, out bytes.Buffer
 	mapped, err := step.Map(pass.Step, g, in, &said, o)
 	if err != nil {
@@ -55,8 +68,13 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
 	o.States = keeper
+	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
+	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
+	if step.Tells(g, pass.Step) {
+		o.Tell = told.TellMove
+	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
-	if err := keeper.Finish(err); err != nil {
+	if err := keeper.Finish(told.Finish(err)); err != nil {
 		return stats, err
 	}
 	stats.AddNew(n.New)
@@ -78,6 +96,42 @@ func TestGraphs(t *testing.T) { graphs(t, 40) }
 func TestLongGraphs(t *testing.T) {
 	longtest.Skip(t)
 	graphs(t, 200)
+}
+
+// TestSparse solves a game of which only the rules are known, and whose few positions lie
+// far apart among 2^36 hashes: ranges in which there are none cost next to nothing.
+func TestSparse(t *testing.T) {
+	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13
+	small := gametest.TieGame()
+	g := gametest.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
+	for p, next := range small.Next {
+		for _, to := range next {
+			g.Next[far(p)] = append(g.Next[far(p)], far(to))
+		}
+	}
+	for p, result := range small.End {
+		g.End[far(p)] = result
+	}
+	for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
+		rules := gametest.RulesOnly(g)
+		dir, _ := solvedCyclic(t, rules, func(o *solve.Options) { o.Runner = run })
+		want, wantDir := "", ""
+		wantDir, _ = solvedCyclic(t, game.PlainRanges(small, 5), nil)
+		for line := range strings.Lines(final(t, wantDir)) {
+			p, rest, _ := strings.Cut(line, "\t")
+			n, err := strconv.ParseUint(p, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += fmt.Sprintf("%d\t%s", far(n), rest)
+		}
+		if got := final(t, dir); got != want {
+			t.Errorf("%s: %s", name, difference(got, want))
+		}
+		if n, err := verify(dir, rules); err != nil || n != 11 {
+			t.Errorf("%s: %d positions, %v", name, n, err)
+		}
+	}
 }
 
 // graphs has so many games.
@@ -107,13 +161,21 @@ func graphs(t *testing.T, n int) {
 			}
 		}
 		want := finalOf(graph.Size, worth)
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
-			dir, result := solvedCyclic(t, game.PlainRanges(graph, 1+i%7*9), func(o *solve.Options) { o.Runner = run })
+		// Every other one of rules only, and of these again one with next to no memory.
+		g, memory := game.PlainRanges(graph, 1+i%7*9), 0
+		if i%2 == 1 {
+			g, memory = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+		}
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Memory: memory}, "streams": &streams{}} {
+			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
 			}
 			if w := worth[0]; !strings.HasPrefix(result.Value, w.Result) {
 				t.Errorf("%s: the start is %s, want %v", name, result.Value, w)
+			}
+			if _, err := verify(dir, g); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
@@ -121,4 +183,59 @@ func graphs(t *testing.T, n int) {
 		t.Errorf("the games do not have it all: %v, %d hear of both in one pass", seen, both)
 	}
 	t.Logf("%v, %d hear of both in one pass", seen, both)
+}
+
+// odd is a game of which something is not as it must be.
+type odd struct {
+	game.Game
+	values game.Values
+	bits   uint
+	moves  func(p game.Position) []game.Position // of 0
+	toMove game.Player
+}
+
+func (g *odd) Values() game.Values                  { return g.values }
+func (g *odd) KeyBits() uint                        { return g.bits }
+func (g *odd) ToMove(game.Position) game.Player     { return g.toMove }
+func (g *odd) Primitive(p game.Position) game.Value { return game.Value(p) } // 1: the second player has won
+
+func (g *odd) Moves(dst []game.Move, p game.Position) []game.Move {
+	for _, to := range g.moves(p) {
+		dst = append(dst, game.Move{To: to})
+	}
+	return dst
+}
+
+// TestRulesOnlyErrors wants what a game without tiers must not do to be told, before the
+// first job or when it shows.
+func TestRulesOnlyErrors(t *testing.T) {
+	mover := game.Values{OfMover: true, TiesSoon: true}
+	to := func(all ...game.Position) func(game.Position) []game.Position {
+		return func(game.Position) []game.Position { return all }
+	}
+	var many []game.Position
+	for p := range game.Position(64) {
+		many = append(many, 4*p+1, 4*p+1)
+	}
+	for _, c := range []struct {
+		g    odd
+		want string // "": none is
+	}{
+		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not finished, and has moves to 64 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not finished, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
+		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
+		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: game.Values{TiesSoon: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: mover, bits: 46, moves: to(1)}, "its positions are 67108864 ranges, at most 33554432 can be solved"},
+		{odd{values: mover, bits: 64, moves: to(1)}, "its positions are 8796093022208 ranges, at most 33554432 can be solved"},
+	} {
+		c.g.Game = gametest.Graph{Size: 1}
+		_, err := solveInto(t, t.TempDir(), &c.g, options(), store.Fresh)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
 }

@@ -21,7 +21,8 @@
 //	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
 //
 // What solve1 and ties1 read is what create and mark found finished; each pass
-// else reads what the one before found.
+// else reads what the one before found. If the game does not know its moves backwards,
+// all passes of solve and ties read those that create and mark told, too.
 package solve
 
 import (
@@ -186,18 +187,19 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 
 // Check says why a game cannot be solved, whatever the machine; nil if it can.
 func Check(g game.Game) error {
+	if v, ok := g.(game.Vast); ok {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
+	}
 	if err := game.CheckLength(g); err != nil {
 		return err
 	}
-	switch g := g.(type) {
-	case game.Tiered:
-	case game.Cyclic:
+	if g, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
+			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
+		}
 		if n := game.Ranges(g); n > maxRanges {
 			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
 		}
-	case game.Acyclic:
-	default:
-		return game.UnknownKind(g)
 	}
 	return nil
 }
@@ -207,7 +209,7 @@ func (l *loop) run(ctx context.Context) error {
 	if err := Check(l.g); err != nil {
 		return err
 	}
-	switch g := l.g.(type) {
+	switch g := game.ByMethod(l.g).(type) {
 	case game.Tiered:
 		l.how = newBlocks(l, g)
 	case game.Cyclic:
@@ -254,8 +256,8 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
+	e := l.event(job, 1)
 	l.done += l.how.weight(job)
-	e := l.event(job, l.done)
 	e.Done, e.Stats = true, stats
 	if job.Step == step.Final {
 		e.Share = 1
@@ -281,16 +283,9 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 		job.Codec = jobdir.Text
 	}
 	l.jobAt = time.Now()
-	weight := l.how.weight(job)
 	job.Progress = func(p runner.Progress) {
-		e := l.event(job, l.done+p.Share*weight)
+		e := l.event(job, p.Share)
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
-		if job.Step == step.Final {
-			e.Share, e.Left = p.Share, 0
-			if p.Share > 0 {
-				e.Left = time.Since(l.jobAt).Seconds() * (1 - p.Share) / p.Share
-			}
-		}
 		l.report(e)
 	}
 	job.Progress(runner.Progress{})
@@ -325,9 +320,19 @@ func (l *loop) attempt(job *runner.Job) (err error) {
 	return err
 }
 
-// event is news of a job with so much done of the run's work.
-func (l *loop) event(job *runner.Job, done float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Share: min(1, done/l.work), Elapsed: time.Since(l.begun).Seconds()}
+// event is news of a job of which a share is done. What all of a run will have done is
+// known of the jobs that solve; final comes after them.
+func (l *loop) event(job *runner.Job, share float64) Event {
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Elapsed: time.Since(l.begun).Seconds()}
+	if job.Step == step.Final {
+		e.Share = share
+		if share > 0 {
+			e.Left = time.Since(l.jobAt).Seconds() * (1 - share) / share
+		}
+		return e
+	}
+	done := l.done + share*l.how.weight(job)
+	e.Share = min(1, done/l.work)
 	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
 		e.Left = max(0, e.Elapsed*(l.work-done)/now)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -24,6 +25,7 @@ type states struct {
 	*loop
 	g     game.Cyclic
 	index *jobdir.Index // of the last pass that is whole; nil before create
+	told  bool          // the passes forward tell the moves, which those back read
 }
 
 // maxRanges is of how many ranges a runner can keep a list in memory, some tens of
@@ -32,7 +34,7 @@ const maxRanges = 1 << 25
 
 func newStates(l *loop, g game.Cyclic) *states {
 	l.work = 2 * float64(g.Positions())
-	return &states{loop: l, g: g}
+	return &states{loop: l, g: g, told: !game.KnowsBackward(g)}
 }
 
 func (r *states) solve(ctx context.Context) error {
@@ -154,8 +156,17 @@ func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index}).parts()...) {
+	for _, dir := range append(index.Dirs(), (&states{loop: r.loop, g: r.g, index: index, told: r.told}).parts()...) {
 		if err := r.mustBeWhole(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if r.told {
+		moves, err := lists.OpenMoves(r.data.FS, r.data.Dir(pass), r.g)
+		if err != nil {
+			return nil, err
+		}
+		if err := moves.Close(); err != nil {
 			return nil, err
 		}
 	}
@@ -282,12 +293,11 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 		return err
 	}
 	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
-	index := &jobdir.Index{Game: r.g.Spec(), Passes: []jobdir.Found{found}, Runs: []jobdir.Run{{Dir: job.Name}}}
-	if r.index != nil {
-		index = r.index.Next(game.Ranges(r.g), found, written)
-	} else if uint64(len(written)) != game.Ranges(r.g) {
-		return fmt.Errorf("%d of %d ranges have been written", len(written), game.Ranges(r.g))
+	before := r.index
+	if before == nil {
+		before = &jobdir.Index{Game: r.g.Spec(), Runs: []jobdir.Run{{}}} // all are blank
 	}
+	index := before.Next(game.Ranges(r.g), found, written)
 	if err := index.Write(r.data.FS, job.Output); err != nil {
 		return err
 	}
@@ -327,14 +337,21 @@ func (r *states) prune() error {
 }
 
 // parts are the directories whose positions are still to be read: those of the last
-// pass, for its index, and finished ones.
+// pass, for its index, and finished ones. Or the moves that they tell: from the first
+// pass back on by all, and forward they are to stay.
 func (r *states) parts() []string {
 	last := r.index.Passes[len(r.index.Passes)-1]
 	parts := []string{last.Pass}
-	switch last.Step {
-	case step.Create, step.Mark:
+	switch {
+	case r.told:
+		for _, found := range r.index.Passes {
+			if step.IsForward(found.Step) {
+				parts = append(parts, found.Pass)
+			}
+		}
+	case step.IsForward(last.Step):
 		parts = append(parts, r.finished(game.Loses, game.Wins, game.Ties)...)
-	case step.Solve:
+	case last.Step == step.Solve:
 		parts = append(parts, r.finished(game.Ties)...)
 	}
 	return parts

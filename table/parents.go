@@ -19,7 +19,7 @@ type Parent struct {
 // Parents returns the positions of the table from which a move leads to p, a valid
 // position, in the order of tiers and keys. They are what p could be reached from: if
 // there are none, and p is not the start, play cannot reach it. Of a game of which only
-// the rules are known all tiers before that of p are read.
+// the rules are known all tiers before that of p are read, or all there is.
 func (t *Table) Parents(p game.Position) ([]Parent, error) {
 	if err := t.g.Check(p); err != nil {
 		return nil, err
@@ -72,14 +72,19 @@ func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) er
 	return nil
 }
 
-// before says the positions from which the set methods lead to p.
-func (t *states) before(p game.Position, say func(game.Position, game.Value)) (err error) {
+// before says the positions from which the set methods lead to p; of a game whose moves
+// are not known backwards, all that there are.
+func (t *states) before(p game.Position, say func(game.Position, game.Value)) error {
+	back, ok := t.g.NewMover().(game.Backward)
+	if !ok {
+		return t.every(say)
+	}
 	size := uint64(t.g.RangeSize())
 	rng := p / size
 	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
 	set.Add(int(p % size))
 	var from []game.Position
-	t.g.NewMover().Parents(rng, set, func(rng uint64, set block.Set) {
+	back.Parents(rng, set, func(rng uint64, set block.Set) {
 		for _, slot := range set.Append(nil) {
 			from = append(from, rng*size+uint64(slot))
 		}
@@ -92,6 +97,22 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) (e
 		}
 		if ok {
 			say(q, v)
+		}
+	}
+	return nil
+}
+
+// every says all positions of the table.
+func (t *states) every(say func(game.Position, game.Value)) error {
+	r := &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
+	var slots []uint32
+	var err error
+	for _, rng := range t.file.Ranges() {
+		if slots, err = r.load(slots[:0], rng); err != nil {
+			return err
+		}
+		for _, slot := range slots {
+			say(r.at(int(slot)))
 		}
 	}
 	return nil

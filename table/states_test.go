@@ -85,6 +85,7 @@ func TestVerifyCyclic(t *testing.T) {
 	}
 	for name, g := range map[string]game.Cyclic{
 		"ties":       game.PlainRanges(gametest.TieGame(), 4),
+		"rules only": game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4),
 		"quickcross": quick,
 	} {
 		t.Run(name, func(t *testing.T) {

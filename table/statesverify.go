@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -17,7 +18,9 @@ import (
 // children as the table has them: whoever is lost or won in n moves must be so by
 // children with less than n, in nothing less; ties by children with less among those
 // that are left; and what follows from none is a draw. That is done for a band of ranges
-// of so many bytes at a time, so it needs little memory.
+// of so many bytes at a time, so it needs little memory. Where the moves are not known
+// backwards, no position can speak to those that lead to it: each looks its children up,
+// by Rules.
 func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
 	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {
@@ -33,6 +36,10 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
 		return wrongCounts(t.name())
 	}
 	if err := v.reach(ctx); err != nil {
+		return err
+	}
+	if !game.KnowsBackward(t.g) {
+		_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
 		return err
 	}
 	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
@@ -86,7 +93,7 @@ func first(s block.Set) int {
 // count takes from counts what the ranges hold, and notes which values occur where.
 func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
-	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
+	return v.each(ctx, v.file.Ranges(), func(rng uint64, s *block.State) error {
 		var here [256]uint64
 		s.Count(&here)
 		mu.Lock()
@@ -105,14 +112,18 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 // reach goes forward from the start, and compares the positions it comes to with
 // those of the table.
 func (v *statesVerifier) reach(ctx context.Context) error {
-	type marks struct{ reached, heard, new block.Set }
+	type marks struct{ reached, heard, new block.Set } // nil of a range that has heard nothing
 	all := make([]marks, len(v.ranges))
-	for rng := range all {
-		words := block.Words(game.RangeLen(v.g, uint64(rng)))
-		all[rng] = marks{make(block.Set, words), make(block.Set, words), make(block.Set, words)}
+	hear := func(rng uint64, set block.Set) {
+		v.locks[rng].Lock()
+		defer v.locks[rng].Unlock()
+		m := &all[rng]
+		if m.heard == nil {
+			*m = marks{make(block.Set, len(set)), make(block.Set, len(set)), make(block.Set, len(set))}
+		}
+		m.heard.Union(set)
 	}
-	start, size := v.g.Start(), uint64(v.g.RangeSize())
-	all[start/size].heard.Add(int(start % size))
+	game.NewSets(v.g).Say([]game.Position{v.g.Start()}, hear)
 	for more := true; more; {
 		more = false
 		var mu sync.Mutex
@@ -144,11 +155,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			mover := v.g.NewMover()
 			return func(rng uint64) error {
 				if new := all[rng].new; !new.Empty() {
-					mover.Children(rng, new, func(to uint64, set block.Set) {
-						v.locks[to].Lock()
-						defer v.locks[to].Unlock()
-						all[to].heard.Union(set)
-					})
+					mover.Children(rng, new, hear)
 				}
 				return nil
 			}
@@ -157,10 +164,15 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.each(ctx, v.ranges, func(rng uint64, s *block.State) error {
-		wrong := all[rng].new // not needed any more
+	touched := slices.DeleteFunc(slices.Clone(v.ranges), func(rng uint64) bool {
+		_, found := v.file.Find(rng)
+		return !found && all[rng].heard == nil
+	})
+	return v.each(ctx, touched, func(rng uint64, s *block.State) error {
+		wrong := make(block.Set, len(s.Reached))
+		copy(wrong, s.Reached)
 		for i, want := range all[rng].reached {
-			wrong[i] = want ^ s.Reached[i]
+			wrong[i] ^= want
 		}
 		switch slot := first(wrong); {
 		case slot < 0:
@@ -286,8 +298,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 				return err
 			}
 			s.Keep(number - 1)
-			p.Map(rng, &s, say)
-			return nil
+			return p.Map(rng, &s, say)
 		}
 	})
 	if err != nil {

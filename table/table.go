@@ -36,7 +36,7 @@ var CyclicFile = filepath.Join(Dir, "positions.blocks")
 // cycles, whose only tier is 0, that of its one file.
 func TierFile(g game.Game, tier int) string {
 	suffix := "lists"
-	switch g.(type) {
+	switch game.ByMethod(g).(type) {
 	case game.Tiered:
 		suffix = "blocks"
 	case game.Cyclic:
@@ -103,15 +103,13 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 		}
 	}
 	if err == nil {
-		switch g := t.g.(type) {
+		switch g := game.ByMethod(t.g).(type) {
 		case game.Tiered:
 			t.contents, err = openBlocks(fsys, data, g, seal)
 		case game.Cyclic:
 			t.contents, err = openStates(fsys, data, g)
 		case game.Acyclic:
 			t.contents, err = openLists(fsys, data, g, seal)
-		default:
-			err = game.UnknownKind(g)
 		}
 	}
 	if err != nil {

@@ -35,9 +35,6 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"                            e.g. 'program:python3 engine.py'\n\n" +
 	"Flags come before the players."
 
-// aiDefault is the time for a move of a machine or a program if nothing is said of it.
-const aiDefault = time.Second
-
 // An entrantSpec is a player as a command line names it.
 type entrantSpec struct {
 	text    string // all of it
@@ -134,7 +131,7 @@ func positive(text string) (int, error) {
 func entrantFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.DurationFlag{Name: "time", Usage: "of each move, which whoever takes longer loses, e.g. 200ms; a human has as much as he likes",
-			DefaultText: "1s for machines without a depth and for programs, none for others"},
+			DefaultText: "1s for machines without a depth and for programs (Network: 5s), none for others"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random; for the same again", DefaultText: "another each time"},
 		datadir.Flag(),
 	}, searchFlags(byDefault)...)
@@ -198,7 +195,7 @@ func (l *lobby) limit(s entrantSpec) time.Duration {
 	case l.c.IsSet("time"):
 		return l.c.Duration("time")
 	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
-		return aiDefault
+		return game.CustomsOf(l.g).Time
 	}
 	return 0
 }

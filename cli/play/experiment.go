@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,21 +27,36 @@ var experimentBoards = [][3]int{{3, 3, 3}, {3, 4, 3}, {3, 5, 3}, {3, 6, 3}, {4, 
 // experimentTime is what a board must need without a table.
 const experimentTime = time.Second
 
-// experimentCommand is of the kind that is Connect N.
-func experimentCommand(kind game.Kind) *cli.Command {
-	names := []string{byMemo}
+// experimentCommand is of those of the games that have an experiment: Connect N and
+// Mancala. It is nil if there are none.
+func experimentCommand(games game.Kinds) *cli.Command {
+	var list []*cli.Command
+	if columns := ofColumns(games); len(columns) > 0 {
+		list = append(list, memoExperiment(columns[0]))
+	}
+	if slices.ContainsFunc(games, isMancala) {
+		list = append(list, mancalaExperiment())
+	}
+	if list == nil {
+		return nil
+	}
 	return &cli.Command{
-		Name:  "experiment",
-		Usage: "repeat an experiment of the course",
-		Subcommands: []*cli.Command{{
-			Name:  byMemo,
-			Usage: "how long the first move takes without a table, and with one of 10, 1,000 and 100,000 chains",
-			Description: "The board is the first of some on which find-winner needs a second without a table; --width, --height\n" +
-				"and --connect fix it. A later game is played with the table that the first one has filled.",
-			Flags:  append(command.GameFlags(kind, false), experimentFlags()...),
-			Action: func(c *cli.Context) error { return experimentMemo(c, kind) },
-		}},
-		Action: command.Unknown("experiment", names),
+		Name:        "experiment",
+		Usage:       "repeat an experiment of a course",
+		Subcommands: list,
+		Action:      command.Unknown("experiment", command.Names(list)),
+	}
+}
+
+// memoExperiment is play experiment memo, of the kind that is Connect N.
+func memoExperiment(kind game.Kind) *cli.Command {
+	return &cli.Command{
+		Name:  byMemo,
+		Usage: "how long the first move takes without a table, and with one of 10, 1,000 and 100,000 chains",
+		Description: "The board is the first of some on which find-winner needs a second without a table; --width, --height\n" +
+			"and --connect fix it. A later game is played with the table that the first one has filled.",
+		Flags:  append(command.GameFlags(kind, false), experimentFlags()...),
+		Action: func(c *cli.Context) error { return experimentMemo(c, kind) },
 	}
 }
 

@@ -52,6 +52,7 @@ func findWinnerFlags() []cli.Flag {
 // A finding is what has been found of a position.
 type finding struct {
 	value     game.Value // 0: not proven
+	weak      bool       // its remoteness counts for nothing
 	best      string     // the best move; "" of a finished position
 	line      []string   // best play, where it is known
 	depth     int        // looked so many moves ahead; 0: to the end
@@ -188,7 +189,7 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 		}
 		f.positions, f.lookups, f.hits = r.Nodes, r.Lookups, r.Hits
 		if r.Exact {
-			f.value = r.Value
+			f.value, f.weak = r.Value, r.Weak
 		} else {
 			f.depth = r.Depth
 		}
@@ -211,7 +212,11 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 		fmt.Fprintf(out, "%q is finished: %s\n", g.AppendText(nil, p), values.Word(f.value.Outcome()))
 		return
 	case f.value.Valid():
-		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), values.Text(f.value), f.best)
+		text := values.Text(f.value)
+		if f.weak {
+			text = values.Word(f.value.Outcome())
+		}
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), text, f.best)
 	default:
 		fmt.Fprintf(out, "%s: not proven, %d moves ahead\nbest move so far: %s\n", command.Heading(g, p), f.depth, f.best)
 	}
@@ -231,7 +236,9 @@ func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 		"game": g.Spec(), "position": string(g.AppendText(nil, p)),
 		"positions": f.positions, "lookups": f.lookups, "hits": f.hits, "seconds": f.seconds,
 	}
-	if f.value.Valid() {
+	if f.value.Valid() && f.weak {
+		m["value"] = g.Values().Word(f.value.Outcome())
+	} else if f.value.Valid() {
 		m["value"], m["moves"] = g.Values().Text(f.value), f.value.Remoteness()
 	} else {
 		m["depth"] = f.depth

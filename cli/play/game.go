@@ -19,14 +19,22 @@ func gameCommands(games game.Kinds) []*cli.Command {
 	c := command.OfGame(games, &cli.Command{
 		ArgsUsage: "PLAYER PLAYER",
 		Description: entrantHelp + " A human is asked who begins, and whether\n" +
-			"to play again: then a machine knows what it has learned so far. Without a human the first one begins.\n" +
-			"resign gives a game up; quit, or the end of the input, ends it all.",
-		Flags: entrantFlags(),
+			"to play again: then a machine knows what it has learned so far. Without a human the first one begins;\n" +
+			"in Network, always. resign gives a game up; quit, or the end of the input, ends it all.",
+		Flags: gameFlags(),
 	}, playGame)
 	for _, g := range c.Subcommands {
 		g.Category = "to play a game"
+		if kind, ok := games.Named(g.Name); ok && isMancala(kind) {
+			asMancala(g)
+		}
 	}
 	return c.Subcommands
+}
+
+// gameFlags are those of play GAME.
+func gameFlags() []cli.Flag {
+	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "when the game ends: nobody is asked to play again"}}, entrantFlags()...)
 }
 
 // playGame is play GAME.
@@ -42,6 +50,14 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
+	if g, err = withEndgames(c, g); err != nil {
+		return err
+	}
+	return sitDown(c, g, words)
+}
+
+// sitDown has two players play at the console, whom words name.
+func sitDown(c *cli.Context, g game.Game, words []string) error {
 	l, err := newLobby(c, g, c.App.Writer)
 	if err != nil {
 		return err
@@ -52,7 +68,7 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans}
+	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, quit: c.Bool("quit")}
 	for i, e := range entrants {
 		p, err := e.New(ctx)
 		if err != nil {
@@ -75,6 +91,7 @@ func playGame(c *cli.Context, kind game.Kind) error {
 type tableTalk struct {
 	seats   [2]referee.Seat
 	humans  int
+	quit    bool // after one game
 	console *player.Console
 	out     io.Writer
 }
@@ -82,7 +99,7 @@ type tableTalk struct {
 // games are played until the human has enough; without one, one is.
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
-		if t.humans == 1 {
+		if t.humans == 1 && !game.CustomsOf(g).NamedFirst {
 			first, err := t.ask(ctx, "Who begins", t.seats[0].Name, t.seats[1].Name)
 			if err != nil {
 				return err
@@ -97,7 +114,7 @@ func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(t.out, played.Text()); err != nil || t.humans == 0 {
+		if _, err := fmt.Fprintln(t.out, played.Text()); err != nil || t.humans == 0 || t.quit {
 			return err
 		}
 		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {

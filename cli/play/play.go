@@ -39,16 +39,19 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // commands are what play can do with games.
 func commands(games game.Kinds) []*cli.Command {
-	list := []*cli.Command{findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
+	list := []*cli.Command{tuiCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, scoreCommand(columns), experimentCommand(columns[0]))
+		list = append(list, scoreCommand(columns))
+	}
+	if c := experimentCommand(games); c != nil {
+		list = append(list, c)
 	}
 	return append(list, gameCommands(games)...)
 }
 
 // flags are those of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), entrantFlags(), matchFlags(), tournamentFlags())
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), matchFlags(), tournamentFlags(), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by

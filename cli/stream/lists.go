@@ -35,9 +35,14 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o lists
 		if os.Getenv(command.Environment("packed")[0]) == "true" {
 			o.Told = jobdir.Blocks
 		}
-		o.Create = func(file string) (io.WriteCloser, error) { return output.FS.Create(path.Join(output.Path, file)) }
+		o.Create = createIn(output)
 	}
 	return work.lists(name, g, c.App.Reader, c.App.Writer, o)
+}
+
+// createIn makes files in a directory.
+func createIn(place *filesys.Place) func(name string) (io.WriteCloser, error) {
+	return func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
 }
 
 // tierOf is the tier of a job, -1 if it is not said.

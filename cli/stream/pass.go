@@ -9,34 +9,37 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
 // streamPass is one side of a pass over a game with cycles. The states of the ranges of a
-// reducer are files: what is shuffled is messages.
+// reducer are files: what is shuffled is messages. So are the moves of a game that does
+// not know them backwards, which reducers tell and mappers read.
 func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
 	o.Number = c.Int("number")
-	if !work.reduces || name == step.Final {
+	needs := !work.reduces && step.NeedsMoves(g, name)
+	if !needs && !work.reduces || name == step.Final {
 		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	}
 	if name != step.Create && c.String("states") == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
+	}
+	if needs {
+		return mapBack(c, name, g, work, o)
 	}
 	output, err := outputOf(c, "the new states")
 	if err != nil {
 		return n, err
 	}
 	defer output.Close()
-	states := c.String("states")
-	if states != "" {
-		if states, err = pathOf(states); err != nil {
-			return n, fmt.Errorf("--states: %w", err)
-		}
-		if err := checkStates(output.FS, states, name, o.Number, g); err != nil {
+	states := ""
+	if c.String("states") != "" {
+		if states, err = statesOf(c, output.FS, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
@@ -45,8 +48,44 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 		return n, err
 	}
 	o.States = keeper
+	if !step.Tells(g, name) {
+		n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
+		return n, keeper.Finish(err)
+	}
+	told := lists.NewMovesTeller(createIn(output), c.Int("part"), g, o.Memory/lists.RowMemory)
+	o.Tell = told.TellMove
 	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
-	return n, keeper.Finish(err)
+	return n, keeper.Finish(told.Finish(err))
+}
+
+// mapBack is the map of a pass back over a game that does not know its moves backwards:
+// it reads those that were told.
+func mapBack(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
+	place, err := filesAt(c.String("states"))
+	if err != nil {
+		return n, fmt.Errorf("--states: %w", err)
+	}
+	defer place.Close()
+	states, err := statesOf(c, place.FS, name, o.Number, g)
+	if err != nil {
+		return n, err
+	}
+	moves, err := lists.OpenMoves(place.FS, states, g)
+	if err != nil {
+		return n, err
+	}
+	defer moves.Close()
+	o.Moves = moves.Reader()
+	return work.lines(name, g, c.App.Reader, c.App.Writer, o)
+}
+
+// statesOf is the path of the directory of the pass before; its states must be those
+// after which a pass comes.
+func statesOf(c *cli.Context, fsys store.FS, name string, number int, g game.Cyclic) (states string, err error) {
+	if states, err = pathOf(c.String("states")); err != nil {
+		return "", fmt.Errorf("--states: %w", err)
+	}
+	return states, checkStates(fsys, states, name, number, g)
 }
 
 // checkNumber wants a pass to have a number, and one that can be the remoteness of

@@ -2,7 +2,7 @@
 // filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
 // file, but where a job of the driver says that its records are blocks, for the states
 // that a reducer of a game with cycles keeps, and for what the reducer of a game of
-// which only the rules are known tells other tiers.
+// which only the rules are known tells others, other tiers or mappers of later passes.
 package stream
 
 import (
@@ -32,12 +32,12 @@ type side struct {
 	name    string
 	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o lists.StepOptions) (step.Counters, error)
-	blocks  func(t task.Task, in io.Reader, out io.Writer) (step.Counters, error)
+	blocks  func(t *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
 	reduces bool
 }
 
 // mapSide and reduceSide are the sides.
-func mapSide() side    { return side{"map", step.Map, lists.Map, task.Task.Map, false} }
+func mapSide() side    { return side{"map", step.Map, lists.Map, (*task.Job).Map, false} }
 func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, reduceBlocks, true} }
 
 // Mapper is the command mapper, which is also called STEP_map, for a program that
@@ -146,8 +146,8 @@ func stepFlags() []cli.Flag {
 		&cli.StringFlag{Name: "last-round", Usage: "whether the moves of this job fill the board, true or false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper before they are printed", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties what is decided has it as remoteness)", Value: 1, EnvVars: command.Environment("number")},
-		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what other tiers are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles, and of one of rules only map: the `DIRECTORY` of the pass before, whose index has the states of all ranges", EnvVars: command.Environment("states")},
+		&cli.StringFlag{Name: "output", Usage: "reduce: the `DIRECTORY` for files beside the part: new states of a game with cycles, what others are told of a game of rules only", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: the number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
 		&cli.IntFlag{Name: "memory", Usage: "bytes that a mapper may hold back in order to merge, and of a game of rules only a reducer in order to sort", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
@@ -166,6 +166,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 		return n, err
 	}
 	known := step.Names()
+	rules = game.ByMethod(rules)
 	if _, cyclic := rules.(game.Cyclic); cyclic {
 		known = step.CyclicNames()
 	}
@@ -196,7 +197,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	case game.Cyclic:
 		return streamPass(c, name, g, work, o)
 	}
-	return n, game.UnknownKind(rules)
+	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
 // lineOptions turns the flags into options.

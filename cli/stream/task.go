@@ -20,12 +20,22 @@ import (
 	"github.com/treereduce/treereduce/internal/task"
 )
 
-// taskOf is the job or the pass whose task this process is, as the driver put it into
-// the job's configuration; its files are in a place.
-func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, place *filesys.Place, err error) {
-	reducers, err := property("reducers")
-	if err == nil && reducers == 0 {
+// taskOf is the job whose task this process is, as the driver put it into the job's
+// configuration; its files are in a place.
+func taskOf(c *cli.Context, name string, rules game.Game) (t *task.Job, place *filesys.Place, err error) {
+	t = &task.Job{Step: name, Game: rules, States: c.String("states"), Memory: c.Int("memory"),
+		Parents: os.Getenv(command.Environment("parents")[0])}
+	t.Reducers, err = property("reducers")
+	if err == nil && t.Reducers == 0 {
 		err = errors.New("property treereduce.reducers: expected 1 or more")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, cyclic := rules.(game.Cyclic); cyclic {
+		t.Tier, err = c.Int("number"), checkNumber(c, name)
+	} else {
+		t.Tier, err = property("tier")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -33,21 +43,8 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t task.Task, place *f
 	if place, err = taskPlace(); err != nil {
 		return nil, nil, err
 	}
-	defer func() {
-		if err != nil {
-			place.Close()
-		}
-	}()
-	switch g := rules.(type) {
-	case game.Tiered:
-		tier, err := property("tier")
-		return &task.Job{Step: name, Game: g, FS: place.FS, Tier: tier, Reducers: reducers,
-			Parents: os.Getenv(command.Environment("parents")[0]), Memory: c.Int("memory")}, place, err
-	case game.Cyclic:
-		return &task.Pass{Step: name, Game: g, FS: place.FS, Number: c.Int("number"), Reducers: reducers,
-			States: c.String("states"), Memory: c.Int("memory")}, place, checkNumber(c, name)
-	}
-	return nil, place, game.UnknownKind(rules)
+	t.FS = place.FS
+	return t, place, nil
 }
 
 // property is a number that the driver put into the job's configuration.
@@ -108,7 +105,7 @@ func pathOf(dir string) (string, error) {
 
 // reduceBlocks writes the part of this task into the directory that Hadoop
 // gives to this attempt, and takes over if it succeeds.
-func reduceBlocks(t task.Task, in io.Reader, _ io.Writer) (n step.Counters, err error) {
+func reduceBlocks(t *task.Job, in io.Reader, _ io.Writer) (n step.Counters, err error) {
 	dir, err := pathOf(os.Getenv("mapreduce_task_output_dir"))
 	if err != nil {
 		return n, fmt.Errorf("mapreduce.task.output.dir: %w", err)

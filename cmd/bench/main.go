@@ -5,12 +5,16 @@
 //	bench [-bin DIR] [-n RUNS] [-large]
 //	bench -sync [-n RUNS]
 //	bench -search [-large]
+//	bench -network
+//	bench -mancala [-n RUNS] [-large]
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -sync
 // measures nothing but what it costs that a run outlasts a power cut, -search nothing but
 // how fast Connect Four is searched; with -large from the empty board too, some minutes.
+// -network measures how far Network is searched in five seconds, two minutes; -mancala the
+// search of Mancala; with -large 5,4 and 6,3 from their start too.
 // -hadoop measures what runs on a cluster instead, which it starts on this
 // machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
 // passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the
@@ -40,6 +44,8 @@ func main() {
 	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
 	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")
 	search := flag.Bool("search", false, "nothing but the search of Connect Four")
+	network := flag.Bool("network", false, "nothing but the search of Network")
+	mancala := flag.Bool("mancala", false, "nothing but the search of Mancala")
 	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")
 	flag.Parse()
 	if o.Runs < 1 {
@@ -52,6 +58,10 @@ func main() {
 	switch {
 	case *search:
 		run = func() error { return bench.RunSearch(ctx, os.Stdout, o) }
+	case *network:
+		run = func() error { return bench.RunNetwork(ctx, os.Stdout) }
+	case *mancala:
+		run = func() error { return bench.RunMancala(ctx, os.Stdout, o) }
 	case *onCluster:
 		run = func() error { return bench.RunHadoop(ctx, os.Stdout, os.Stderr, o) }
 	}

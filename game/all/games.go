@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game/dodgem"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
@@ -20,5 +21,6 @@ func Kinds() game.Kinds {
 		mnk.Kind,
 		mancala.Kind,
 		dodgem.Kind,
+		network.Kind,
 	}
 }

@@ -18,6 +18,16 @@ func (s Set) Remove(i int) { s[i>>6] &^= 1 << (i & 63) }
 // Has reports whether slot i is in the set.
 func (s Set) Has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 
+// HasAny reports whether one of the slots from a first to a last one is in the set.
+func (s Set) HasAny(first, last int) bool {
+	from, to := first>>6, last>>6
+	low, high := ^uint64(0)<<(first&63), ^uint64(0)>>(63-last&63)
+	if from == to {
+		return s[from]&low&high != 0
+	}
+	return s[from]&low != 0 || s[to]&high != 0 || !s[from+1:to].Empty()
+}
+
 // Union adds every slot of t, a set of the same length.
 func (s Set) Union(t Set) {
 	for i, w := range t {

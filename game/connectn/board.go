@@ -357,7 +357,7 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 	for c := range r.width {
 		pic.Below = append(pic.Below, strconv.Itoa(c))
 		for row := range r.height {
-			s := game.Square{Text: "."}
+			s := game.Square{Text: game.Empty}
 			switch piece := text[c*r.height+row]; piece {
 			case 'X':
 				s = game.Square{Text: "X", Owner: game.OfFirst}
@@ -368,7 +368,7 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 			pic.Rows[y] = append(pic.Rows[y], s)
 		}
 	}
-	return pic
+	return pic.WithLines(r.connect)
 }
 
 // Values are those of the players; ties are drawn out.

@@ -95,8 +95,10 @@ func (r *Rules) spotsOfAny(x uint64) uint64 {
 	return s
 }
 
-// MaxMoves is a move for each column.
-func (r *Rules) MaxMoves() int { return r.width }
+// Traits say that there is a move for each column, and that a tie fills the board.
+func (r *Rules) Traits() game.Traits {
+	return game.Traits{MaxMoves: r.width, MaxPlies: r.forms.squares, Squares: 64, TiesLast: true}
+}
 
 // Root takes p as it is, not its mirror image.
 func (r *Rules) Root(n *game.Node, p game.Position) {
@@ -116,7 +118,6 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 const (
 	spotRank   = 1 << 10 // a square that would win
 	spentRank  = 768     // less for one that the opponent must take at once
-	goodRank   = 64      // a square that one gets if all columns are filled one by one
 	centerRank = 64      // a column nearer to the middle
 )
 
@@ -132,6 +133,10 @@ func (r *Rules) Expand(n *game.Node) {
 	threats := n.State[stateThreats] & empty
 	left := bits.OnesCount64(empty)
 	n.Children = n.Children[:0]
+	if n.Exact {
+		r.expandExactly(n, own, all, possible)
+		return
+	}
 
 	if n.State[stateWins]&possible != 0 {
 		n.Low, n.High = game.WonIn(1), game.WonIn(1)
@@ -159,9 +164,9 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 
 	second := uint64(left^f.squares) & 1 // is to move
-	x, good := own, f.even
+	x := own
 	if second != 0 {
-		x, good = all^own, f.board&^f.even
+		x = all ^ own
 	}
 	fold := !n.NoFold && 2*left > f.squares
 	for rest := moves; rest != 0; rest &= rest - 1 {
@@ -179,15 +184,12 @@ func (r *Rules) Expand(n *game.Node) {
 		if after&next != 0 {
 			rank -= spentRank
 		}
-		if m&good != 0 {
-			rank += goodRank
-		}
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},
 			Key:    x + all + m + m&(second-1),
 			Rank:   rank,
 			Move:   uint16(f.column[at]),
-			Square: uint8(at),
+			Square: uint16(at),
 			Quick:  after&next != 0 || left <= quick,
 		})
 		if fold {
@@ -201,6 +203,45 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 	if n.Low >= n.Beta || n.High <= n.Alpha {
 		n.Children = n.Children[:0]
+	}
+}
+
+// expandExactly is Expand by the bare rules.
+func (r *Rules) expandExactly(n *game.Node, own, all, possible uint64) {
+	f := &r.forms
+	switch {
+	case r.lines.in(all^own) != 0:
+		n.Low, n.High = game.LostIn(0), game.LostIn(0)
+		return
+	case possible == 0:
+		n.Low, n.High = 0, 0
+		return
+	}
+	n.Low, n.High = game.LostIn(1), game.WonIn(1)
+	if n.Leaf {
+		return
+	}
+	empty := f.board &^ all
+	left := bits.OnesCount64(empty)
+	second := uint64(left^f.squares) & 1 // is to move
+	x := own
+	if second != 0 {
+		x = all ^ own
+	}
+	for rest := possible; rest != 0; rest &= rest - 1 {
+		m := rest & -rest
+		at := bits.TrailingZeros64(m)
+		spots := r.spots(own | m)
+		n.Children = append(n.Children, game.Child{
+			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},
+			Key:    x + all + m + m&(second-1),
+			Rank:   int32(bits.OnesCount64(spots&empty))*spotRank + f.center[at],
+			Move:   uint16(f.column[at]),
+			Square: uint16(at),
+		})
+		if !n.NoFold && 2*left > f.squares {
+			r.fold(&n.Children[len(n.Children)-1])
+		}
 	}
 }
 

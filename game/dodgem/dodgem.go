@@ -43,9 +43,6 @@ const (
 	maxSize = 5
 )
 
-// rangeSize is how many positions are solved as one set.
-const rangeSize = 1 << 14
-
 // The players' cars, as in texts.
 const pieces = ".>^"
 
@@ -68,7 +65,7 @@ type rules struct {
 }
 
 // New makes the rules, for boards of 2 to 5 rows.
-func New(size int) (game.Cyclic, error) {
+func New(size int) (game.Game, error) {
 	if size < minSize || size > maxSize {
 		return nil, fmt.Errorf("dodgem: size must be %d to %d, found %d", minSize, maxSize, size)
 	}
@@ -92,7 +89,7 @@ func New(size int) (game.Cyclic, error) {
 			}
 		}
 	}
-	return game.PlainRanges(r, rangeSize), nil
+	return r, nil
 }
 
 // A board is the squares of the cars of each player, and who is to move.
@@ -171,6 +168,7 @@ func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{">", "^"}}
 }
 
+// Positions makes it game.Counted.
 func (r *rules) Positions() uint64    { return 2 * r.boards }
 func (r *rules) KeyBits() uint        { return uint(bits.Len64(r.Positions() - 1)) }
 func (r *rules) Start() game.Position { return r.key(r.start()) }
@@ -259,31 +257,6 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 				if after, ok := r.drive(b, y*r.size+x, step); ok {
 					dst = append(dst, game.Move{Name: r.names[b.toMove][i][y*r.size+x], To: r.key(after)})
 				}
-			}
-		}
-	}
-	return dst
-}
-
-// Parents drives the cars of who moved last backwards, or puts one back that has left.
-func (r *rules) Parents(dst []game.Position, p game.Position) []game.Position {
-	b := r.board(p)
-	last := b.toMove.Other()
-	said := func(to, from uint32) {
-		before := b
-		before.toMove = last
-		before.cars[last] = before.cars[last]&^to | from
-		dst = append(dst, r.key(before))
-	}
-	left := bits.OnesCount32(b.cars[last]) < r.cars
-	for s := range r.squares {
-		square := uint32(1) << s
-		for _, step := range steps[last] {
-			switch from := r.beside(s, -step.x, -step.y); {
-			case b.cars[last]&square != 0 && from != 0 && b.empty(from):
-				said(square, from)
-			case left && step.forward && b.empty(square) && r.beside(s, step.x, step.y) == 0:
-				said(0, square)
 			}
 		}
 	}

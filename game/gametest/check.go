@@ -11,15 +11,19 @@ import (
 )
 
 // Check checks that the set methods of a small game say what its moves say, on
-// sets of every density in every range. All hashes must be positions.
+// sets of every density in every range, and where it knows them the moves backwards. All
+// hashes must be positions.
 func Check(t *testing.T, g game.Cyclic) {
 	t.Helper()
-	n := int(g.Positions())
+	n, backward := int(g.Positions()), game.KnowsBackward(g)
 	children, parents := make([][]game.Position, n), make([][]game.Position, n)
 	finished, balance := make([]bool, n), make([]int, n)
 	for p := range uint64(n) {
 		finished[p] = g.Primitive(p) != 0
 		moves := g.Moves(nil, p)
+		if !backward {
+			moves = game.DistinctMoves(moves)
+		}
 		if finished[p] != (len(moves) == 0) || len(moves) > block.MaxCount {
 			t.Fatalf("%d is finished: %v, but has %d moves", p, finished[p], len(moves))
 		}
@@ -55,7 +59,9 @@ func Check(t *testing.T, g game.Cyclic) {
 			before := [2][]uint32{all.Append(nil), open.Append(nil)}
 
 			compare(t, at+": Children", g, balance, wantChildren, func(uint64) bool { return false }, func(say func(uint64, block.Set)) { mover.Children(rng, open, say) })
-			compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] }, func(say func(uint64, block.Set)) { mover.Parents(rng, all, say) })
+			if back, ok := mover.(game.Backward); ok {
+				compare(t, at+": Parents", g, balance, wantParents, func(p uint64) bool { return finished[p] }, func(say func(uint64, block.Set)) { back.Parents(rng, all, say) })
+			}
 			checkFinished(t, at, g, mover, rng, all)
 			checkCount(t, at, mover, rng, open, func(slot int) int { return len(children[rng*size+uint64(slot)]) })
 

@@ -20,20 +20,30 @@ const (
 	walks      = 8
 	walkLength = 200
 	keys       = 500
+	looks      = 4 // positions of a game that a game.Searched is asked of
 )
 
-// Contract checks what game.Game promises, and game.Acyclic, Tiered or Cyclic where g is
-// one, on the positions of random games, on keys and on texts that may be of none. It
-// asks nothing of a game's size. The sets of a Cyclic game are left to Check.
+// Contract checks what game.Game promises, and game.Acyclic, Tiered, Cyclic or Searched
+// where g is one, on the positions of random games, on keys and on texts that may be of none. It
+// asks nothing of a game's size. The sets of a Cyclic game are left to Check, what a
+// Searched game says beyond a few moves to CheckSearched.
 func Contract(t testing.TB, g game.Game) {
 	t.Helper()
 	c := contract{t, g}
 	c.checkGame()
 	r := rand.New(rand.NewPCG(1, uint64(g.KeyBits())))
 	for range walks {
-		for _, p := range Walk(r, g, walkLength) {
+		walk := Walk(r, g, walkLength)
+		for _, p := range walk {
 			c.checkPosition(p)
 			c.checkText(r, p)
+		}
+		if g, ok := g.(game.Searched); ok {
+			s := searched{c, g, g.Traits()}
+			s.checkTraits()
+			for range looks {
+				s.checkSearched(walk[r.IntN(len(walk))])
+			}
 		}
 	}
 	for i := range uint64(keys) {
@@ -82,6 +92,9 @@ func (c contract) checkGame() {
 	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
 		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
 	}
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic && !(g.Values().OfMover && g.Values().TiesSoon) {
+		c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
+	}
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)
 	}
@@ -116,8 +129,10 @@ func (c contract) checkPosition(p game.Position) {
 	if !ok || text == "" || strings.ContainsAny(text, "\t\n\r'") {
 		c.failf(p, "the text must be appended, not empty, and without tabs, ends of lines and quotes")
 	}
-	if again, err := g.Parse(text); err != nil || again != p {
-		c.failf(p, "its text is read as %d, %v", again, err)
+	if again, err := g.Parse(text); err != nil {
+		c.failf(p, "its text is not read: %v", err)
+	} else if again != p {
+		c.failf(p, "its text is read as another position, %d", again)
 	}
 	first, _, _ := strings.Cut(strings.ReplaceAll(text, ",", " "), " ")
 	if slices.ContainsFunc(g.Moves(nil, g.Start()), func(m game.Move) bool { return m.Name == first }) {
@@ -132,7 +147,7 @@ func (c contract) checkPosition(p game.Position) {
 	}
 	c.checkMoves(p, v != 0)
 	c.checkPicture(p, g.Picture(p))
-	switch g := g.(type) {
+	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
 		CheckTiered(c.TB, g, p)
 	case game.Acyclic:
@@ -161,7 +176,7 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 	for i, m := range moves {
 		// A name is a word, of a command line and of a protocol in which # is a comment.
 		if m.Name == "" || strings.ContainsAny(m.Name, " ,\t\n#") {
-			c.failf(p, "a move is called %q", m.Name)
+			c.failf(p, "a move is called %q, but a name must be a word without commas and #", m.Name)
 		}
 		if i > 0 && compareNames(moves[i-1].Name, m.Name) >= 0 {
 			c.failf(p, "moves %q and %q are not in the order of their names", moves[i-1].Name, m.Name)
@@ -169,7 +184,7 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		if err := g.Check(m.To); err != nil {
 			c.failf(p, "move %s leads to no position: %v", m.Name, err)
 		}
-		switch g := g.(type) {
+		switch g := game.ByMethod(g).(type) {
 		case game.Acyclic:
 			if from, to := g.Tier(p), g.Tier(m.To); to <= from {
 				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)

@@ -1,6 +1,7 @@
 package gametest_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -28,11 +29,16 @@ func (l *listener) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(form
 
 // failure is what Contract has against a game, "" if nothing.
 func failure(t *testing.T, g game.Game) string {
+	return failureOf(t, func(t testing.TB) { gametest.Contract(t, g) })
+}
+
+// failureOf is what a check ends with, "" if it does not fail.
+func failureOf(t *testing.T, check func(testing.TB)) string {
 	l := &listener{TB: t}
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		gametest.Contract(l, g)
+		check(l)
 	}()
 	<-done
 	return l.failure
@@ -117,7 +123,7 @@ func TestContract(t *testing.T) {
 				return all
 			}
 		},
-		"a move is called": func(b *bad) {
+		"must be a word": func(b *bad) {
 			b.moves = func(dst []game.Move, p game.Position) []game.Move {
 				all := g.Moves(dst, p)
 				for i := range all[len(dst):] {
@@ -144,6 +150,9 @@ func TestContract(t *testing.T) {
 		},
 		"without tabs": func(b *bad) {
 			b.text = func(dst []byte, p game.Position) []byte { return append(g.AppendText(dst, p), '\t') }
+		},
+		"its text is not read: no": func(b *bad) {
+			b.parse = func(string) (game.Position, error) { return 0, errors.New("no") }
 		},
 		"its text is read as": func(b *bad) {
 			b.parse = func(string) (game.Position, error) { return g.Start(), nil }

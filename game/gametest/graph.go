@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Graph is a game.Plain as a list of moves. Play begins at 0; positions without
+// A Graph is a game as a list of moves. Play begins at 0; positions without
 // moves are finished.
 type Graph struct {
 	Next map[game.Position][]game.Position
@@ -17,7 +17,13 @@ type Graph struct {
 	Size uint64 // one more than the last position
 }
 
-var _ game.Plain = Graph{}
+var (
+	_ game.Plain   = Graph{}
+	_ game.Counted = Graph{}
+)
+
+// RulesOnly is a game of which nothing is known but its rules, whatever else it knows.
+func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
 
 // TieGame is a game in which ties must wait for wins, and a tie is reached through
 // ties: 2 could end in the tie 7, but wins by 3; so whoever is at 11 can only

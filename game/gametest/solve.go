@@ -18,7 +18,7 @@ type Solution struct {
 	Values [game.Ties + 1][]int
 
 	g      game.Cyclic
-	mover  game.Mover
+	mover  game.Backward
 	ranges []positions
 }
 
@@ -39,7 +39,7 @@ type positions struct {
 
 // Solve solves a game.
 func Solve(g game.Cyclic) *Solution {
-	s := &Solution{g: g, mover: g.NewMover(), ranges: make([]positions, game.Ranges(g))}
+	s := &Solution{g: g, mover: newBackward(g), ranges: make([]positions, game.Ranges(g))}
 	for rng := range s.ranges {
 		n := game.RangeLen(g, uint64(rng))
 		r := &s.ranges[rng]
@@ -55,6 +55,42 @@ func Solve(g game.Cyclic) *Solution {
 	s.mark()
 	s.solve()
 	return s
+}
+
+// newBackward is a Mover of a game that knows the moves backwards; if the game does not,
+// it has found all of them.
+func newBackward(g game.Cyclic) game.Backward {
+	mover := g.NewMover()
+	if b, ok := mover.(game.Backward); ok {
+		return b
+	}
+	b := &found{mover, g, make(map[game.Position][]game.Position), game.NewSets(g)}
+	b.parents[g.Start()] = nil
+	for next := []game.Position{g.Start()}; len(next) > 0; next = next[1:] {
+		for _, m := range game.DistinctMoves(g.Moves(nil, next[0])) {
+			if _, known := b.parents[m.To]; !known {
+				next = append(next, m.To)
+			}
+			b.parents[m.To] = append(b.parents[m.To], next[0])
+		}
+	}
+	return b
+}
+
+// found is a Mover with the moves backwards, as found forward from the start.
+type found struct {
+	game.Mover
+	g       game.Cyclic
+	parents map[game.Position][]game.Position
+	sets    *game.Sets
+}
+
+func (f *found) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
+	var all []game.Position
+	for _, slot := range to.Append(nil) {
+		all = append(all, f.parents[rng*uint64(f.g.RangeSize())+uint64(slot)]...)
+	}
+	f.sets.Say(all, say)
 }
 
 // mark reaches every position, breadth first.

@@ -71,12 +71,14 @@ var Kind = game.Kind{
 // maxPlaces is the number of pits and goals of the largest board.
 const maxPlaces = 2*maxPits + 2
 
-// rules is the game on a board of one size. Places are counted here as the key compares
+// Rules is the game on a board of one size. Places are counted here as the key compares
 // them: row 0's pits, row 1's pits, the goals.
-type rules struct {
-	pits, stones int
-
+type Rules struct {
+	pits   int
 	all    int                     // stones of the board
+	spec   string                  // of the game
+	start  game.Position           // its first position
+	tiers  int                     // what every move lowers, at the start
 	places int                     // pits and goals
 	ways   [maxPlaces + 1][]uint64 // to divide r stones among m places: ways[m][r]
 	next   [2][maxPlaces]uint8     // where each row sows after a place
@@ -89,7 +91,8 @@ type rules struct {
 type board [maxPlaces]uint16
 
 // New makes the rules. Keys must fit into 64 bits, and the number of the last tier must
-// be no larger than a remoteness can be.
+// be no larger than a remoteness can be. What it makes is a game.Searched if the board is
+// small enough for that (see newSearched).
 func New(pits, stones int) (game.Acyclic, error) {
 	switch {
 	case pits < 1 || stones < 1:
@@ -103,7 +106,66 @@ func New(pits, stones int) (game.Acyclic, error) {
 		}
 		return nil, fmt.Errorf("mancala: %d stones in each of %d pits are too many: %d at most", stones, pits, most)
 	}
-	r := &rules{pits: pits, stones: stones, all: 2 * pits * stones, places: 2*pits + 2}
+	r := newRules(pits, 2*pits*stones)
+	var b board
+	for pit := range 2 * pits {
+		b[pit] = uint16(stones)
+	}
+	r.begin(&b, 0, fmt.Sprintf("mancala pits=%d stones=%d", pits, stones))
+	return r.fastest(), nil
+}
+
+// From makes the rules of a game that begins at any board, as the course lists it: row 0's
+// pits and goal, then row 1's; and with the row that is to move. It need not be one that
+// play leads to.
+func From(places []int, row int) (game.Acyclic, error) {
+	pits, all := len(places)/2-1, 0
+	if pits < 1 || len(places)%2 != 0 {
+		return nil, fmt.Errorf("mancala: expected an even number of places from 4, found %d", len(places))
+	}
+	if pits > maxPits {
+		return nil, fmt.Errorf("mancala: a row may have %d pits at most, found %d", maxPits, pits)
+	}
+	if row != 0 && row != 1 {
+		return nil, fmt.Errorf("mancala: expected row 0 or 1 to move, found %d", row)
+	}
+	for i, n := range places {
+		if n < 0 || n > game.MaxRemoteness {
+			return nil, fmt.Errorf("mancala: expected a number of stones up to %d in place %d, found %d", game.MaxRemoteness, i, n)
+		}
+		all += n
+	}
+	if !keysFit(pits, all) || height(pits, all, all*(pits-1))+1 > game.MaxRemoteness {
+		return nil, fmt.Errorf("mancala: %d stones on a board of %d pits a row are too many", all, pits)
+	}
+	r := newRules(pits, all)
+	var b board
+	for i, n := range places {
+		b[r.course[i]] = uint16(n)
+	}
+	r.begin(&b, row, "")
+	r.spec = fmt.Sprintf("mancala from %s", r.AppendText(nil, r.start))
+	return r.fastest(), nil
+}
+
+// Is reports whether a game is Mancala, made here.
+func Is(g game.Game) bool {
+	switch g.(type) {
+	case *Rules, *Searched:
+		return true
+	}
+	return false
+}
+
+// begin sets the first position.
+func (r *Rules) begin(b *board, row int, spec string) {
+	r.spec, r.start = spec, r.key(b, row)
+	r.tiers = -r.Tier(r.start)
+}
+
+// newRules makes the rules without a first position.
+func newRules(pits, all int) *Rules {
+	r := &Rules{pits: pits, all: all, places: 2*pits + 2}
 	for m := range r.places + 1 {
 		r.ways[m] = make([]uint64, r.all+1)
 		r.ways[m][0] = 1
@@ -131,7 +193,7 @@ func New(pits, stones int) (game.Acyclic, error) {
 			r.next[row][r.course[number]] = uint8(r.course[after])
 		}
 	}
-	return r, nil
+	return r
 }
 
 // fits reports whether 2·ways(2·pits+2, all) keys take at most 64 bits, and the tiers
@@ -140,11 +202,16 @@ func fits(pits, stones int) bool {
 	if stones > game.MaxRemoteness {
 		return false
 	}
+	return keysFit(pits, 2*pits*stones) && lastTier(pits, stones) <= game.MaxRemoteness
+}
+
+// keysFit reports whether the keys of so many stones in all take at most 64 bits.
+func keysFit(pits, all int) bool {
 	keys := 2.0
 	for i := range 2*pits + 1 {
-		keys *= float64(2*pits*stones+i+1) / float64(i+1)
+		keys *= float64(all+i+1) / float64(i+1)
 	}
-	return keys < math.MaxUint64 && lastTier(pits, stones) <= game.MaxRemoteness
+	return keys < math.MaxUint64
 }
 
 // height is what every move lowers, without the pass: for so many stones in pits and
@@ -155,13 +222,13 @@ func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*ston
 func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
 // goal is the place of a row's goal.
-func (r *rules) goal(row int) int { return 2*r.pits + row }
+func (r *Rules) goal(row int) int { return 2*r.pits + row }
 
 // row is who is to move.
 func row(p game.Position) int { return int(p & 1) }
 
 // key is the position of a board.
-func (r *rules) key(b *board, row int) game.Position {
+func (r *Rules) key(b *board, row int) game.Position {
 	var n uint64
 	left := r.all
 	for place, m := 0, r.places; m > 1; place, m = place+1, m-1 {
@@ -174,7 +241,7 @@ func (r *rules) key(b *board, row int) game.Position {
 }
 
 // read is the inverse of key, into an empty board.
-func (r *rules) read(b *board, p game.Position) {
+func (r *Rules) read(b *board, p game.Position) {
 	n, left, place := p>>1, r.all, 0
 	for m := r.places; m > 2; m-- {
 		ways := r.ways[m]
@@ -188,31 +255,29 @@ func (r *rules) read(b *board, p game.Position) {
 	b[place], b[place+1] = uint16(n), uint16(left)-uint16(n)
 }
 
-func (r *rules) Spec() string {
-	return fmt.Sprintf("mancala pits=%d stones=%d", r.pits, r.stones)
-}
+func (r *Rules) Spec() string { return r.spec }
 
 // Values are the rows'; a tie is drawn out.
-func (r *rules) Values() game.Values {
+func (r *Rules) Values() game.Values {
 	return game.Values{Players: [2]string{"row 0", "row 1"}}
 }
 
 // boards is the number of all boards.
-func (r *rules) boards() uint64 { return r.ways[r.places][r.all] }
+func (r *Rules) boards() uint64 { return r.ways[r.places][r.all] }
 
-func (r *rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
+func (r *Rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
 
-func (r *rules) Start() game.Position {
-	var b board
-	for pit := range 2 * r.pits {
-		b[pit] = uint16(r.stones)
-	}
-	return r.key(&b, 0)
-}
+func (r *Rules) Start() game.Position { return r.start }
+
+// Pits is the number of pits of a row.
+func (r *Rules) Pits() int { return r.pits }
+
+// Stones is the number of all stones of the board.
+func (r *Rules) Stones() int { return r.all }
 
 // Check wants the number of a board, on which the stones do not lie farther back than
 // at the start: of a tier, that is.
-func (r *rules) Check(p game.Position) error {
+func (r *Rules) Check(p game.Position) error {
 	if p>>1 >= r.boards() {
 		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places, 2*r.boards()-1)
 	}
@@ -222,11 +287,11 @@ func (r *rules) Check(p game.Position) error {
 	return nil
 }
 
-func (r *rules) ToMove(p game.Position) game.Player { return game.Player(row(p)) }
+func (r *Rules) ToMove(p game.Position) game.Player { return game.Player(row(p)) }
 
 // Primitive compares the goals if all pits are empty. These boards come first, in the
 // order of row 0's goal.
-func (r *rules) Primitive(p game.Position) game.Value {
+func (r *Rules) Primitive(p game.Position) game.Value {
 	switch goal := p >> 1; {
 	case goal > uint64(r.all):
 		return 0
@@ -238,10 +303,10 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.Tie, 0)
 }
 
-func (r *rules) Tiers() int { return lastTier(r.pits, r.stones) }
+func (r *Rules) Tiers() int { return r.tiers }
 
 // Tier: see the package comment.
-func (r *rules) Tier(p game.Position) int {
+func (r *Rules) Tier(p game.Position) int {
 	var b board
 	r.read(&b, p)
 	var weights, stones [2]int // of the rows' pits
@@ -252,15 +317,18 @@ func (r *rules) Tier(p game.Position) int {
 		weights[0] += n * r.weight[pit]
 		weights[1] += m * r.weight[r.pits+pit]
 	}
-	tier := r.Tiers() - weights[0] - weights[1]
+	tier := r.tiers - weights[0] - weights[1]
 	if stones[row(p)] == 0 && stones[1-row(p)] > 0 {
 		tier--
 	}
 	return tier
 }
 
+// passName is the name of a pass.
+const passName = "pass"
+
 // Moves are the numbers of the pits that are not empty, or pass.
-func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
+func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
 	}
@@ -273,13 +341,13 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 		}
 	}
 	if len(dst) == before {
-		dst = append(dst, game.Move{Name: "pass", To: p ^ 1})
+		dst = append(dst, game.Move{Name: passName, To: p ^ 1})
 	}
 	return dst
 }
 
 // sow is the position after a move.
-func (r *rules) sow(b board, pit, row int) game.Position {
+func (r *Rules) sow(b board, pit, row int) game.Position {
 	next := &r.next[row]
 	hand, at := b[pit], pit
 	b[pit] = 0
@@ -297,7 +365,7 @@ func (r *rules) sow(b board, pit, row int) game.Position {
 }
 
 // AppendText appends the state as the course prints it: "State([2, 2, 0, 2, 2, 0], 0)".
-func (r *rules) AppendText(dst []byte, p game.Position) []byte {
+func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	dst = append(dst, "State(["...)
 	var b board
 	r.read(&b, p)
@@ -312,7 +380,7 @@ func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 }
 
 // Parse reads AppendText's text, with or without blanks.
-func (r *rules) Parse(text string) (game.Position, error) {
+func (r *Rules) Parse(text string) (game.Position, error) {
 	p, err := r.parse(text)
 	if err == nil {
 		err = r.Check(p)
@@ -324,7 +392,7 @@ func (r *rules) Parse(text string) (game.Position, error) {
 }
 
 // parse is Parse of any board of so many stones.
-func (r *rules) parse(text string) (game.Position, error) {
+func (r *Rules) parse(text string) (game.Position, error) {
 	state := strings.Map(func(c rune) rune {
 		if c == ' ' || c == '\t' {
 			return -1
@@ -352,13 +420,13 @@ func (r *rules) parse(text string) (game.Position, error) {
 		all += int(n)
 	}
 	if all != r.all {
-		return 0, fmt.Errorf("%d stones, expected %d: %d in each of %d pits at the start", all, r.all, r.stones, 2*r.pits)
+		return 0, fmt.Errorf("%d stones, expected %d, as at the start", all, r.all)
 	}
 	return r.key(&b, int(toMove[0]-'0')), nil
 }
 
 // Picture is the board as it stands, with the numbers of the pits above and below.
-func (r *rules) Picture(p game.Position) game.Picture {
+func (r *Rules) Picture(p game.Position) game.Picture {
 	var b board
 	r.read(&b, p)
 	square := func(place, row int, kind game.SquareKind) game.Square {

@@ -36,6 +36,7 @@ type rules struct {
 	spec    string
 	grid    game.Grid
 	squares int
+	connect int
 	full    uint64   // a bit for each square
 	names   []string // of the squares
 	lines   []uint64 // the squares of each
@@ -52,7 +53,7 @@ func New(width, height, connect int) (game.Acyclic, error) {
 	case connect > max(width, height):
 		return nil, fmt.Errorf("mnk: connect %d is longer than both sides of a board of %d×%d", connect, width, height)
 	}
-	r := &rules{squares: width * height, full: 1<<(width*height) - 1}
+	r := &rules{squares: width * height, connect: connect, full: 1<<(width*height) - 1}
 	r.spec = fmt.Sprintf("mnk width=%d height=%d connect=%d", width, height, connect)
 	r.grid = game.Grid{Width: width, Height: height, Pieces: ".XO", Owners: []game.Owner{game.Nobody, game.OfFirst, game.OfSecond}}
 	for x := range width {
@@ -136,7 +137,9 @@ func (r *rules) on(p game.Position) func(x, y int) int {
 func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	return r.grid.AppendText(dst, r.on(p))
 }
-func (r *rules) Picture(p game.Position) game.Picture { return r.grid.Picture(r.on(p)) }
+func (r *rules) Picture(p game.Position) game.Picture {
+	return r.grid.Picture(r.on(p)).WithLines(r.connect)
+}
 
 func (r *rules) Parse(text string) (p game.Position, err error) {
 	err = r.grid.Parse(text, func(x, y, piece int) { p |= 1 << ((piece-1)*r.squares + r.square(x, y)) })

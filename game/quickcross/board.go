@@ -185,7 +185,9 @@ func (r *Rules) Parse(text string) (p game.Position, err error) {
 }
 
 // Picture draws the board as it stands.
-func (r *Rules) Picture(p game.Position) game.Picture { return r.grid().Picture(r.on(p)) }
+func (r *Rules) Picture(p game.Position) game.Picture {
+	return r.grid().Picture(r.on(p)).WithLines(r.connect)
+}
 
 func (r *Rules) grid() game.Grid {
 	return game.Grid{Width: r.width, Height: r.height, Pieces: pieces}

@@ -117,7 +117,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 // A Mover allocates nothing.
 func TestMoverAllocatesNothing(t *testing.T) {
 	r := mustNew(t, 4, 3, 3)
-	mover := r.NewMover()
+	mover := r.NewMover().(game.Backward)
 	set := make(block.Set, block.Words(r.RangeSize()))
 	set.Fill(r.RangeSize())
 	var c block.Counter

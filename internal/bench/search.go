@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,7 +38,7 @@ func RunSearch(ctx context.Context, out io.Writer, o Options) error {
 	b := &searchBench{ctx, out, g, dir}
 	measures := []func() error{b.sets, b.techniques}
 	if o.Large {
-		measures = []func() error{b.whole, b.sets, b.techniques, b.wholeBitBully}
+		measures = []func() error{b.whole, b.wholeBitBully, b.sets, b.techniques, b.hardTechniques}
 	}
 	for _, measure := range measures {
 		if err := measure(); err != nil {
@@ -62,6 +63,7 @@ type searchRun struct {
 	wall, cpu            time.Duration
 	nodes, lookups, hits uint64
 	values               []game.Value
+	late                 time.Duration // the limit, if one was not solved within it
 }
 
 // cpuTime is what this process has worked.
@@ -71,38 +73,60 @@ func cpuTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
 }
 
-// run solves positions, one after the other with the same table.
-func (b *searchBench) run(o search.Options, l search.Limit, positions []game.Position) (r searchRun, err error) {
-	o.Memory, l.Bare = tableMemory, true
-	s, err := search.New(b.g, o)
-	if err != nil {
-		return r, err
+// add solves positions with a searcher, one after the other; all of them take limit at
+// most, if that is not 0.
+func (r *searchRun) add(ctx context.Context, s *search.Searcher, positions []game.Position, l search.Limit, limit time.Duration) error {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
 	}
+	l.Bare = true
 	began := time.Now()
 	before, err := cpuTime()
 	if err != nil {
-		return r, err
+		return err
 	}
 	for _, p := range positions {
-		found, err := s.Search(b.ctx, p, l)
+		found, err := s.Search(ctx, p, l)
 		if err != nil {
-			return r, err
-		}
-		if !found.Exact {
-			return r, b.ctx.Err()
+			return err
 		}
 		r.nodes += found.Nodes
 		r.lookups += found.Lookups
 		r.hits += found.Hits
+		if !found.Exact {
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return ctx.Err()
+			}
+			r.late = limit
+			return nil
+		}
 		r.values = append(r.values, found.Value)
 	}
 	after, err := cpuTime()
-	r.wall, r.cpu = time.Since(began), after-before
+	r.wall += time.Since(began)
+	r.cpu += after - before
+	return err
+}
+
+// run solves positions with a table of their own.
+func (b *searchBench) run(o search.Options, l search.Limit, positions []game.Position) (r searchRun, err error) {
+	o.Memory = tableMemory
+	s, err := search.New(b.g, o)
+	if err != nil {
+		return r, err
+	}
+	err = r.add(b.ctx, s, positions, l, 0)
 	return r, err
 }
 
 // row prints a line of a table.
 func (r *searchRun) row(out io.Writer, name string) {
+	if r.late > 0 {
+		fmt.Fprintf(out, "| %s | not finished: one position took more than %.0f s | | | | | |\n", name, r.late.Seconds())
+		return
+	}
 	fmt.Fprintf(out, "| %s | %.2f | %.2f | %d | %.1f | %.2f | %.1f %% |\n", name, r.wall.Seconds(), r.cpu.Seconds(), r.nodes,
 		float64(r.nodes)/r.cpu.Seconds()/1e6, float64(r.lookups)/float64(r.nodes), 100*float64(r.hits)/float64(r.lookups))
 }
@@ -135,11 +159,14 @@ func (b *searchBench) whole() error {
 	return nil
 }
 
+// wholeLimit is what BitBully gets for the empty board: five times as long as we need.
+const wholeLimit = 10 * time.Minute
+
 // wholeBitBully has BitBully solve the game from the empty board.
 func (b *searchBench) wholeBitBully() error {
 	start := []game.Position{b.g.Start()}
-	fmt.Fprintf(b.out, "\nBitBully on the empty board: %s µs of CPU.\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}))
-	return nil
+	fmt.Fprintf(b.out, "BitBully on the empty board, in how many moves: %s µs of CPU.\n\n", b.bitBully(start, []game.Value{game.NewValue(game.FirstWins, 41)}, wholeLimit))
+	return b.ctx.Err()
 }
 
 // A set is positions at random, by how many stones lie and how many moves are left.
@@ -147,6 +174,10 @@ type set struct {
 	name          string
 	stones, moves [2]int // from, to
 }
+
+// setNodes is what may be looked at to prove a position of a set: a tenth of a second's,
+// but the same on every machine.
+const setNodes = 400_000
 
 // positions makes n positions of a set. What takes long to prove is left out: its end is
 // not near.
@@ -164,7 +195,7 @@ func (b *searchBench) positions(of set, n int) ([]game.Position, error) {
 		if b.g.Tier(p) != stones || b.g.Primitive(p) != 0 {
 			continue
 		}
-		found, err := s.Search(b.ctx, p, search.Limit{Time: 100 * time.Millisecond, Bare: true})
+		found, err := s.Search(b.ctx, p, search.Limit{Nodes: setNodes, Bare: true})
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +211,7 @@ func (b *searchBench) positions(of set, n int) ([]game.Position, error) {
 
 // sets times sets of positions.
 func (b *searchBench) sets() error {
-	fmt.Fprint(b.out, "| 1,000 positions at random | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| 1,000 positions at random, proven within 400,000 nodes | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|\n")
 	for _, of := range []set{
 		{"late: 29 to 40 stones, up to 13 moves left", [2]int{29, 40}, [2]int{1, 13}},
 		{"middle: 15 to 28 stones, 14 to 27 moves left", [2]int{15, 28}, [2]int{14, 27}},
@@ -200,43 +231,105 @@ func (b *searchBench) sets() error {
 			return err
 		}
 		us := func(r searchRun) float64 { return r.cpu.Seconds() * 1e6 / n }
-		fmt.Fprintf(b.out, "| %s | %.1f | %.0f | %.1f | %s |\n", of.name, us(exact), float64(exact.nodes)/n, us(weak), b.bitBully(positions, exact.values))
+		fmt.Fprintf(b.out, "| %s | %.1f | %.0f | %.1f | %s |\n", of.name, us(exact), float64(exact.nodes)/n, us(weak), b.bitBully(positions, exact.values, 0))
 	}
 	fmt.Fprintln(b.out)
 	return nil
 }
 
-// techniques leaves out each technique, on positions of eight stones.
-func (b *searchBench) techniques() error {
-	r := rand.New(rand.NewPCG(3, 4))
+// random makes n positions of so many stones.
+func (b *searchBench) random(r *rand.Rand, stones, n int) []game.Position {
 	var positions []game.Position
-	for len(positions) < 10 {
-		if walk := gametest.Walk(r, b.g, 8); len(walk) == 9 && b.g.Primitive(walk[8]) == 0 {
-			positions = append(positions, walk[8])
+	for len(positions) < n {
+		if walk := gametest.Walk(r, b.g, stones); len(walk) == stones+1 && b.g.Primitive(walk[stones]) == 0 {
+			positions = append(positions, walk[stones])
 		}
 	}
-	fmt.Fprint(b.out, "| ten positions of 8 stones, exact"+searchHead)
-	all, err := b.run(search.Options{}, search.Limit{}, positions)
+	return positions
+}
+
+// techniques leaves out each technique, on positions of eight stones.
+func (b *searchBench) techniques() error {
+	return b.without("ten positions of 8 stones, exact", b.random(rand.New(rand.NewPCG(3, 4)), 8, 10), 0)
+}
+
+// What makes a position hard, and what it may take without a technique.
+const (
+	hardNodes = 30_000_000
+	hardLimit = 15 * time.Minute
+)
+
+// hardTechniques does so on positions that take up to a minute.
+func (b *searchBench) hardTechniques() error {
+	s, err := search.New(b.g, search.Options{Memory: tableMemory})
 	if err != nil {
 		return err
 	}
-	all.row(b.out, "all techniques")
-	for _, name := range slices.Sorted(maps.Keys(search.ByName())) {
-		r, err := b.run(search.Options{Without: search.ByName()[name]}, search.Limit{}, positions)
+	r := rand.New(rand.NewPCG(5, 6))
+	var hard []game.Position
+	for len(hard) < 3 {
+		p := b.random(r, 4, 1)[0]
+		found, err := s.Search(b.ctx, p, search.Limit{Nodes: hardNodes, Bare: true})
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(r.values, all.values) {
-			return fmt.Errorf("without %s: values %v, with it %v", name, r.values, all.values)
+		if err := b.ctx.Err(); err != nil {
+			return err
 		}
-		r.row(b.out, "without "+name)
+		if !found.Exact {
+			hard = append(hard, p)
+		}
 	}
-	two, err := b.run(search.Options{Threads: 2}, search.Limit{}, positions)
+	fmt.Fprintln(b.out)
+	return b.without("three hard positions of 4 stones, exact", hard, hardLimit)
+}
+
+// without solves positions with all techniques, and without each. All take turns at every
+// position: if the machine is at other work for a while, all of them notice.
+func (b *searchBench) without(name string, positions []game.Position, limit time.Duration) error {
+	names := slices.Concat([]string{""}, slices.Sorted(maps.Keys(search.ByName())))
+	names = slices.DeleteFunc(names, func(name string) bool { return search.ByName()[name] == search.Killers }) // of other games
+	var searchers []*search.Searcher
+	for _, name := range names {
+		s, err := search.New(b.g, search.Options{Memory: tableMemory, Without: search.ByName()[name]})
+		if err != nil {
+			return err
+		}
+		searchers = append(searchers, s)
+	}
+	two, err := search.New(b.g, search.Options{Memory: tableMemory, Threads: 2})
 	if err != nil {
 		return err
 	}
-	two.row(b.out, "two cores")
-	fmt.Fprintf(b.out, "\nBitBully on these: %s µs a position.\n", b.bitBully(positions, all.values))
+	names, searchers = append(names, "two cores"), append(searchers, two)
+	runs := make([]searchRun, len(names))
+	for one := range slices.Chunk(positions, 1) {
+		for i, s := range searchers {
+			if runs[i].late > 0 {
+				continue
+			}
+			if err := runs[i].add(b.ctx, s, one, search.Limit{}, limit); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprint(b.out, "| "+name+searchHead)
+	for i, r := range runs {
+		if r.late == 0 && !slices.Equal(r.values, runs[0].values) {
+			return fmt.Errorf("without %s: values %v, with it %v", names[i], r.values, runs[0].values)
+		}
+		switch label := names[i]; label {
+		case "":
+			r.row(b.out, "all techniques")
+		case "two cores":
+			r.row(b.out, label)
+		default:
+			r.row(b.out, "without "+label)
+		}
+	}
+	if runs[0].late == 0 {
+		fmt.Fprintf(b.out, "\nBitBully on these: %s µs a position.\n", b.bitBully(positions, runs[0].values, limit))
+	}
 	return nil
 }
 
@@ -259,8 +352,9 @@ for s in scores: print(s)
 `
 
 // bitBully is the CPU time of BitBully (PyPI, for comparison only) for a position in µs,
-// or why there is none. Who wins must be as we have it.
-func (b *searchBench) bitBully(positions []game.Position, values []game.Value) string {
+// or why there is none: it may take limit for all of them, if that is not 0. Who wins must
+// be as we have it.
+func (b *searchBench) bitBully(positions []game.Position, values []game.Value, limit time.Duration) string {
 	python := filepath.Join(b.dir, "venv", "bin", "python")
 	if _, err := os.Stat(python); err != nil {
 		for _, args := range [][]string{{"python3", "-m", "venv", filepath.Join(b.dir, "venv")}, {python, "-m", "pip", "install", "-q", "bitbully==0.0.79"}} {
@@ -280,9 +374,18 @@ func (b *searchBench) bitBully(positions []game.Position, values []game.Value) s
 		}
 		in.WriteString("\n")
 	}
-	cmd := exec.CommandContext(b.ctx, python, "-c", bitBullyScript)
+	ctx := b.ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, python, "-c", bitBullyScript)
 	cmd.Stdin = &in
 	text, err := cmd.Output()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("not finished after %.0f s, and no", limit.Seconds())
+	}
 	if err != nil {
 		return "failed"
 	}

@@ -241,7 +241,7 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 		}
 		args = append(args, n)
 	}
-	g, err := kind.New(args)
+	g, err := kind.Make(args)
 	if err == nil {
 		err = game.CheckLength(g)
 	}

@@ -20,11 +20,13 @@ type named struct {
 
 func (n named) Spec() string { return n.spec }
 
-// nim has a parameter of either sort.
+// nim has a parameter of either sort. Of fewer than -1 heaps its spec is another game's.
 var nim = game.Kind{Name: "nim", Params: []game.Param{
 	{Name: "heaps", Usage: "heaps", Default: 3},
 	{Name: "play", Usage: "who takes the last one", Default: 1, Words: []string{"normal", "misere"}},
-}, New: func(args []int) (game.Game, error) { return named{spec: fmt.Sprint(args)}, nil }}
+}, New: func(args []int) (game.Game, error) {
+	return named{spec: fmt.Sprintf("nim heaps=%d play=%s", max(args[0], -1), []string{"normal", "misere"}[args[1]])}, nil
+}}
 
 // Flags make the arguments of a game, whichever sort they are; what comes from a job
 // has no default.
@@ -34,12 +36,13 @@ func TestGameOf(t *testing.T) {
 		fromJob bool
 		want    string
 	}{
-		{"", false, "[3 1]"},
-		{"--heaps 5", false, "[5 1]"},
-		{"--play normal --heaps -1", false, "[-1 0]"},
+		{"", false, "nim heaps=3 play=misere"},
+		{"--heaps 5", false, "nim heaps=5 play=misere"},
+		{"--play normal --heaps -1", false, "nim heaps=-1 play=normal"},
+		{"--heaps -2", false, `test: game nim: its Spec must be "nim heaps=-2 play=misere", found "nim heaps=-1 play=misere"`},
 		{"--play often", false, `test: --play: expected normal or misere, found "often"`},
 		{"--heaps many", false, `test: invalid value "many" for flag -heaps: parse error`},
-		{"--heaps 5 --play misere", true, "[5 1]"},
+		{"--heaps 5 --play misere", true, "nim heaps=5 play=misere"},
 		{"--heaps 5", true, `test: --play: expected normal or misere, found ""`},
 	} {
 		var made game.Game

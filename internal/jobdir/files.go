@@ -3,7 +3,8 @@
 // cycles states. To those above, a tier is blocks in ascending order of range, whatever
 // the form of its parts (Tier); and so are the ranges of a game with cycles (States).
 // What the text form of streamfmt says of single positions, package block holds by the
-// thousand. In the directory of a pass over a game with cycles lie three things:
+// thousand. In the directory of a pass over a game with cycles lie three things, and of
+// one of which only the rules are known the moves of what is new, see package lists:
 //
 //	part-00000.blocks     the positions that are new, which the next pass reads
 //	_ranges-00000.blocks  the new states of the ranges that heard something

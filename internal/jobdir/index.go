@@ -19,7 +19,7 @@ const IndexName = "_index"
 type Index struct {
 	Game   string  `json:"game"`   // the spec
 	Passes []Found `json:"passes"` // up to this one, in their order
-	Runs   []Run   `json:"runs"`   // by range, ascending; nil before all ranges have a state
+	Runs   []Run   `json:"runs"`   // by range, ascending, from range 0 on
 }
 
 // Found is what a pass found.
@@ -34,8 +34,8 @@ type Found struct {
 // Total is the number of positions that are new.
 func (f Found) Total() int64 { return f.New.Total() }
 
-// A Run is neighbouring ranges whose newest states lie in one directory. It ends
-// where the next begins.
+// A Run is neighbouring ranges whose newest states lie in one directory, or, if that is
+// "", are blank. It ends where the next begins.
 type Run struct {
 	First uint64 `json:"first"`
 	Dir   string `json:"dir"`
@@ -69,6 +69,9 @@ func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {
 			return nil, &store.DamageError{Name: name, Reason: "damaged: its runs of ranges are not in order"}
 		}
+		if r.Dir == "" {
+			continue // blank
+		}
 		if r.Dir != path.Base(r.Dir) || strings.Trim(r.Dir, "./") == "" {
 			return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("damaged: expected the name of a directory beside it, found %q", r.Dir)}
 		}
@@ -92,11 +95,19 @@ func (x *Index) Write(fsys store.FS, dir string) error {
 func (x *Index) Dirs() []string {
 	var dirs []string
 	for _, r := range x.Runs {
-		if !slices.Contains(dirs, r.Dir) {
+		if r.Dir != "" && !slices.Contains(dirs, r.Dir) {
 			dirs = append(dirs, r.Dir)
 		}
 	}
 	return dirs
+}
+
+// end is the range after the last of the i-th run, of so many ranges.
+func (x *Index) end(i int, ranges uint64) uint64 {
+	if i+1 < len(x.Runs) {
+		return x.Runs[i+1].First
+	}
+	return ranges
 }
 
 // Next is the index after a pass that found so much and wrote states of ranges,
@@ -109,10 +120,7 @@ func (x *Index) Next(ranges uint64, found Found, written []uint64) *Index {
 		}
 	}
 	for i, r := range x.Runs {
-		at, end := r.First, ranges
-		if i+1 < len(x.Runs) {
-			end = x.Runs[i+1].First
-		}
+		at, end := r.First, x.end(i, ranges)
 		for len(written) > 0 && written[0] < end {
 			if written[0] > at {
 				add(at, r.Dir)

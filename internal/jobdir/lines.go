@@ -98,6 +98,26 @@ func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec s
 	return t.err
 }
 
+// Each calls Next until no record is left, and do with each block.
+func (t *Gatherer) Each(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string, do func() error) error {
+	return each(func() error { return t.Next(b, add) }, do)
+}
+
+// each calls do after each call of next, until that says that there is no more.
+func each(next, do func() error) error {
+	for {
+		switch err := next(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
+}
+
 // checkTier wants the next record to be of a position of a tier.
 func (t *Gatherer) checkTier(tier int) error {
 	if err := t.check(); err != nil {
@@ -193,6 +213,17 @@ func (t *RangeGatherer) Next(begin func(rng uint64), add func(slot int, rec stre
 		}
 	}
 	return nil
+}
+
+// Each calls Next until no record is left, and do with each range.
+func (t *RangeGatherer) Each(begin func(rng uint64), add func(slot int, rec streamfmt.Record) string, do func(rng uint64) error) error {
+	var at uint64
+	return each(func() error {
+		return t.Next(func(rng uint64) {
+			at = rng
+			begin(rng)
+		}, add)
+	}, func() error { return do(at) })
 }
 
 // AddState adds a record of a position to the state of its range: reached, with

@@ -74,7 +74,7 @@ func (p *States) addAll(fsys store.FS, names []string) error {
 	return nil
 }
 
-// OpenStates opens the newest states of all ranges, as the index in the directory
+// OpenStates opens the newest states of all ranges that are not blank, as the index in the directory
 // of a pass has them; if that is "", all are blank.
 func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 	p := newStates(g)
@@ -103,12 +103,25 @@ func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
 		}
 	}
 	slices.SortFunc(p.entries, func(a, b entry) int { return cmp.Compare(a.Range, b.Range) })
-	for rng := range p.ranges {
-		if rng >= uint64(p.Len()) || p.Range(int(rng)) != rng {
-			return &store.DamageError{Name: path.Join(data, x.dirOf(rng)), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
+	i := 0
+	for j, run := range x.Runs {
+		for rng := run.First; rng < x.end(j, p.ranges) && run.Dir != ""; rng++ {
+			if i >= p.Len() || p.Range(i) != rng {
+				return missingState(data, run.Dir, rng)
+			}
+			i++
 		}
 	}
+	if i < p.Len() {
+		rng := p.Range(i)
+		return missingState(data, x.dirOf(rng), rng)
+	}
 	return nil
+}
+
+// missingState is the error of a range whose state is not there once.
+func missingState(data, dir string, rng uint64) error {
+	return &store.DamageError{Name: path.Join(data, dir), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
 }
 
 // dirOf is the directory with the newest state of a range.

@@ -78,9 +78,8 @@ type Writer struct {
 	packed *streamfmt.Writer // nil for text
 	err    error             // of its beginning
 	chunk  *Chunk            // of lines
-	// gather returns a function that adds the records of a range, after those of the
-	// one before, to a chunk; io.EOF: there are none.
-	gather func(in io.Reader, source string) func(*Chunk) error
+	// gather adds records to the chunk, range by range, and calls do after each.
+	gather func(in io.Reader, source string, do func() error) error
 }
 
 // NewWriter begins a part of a tier.
@@ -89,19 +88,15 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	if c == Blocks {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
 	}
-	w.gather = func(in io.Reader, source string) func(*Chunk) error {
-		gatherer := NewGatherer(g, in, source, true)
+	w.gather = func(in io.Reader, source string, do func() error) error {
 		b := new(block.Block)
-		return func(c *Chunk) error {
-			if err := gatherer.Next(b, AddRecord); err != nil {
-				return err
-			}
+		return NewGatherer(g, in, source, true).Each(b, AddRecord, func() error {
 			if b.Tier != tier {
 				return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, tier, b.Tier)
 			}
-			c.Add(b)
-			return nil
-		}
+			w.chunk.Add(b)
+			return do()
+		})
 	}
 	return w
 }
@@ -112,22 +107,14 @@ func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	if c == Blocks {
 		w.packed, w.err = streamfmt.NewRangeWriter(out, g.Spec())
 	}
-	w.gather = func(in io.Reader, source string) func(*Chunk) error {
-		gatherer := NewRangeGatherer(g, in, source, true)
+	w.gather = func(in io.Reader, source string, do func() error) error {
 		var s block.State
-		var at uint64
-		begin := func(rng uint64) {
-			at = rng
-			s.Reset(game.RangeLen(g, rng))
-		}
-		add := func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) }
-		return func(c *Chunk) error {
-			if err := gatherer.Next(begin, add); err != nil {
-				return err
-			}
-			c.AddState(g, at, &s)
-			return nil
-		}
+		return NewRangeGatherer(g, in, source, true).Each(func(rng uint64) { s.Reset(game.RangeLen(g, rng)) },
+			func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) },
+			func(rng uint64) error {
+				w.chunk.AddState(g, rng, &s)
+				return do()
+			})
 	}
 	return w
 }
@@ -160,22 +147,21 @@ func (w *Writer) AppendTier(t *Tier) error {
 // AppendLines reads sorted lines, called source in errors, and writes them.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
 	const enough = 256 << 10
-	add := w.gather(in, source)
-	for {
-		err := add(w.chunk)
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if err == io.EOF || w.chunk.Size() > enough {
-			if err := w.Append(w.chunk); err != nil {
-				return err
-			}
-			w.chunk.Reset()
-		}
-		if err == io.EOF {
-			return nil
-		}
+	spill := func() error {
+		err := w.Append(w.chunk)
+		w.chunk.Reset()
+		return err
 	}
+	err := w.gather(in, source, func() error {
+		if w.chunk.Size() > enough {
+			return spill()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return spill()
 }
 
 // Finish ends the part, if what was to be written has been (err is nil), and closes

@@ -2,16 +2,45 @@ package lists
 
 import (
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A rowCheck holds rows of lines against the rules: what is written packed was checked
 // when it was made.
 type rowCheck struct {
-	g    game.Acyclic
+	g    game.Game
 	tier int // or unknownTier: that of the first row; or anyTier
+}
+
+// eachRow calls do for every line of in, called source in errors, that is a row of one of
+// some kinds and, if there is a check, may be. do returns what it expected instead, or an
+// error.
+func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Kind, do func(line []byte, row Row, kind Kind) (want string, err error)) error {
+	r := streamfmt.NewLineReader(in, source)
+	return r.Each(func(line []byte) (err error) {
+		row, kind, want := streamfmt.ParseRow(line, width)
+		if want == "" && !slices.Contains(kinds, kind) {
+			want = wantKind(kinds[0])
+			for _, k := range kinds[1:] {
+				want += ", or " + wantKind(k)
+			}
+		}
+		if want == "" && check != nil {
+			want = check.row(row, kind)
+		}
+		if want == "" {
+			want, err = do(line, row, kind)
+		}
+		if want != "" {
+			err = r.Errorf(want, line)
+		}
+		return err
+	})
 }
 
 // row says what was expected instead of a row, "" if it may be.
@@ -19,7 +48,7 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	if err := c.g.Check(row.Key); err != nil {
 		return fmt.Sprintf("a position (%v)", err)
 	}
-	tier := c.g.Tier(row.Key)
+	tier := game.TierOf(c.g, row.Key)
 	if c.tier == unknownTier {
 		c.tier = tier
 	}
@@ -60,7 +89,7 @@ func (c *rowCheck) parent(row Row) (want string) {
 	if err := c.g.Check(row.Word); err != nil {
 		return fmt.Sprintf("after p a position (%v)", err)
 	}
-	if tier := c.g.Tier(row.Word); tier >= c.tier {
+	if tier := game.TierOf(c.g, row.Word); tier >= c.tier {
 		return fmt.Sprintf("after p a position of a tier before %d (this one is of tier %d)", c.tier, tier)
 	}
 	return ""

@@ -44,7 +44,7 @@ func suffix(c jobdir.Codec) string {
 type Dir struct {
 	fsys  store.FS
 	path  string
-	g     game.Acyclic
+	g     game.Game
 	parts []entry
 	boxes []entry
 }
@@ -62,7 +62,7 @@ type entry struct {
 
 // OpenDir opens the directory of a job of a game. What is not as its seal says, or of
 // another game, is a *store.DamageError, or a *streamfmt.FormatError.
-func OpenDir(fsys store.FS, dir string, g game.Acyclic) (*Dir, error) {
+func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	seal, names, err := store.OpenDir(fsys, dir, g.Spec())
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func (d *Dir) openBox(f *entry) error {
 	if jobdir.IsText(name) {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(name, store.OutboxPrefix), "-")
 		tier, err := strconv.ParseUint(digits, 10, 31)
-		if err != nil || int(tier) > d.g.Tiers() {
-			return &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), d.g.Tiers())}
+		if last := game.LastTier(d.g); err != nil || int(tier) > last {
+			return &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), last)}
 		}
 		f.tier = int(tier)
 		return nil

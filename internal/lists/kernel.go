@@ -1,9 +1,7 @@
 package lists
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/step"
@@ -52,30 +50,11 @@ type kernel struct {
 // children are the moves of a position that is not finished, but for those to the same
 // child as another.
 func (k *kernel) children(p game.Position) ([]game.Move, error) {
-	const few = 16
-	k.moves = k.g.Moves(k.moves[:0], p)
-	moves := k.moves
-	if len(moves) > few {
-		slices.SortFunc(moves, func(a, b game.Move) int { return cmp.Compare(a.To, b.To) })
-		return slices.CompactFunc(moves, func(a, b game.Move) bool { return a.To == b.To }), nil
-	}
-	n := 0
-next:
-	for i := range moves {
-		for j := range moves[:n] {
-			if moves[j].To == moves[i].To {
-				continue next
-			}
-		}
-		if i != n {
-			moves[n] = moves[i]
-		}
-		n++
-	}
-	if n == 0 {
+	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
+	if len(k.moves) == 0 {
 		return nil, &PositionError{p, "it is not finished, and has no moves"}
 	}
-	return moves[:n], nil
+	return k.moves, nil
 }
 
 func (k *kernel) Counted() step.Counters { return k.Counters }

@@ -2,7 +2,8 @@
 // sorted lists of rows. It has the rows of a directory as files, packed or text
 // (Dir, Source, PartWriter, OutboxWriter), cuts them into shares that fit into
 // memory (Cut, Loader), and has what a worker does with a share (Kernel)
-// and the same as steps from stdin to stdout (Map, Reduce). It knows nothing of
+// and the same as steps from stdin to stdout (Map, Reduce). Of a game with cycles it has
+// the moves alone, where nobody else knows them backwards (Moves). It knows nothing of
 // runners, of the loop of jobs, or of the table.
 //
 // # The method

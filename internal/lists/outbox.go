@@ -37,11 +37,11 @@ type Outbox struct {
 
 // NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
 // be kept.
-func NewOutbox(g game.Acyclic, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
+func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, most: max(1, most), emit: emit,
 		chunk:   newChunk(g, kind, c),
-		numbers: make([]int, g.Tiers()+2),
+		numbers: make([]int, game.LastTier(g)+2),
 	}
 }
 
@@ -173,7 +173,7 @@ type Chunk struct {
 	pieces []piece // of the text
 }
 
-func newChunk(g game.Acyclic, kind Kind, c jobdir.Codec) Chunk {
+func newChunk(g game.Game, kind Kind, c jobdir.Codec) Chunk {
 	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
@@ -203,7 +203,7 @@ func (c *Chunk) add(tier int, rows []Row) {
 type OutboxWriter struct {
 	create func(name string) (io.WriteCloser, error)
 	part   int
-	g      game.Acyclic
+	g      game.Game
 	kind   Kind
 	codec  jobdir.Codec
 
@@ -217,7 +217,7 @@ type OutboxWriter struct {
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
 // name of a file when it has something for it; of text these are as many as there are
 // tiers to tell to.
-func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Acyclic, kind Kind, c jobdir.Codec) *OutboxWriter {
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec) *OutboxWriter {
 	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
 }
 
@@ -285,6 +285,28 @@ func (w *OutboxWriter) Finish(err error) error {
 	return err
 }
 
+// A Teller is the outbox of a reducer that works alone, with its writer.
+type Teller struct {
+	*Outbox
+	writer *OutboxWriter
+}
+
+// NewTeller makes the outbox of reducer i, with up to so many rows at a time; see
+// NewOutboxWriter.
+func NewTeller(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *Teller {
+	w := NewOutboxWriter(create, i, g, kind, c)
+	return &Teller{NewOutbox(g, kind, c, most, w.Append), w}
+}
+
+// Finish writes what is left, if what was to be told has been (err is nil), and closes
+// the files in any case. It returns the first error.
+func (t *Teller) Finish(err error) error {
+	if err == nil {
+		err = t.Flush()
+	}
+	return t.writer.Finish(err)
+}
+
 // A PartWriter writes a part, or a file of the table. Which rows are appended at a time
 // does not show in what it writes.
 type PartWriter struct {
@@ -318,17 +340,9 @@ func (w *PartWriter) Append(rows []Row) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their rows.
 func (w *PartWriter) AppendLines(in io.Reader, source string) error {
-	r := streamfmt.NewLineReader(in, source)
-	return r.Each(func(line []byte) error {
-		row, kind, want := streamfmt.ParseRow(line, w.chunk.width)
-		if want == "" && kind != w.chunk.kind {
-			want = "a row of " + w.chunk.kind.String()
-		}
-		if want != "" {
-			return r.Errorf(want, line)
-		}
+	return eachRow(in, source, w.chunk.width, nil, []Kind{w.chunk.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
 		w.rest = append(w.rest, row)
-		return w.spill()
+		return "", w.spill()
 	})
 }
 

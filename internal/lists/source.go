@@ -226,28 +226,17 @@ func (s *Source) ascends() error {
 
 // readThrough holds the lines of a text against the rules, and to be sorted.
 func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []streamfmt.Cell, err error) {
-	check := rowCheck{g: s.dir.g, tier: s.tier}
-	r := streamfmt.NewLineReader(in, name)
+	check := &rowCheck{g: s.dir.g, tier: s.tier}
 	var cell streamfmt.Cell
 	var before Row
 	var end uint64
 	first := true
-	err = r.Each(func(line []byte) error {
-		row, kind, want := streamfmt.ParseRow(line, s.width)
-		if want == "" {
-			want = check.row(row, kind)
-		}
+	err = eachRow(in, name, s.width, check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
 		switch {
-		case want != "":
-		case kind != s.kind:
-			want = wantKind(s.kind)
 		case sorted && !first && row.Key < before.Key:
-			want = jobdir.WantSorted
+			return jobdir.WantSorted, nil
 		case sorted && !first && s.kind == Values && row.Key == before.Key:
-			want = "each position once"
-		}
-		if want != "" {
-			return r.Errorf(want, line)
+			return "each position once", nil
 		}
 		before, first = row, false
 		if cell.Rows == streamfmt.CellRows {
@@ -263,7 +252,7 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
 		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
 		end += uint64(len(line) + 1)
-		return nil
+		return "", nil
 	})
 	if cell.Rows > 0 {
 		cells = append(cells, cell)

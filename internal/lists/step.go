@@ -129,26 +129,9 @@ func (f *filter) mapInit(in io.Reader) error {
 // each calls do for every row of in that the rules allow, which is of one of some kinds.
 // do returns what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
-	r := streamfmt.NewLineReader(in, f.o.Source)
-	return r.Each(func(line []byte) (err error) {
+	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(_ []byte, row Row, kind Kind) (string, error) {
 		f.In++
-		row, kind, want := streamfmt.ParseRow(line, f.Width)
-		if want == "" && !slices.Contains(kinds, kind) {
-			want = wantKind(kinds[0])
-			for _, k := range kinds[1:] {
-				want += ", or " + wantKind(k)
-			}
-		}
-		if want == "" {
-			want = f.check.row(row, kind)
-		}
-		if want == "" {
-			want, err = do(row, kind)
-		}
-		if want != "" {
-			err = r.Errorf(want, line)
-		}
-		return err
+		return do(row, kind)
 	})
 }
 
@@ -199,9 +182,8 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		kinds = append(kinds, Messages)
 	}
 	makes, tells := KindsOf(name)
-	writer := NewOutboxWriter(f.o.Create, f.o.Part, f.g, tells, f.o.Told)
-	box := NewOutbox(f.g, tells, f.o.Told, f.o.Rows, writer.Append)
-	kernel := NewKernel(name, f.g, f.o.Tier, box)
+	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.o.Rows)
+	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
 	var rows []Row
 	b := batch{first: 1}
 	reduce := func() (err error) {
@@ -240,12 +222,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = reduce()
 	}
-	if err == nil {
-		err = box.Flush()
-	}
 	n := kernel.Counted()
 	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
-	return writer.Finish(err)
+	return teller.Finish(err)
 }
 
 // located is an error of a kernel; what is wrong with a position is told of the first
@@ -263,24 +242,8 @@ func (f *filter) located(b *batch, err error) error {
 
 // reduceFinal prints each position once.
 func (f *filter) reduceFinal(in io.Reader) error {
-	var last Row
+	final := step.NewFinalLines(f.Writer, f.g)
 	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
-		before := last
-		last = row
-		switch first := f.In == 1; {
-		case first:
-		case row.Key < before.Key:
-			return jobdir.WantSorted, nil
-		case row == before:
-			return "", nil
-		case row.Key == before.Key:
-			return fmt.Sprintf("the value %d that another line gave this key", before.Word), nil
-		}
-		n := len(f.Buf)
-		f.Buf = step.AppendFinal(f.Buf, f.g, row.Key, ValueOf(row.Word))
-		if len(f.Buf) > n {
-			f.Out++
-		}
-		return "", f.Spill()
+		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 	})
 }

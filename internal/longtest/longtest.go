@@ -4,6 +4,7 @@ package longtest
 
 import (
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -13,4 +14,19 @@ func Skip(t testing.TB) {
 	if os.Getenv("TREEREDUCE_LONG") == "" {
 		t.Skip("it takes long: make test-long runs it")
 	}
+}
+
+// Number is how much a test is to do: what the environment says, or, if it says nothing,
+// whatever the test does otherwise.
+func Number(t testing.TB, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s=%q: expected a number from 1 on", name, text)
+	}
+	return n
 }

@@ -17,6 +17,13 @@ func ByLists(g game.Game) bool {
 	return tiers && !blocks
 }
 
+// ReducersHold reports whether the reducers of a game's jobs hold rows back that they
+// tell, as mappers do in order to merge.
+func ReducersHold(g game.Game) bool {
+	c, cycles := game.ByMethod(g).(game.Cyclic)
+	return ByLists(g) || cycles && !game.KnowsBackward(c)
+}
+
 // Rows are rows of one kind that the map of a job on lists reads.
 type Rows struct {
 	Name   string // what is packed, for messages

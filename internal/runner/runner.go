@@ -20,8 +20,8 @@ type Job struct {
 	Name string   // of the directory, e.g. data_first3
 	Step string   // one of package step's names
 	FS   store.FS // where all directories are
-	// Game is the rules. One that is a game.Tiered is solved on blocks, a game.Cyclic on
-	// states of ranges, any other on lists of rows.
+	// Game is the rules, which game.ByMethod makes a game.Tiered, solved on blocks, a
+	// game.Cyclic, on states of ranges, or a game.Acyclic, on lists of rows.
 	Game game.Game
 	// Tier is the tier of what the job writes; for the final step, that of the last
 	// input. Of a game with cycles it is the number of the pass, from 1: what is decided
@@ -86,7 +86,7 @@ type Progress struct {
 // ascend. Of a game with blocks or states they are borders of ranges.
 func (j *Job) Borders() (borders []game.Position, err error) {
 	var border func(part int) game.Position
-	switch g := j.Game.(type) {
+	switch g := game.ByMethod(j.Game).(type) {
 	case game.Tiered:
 		tier := j.Tier
 		if j.Step == step.Final {
@@ -101,8 +101,6 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 		}
 	case game.Acyclic:
 		return lists.Borders(j.FS, j.Like, g, j.Reducers)
-	default:
-		return nil, game.UnknownKind(g)
 	}
 	for part := 1; part < j.Reducers; part++ {
 		borders = append(borders, border(part))
@@ -163,7 +161,7 @@ func (s *Stats) AddNew(fresh game.Tally) {
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Records = of("reduce", step.RecordsOut)
 	s.Messages = of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid)
-	if _, cycles := j.Game.(game.Cyclic); cycles || j.Step != step.Solve {
+	if _, cycles := game.ByMethod(j.Game).(game.Cyclic); cycles || j.Step != step.Solve {
 		s.Finished, s.Positions = of("reduce", step.RecordsDone), of("reduce", step.Positions)
 	}
 	for result := range s.New {

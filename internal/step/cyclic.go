@@ -2,7 +2,7 @@ package step
 
 import (
 	"fmt"
-	"strconv"
+	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -13,7 +13,7 @@ import (
 // first and the last runs again and again, a pass each time, until one changes
 // nothing.
 const (
-	Create = "create" // a blank state of each range; the start is reached
+	Create = "create" // the start is reached
 	Mark   = "mark"   // the children of what was new in the pass before
 	Ties   = "ties"   // the parents of the ties of the pass before; Solve: of wins and losses
 )
@@ -31,9 +31,19 @@ func IsForward(step string) bool { return step == Create || step == Mark }
 // ranges. What Map says to a range is gathered in a block.Heard, by one mapper or
 // by many, in any order; Reduce is called once for each range that heard. A Pass
 // keeps memory, and serves one goroutine.
+//
+// Of a game whose moves are not known backwards, Reduce tells each move, when it finds
+// the position that has it, to the position to which it leads; and Map asks Moves for
+// what was told.
 type Pass struct {
 	// Messages is how many moves Map told of in Mark.
 	Messages int64
+	// Tell is told of each move in Create and Mark, if it is not nil; moves of a
+	// position to the same child are one.
+	Tell func(child, parent game.Position) error
+	// Moves has what was told; Solve and Ties need it if the moves are not known
+	// backwards.
+	Moves Moves
 
 	g      game.Cyclic
 	mover  game.Mover
@@ -41,7 +51,19 @@ type Pass struct {
 	number int
 	set    block.Set
 	fresh  block.Set
-	moves  block.Counter
+
+	// What follows is of a game whose moves are not known backwards.
+
+	moves   []game.Move
+	parents []game.Position
+	sets    *game.Sets
+}
+
+// Moves are the moves of a game with cycles, by where they lead.
+type Moves interface {
+	// Parents calls do for each move that leads into a set of positions, the first slot
+	// of which is the position first, with the position that has it.
+	Parents(first game.Position, to block.Set, do func(parent game.Position)) error
 }
 
 // NewPass returns the pass of a number, from 1, of a step: Create, Mark, Solve or
@@ -49,59 +71,88 @@ type Pass struct {
 func NewPass(g game.Cyclic, step string, number int) *Pass {
 	words := block.Words(g.RangeSize())
 	return &Pass{g: g, mover: g.NewMover(), step: step, number: number,
-		set: make(block.Set, words), fresh: make(block.Set, words)}
+		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
+}
+
+// Tells reports whether the reduce of a step of a game is to Tell moves.
+func Tells(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
+
+// NeedsMoves reports whether Moves must be known to the map of a step of a game.
+func NeedsMoves(g game.Cyclic, step string) bool {
+	return (step == Solve || step == Ties) && !game.KnowsBackward(g)
+}
+
+// MapStart is the map of Create: it says that the start is reached.
+func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
+	p.sets.Say([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
 }
 
 // Map says what the new positions of a range have to say: in Mark those that are
 // open to their children, that they are reached; in Solve and Ties those with a
 // result to their parents. What a lost position or a tie says need only be heard
 // once (block.Heard.Some); what a won one says is counted (block.Heard.Times).
-func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) {
+func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
-	once := func(rng uint64, to block.Set) { say(rng, to, false) }
-	switch p.step {
-	case Mark:
+	if p.step == Mark {
 		if from.Open(set); !set.Empty() {
-			p.moves.Reset(game.RangeLen(p.g, rng))
-			p.mover.CountMoves(rng, set, &p.moves)
-			for i, plane := range p.moves {
-				p.Messages += int64(plane.Count()) << i
-			}
-			p.mover.Children(rng, set, once)
+			p.mover.Children(rng, set, func(rng uint64, to block.Set) {
+				p.Messages += int64(to.Count())
+				say(rng, to, false)
+			})
 		}
-	case Solve:
-		if from.With(set, uint8(game.Loses)); !set.Empty() {
-			p.mover.Parents(rng, set, once)
+		return nil
+	}
+	results := []game.Result{game.Loses, game.Wins}
+	if p.step == Ties {
+		results = []game.Result{game.Ties}
+	}
+	for _, result := range results {
+		if from.With(set, uint8(result)); set.Empty() {
+			continue
 		}
-		if from.With(set, uint8(game.Wins)); !set.Empty() {
-			p.mover.Parents(rng, set, func(rng uint64, to block.Set) { say(rng, to, true) })
-		}
-	case Ties:
-		if from.With(set, uint8(game.Ties)); !set.Empty() {
-			p.mover.Parents(rng, set, once)
+		counted := result == game.Wins
+		if err := p.toParents(rng, set, func(rng uint64, to block.Set) { say(rng, to, counted) }); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// parentsAtOnce is how many parents are gathered before they are said.
+const parentsAtOnce = 1 << 16
+
+// toParents says from where moves lead into a set.
+func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from block.Set)) error {
+	if b, ok := p.mover.(game.Backward); ok {
+		b.Parents(rng, to, say)
+		return nil
+	}
+	p.parents = p.parents[:0]
+	flush := func() {
+		p.sets.Say(p.parents, say)
+		p.parents = p.parents[:0]
+	}
+	err := p.Moves.Parents(rng*uint64(p.g.RangeSize()), to, func(parent game.Position) {
+		if p.parents = append(p.parents, parent); len(p.parents) >= parentsAtOnce {
+			flush()
+		}
+	})
+	flush()
+	return err
 }
 
 // Reduce brings the state of a range up to what it heard, and makes fresh the
-// positions that are new: in Mark those that are reached first, with a result if
-// they are finished; in Solve and Ties those that have a result now. In Create
-// the state is blank and nothing is heard. It tells whether the state has changed.
+// positions that are new: in Create and Mark those that are reached first, with a result
+// if they are finished; in Solve and Ties those that have a result now. It tells whether
+// the state has changed.
 func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	n := game.RangeLen(p.g, rng)
 	fresh.Reset(n)
 	switch p.step {
-	case Create:
-		start, size := p.g.Start(), uint64(p.g.RangeSize())
-		if start/size == rng {
-			fresh.Reached.Add(int(start % size))
-			p.reach(rng, s, fresh)
-		}
-		return true, nil
-	case Mark:
+	case Create, Mark:
 		copy(fresh.Reached, h.Some)
 		fresh.Reached.Subtract(s.Reached)
-		p.reach(rng, s, fresh)
+		err = p.reach(rng, s, fresh)
 	case Solve:
 		return p.solve(rng, s, h, fresh)
 	case Ties:
@@ -114,8 +165,8 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.S
 }
 
 // reach takes the fresh positions into the state: those that are finished with
-// their result, the others with the number of their moves.
-func (p *Pass) reach(rng uint64, s, fresh *block.State) {
+// their result, the others with the number of their moves, which are told.
+func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Reached.Union(fresh.Reached)
 	open := p.fresh[:len(s.Reached)]
 	copy(open, fresh.Reached)
@@ -126,7 +177,46 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) {
 		fresh.Decide(uint8(result), 0, set)
 		open.Subtract(set)
 	})
+	if p.Tell != nil {
+		return p.tell(rng, open, &s.Number)
+	}
 	p.mover.CountMoves(rng, open, &s.Number)
+	return nil
+}
+
+// tell counts the moves of positions that are not finished, and tells them.
+func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
+	for i, w := range of {
+		for base := i << 6; w != 0; w &= w - 1 {
+			slot := base + bits.TrailingZeros64(w)
+			if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tellMoves does so for one position.
+func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) error {
+	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
+	if n := len(p.moves); n == 0 || n > block.MaxCount {
+		return fmt.Errorf("position %#x is not finished, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
+	}
+	into.Put(slot, len(p.moves))
+	mover := p.g.ToMove(from)
+	for _, m := range p.moves {
+		switch {
+		case m.To >= p.g.Positions():
+			return fmt.Errorf("a move of position %#x leads to %#x, expected one below %#x", from, m.To, p.g.Positions())
+		case mover == game.Second && p.g.ToMove(m.To) == mover:
+			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
+		}
+		if err := p.Tell(m.To, from); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // solve decides wins before losses: who has a child that is lost has won, however
@@ -179,17 +269,6 @@ func Said(step string, number int, counted bool) byte {
 		result = game.Wins
 	}
 	return byte(number-1)<<2 | byte(result)
-}
-
-// AppendCyclicFinal appends the line of a position of a game with cycles: its hash
-// in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
-func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
-	dst = append(strconv.AppendUint(dst, p, 10), '\t')
-	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')
-	if v.Valid() {
-		dst = strconv.AppendInt(dst, int64(v.Remoteness()), 10)
-	}
-	return append(dst, '\n')
 }
 
 // CyclicBorders returns the ranges at which n parts begin in a game with cycles. They

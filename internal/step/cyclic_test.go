@@ -29,14 +29,20 @@ func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string
 		for rng := range states {
 			heard[rng].Reset(game.RangeLen(g, uint64(rng)))
 		}
+		say := func(rng uint64, set block.Set, counted bool) {
+			if !counted {
+				heard[rng].Some.Union(set)
+			} else if !heard[rng].Times.Add(set) {
+				t.Fatal("too many")
+			}
+		}
+		if name == step.Create {
+			p.MapStart(say)
+		}
 		for i := range from {
-			p.Map(uint64(i%len(states)), &from[i], func(rng uint64, set block.Set, counted bool) {
-				if !counted {
-					heard[rng].Some.Union(set)
-				} else if !heard[rng].Times.Add(set) {
-					t.Fatal("too many")
-				}
-			})
+			if err := p.Map(uint64(i%len(states)), &from[i], say); err != nil {
+				t.Fatal(err)
+			}
 		}
 		found := 0
 		for rng := range states {

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/bits"
@@ -19,15 +20,13 @@ type States interface {
 	Save(rng uint64, s *block.State) error
 }
 
-// mapCreate prints the first hash of every range, if there is a line at all.
+// mapCreate prints the start, if there is a line at all.
 func mapCreate(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
-	if err := w.CountLines(in, o.Source); err != nil || w.In == 0 {
-		return err
+	err := w.CountLines(in, o.Source)
+	if err == nil && w.In > 0 {
+		w.line(streamfmt.Record{Key: g.Start()})
 	}
-	for rng := range game.Ranges(g) {
-		w.line(streamfmt.Record{Key: rng * uint64(g.RangeSize())})
-	}
-	return nil
+	return err
 }
 
 // mapPass gathers positions into states, has them speak, and holds back what is said
@@ -42,32 +41,23 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 		return w.err
 	})
 	pass := NewPass(g, name, o.Number)
+	pass.Moves = o.Moves
 	defer func() { w.Messages = pass.Messages }()
-	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, false)
 	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
 	var from block.State
-	var at uint64
-	for w.err == nil {
-		err := gatherer.Next(func(rng uint64) {
-			at = rng
-			from.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string {
-			w.In++
-			return check.add(&from, slot, rec, w.In)
-		})
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+	err := jobdir.NewRangeGatherer(g, in, o.Source, false).Each(func(rng uint64) {
+		from.Reset(game.RangeLen(g, rng))
+	}, func(slot int, rec streamfmt.Record) string {
+		w.In++
+		return check.add(&from, slot, rec, w.In)
+	}, func(rng uint64) error {
+		if err := check.values(pass.mover, rng, &from); err != nil {
 			return err
 		}
-		if err := check.values(pass.mover, at, &from); err != nil {
-			return err
-		}
-		pass.Map(at, &from, holder.Say)
-		if err := holder.Err(); err != nil {
-			return err
-		}
+		return cmp.Or(pass.Map(rng, &from, holder.Say), holder.Err(), w.err)
+	})
+	if err != nil {
+		return err
 	}
 	return holder.Flush()
 }
@@ -109,55 +99,32 @@ func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 	}
 }
 
-// reduceCyclicFinal prints each position once.
-func reduceCyclicFinal(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
-	begun, last := false, uint64(0)
-	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		switch {
-		case begun && rec.Key == last:
-			return "each position once"
-		case begun && rec.Key < last:
-			return jobdir.WantSorted
-		}
-		begun, last = true, rec.Key
-		w.Out++
-		w.Buf = AppendCyclicFinal(w.Buf, rec.Key, game.Value(rec.Value))
-		return ""
-	})
-}
-
 // reducePass gathers what a range hears, and brings its state up to it.
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
-	gatherer := jobdir.NewRangeGatherer(g, in, o.Source, true)
+	pass.Tell = o.Tell
 	var h block.Heard
 	var state, fresh block.State
-	var at uint64
-	for w.err == nil {
-		err := gatherer.Next(func(rng uint64) {
-			at = rng
-			h.Reset(game.RangeLen(g, rng))
-		}, func(slot int, rec streamfmt.Record) string {
-			w.In++
-			return hearRecord(name, o.Number, &h, slot, rec)
-		})
-		if err == io.EOF {
-			return nil
+	return jobdir.NewRangeGatherer(g, in, o.Source, true).Each(func(rng uint64) {
+		h.Reset(game.RangeLen(g, rng))
+	}, func(slot int, rec streamfmt.Record) string {
+		w.In++
+		if name == Create && rec.Key != g.Start() {
+			return "the position before the first move"
 		}
-		if err != nil {
+		return hearRecord(name, o.Number, &h, slot, rec)
+	}, func(rng uint64) error {
+		if err := o.States.Load(rng, &state); err != nil {
 			return err
 		}
-		if err := o.States.Load(at, &state); err != nil {
-			return err
-		}
-		changed, err := pass.Reduce(at, &state, &h, &fresh)
+		changed, err := pass.Reduce(rng, &state, &h, &fresh)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.Source, err)
 		}
 		if !changed {
-			continue
+			return nil
 		}
-		if err := o.States.Save(at, &state); err != nil {
+		if err := o.States.Save(rng, &state); err != nil {
 			return err
 		}
 		var counts [256]uint64
@@ -165,22 +132,15 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 		var tally game.Tally
 		tally.AddValues(counts)
 		w.AddNew(tally)
-		w.Buf = jobdir.AppendState(w.Buf, g, at, &fresh, w.Width)
-		w.Spill()
-	}
-	return nil
+		w.Buf = jobdir.AppendState(w.Buf, g, rng, &fresh, w.Width)
+		return w.Spill()
+	})
 }
 
 // hearRecord adds a message to what a range heard; it returns what it expected
 // instead.
 func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt.Record) string {
-	switch name {
-	case Create:
-		if rec.Kind != streamfmt.Open || slot != 0 {
-			return "the first hash of a range"
-		}
-		return ""
-	case Mark:
+	if IsForward(name) {
 		if rec.Kind != streamfmt.Open {
 			return "a position without a value"
 		}

@@ -106,14 +106,14 @@ func TestPassStreamErrors(t *testing.T) {
 		{step.Mark, 1, false, "000\t4\n", "in:1: expected a value with an outcome"},
 		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 moves"},
 		{step.Final, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
-		{step.Create, 1, true, "001\n", "in:1: expected the first hash of a range"},
+		{step.Create, 1, true, "001\n", "in:1: expected the position before the first move"},
 		{step.Mark, 1, true, "001\n000\n", "expected keys in ascending order"},
 		{step.Mark, 1, true, "001\t5\n", "in:1: expected a position without a value"},
 		{step.Solve, 2, true, "001\tm1\n", "in:1: expected a message of value 5 or 6"},
 		{step.Ties, 2, true, "001\tm6\n", "in:1: expected a message of value 7"},
 		{step.Solve, 1, true, "001\tm2x63\n001\tm2\n", "in:2: expected at most 63 children that are won"},
 		{step.Solve, 1, true, "000\tm2x13\n", "more children that are won than moves"},
-		{step.Final, 1, true, "001\n001\n", "in:2: expected each position once"},
+		{step.Final, 1, true, "001\n001\t5\n", "in:2: expected the value 0 that another line gave this key"},
 		{step.Final, 1, true, "001\n000\n", "in:2: expected keys in ascending order"},
 	} {
 		states := newStates(g)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -267,16 +266,4 @@ func Start(g game.Tiered) *block.Block {
 	slot, _ := slices.BinarySearch(low, uint32(p-rng<<g.LowBits()))
 	b.Open.Add(slot)
 	return b
-}
-
-// AppendFinal appends FinalMoves' line of a position: its text in quotes, a
-// tab, its value. Those that the game does not list, and those without a value, have
-// none.
-func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte {
-	if v == 0 || !game.Listed(g, p) {
-		return dst
-	}
-	dst = g.AppendText(append(dst, '\''), p)
-	dst = append(dst, '\'', '\t')
-	return append(strconv.AppendUint(dst, uint64(v), 10), '\n')
 }

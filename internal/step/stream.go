@@ -33,6 +33,9 @@ type Options struct {
 
 	Number int    // of the pass, from 1; what it decides has it as remoteness
 	States States // the reducer's own
+	Moves  Moves  // of a mapper, see Pass
+	// Tell is of a reducer, see Pass.
+	Tell func(child, parent game.Position) error
 }
 
 // The names of the counters of a stream, in the order of Counters.
@@ -112,8 +115,8 @@ func (n *Counters) AddNew(fresh game.Tally) {
 // a game with cycles on states.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	w := NewWriter(out, g)
-	err := game.UnknownKind(g)
-	switch g := g.(type) {
+	var err error
+	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
 		switch name {
 		case Init:
@@ -134,6 +137,8 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Coun
 		default:
 			err = mapPass(name, g, in, w, o)
 		}
+	default:
+		err = byLists(g)
 	}
 	return w.Counters, cmp.Or(err, w.Flush())
 }
@@ -142,8 +147,8 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Coun
 // tier, or the positions that are new in a pass.
 func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	w := NewWriter(out, g)
-	err := game.UnknownKind(g)
-	switch g := g.(type) {
+	var err error
+	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
 		switch name {
 		case Final:
@@ -155,13 +160,18 @@ func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (C
 		}
 	case game.Cyclic:
 		if name == Final {
-			err = reduceCyclicFinal(g, in, w, o)
+			err = reduceFinal(g, in, w, o)
 		} else {
 			err = reducePass(name, g, in, w, o)
 		}
+	default:
+		err = byLists(g)
 	}
 	return w.Counters, cmp.Or(err, w.Flush())
 }
+
+// byLists is the error of a game whose steps are those of package lists.
+func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
 
 // Unknown is the error of a step that a game has not.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
@@ -278,33 +288,14 @@ func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 	})
 }
 
-// reduceFinal prints each position once. It may come without a value too, as it was
-// before it was solved.
-func reduceFinal(g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	var last streamfmt.Record // with its value, if one came
-	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		first := w.In == 1
-		switch same := !first && rec.Key == last.Key; {
-		case !first && rec.Key < last.Key:
-			return jobdir.WantSorted
-		case same && (rec == last || rec.Kind == streamfmt.Open):
-			return ""
-		case same && last.Kind == streamfmt.Done:
-			return fmt.Sprintf("the value %d that another line gave this key", last.Value)
-		case !same && !first && last.Kind == streamfmt.Open:
-			return fmt.Sprintf("a value for position %s, which has none in the lines before this one", keyText(g, last.Key))
+// reduceFinal prints each position once.
+func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
+	f := NewFinalLines(w, g)
+	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
+	if err == nil && w.err == nil {
+		if want := f.End(); want != "" {
+			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)
 		}
-		last = rec
-		if rec.Kind == streamfmt.Done {
-			before := len(w.Buf)
-			if w.Buf = AppendFinal(w.Buf, g, rec.Key, game.Value(rec.Value)); len(w.Buf) > before {
-				w.Out++
-			}
-		}
-		return ""
-	})
-	if err == nil && w.err == nil && w.In > 0 && last.Kind == streamfmt.Open {
-		err = fmt.Errorf("%s:%d: expected a value for position %s, which has none", o.Source, w.In, keyText(g, last.Key))
 	}
 	return err
 }
@@ -339,7 +330,7 @@ func Properties(g game.Game, name string, tier int, states string) []Property {
 		name, value, _ := strings.Cut(w, "=")
 		ps = append(ps, Property{name, value})
 	}
-	if _, cyclic := g.(game.Cyclic); cyclic {
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
 		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
 	}
 	if name == Init || name == Final {
@@ -383,36 +374,27 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 		emit(b)
 		return w.err
 	})
-	gatherer := jobdir.NewGatherer(g, in, o.Source, false)
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
-	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+	err := jobdir.NewGatherer(g, in, o.Source, false).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
 		w.In++
 		return check.add(b, slot, rec, w.In)
-	}
-	for w.err == nil {
-		err := gatherer.Next(b, add)
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = check.values(b)
-		}
-		if err != nil {
+	}, func() error {
+		if err := check.values(b); err != nil {
 			return err
 		}
 		if name == Solve && Turn(g, b.Tier) == o.Turn {
 			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
-			continue
+			return w.err
 		}
-		if err := p.Push(b); err != nil {
-			return err
+		err := p.Push(b)
+		if err == nil && !o.Combine {
+			err = p.Flush()
 		}
-		if !o.Combine {
-			if err := p.Flush(); err != nil {
-				return err
-			}
-		}
+		return cmp.Or(err, w.err)
+	})
+	if err != nil {
+		return err
 	}
 	return p.Flush()
 }
@@ -446,28 +428,19 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 	if name == Solve {
 		children = 1
 	}
-	add := func(b *block.Block, slot int, rec streamfmt.Record) string {
+	b := new(block.Block)
+	return jobdir.NewGatherer(g, in, o.Source, true).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
 		if w.In++; w.In == 1 && name != Init {
 			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
 				return want
 			}
 		}
 		return hear(b, slot, rec, w.In)
-	}
-	gatherer := jobdir.NewGatherer(g, in, o.Source, true)
-	b := new(block.Block)
-	for w.err == nil {
-		err := gatherer.Next(b, add)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	}, func() error {
 		if err := reduce(b); err != nil {
 			return err
 		}
 		w.block(b, streamfmt.Done)
-	}
-	return nil
+		return w.err
+	})
 }

@@ -4,22 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
-)
-
-// A Task is a Job or a Pass, of which a process runs one map or one reduce.
-type Task interface {
-	// Map reads shares, a line each, and writes pairs.
-	Map(in io.Reader, out io.Writer) (step.Counters, error)
-	// Reduce reads the sorted pairs of one of the reducers and writes its files
-	// into a directory, which it makes.
-	Reduce(partition int, in io.Reader, dir string) (step.Counters, error)
-}
-
-var (
-	_ Task = (*Job)(nil)
-	_ Task = (*Pass)(nil)
 )
 
 // flushSize is how many bytes of output are gathered before they are written.

@@ -1,73 +1,65 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"path"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Pass is what the tasks of a pass over a game with cycles know of it.
-type Pass struct {
-	Step     string // step.Create, Mark, Solve or Ties
-	Game     game.Cyclic
-	FS       store.FS
-	Number   int    // of the pass
-	Reducers int    // that were asked for; there are as many as step.CyclicBorders has
-	States   string // the directory of the pass before; none in create
-	Memory   int    // see step.NewHolder
+// pass is a pass over a game with cycles.
+type pass struct {
+	*Job
+	g game.Cyclic
 }
 
-// Map is Task's. In create it has something sent to each range of its shares, so
-// that the range is made.
-func (p *Pass) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
+func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	w := &pairWriter{out: out}
 	var packed []byte
 	var encoder streamfmt.Encoder
 	emit := func(rng uint64, h *block.Heard) error {
 		n.Out += int64(h.Count())
-		packed = encoder.AppendHeard(packed[:0], game.RangeLen(p.Game, rng), h)
+		packed = encoder.AppendHeard(packed[:0], game.RangeLen(p.g, rng), h)
 		return w.add(rng, packed)
 	}
-	pass := step.NewPass(p.Game, p.Step, p.Number)
-	holder := step.NewHolder(p.Game, p.Memory, emit)
+	by := step.NewPass(p.g, p.Step, p.Tier)
+	if step.NeedsMoves(p.g, p.Step) {
+		moves, err := lists.OpenMoves(p.FS, p.States, p.g)
+		if err != nil {
+			return n, err
+		}
+		defer moves.Close()
+		by.Moves = moves.Reader()
+	}
+	holder := step.NewHolder(p.g, p.Memory, emit)
 	err = eachShare(in, func(s Share) error {
 		if p.Step == step.Create {
-			return p.mapBlank(s, emit, &n)
+			n.In++
+			by.MapStart(holder.Say)
+			return holder.Err()
 		}
-		return p.mapShare(s, pass, holder, &n)
+		return p.mapShare(s, by, holder, &n)
 	})
 	if err != nil {
 		return n, err
 	}
-	n.Messages = pass.Messages
+	n.Messages = by.Messages
 	if err := holder.Flush(); err != nil {
 		return n, err
 	}
 	return n, w.flush()
 }
 
-// mapBlank says nothing, to each range of a share.
-func (p *Pass) mapBlank(s Share, emit func(uint64, *block.Heard) error, n *step.Counters) error {
-	var nothing block.Heard
-	for rng := s.From; rng < min(s.To, game.Ranges(p.Game)); rng++ {
-		nothing.Reset(game.RangeLen(p.Game, rng))
-		n.In++
-		if err := emit(rng, &nothing); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // mapShare has the positions of a share speak.
-func (p *Pass) mapShare(s Share, pass *step.Pass, holder *step.Holder, n *step.Counters) error {
-	fresh, err := jobdir.OpenStateFile(p.FS, s.Part, p.Game)
+func (p *pass) mapShare(s Share, by *step.Pass, holder *step.Holder, n *step.Counters) error {
+	fresh, err := jobdir.OpenStateFile(p.FS, s.Part, p.g)
 	if err != nil {
 		return err
 	}
@@ -83,23 +75,21 @@ func (p *Pass) mapShare(s Share, pass *step.Pass, holder *step.Holder, n *step.C
 			return err
 		}
 		n.In += int64(from.Reached.Count())
-		pass.Map(rng, &from, holder.Say)
-		if err := holder.Err(); err != nil {
+		if err := cmp.Or(by.Map(rng, &from, holder.Say), holder.Err()); err != nil {
 			return fmt.Errorf("%s: %w", s.Part, err)
 		}
 	}
 	return nil
 }
 
-// Reduce is Task's.
-func (p *Pass) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
-	came, err := readPairs(in, step.CyclicBorders(p.Game, p.Reducers), partition)
+func (p *pass) reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	came, err := readPairs(in, step.CyclicBorders(p.g, p.Reducers), partition)
 	if err != nil {
 		return n, err
 	}
-	r := &passReduce{Pass: p, pairs: came, step: step.NewPass(p.Game, p.Step, p.Number), n: &n,
-		chunk: jobdir.NewStateChunk(p.Game, jobdir.Blocks)}
-	states, err := jobdir.OpenStates(p.FS, p.States, p.Game)
+	r := &passReduction{pass: p, pairs: came, step: step.NewPass(p.g, p.Step, p.Tier), n: &n,
+		chunk: jobdir.NewStateChunk(p.g, jobdir.Blocks)}
+	states, err := jobdir.OpenStates(p.FS, p.States, p.g)
 	if err != nil {
 		return n, err
 	}
@@ -108,15 +98,21 @@ func (p *Pass) Reduce(partition int, in io.Reader, dir string) (n step.Counters,
 	if err := p.FS.MkdirAll(dir); err != nil {
 		return n, err
 	}
-	if r.out, err = jobdir.NewStateWriter(p.FS, dir, partition, p.Game, jobdir.Blocks); err != nil {
+	if r.out, err = jobdir.NewStateWriter(p.FS, dir, partition, p.g, jobdir.Blocks); err != nil {
 		return n, err
 	}
-	return n, r.out.Finish(r.run())
+	if !step.Tells(p.g, p.Step) {
+		return n, r.out.Finish(r.run())
+	}
+	create := func(name string) (io.WriteCloser, error) { return p.FS.Create(path.Join(dir, name)) }
+	told := lists.NewMovesTeller(create, partition, p.g, cmp.Or(p.Memory, step.DefaultMemory)/lists.RowMemory)
+	r.step.Tell = told.TellMove
+	return n, r.out.Finish(told.Finish(r.run()))
 }
 
-// A passReduce is the reducer of a pass at work.
-type passReduce struct {
-	*Pass
+// A passReduction is the reducer of a pass at work.
+type passReduction struct {
+	*pass
 	*pairs
 	step    *step.Pass
 	n       *step.Counters
@@ -127,15 +123,15 @@ type passReduce struct {
 }
 
 // run reduces every range of which a pair comes.
-func (r *passReduce) run() error {
+func (r *passReduction) run() error {
 	var heard, piece block.Heard
 	var state, fresh block.State
 	for !r.ended {
 		rng := r.rng
-		if rng >= game.Ranges(r.Game) {
-			return fmt.Errorf("range %#x, but the game has %d", rng, game.Ranges(r.Game))
+		if rng >= game.Ranges(r.g) {
+			return fmt.Errorf("range %#x, but the game has %d", rng, game.Ranges(r.g))
 		}
-		size := game.RangeLen(r.Game, rng)
+		size := game.RangeLen(r.g, rng)
 		heard.Reset(size)
 		for r.at(rng) {
 			if err := r.decoder.DecodeHeard(r.packed, size, &piece); err != nil {
@@ -170,7 +166,7 @@ func (r *passReduce) run() error {
 }
 
 // write writes what has been gathered, and counts what is new in it.
-func (r *passReduce) write() error {
+func (r *passReduction) write() error {
 	r.n.AddNew(r.chunk.New)
 	err := r.out.Append(r.chunk)
 	r.chunk.Reset()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
@@ -69,15 +68,8 @@ func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []
 	return ss, len(parts), nil
 }
 
-// BlankShares cuts the ranges of a game, which create makes, into shares for so many
-// mappers; seed is the file that create reads.
-func BlankShares(seed string, g game.Cyclic, mappers int) (ss []Share) {
-	borders := step.CyclicBorders(g, mappers)
-	for i, from := range borders {
-		ss = append(ss, Share{seed, from, end(borders, i, game.Ranges(g))})
-	}
-	return ss
-}
+// StartShare is what the one mapper of create reads: the file that it is given.
+func StartShare(seed string) Share { return Share{seed, 0, allRanges} }
 
 // Shares cuts the directory of a tier into shares of about as many bytes each. There are
 // about as many shares as tasks returns for the number of records, but at least one for

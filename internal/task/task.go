@@ -15,7 +15,7 @@
 //	 Map      step.Pass.Map  →  step.Holder
 //	pair    range, packed planes               what the range heard: block.Heard
 //	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
-//	part    part-00001.blocks, _ranges-00001.blocks
+//	part    part-00001.blocks, _ranges-00001.blocks, to-00001.lists
 //
 // It knows nothing of Hadoop: files are those of a store.FS.
 package task
@@ -36,34 +36,75 @@ import (
 // readAhead is how many bytes of a file are read at a time.
 const readAhead = 1 << 20
 
-// A Job is what the tasks of a job know of it.
+// A Job is what the tasks of a job know of it, of which a process runs one map or one
+// reduce.
 type Job struct {
-	Step     string // step.Possible or step.Solve
-	Game     game.Tiered
+	Step     string    // of a game with blocks, Possible or Solve; of one with cycles, any but Final
+	Game     game.Game // one that is not solved by lists
 	FS       store.FS
-	Tier     int    // of what the reducers write
-	Reducers int    // that were asked for; there are as many as step.Borders has
-	Parents  string // the directory of the positions that exist in Tier; solve's
-	Memory   int    // see step.NewPusher
+	Tier     int    // of what the reducers write; of a game with cycles the number of the pass
+	Reducers int    // that were asked for; there are as many as borders (step.Borders, step.CyclicBorders)
+	Parents  string // the directory of the positions that exist in Tier; solve's of a game with blocks
+	States   string // the directory of the pass before, of a game with cycles; none in create
+	Memory   int    // see step.NewPusher and step.NewHolder
+}
+
+// task is what both kinds of jobs do.
+type task interface {
+	mapShares(in io.Reader, out io.Writer) (step.Counters, error)
+	reduce(partition int, in io.Reader, dir string) (step.Counters, error)
+}
+
+// task is the job on what its game is solved by.
+func (j *Job) task() (task, error) {
+	switch g := game.ByMethod(j.Game).(type) {
+	case game.Tiered:
+		t := &blocks{j, g}
+		return t, t.check()
+	case game.Cyclic:
+		return &pass{j, g}, nil
+	}
+	return nil, fmt.Errorf("%s is solved by lists, whose records are lines", j.Game.Spec())
+}
+
+// Map reads shares, a line each, and writes pairs.
+func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
+	t, err := j.task()
+	if err != nil {
+		return n, err
+	}
+	return t.mapShares(in, out)
+}
+
+// Reduce reads the sorted pairs of one of the reducers and writes its files into a
+// directory, which it makes.
+func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	t, err := j.task()
+	if err != nil {
+		return n, err
+	}
+	return t.reduce(partition, in, dir)
+}
+
+// blocks is a job over a tier of blocks.
+type blocks struct {
+	*Job
+	g game.Tiered
 }
 
 // check wants a step that has tasks, and a tier that it can write.
-func (j *Job) check() error {
+func (j *blocks) check() error {
 	if j.Step != step.Possible && j.Step != step.Solve {
 		return fmt.Errorf("step %s: expected %s or %s", j.Step, step.Possible, step.Solve)
 	}
-	last := j.Game.Tiers()
+	last := j.g.Tiers()
 	if input := step.InputTier(j.Step, j.Tier); j.Tier < 0 || j.Tier > last || input < 0 || input > last {
 		return fmt.Errorf("step %s: no tier %d can be written of a game with tiers 0 to %d", j.Step, j.Tier, last)
 	}
 	return nil
 }
 
-// Map is Task's.
-func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
-	if err := j.check(); err != nil {
-		return n, err
-	}
+func (j *blocks) mapShares(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	w := &pairWriter{out: out}
 	var packed []byte
 	var encoder streamfmt.Encoder
@@ -73,9 +114,9 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 		packed = encoder.AppendBlock(packed[:0], b, &counts)
 		return w.add(b.Range, packed)
 	}
-	p := step.NewPusher(step.New(j.Step, j.Game), j.Game, j.Memory, emit)
+	p := step.NewPusher(step.New(j.Step, j.g), j.g, j.Memory, emit)
 	if j.Step == step.Solve {
-		parents, err := jobdir.OpenTier(j.FS, j.Parents, j.Game, j.Tier)
+		parents, err := jobdir.OpenTier(j.FS, j.Parents, j.g, j.Tier)
 		if err != nil {
 			return n, err
 		}
@@ -105,8 +146,8 @@ func expectOpen(parents *jobdir.Tier) func(home uint64, b *block.Block) error {
 }
 
 // mapShare pushes the blocks of a share.
-func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
-	t, err := jobdir.OpenTierFiles(j.FS, []string{s.Part}, j.Game, step.InputTier(j.Step, j.Tier))
+func (j *blocks) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
+	t, err := jobdir.OpenTierFiles(j.FS, []string{s.Part}, j.g, step.InputTier(j.Step, j.Tier))
 	if err != nil {
 		return err
 	}
@@ -132,12 +173,8 @@ func (j *Job) mapShare(s Share, p *step.Pusher, n *step.Counters) error {
 	return nil
 }
 
-// Reduce is Task's.
-func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
-	if err := j.check(); err != nil {
-		return n, err
-	}
-	came, err := readPairs(in, step.Borders(j.Game, j.Tier, j.Reducers), partition)
+func (j *blocks) reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
+	came, err := readPairs(in, step.Borders(j.g, j.Tier, j.Reducers), partition)
 	if err != nil {
 		return n, err
 	}
@@ -148,14 +185,14 @@ func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, 
 	if err != nil {
 		return n, err
 	}
-	r := &reduce{Job: j, pairs: came, step: step.New(j.Step, j.Game), n: &n,
-		out: jobdir.NewWriter(file, j.Game, j.Tier, jobdir.Blocks), chunk: jobdir.NewChunk(j.Game, jobdir.Blocks)}
+	r := &reduction{blocks: j, pairs: came, step: step.New(j.Step, j.g), n: &n,
+		out: jobdir.NewWriter(file, j.g, j.Tier, jobdir.Blocks), chunk: jobdir.NewChunk(j.g, jobdir.Blocks)}
 	return n, r.out.Finish(r.run())
 }
 
-// A reduce is a reducer at work.
-type reduce struct {
-	*Job
+// A reduction is a reducer at work.
+type reduction struct {
+	*blocks
 	*pairs
 	step    step.Step
 	n       *step.Counters
@@ -165,7 +202,7 @@ type reduce struct {
 	decoder streamfmt.Decoder
 }
 
-func (r *reduce) run() error {
+func (r *reduction) run() error {
 	do := r.allThatCame
 	if r.Step == step.Solve {
 		do = r.allThatExist
@@ -177,14 +214,14 @@ func (r *reduce) run() error {
 }
 
 // allThatCame reduces every range of which a pair comes.
-func (r *reduce) allThatCame() error {
+func (r *reduction) allThatCame() error {
 	b := new(block.Block)
 	for !r.ended {
-		low := r.Game.Low(r.Tier, r.rng)
+		low := r.g.Low(r.Tier, r.rng)
 		if low == nil {
 			return fmt.Errorf("range %#x can hold no position of tier %d", r.rng, r.Tier)
 		}
-		b.Reset(r.Tier, r.rng, r.Game.LowBits(), low)
+		b.Reset(r.Tier, r.rng, r.g.LowBits(), low)
 		if err := r.write(b); err != nil {
 			return err
 		}
@@ -194,8 +231,8 @@ func (r *reduce) allThatCame() error {
 
 // allThatExist reduces every range with parents; to others nothing was said
 // that matters.
-func (r *reduce) allThatExist() error {
-	parents, err := jobdir.OpenTier(r.FS, r.Parents, r.Game, r.Tier)
+func (r *reduction) allThatExist() error {
+	parents, err := jobdir.OpenTier(r.FS, r.Parents, r.g, r.Tier)
 	if err != nil {
 		return err
 	}
@@ -221,7 +258,7 @@ func (r *reduce) allThatExist() error {
 }
 
 // write adds to b all that came for its range, reduces and writes it.
-func (r *reduce) write(b *block.Block) error {
+func (r *reduction) write(b *block.Block) error {
 	for r.at(b.Range) {
 		r.piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
 		if err := r.decoder.Decode(r.packed, &r.piece); err != nil {

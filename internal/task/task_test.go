@@ -69,13 +69,13 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	shares, lines := task.BlankShares(pass.Input[0], g, r.maps), 1
+	shares, lines := []task.Share{task.StartShare(pass.Input[0])}, 1
 	if pass.Step != step.Create {
 		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
 	}
-	p := &task.Pass{Step: pass.Step, Game: g, FS: pass.FS, Number: pass.Tier,
+	p := &task.Job{Step: pass.Step, Game: g, FS: pass.FS, Tier: pass.Tier,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
 	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
@@ -86,7 +86,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 }
 
 // run runs the maps of a task, so many shares for each, then the reduces.
-func (r *shuffled) run(t task.Task, shares []task.Share, lines int, borders []uint64, output string) (mapped, reduced step.Counters, err error) {
+func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []uint64, output string) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
 	for mapper := range slices.Chunk(shares, lines) {
 		var in strings.Builder
@@ -153,6 +153,7 @@ func TestSame(t *testing.T) {
 func TestSamePasses(t *testing.T) {
 	for _, size := range []int{1, 3, 64} {
 		same(t, game.PlainRanges(gametest.TieGame(), size))
+		same(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), size))
 	}
 	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
 		g, err := quickcross.New(board[0], board[1], board[2])
@@ -278,9 +279,9 @@ func TestPassErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	create := &task.Pass{Step: step.Create, Game: g, FS: store.Local{}, Number: 1, Reducers: 2}
-	mark := func(states string) *task.Pass {
-		return &task.Pass{Step: step.Mark, Game: g, FS: store.Local{}, Number: 3, Reducers: 2, States: filepath.Join(dir, states)}
+	create := &task.Job{Step: step.Create, Game: g, FS: store.Local{}, Tier: 1, Reducers: 2}
+	mark := func(states string) *task.Job {
+		return &task.Job{Step: step.Mark, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
 	}
 	var often, nothing block.Heard
 	for _, h := range []*block.Heard{&often, &nothing} {
@@ -334,12 +335,12 @@ func oneRange(rng uint64) []byte {
 	return streamfmt.AppendPair(nil, rng, encoder.AppendBlock(nil, &b, new([256]uint64)))
 }
 
-func mapError(job task.Task, line string) error {
+func mapError(job *task.Job, line string) error {
 	_, err := job.Map(strings.NewReader(line), io.Discard)
 	return err
 }
 
-func reduceError(job task.Task, dir string, partition int, in []byte) error {
+func reduceError(job *task.Job, dir string, partition int, in []byte) error {
 	_, err := job.Reduce(partition, bytes.NewReader(in), dir)
 	return err
 }
@@ -386,7 +387,7 @@ func FuzzPassReduce(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &task.Pass{Step: name, Game: g, FS: store.Local{}, Number: 1, Reducers: 1, States: data.Dir("mark1")}
+			pass := &task.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
 			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Out > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Out)
 			}

@@ -1,6 +1,7 @@
 package memo_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -110,13 +111,16 @@ func TestTables(t *testing.T) {
 // TestLongTables is boards of Connect N of at most 12 squares and 7 columns, with every
 // length of a line, and those of up to 16 that are at least 3 high and wide. The plain
 // search has those of at most 12, from 8 moves before the end on, or 6 where a position has
-// more than 4 moves.
+// more than 4 moves. With TREEREDUCE_SQUARES=16 it is every board of at most 16 squares.
 func TestLongTables(t *testing.T) {
 	longtest.Skip(t)
-	for width := 1; width <= 7; width++ {
-		for height := 1; width*height <= 16; height++ {
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
+	for width := 1; width <= max(squares, 7); width++ {
+		for height := 1; width*height <= cmp.Or(squares, 16); height++ {
 			within := 8
 			switch {
+			case squares > 0:
+				within = 0
 			case width*height > 12 && min(width, height) < 3:
 				continue
 			case width*height > 12:

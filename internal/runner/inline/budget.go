@@ -40,6 +40,10 @@ const (
 	aheadMemory  = 128 << 10 // what a worker reads ahead
 	listsAhead   = 2         // how many shares a worker may be ahead of the writer
 
+	// toldShare is what part of memory rows may take that wait in the outboxes of a pass
+	// over a game with cycles.
+	toldShare = 16
+
 	// listsTenths is how much of memory lists are planned with. Rows and runs of all sizes
 	// come and go in every worker, in whose gaps the collector finds less room than
 	// elsewhere: of nine tenths all of --memory was resident on many cores, and more.

@@ -49,7 +49,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	if err != nil {
 		return runner.Stats{}, err
 	}
-	switch g := job.Game.(type) {
+	switch g := game.ByMethod(job.Game).(type) {
 	case game.Tiered:
 		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
 	case game.Cyclic:
@@ -57,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	case game.Acyclic:
 		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
 	}
-	return runner.Stats{}, game.UnknownKind(job.Game)
+	return runner.Stats{}, nil
 }
 
 // runBlocks runs a job over a tier of blocks.

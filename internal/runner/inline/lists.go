@@ -1,7 +1,6 @@
 package inline
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -25,7 +24,7 @@ type listWork struct {
 	messages *lists.Source // solve's
 	shares   []listShare
 	plan     listPlan
-	boxes    []*lists.OutboxWriter // by part
+	told     *telling
 
 	mu      sync.Mutex
 	memory  *listMemory
@@ -65,9 +64,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	}
 	w.plan = r.planLists(job.g.Tiers(), sources)
 	w.shares = cutShares(w.plan.share, job.borders, sources)
-	for i := range job.Reducers {
-		w.boxes = append(w.boxes, lists.NewOutboxWriter(job.create, i, job.g, w.kind, job.Codec))
-	}
+	w.told = newTelling(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
 	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares), part: func(i int) int { return w.shares[i].part },
 		create: func(number int) (part[*rowChunk], error) {
@@ -84,7 +81,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 		worker: w.newWorker,
 		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
 	}
-	err = w.finish(o.run(ctx))
+	err = w.told.finish(o.run(ctx))
 	for _, worker := range w.workers {
 		n := worker.kernel.Counted()
 		stats.Messages += n.Messages
@@ -131,24 +128,6 @@ func (w *listWork) close() {
 	}
 }
 
-// finish has the workers tell what they still have to tell, all at a time, and ends
-// the outboxes.
-func (w *listWork) finish(err error) error {
-	if err == nil {
-		var all sync.WaitGroup
-		errs := make([]error, len(w.workers))
-		for i, worker := range w.workers {
-			all.Go(func() { errs[i] = worker.out.Flush() })
-		}
-		all.Wait()
-		err = cmp.Or(errs...)
-	}
-	for _, box := range w.boxes {
-		err = box.Finish(err)
-	}
-	return err
-}
-
 // cutShares cuts the keys into shares of about so many rows, and at the borders of
 // parts.
 func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []listShare) {
@@ -175,8 +154,7 @@ type rowChunk struct{ rows []lists.Row }
 type listWorker struct {
 	*listWork
 	kernel lists.Kernel
-	out    *lists.Outbox
-	part   int // for which it tells
+	out    *teller
 
 	loader            lists.Loader
 	parents, messages []lists.Row
@@ -189,22 +167,21 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.workers = append(w.workers, worker)
 	w.mu.Unlock()
 	job, old := w.job, worker.out
-	worker.listWork, worker.part = w, 0
-	worker.out = lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, func(c *lists.Chunk) error { return w.boxes[worker.part].Append(c) })
+	worker.listWork = w
+	worker.out = w.told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+		return lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, emit)
+	})
 	if old != nil {
-		worker.out.Inherit(old)
+		worker.out.Inherit(old.Outbox)
 	}
-	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out)
+	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out.Outbox)
 	return worker.do
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	s := w.shares[i]
-	if s.part != w.part {
-		if err := w.out.Flush(); err != nil {
-			return err
-		}
-		w.part = s.part
+	if err := w.out.goOn(s.part); err != nil {
+		return err
 	}
 	parents := &out.rows // which possible changes in place
 	if w.listWork.messages != nil {

@@ -3,12 +3,14 @@ package inline
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 )
@@ -27,23 +29,17 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 		err = errors.Join(err, s.close())
 		r.heard = s.free
 	}()
-	var ranges []uint64
 	if job.Step == step.Create {
-		for rng := range game.Ranges(job.g) {
-			ranges = append(ranges, rng)
-		}
-	} else {
-		if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
-			return stats, err
-		}
-		ranges = s.ranges()
+		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.say)
+	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
+		return stats, err
 	}
 	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
 	if err != nil {
 		return stats, err
 	}
 	defer states.Close()
-	err = r.reduceStates(ctx, job, s, states, ranges, &stats)
+	err = r.reduceStates(ctx, job, s, states, s.ranges(), &stats)
 	return stats, err
 }
 
@@ -56,10 +52,23 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 	defer input.Close()
 	var next, sum atomic.Int64
 	var all sync.WaitGroup
-	plan := r.plan(r.passNeeds(job, input))
+	needs := r.passNeeds(job, input)
+	var moves *lists.Moves
+	if step.NeedsMoves(job.g, job.Step) {
+		if moves, err = lists.OpenMoves(job.FS, job.States, job.g); err != nil {
+			return 0, err
+		}
+		defer moves.Close()
+		needs.shared += moves.Files()*fileMemory + moves.Cells()*cellMemory
+		needs.worker += moves.Memory()
+	}
+	plan := r.plan(needs)
 	for range max(1, min(plan.workers, input.Len())) {
 		all.Go(func() {
 			p := step.NewPass(job.g, job.Step, job.Tier)
+			if moves != nil {
+				p.Moves = moves.Reader()
+			}
 			c := input.CursorOf(plan.window)
 			var from block.State
 			for ctx.Err() == nil && s.failed() == nil {
@@ -71,7 +80,9 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 					s.fail(err)
 					break
 				}
-				p.Map(input.Range(i), &from, s.say)
+				if err := p.Map(input.Range(i), &from, s.say); err != nil {
+					s.fail(err)
+				}
 			}
 			sum.Add(p.Messages)
 		})
@@ -104,7 +115,14 @@ func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 
 // reduceStates brings the ranges that heard something up to it, on all cores.
 func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
-	plan := r.plan(r.passNeeds(job, states))
+	needs := r.passNeeds(job, states)
+	told, most := new(telling), 0
+	if step.Tells(job.g, job.Step) {
+		told = newTelling(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
+		most = min(max(r.memory()/toldShare/runtime.GOMAXPROCS(0)/toldMemory, leastRows), mostRows)
+		needs.worker += outboxMemory + most*toldMemory
+	}
+	plan := r.plan(needs)
 	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
 		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
 		create: func(number int) (part[*jobdir.StateChunk], error) {
@@ -118,8 +136,20 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		l := listener{shuffle: s}
 		cursor := states.CursorOf(plan.window)
 		var state, fresh block.State
-		return func(i int, out *jobdir.StateChunk) error {
+		var out *teller
+		if most > 0 {
+			out = told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
+			})
+			p.Tell = out.TellMove
+		}
+		return func(i int, chunk *jobdir.StateChunk) error {
 			rng := ranges[i]
+			if out != nil {
+				if err := out.goOn(o.part(i)); err != nil {
+					return err
+				}
+			}
 			h, err := l.fetch(rng)
 			if err != nil {
 				return err
@@ -132,12 +162,12 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 			if err != nil {
 				return err
 			}
-			out.Reset()
+			chunk.Reset()
 			if changed {
-				out.Add(rng, &state, &fresh)
+				chunk.Add(rng, &state, &fresh)
 			}
 			return nil
 		}
 	}
-	return o.run(ctx)
+	return told.finish(o.run(ctx))
 }

@@ -27,7 +27,7 @@ type Budget struct {
 	Mappers int // at a time
 
 	Driver, Mapper, Reducer int // of each process, for its collector
-	Sort, Hold              int // buffers: of each sort, and of what each mapper holds back, by lists each reducer too
+	Sort, Hold              int // buffers: of each sort, and of what each mapper holds back, see runner.ReducersHold
 }
 
 // Divide divides memory (0: 1 GiB) among the processes of a job with so many
@@ -43,14 +43,14 @@ func Divide(g game.Game, memory, reducers int) Budget {
 	}
 	rest := max(0, memory-least(g, mappers, reducers)) / 10 * 9
 	holders := mappers
-	if runner.ByLists(g) {
+	if runner.ReducersHold(g) {
 		holders += reducers
 	}
 	b := Budget{Mappers: mappers, Sort: leastBuffer + rest/2/reducers, Hold: leastBuffer + rest/4/holders}
 	b.Driver = driverMemory + tables(g) + mappers*feedMemory + reducers*partMemory
 	b.Reducer = processMemory + tables(g)
 	b.Mapper = b.Reducer + 2*b.Hold // twice: what it lets go lies about until the collector comes
-	if runner.ByLists(g) {
+	if runner.ReducersHold(g) {
 		b.Reducer = b.Mapper
 	}
 	return b
@@ -72,7 +72,7 @@ func Least(g game.Game, reducers int) int { return least(g, 1, reducers) }
 func least(g game.Game, mappers, reducers int) int {
 	process := processMemory + tables(g)
 	each := mappers*(feedMemory+process+2*leastBuffer) + reducers*(partMemory+process+sortMemory+leastBuffer)
-	if runner.ByLists(g) {
+	if runner.ReducersHold(g) {
 		each += reducers * 2 * leastBuffer
 	}
 	return driverMemory + tables(g) + each

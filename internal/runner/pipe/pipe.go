@@ -77,7 +77,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 			in.Close()
 		}
 	}()
-	switch g := job.Game.(type) {
+	switch g := game.ByMethod(job.Game).(type) {
 	case game.Tiered:
 		err = p.ofBlocks(g)
 	case game.Cyclic:

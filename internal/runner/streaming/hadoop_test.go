@@ -41,6 +41,9 @@ func (b board) String() string {
 
 // flags are the name of the game and its parameters.
 func (b board) flags() string {
+	if b.game == "dodgem" {
+		return fmt.Sprintf("%s --size %d", b.game, b.width)
+	}
 	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
 }
 
@@ -51,6 +54,8 @@ var (
 	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
 	// Of these, with cycles, the first has one range of positions, the other nine.
 	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
+	// Of this one, with cycles, only the rules are known.
+	cars = board{"dodgem", 3, 3, 0}
 )
 
 const (
@@ -61,6 +66,10 @@ const (
 	// threePasses leaves, of nine, to the cluster the passes that read what is new
 	// in mark8, what is finished in all marks, and what is new in solve1.
 	threePasses = " --cluster-above 110000"
+
+	// fourPasses leaves, of cars, to the cluster the passes that read what is new in
+	// mark8 and mark9, what is finished in all marks, and what is new in solve5.
+	fourPasses = " --cluster-above 268"
 
 	// waitTime bounds everything that is waited for, but a driver to its end, which
 	// may have forty jobs to do.
@@ -78,6 +87,7 @@ func TestHadoop(t *testing.T) {
 		{"passes", testPasses},
 		{"text", testText},
 		{"rules only", testRulesOnly},
+		{"passes by rules only", testPassRulesOnly},
 		{"tasks that fail", testTasksFail},
 		{"twins", testTwins},
 		{"interrupted", testInterrupted},
@@ -96,6 +106,7 @@ func TestLongHadoop(t *testing.T) {
 	onSite(t, []siteTest{
 		{"three reducers", testThreeReducers},
 		{"passes as text", testPassText},
+		{"passes by rules only as text", testPassRulesOnlyText},
 	})
 }
 
@@ -386,6 +397,21 @@ func testPasses(t *testing.T, s *site) {
 		jobs[fmt.Sprintf("solve%d", pass)] = 1
 	}
 	s.wantJobs(t, jobs)
+}
+
+// testPassRulesOnly has passes on the cluster over a game whose moves are not known
+// backwards: forward the reducers tell them, back the mappers read them.
+func testPassRulesOnly(t *testing.T, s *site) { passRulesOnly(t, s, " --compress") }
+
+// testPassRulesOnlyText has what is new in the passes as lines of text.
+func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
+
+func passRulesOnly(t *testing.T, s *site, form string) {
+	s.solve(t, cars, "--reducers 1 --keep all"+form+fourPasses)
+	s.wantJobs(t, map[string]int{"mark9": 1, "mark10": 1, "solve1": 1, "solve6": 1})
+	if _, err := s.files.Stat(path.Join(dataDir(t, cars.String()), "mark9/to-00000.lists")); err != nil {
+		t.Error(err)
+	}
 }
 
 // testPassTasksFail has reducers of a mark and of a solve die after they have

@@ -65,7 +65,7 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts what the maps read, and cuts it into their shares.
 func (p *plan) fill() error {
 	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
-	switch g := p.job.Game.(type) {
+	switch g := game.ByMethod(p.job.Game).(type) {
 	case game.Tiered:
 		return p.ofBlocks(g)
 	case game.Cyclic:
@@ -73,7 +73,7 @@ func (p *plan) fill() error {
 	case game.Acyclic:
 		return p.ofLists(g)
 	}
-	return game.UnknownKind(p.job.Game)
+	return nil
 }
 
 // ofBlocks plans a job that goes by blocks.
@@ -112,7 +112,7 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 		p.inputs = job.Input
 	case job.Step == step.Create:
 		p.lines = 1
-		p.input = task.BlankShares(job.Input[0], g, p.tasks(p.reads))
+		p.input = []task.Share{task.StartShare(job.Input[0])}
 	default:
 		p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
 	}
@@ -125,11 +125,11 @@ func (p *plan) text(first func(border uint64) game.Position) {
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
 }
 
-// stateRecords is how many positions a pass reads, by the index; in create, which
-// reads none, how many ranges it makes.
+// stateRecords is how many positions a pass reads, by the index; in create, which reads
+// none, 1.
 func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 	if job.Step == step.Create {
-		return int64(game.Ranges(g)), nil
+		return 1, nil
 	}
 	index, err := jobdir.ReadIndex(job.FS, job.States, g)
 	if err != nil {

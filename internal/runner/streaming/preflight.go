@@ -83,7 +83,7 @@ const rowFactor = 64
 // mostRecords is what no job of a game can read more than: the largest tier, or all
 // positions.
 func mostRecords(g game.Game, codec jobdir.Codec) (most float64) {
-	switch g := g.(type) {
+	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
 		for tier := range g.Tiers() + 1 {
 			most = max(most, g.Slots(tier))

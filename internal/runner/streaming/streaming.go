@@ -109,7 +109,7 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // of the job's counters.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counted := job.Codec == jobdir.Text && stats.Records > 0
-	switch g := job.Game.(type) {
+	switch g := game.ByMethod(job.Game).(type) {
 	case game.Tiered:
 		if counted {
 			break
@@ -173,7 +173,9 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 		if err := c.Read(i, &from); err != nil {
 			return 0, err
 		}
-		p.Map(input.Range(i), &from, func(uint64, block.Set, bool) {})
+		if err := p.Map(input.Range(i), &from, func(uint64, block.Set, bool) {}); err != nil {
+			return 0, err
+		}
 	}
 	return p.Messages, nil
 }

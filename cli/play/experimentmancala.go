@@ -1,0 +1,422 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player/cse150"
+	"github.com/treereduce/treereduce/search"
+)
+
+// byMancala is the name of the experiment.
+const byMancala = "mancala"
+
+// What the experiment tries.
+const (
+	mostPits      = 8       // of the largest boards
+	mostInPit     = 10      // stones in a pit of those
+	openingPlies  = 2       // at random, before two players of different depths begin
+	mistakeBoards = 30      // positions in which a mistake is possible
+	shortMemory   = 8 << 20 // of a search of milliseconds
+)
+
+// mancalaExperiment is play experiment mancala.
+func mancalaExperiment() *cli.Command {
+	return &cli.Command{
+		Name:  byMancala,
+		Usage: "the tables that the report of CSE 150's assignment asks for",
+		Description: "The largest board of which each player finds the first move in --time; the custom player against itself at\n" +
+			"different depths; what each technique of its search brings; and how often it makes a mistake, by the time that\n" +
+			"it has: a move that is worth less than another, as a search to the end tells.",
+		Flags:  append(mancalaExperimentFlags(), experimentFlags()...),
+		Action: experimentMancala,
+	}
+}
+
+func mancalaExperimentFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.DurationFlag{Name: "time", Usage: "for the first move of the largest boards", Value: 200 * time.Millisecond},
+		&cli.IntFlag{Name: "pits", Usage: "of a row, in the other tables", Value: 4},
+		&cli.IntFlag{Name: "stones", Usage: "in each pit, in the other tables", Value: 4},
+		&cli.StringFlag{Name: "depths", Usage: "of the custom players that play one another", Value: "1,2,4,6,8"},
+		&cli.IntFlag{Name: "games", Usage: "that each pair of them plays, an even number", Value: 10},
+		&cli.StringFlag{Name: "without", Usage: "leave out nothing but these `TECHNIQUES`, one at a time: " + strings.Join(techniques(), ","), DefaultText: "each"},
+		&cli.StringFlag{Name: "times", Usage: "for a move, in the table of mistakes", Value: "1ms,4ms,16ms,64ms"},
+		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random", Value: 1},
+	}
+}
+
+// techniques are the names of what makes a search faster.
+func techniques() []string { return slices.Sorted(maps.Keys(search.ByName())) }
+
+// A largestBoard says how many stones in each pit a player can do, by the pits of a row.
+type largestBoard struct {
+	Player string `json:"player"`
+	Stones []int  `json:"stones"` // with 1 pit, 2, …; as many as were tried, if mostInPit
+}
+
+// A pairing is what came of the games of two depths.
+type pairing struct {
+	Depth  int `json:"depth"`
+	Other  int `json:"other"`
+	Wins   int `json:"wins"` // of Depth
+	Ties   int `json:"ties"`
+	Losses int `json:"losses"`
+}
+
+// An ablation is what it takes to solve a board without a technique.
+type ablation struct {
+	Without string  `json:"without"` // "": with all of them
+	Nodes   uint64  `json:"nodes"`
+	Seconds float64 `json:"seconds"`
+}
+
+// A mistaken is how often a move was a mistake.
+type mistaken struct {
+	Seconds   float64 `json:"seconds"` // for a move
+	Positions int     `json:"positions"`
+	Mistakes  int     `json:"mistakes"`
+}
+
+// mancalaPlan is what the flags of the experiment ask for.
+type mancalaPlan struct {
+	time     time.Duration
+	start    cse150.State
+	game     *mancala.Searched
+	depths   []int
+	games    int
+	without  []string
+	times    []time.Duration
+	rand     *rand.Rand
+	endgames *mancala.Endgames
+}
+
+// newMancalaPlan reads the flags.
+func newMancalaPlan(c *cli.Context) (p *mancalaPlan, err error) {
+	p = &mancalaPlan{time: c.Duration("time"), games: c.Int("games"), rand: rand.New(rand.NewPCG(c.Uint64("seed"), 0))}
+	pits, stones := c.Int("pits"), c.Int("stones")
+	if p.start, err = cse150.Initial(pits, stones); err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	g, err := mancala.New(pits, stones)
+	if err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	ok := false
+	if p.game, ok = g.(*mancala.Searched); !ok {
+		return nil, command.Usagef("%s: the board is too large for the fast search", g.Spec())
+	}
+	if p.time <= 0 {
+		return nil, command.Usagef("--time %s: expected more than 0", p.time)
+	}
+	if p.games < 2 || p.games%2 != 0 {
+		return nil, command.Usagef("--games %d: expected an even number from 2", p.games)
+	}
+	for word := range strings.SplitSeq(c.String("depths"), ",") {
+		depth, err := positive(word)
+		if err != nil {
+			return nil, command.Usagef("--depths: %w", err)
+		}
+		p.depths = append(p.depths, depth)
+	}
+	for word := range strings.SplitSeq(c.String("times"), ",") {
+		limit, err := time.ParseDuration(word)
+		if err != nil || limit <= 0 {
+			return nil, command.Usagef("--times: expected times like 16ms, found %q", word)
+		}
+		p.times = append(p.times, limit)
+	}
+	if p.without = techniques(); c.IsSet("without") {
+		p.without = strings.Split(c.String("without"), ",")
+	}
+	for _, name := range p.without {
+		if _, ok := search.ByName()[name]; !ok {
+			return nil, command.Usagef("--without: expected %s, found %q", strings.Join(techniques(), ", "), name)
+		}
+	}
+	p.endgames = mancala.NewEndgames(pits, mancala.StonesWithin(pits, p.game.Stones()/2, experimentBoardsBuilt))
+	p.game, err = p.game.WithEndgames(p.endgames)
+	return p, err
+}
+
+// experimentBoardsBuilt is how many boards the endgames of the experiment have.
+const experimentBoardsBuilt = 100_000
+
+// experimentMancala is play experiment mancala.
+func experimentMancala(c *cli.Context) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	p, err := newMancalaPlan(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	said := map[string]any{"game": p.game.Spec()}
+	out := c.App.Writer
+	if c.Bool("json") {
+		out = io.Discard
+	}
+	for _, part := range []struct {
+		name string
+		run  func(context.Context, io.Writer) (any, error)
+	}{{"largest", p.largest}, {"depths", p.depthsTable}, {"techniques", p.techniquesTable}, {"mistakes", p.mistakesTable}} {
+		table, err := part.run(ctx, out)
+		if ctx.Err() != nil {
+			return command.ErrInterrupted
+		}
+		if err != nil {
+			return err
+		}
+		said[part.name] = table
+	}
+	if c.Bool("json") {
+		return json.NewEncoder(c.App.Writer).Encode(said)
+	}
+	return nil
+}
+
+// custom makes a custom player.
+func (p *mancalaPlan) custom(o cse150.CustomOptions) *cse150.Custom {
+	if o.Search.Memory == 0 {
+		o.Search.Memory = shortMemory
+	}
+	return cse150.NewCustom(o)
+}
+
+// largest tries boards with more and more stones until the player does not find the first
+// move in time.
+func (p *mancalaPlan) largest(ctx context.Context, out io.Writer) (any, error) {
+	var list []largestBoard
+	fmt.Fprintf(out, "The first move of a game within %v: stones in each pit, at most (of %d that were tried)\n\n%-15s", p.time, mostInPit, "pits of a row")
+	for pits := range mostPits {
+		fmt.Fprintf(out, " %3d", pits+1)
+	}
+	for _, name := range []string{cse150.MinimaxName, cse150.AlphaBetaName, cse150.CustomName} {
+		board := largestBoard{Player: name}
+		fmt.Fprintf(out, "\n%-15s", name)
+		for pits := 1; pits <= mostPits; pits++ {
+			stones := 0
+			for stones < mostInPit {
+				ok, err := p.manages(ctx, name, pits, stones+1)
+				if err != nil {
+					return nil, err
+				}
+				if !ok {
+					break
+				}
+				stones++
+			}
+			board.Stones = append(board.Stones, stones)
+			if stones == 0 {
+				fmt.Fprintf(out, " %3s", "-")
+				break
+			}
+			fmt.Fprintf(out, " %3d", stones)
+		}
+		list = append(list, board)
+	}
+	fmt.Fprintf(out, "\n\n")
+	return list, nil
+}
+
+// manages reports whether a player finds the first move of a board in time, and knows that
+// it is the best.
+func (p *mancalaPlan) manages(ctx context.Context, name string, pits, stones int) (bool, error) {
+	s, err := cse150.Initial(pits, stones)
+	if err != nil {
+		return false, err
+	}
+	custom := p.custom(cse150.CustomOptions{})
+	players := map[string]cse150.Player{cse150.MinimaxName: cse150.Minimax{}, cse150.AlphaBetaName: cse150.NewAlphaBeta(), cse150.CustomName: custom}
+	limited, cancel := context.WithTimeout(ctx, p.time)
+	defer cancel()
+	_, err = players[name].Move(limited, s, p.time)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	return err == nil && (name != cse150.CustomName || custom.Last().Exact), nil
+}
+
+// depthsTable has custom players of different depths play one another, each opening once
+// with either of them as row 0.
+func (p *mancalaPlan) depthsTable(ctx context.Context, out io.Writer) (any, error) {
+	var list []pairing
+	fmt.Fprintf(out, "%s: the custom player at one depth against itself at another, %d games a pair\n\n", p.game.Spec(), p.games)
+	fmt.Fprintf(out, "%5s  %7s  %4s  %4s  %6s\n", "depth", "against", "wins", "ties", "losses")
+	for i, depth := range p.depths {
+		for _, other := range p.depths[:i] {
+			pair := pairing{Depth: depth, Other: other}
+			players := [2]cse150.Player{p.custom(cse150.CustomOptions{Depth: depth}), p.custom(cse150.CustomOptions{Depth: other})}
+			var opening cse150.State
+			for n := range p.games {
+				if n%2 == 0 {
+					opening = p.opening()
+				}
+				g := &cse150.Game{Players: [2]cse150.Player{players[n%2], players[1-n%2]}, Out: io.Discard, Rand: p.rand}
+				end, err := g.Play(ctx, opening)
+				if err != nil {
+					return nil, err
+				}
+				switch end.Utility(n % 2) {
+				case 1:
+					pair.Wins++
+				case 0:
+					pair.Ties++
+				default:
+					pair.Losses++
+				}
+			}
+			fmt.Fprintf(out, "%5d  %7d  %4d  %4d  %6d\n", depth, other, pair.Wins, pair.Ties, pair.Losses)
+			list = append(list, pair)
+		}
+	}
+	fmt.Fprintln(out)
+	return list, nil
+}
+
+// opening is a state after a few moves at random.
+func (p *mancalaPlan) opening() cse150.State {
+	s := p.start
+	for range openingPlies {
+		if actions := s.Actions(); len(actions) > 0 {
+			s = s.Result(actions[p.rand.IntN(len(actions))])
+		}
+	}
+	if s.Ended() {
+		return p.start
+	}
+	return s
+}
+
+// techniquesTable solves the board with all techniques, and without each.
+func (p *mancalaPlan) techniquesTable(ctx context.Context, out io.Writer) (any, error) {
+	var list []ablation
+	fmt.Fprintf(out, "%s: to find who wins, with endgames of %d stones\n\n%-20s  %12s  %10s  %6s\n", p.game.Spec(), p.endgames.Stones(), "", "positions", "time", "factor")
+	for _, name := range append([]string{""}, p.without...) {
+		s, err := search.New(p.game, search.Options{Without: search.ByName()[name]})
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.Search(ctx, p.game.Start(), search.Limit{Weak: true, Bare: true})
+		if err != nil {
+			return nil, err
+		}
+		a := ablation{Without: name, Nodes: r.Nodes, Seconds: r.Time.Seconds()}
+		list = append(list, a)
+		label := "all techniques"
+		if name != "" {
+			label = "without " + name
+		}
+		fmt.Fprintf(out, "%-20s  %12s  %10s  %6.2f\n", label, thousands(a.Nodes), span(a.Seconds), float64(a.Nodes)/float64(max(list[0].Nodes, 1)))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	fmt.Fprintln(out)
+	return list, nil
+}
+
+// mistakesTable has the custom player move in positions in which some moves are worth less
+// than others.
+func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, error) {
+	judge, err := search.New(p.game, search.Options{})
+	if err != nil {
+		return nil, err
+	}
+	type position struct {
+		state cse150.State
+		worth map[string]int // of the moves
+	}
+	var positions []position
+	for tries := 0; len(positions) < mistakeBoards && tries < 100*mistakeBoards; tries++ {
+		s, at := p.somewhere()
+		if p.game.Primitive(at) != 0 {
+			continue
+		}
+		worth, err := worths(ctx, judge, p.game, at)
+		if err != nil {
+			return nil, err
+		}
+		if values := slices.Collect(maps.Values(worth)); slices.Min(values) < slices.Max(values) {
+			positions = append(positions, position{s, worth})
+		}
+	}
+	var list []mistaken
+	fmt.Fprintf(out, "%s: mistakes of the custom player, of moves in which one was possible\n\n%8s  %9s  %8s\n", p.game.Spec(), "time", "positions", "mistakes")
+	for _, limit := range p.times {
+		custom := p.custom(cse150.CustomOptions{Endgames: p.endgames})
+		m := mistaken{Seconds: limit.Seconds(), Positions: len(positions)}
+		for _, at := range positions {
+			a, err := custom.Move(ctx, at.state, limit)
+			if err != nil {
+				return nil, err
+			}
+			if at.worth[strconv.Itoa(a.Pit)] < slices.Max(slices.Collect(maps.Values(at.worth))) {
+				if custom.Last().Exact {
+					return nil, fmt.Errorf("%s, row %d: %s is proven to be best, and is not", at.state, at.state.Row(), a.Repr())
+				}
+				m.Mistakes++
+			}
+		}
+		list = append(list, m)
+		fmt.Fprintf(out, "%8s  %9d  %8d\n", limit, m.Positions, m.Mistakes)
+	}
+	return list, nil
+}
+
+// somewhere is a position after some moves at random, up to as many as half the stones.
+func (p *mancalaPlan) somewhere() (cse150.State, game.Position) {
+	s, at := p.start, p.game.Start()
+	for range p.rand.IntN(p.game.Stones()/2 + 1) {
+		moves := p.game.Moves(nil, at)
+		if len(moves) == 0 {
+			break
+		}
+		m := moves[p.rand.IntN(len(moves))]
+		a := s.None()
+		if pit, err := strconv.Atoi(m.Name); err == nil {
+			a.Pit = pit
+		}
+		s, at = s.Result(a), m.To
+	}
+	return s, at
+}
+
+// worths are the utilities of the moves of a position for who makes them, by a search to
+// the end.
+func worths(ctx context.Context, s *search.Searcher, g game.Game, p game.Position) (map[string]int, error) {
+	all := make(map[string]int)
+	for _, m := range g.Moves(nil, p) {
+		r, err := s.Search(ctx, m.To, search.Limit{Weak: true, Bare: true})
+		if err == nil && !r.Exact {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch r.Value.Outcome().For(g.ToMove(p)) {
+		case game.Wins:
+			all[m.Name] = 1
+		case game.Loses:
+			all[m.Name] = -1
+		default:
+			all[m.Name] = 0
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,412 @@
+package play
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/player/cse150"
+)
+
+// mancalaHelp is of play mancala M N TIMEOUT PLAYER PLAYER.
+const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PLAYER PLAYER, of M pits a row with N stones in each,\n" +
+	"TIMEOUT in whole seconds, -1 for none, and a PLAYER is HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer,\n" +
+	"EvaluationPlayer, CustomPlayer or program:COMMAND. The first is row 0, at the bottom. Who is a second late gets a move\n" +
+	"at random. A CustomPlayer without a timeout has five seconds."
+
+// unlimited is what the custom player takes for a move where there is no timeout.
+const unlimited = 5 * time.Second
+
+// asMancala makes the command of Mancala, which plays it, do what the course's does too.
+func asMancala(c *cli.Command) {
+	c.ArgsUsage += " | M N TIMEOUT PLAYER PLAYER"
+	c.Description += mancalaHelp
+	c.Flags = append(c.Flags, endgamesFlag())
+	c.Subcommands = mancalaCommands()
+	generic := c.Action
+	c.Action = func(c *cli.Context) error {
+		if c.NArg() == 5 {
+			return courseGame(c)
+		}
+		return generic(c)
+	}
+}
+
+// endgamesFlag names a file of endgames.
+func endgamesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "endgames", Usage: "for the search, a `FILE` that play mancala endgames has made", DefaultText: "what is built in less than a second"}
+}
+
+// mancalaFlags are those of the commands of Mancala alone.
+func mancalaFlags() []cli.Flag {
+	return []cli.Flag{endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "the `NAME` of the player that answers"}}
+}
+
+// mancalaCommands are the sub-commands of play mancala.
+func mancalaCommands() []*cli.Command {
+	flags := append([]cli.Flag{
+		&cli.DurationFlag{Name: "time", Usage: "of CustomPlayer, for an answer", DefaultText: "until it is proven"},
+		&cli.Uint64Flag{Name: "seed", Usage: "of RandomPlayer", DefaultText: "another each time"},
+	}, searchFlags(byDefault)...)
+	flags = append(flags, mancalaFlags()...)
+	return []*cli.Command{{
+		Name:      "answer",
+		Usage:     "the move of a player in a case of the course",
+		ArgsUsage: "[CASE]",
+		Description: "CASE is a file of two lines, State.initial(M, N) and State([…], row); without one, they are on stdin.\n" +
+			"The player is CustomPlayer, if none is named.",
+		Flags:  flags,
+		Action: mancalaAnswer,
+	}, {
+		Name:      "check",
+		Usage:     "whether a player answers the course's cases as it should",
+		ArgsUsage: "IN OUT",
+		Description: "Each file of the directory IN is a case; the answer must be what the file of that name in OUT says. Without\n" +
+			"--player it is that of the problem whose number is in the path: p1 MinimaxPlayer, p2 AlphaBetaPlayer,\n" +
+			"p3 EvaluationPlayer, p4 CustomPlayer.",
+		Flags:  flags,
+		Action: mancalaCheck,
+	}, {
+		Name:      "endgames",
+		Usage:     "make a file of endgames: what every board with few stones in its pits is worth",
+		ArgsUsage: "FILE",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "pits", Usage: "pits of a row", Value: 6},
+			&cli.IntFlag{Name: "stones", Usage: "stones in all pits together, at most", Value: 16},
+		},
+		Action: mancalaEndgames,
+	}}
+}
+
+// A course makes the players of the course, by the flags of a command line.
+type course struct {
+	console *player.Console
+	seed    uint64
+	custom  cse150.CustomOptions
+}
+
+// newCourse reads the flags.
+func newCourse(c *cli.Context) (*course, error) {
+	o, err := searchOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	k := &course{console: player.NewConsole(c.App.Reader, c.App.Writer), seed: c.Uint64("seed"), custom: cse150.CustomOptions{Search: o}}
+	if !c.IsSet("seed") {
+		k.seed = rand.Uint64()
+	}
+	k.custom.Endgames, err = readEndgames(c)
+	return k, err
+}
+
+// readEndgames reads the file that --endgames names; nil, if none is.
+func readEndgames(c *cli.Context) (*mancala.Endgames, error) {
+	name := c.String("endgames")
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--endgames: %w", err)
+	}
+	defer f.Close()
+	e, err := mancala.ReadEndgames(f)
+	if err != nil {
+		return nil, fmt.Errorf("--endgames: %s: %w", name, err)
+	}
+	return e, nil
+}
+
+// withEndgames gives a game of Mancala the file of endgames, if one is named.
+func withEndgames(c *cli.Context, g game.Game) (game.Game, error) {
+	e, err := readEndgames(c)
+	if fast, ok := g.(*mancala.Searched); ok && e != nil && err == nil {
+		return fast.WithEndgames(e)
+	}
+	return g, err
+}
+
+// player makes the player of a name.
+func (k *course) player(name string, row int) (cse150.Player, error) {
+	switch name {
+	case cse150.HumanName:
+		return cse150.NewHuman(k.console), nil
+	case cse150.RandomName:
+		return cse150.NewRandom(k.seed + uint64(row) + 1), nil
+	case cse150.MinimaxName:
+		return cse150.Minimax{}, nil
+	case cse150.AlphaBetaName:
+		return cse150.NewAlphaBeta(), nil
+	case cse150.EvaluationName:
+		return cse150.Evaluation{}, nil
+	case cse150.CustomName:
+		return cse150.NewCustom(k.custom), nil
+	}
+	return nil, cse150.Unknown(name)
+}
+
+// courseGame is play mancala M N TIMEOUT PLAYER PLAYER.
+func courseGame(c *cli.Context) error {
+	words := c.Args().Slice()
+	for _, name := range []string{"pits", "stones", "time", "data"} {
+		if c.IsSet(name) {
+			return command.Usagef("--%s: M N TIMEOUT PLAYER PLAYER says it all", name)
+		}
+	}
+	var numbers [3]int
+	for i, name := range []string{"M", "N", "TIMEOUT"} {
+		n, err := strconv.Atoi(words[i])
+		if err != nil {
+			return command.Usagef("%s: expected a whole number, found %q", name, words[i])
+		}
+		numbers[i] = n
+	}
+	start, err := cse150.Initial(numbers[0], numbers[1])
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	timeout := time.Duration(max(numbers[2], 0)) * time.Second
+	if numbers[2] < -1 || numbers[2] == 0 || timeout/time.Second != time.Duration(max(numbers[2], 0)) {
+		return command.Usagef("TIMEOUT: expected whole seconds from 1, or -1 for none, found %d", numbers[2])
+	}
+	k, err := newCourse(c)
+	if err != nil {
+		return err
+	}
+	k.custom.Time = unlimited
+	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(k.seed, 0))}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	for row, name := range words[3:] {
+		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
+			rules, err := mancala.New(numbers[0], numbers[1])
+			if err != nil {
+				return command.Usagef("%w", err)
+			}
+			guest := cse150.NewGuest(name, rules, func(ctx context.Context) (player.Player, error) { return player.NewProgram(ctx, rules, line) })
+			if err := guest.Start(ctx); err != nil {
+				return err
+			}
+			defer guest.Close()
+			g.Players[row] = guest
+			continue
+		}
+		if g.Players[row], err = k.player(name, row); err != nil {
+			return command.Usagef("%w", err)
+		}
+	}
+	_, err = g.Play(ctx, start)
+	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
+	case errors.Is(err, player.ErrLeft):
+		return nil
+	}
+	return err
+}
+
+// mancalaAnswer is play mancala answer.
+func mancalaAnswer(c *cli.Context) error {
+	if c.NArg() > 1 {
+		return command.Usagef("expected one case, found %d", c.NArg())
+	}
+	k, err := newAnswering(c)
+	if err != nil {
+		return err
+	}
+	p, err := k.player(cmp.Or(c.String("player"), cse150.CustomName), 0)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	name, in := "stdin", c.App.Reader
+	if c.NArg() == 1 {
+		f, err := os.Open(c.Args().First())
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		name, in = c.Args().First(), f
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	answer, err := answerOf(ctx, p, name, command.Until(ctx, in))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.Writer, answer)
+	return nil
+}
+
+// newAnswering makes the players that answer cases.
+func newAnswering(c *cli.Context) (*course, error) {
+	k, err := newCourse(c)
+	if err != nil {
+		return nil, err
+	}
+	if k.custom.Time = c.Duration("time"); c.IsSet("time") && k.custom.Time <= 0 {
+		return nil, command.Usagef("--time %s: expected more than 0", k.custom.Time)
+	}
+	return k, nil
+}
+
+// answerOf is what a player answers to a case.
+func answerOf(ctx context.Context, p cse150.Player, name string, in io.Reader) (string, error) {
+	s, err := cse150.ReadCase(in)
+	if ctx.Err() != nil {
+		return "", command.ErrInterrupted
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	a, err := p.Move(ctx, s, 0)
+	if ctx.Err() != nil {
+		return "", command.ErrInterrupted
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return a.Repr(), nil
+}
+
+// problem is a part of a path that names a problem of the course.
+var problem = regexp.MustCompile(`(?:^|/)p([1-4])(?:\D|$)`)
+
+// problemPlayers are the players of the problems.
+var problemPlayers = map[string]string{"1": cse150.MinimaxName, "2": cse150.AlphaBetaName, "3": cse150.EvaluationName, "4": cse150.CustomName}
+
+// playerOfCase is the player of the problem whose number is in a path; "" if none is.
+func playerOfCase(path string) string {
+	found := problem.FindAllStringSubmatch(filepath.ToSlash(path), -1)
+	if len(found) == 0 {
+		return ""
+	}
+	return problemPlayers[found[len(found)-1][1]]
+}
+
+// mancalaCheck is play mancala check.
+func mancalaCheck(c *cli.Context) error {
+	if err := command.NoLateFlags(c, "the directories"); err != nil {
+		return err
+	}
+	if c.NArg() != 2 {
+		return command.Usagef("expected two directories, IN and OUT, found %d", c.NArg())
+	}
+	in, out := c.Args().Get(0), c.Args().Get(1)
+	k, err := newAnswering(c)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(in)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	entries = slices.DeleteFunc(entries, fs.DirEntry.IsDir)
+	failed := 0
+	for _, e := range entries {
+		file := filepath.Join(in, e.Name())
+		name := cmp.Or(c.String("player"), playerOfCase(file))
+		if name == "" {
+			return command.Usagef("%s: no problem, p1 to p4, is in its path: --player must name a player", file)
+		}
+		p, err := k.player(name, 0)
+		if err != nil {
+			return command.Usagef("%w", err)
+		}
+		answer, err := checkCase(ctx, p, file, filepath.Join(out, e.Name()))
+		if errors.Is(err, command.ErrInterrupted) {
+			return err
+		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(c.App.Writer, "%s: %s: failure: %v\n", e.Name(), name, err)
+			continue
+		}
+		fmt.Fprintf(c.App.Writer, "%s: %s: ok, %s\n", e.Name(), name, answer)
+	}
+	fmt.Fprintf(c.App.Writer, "%d cases, %d failures\n", len(entries), failed)
+	switch {
+	case len(entries) == 0:
+		return fmt.Errorf("%s: expected cases, found no file", in)
+	case failed > 0:
+		return command.ErrTold
+	}
+	return nil
+}
+
+// checkCase is an error if a player does not answer a case as a file says.
+func checkCase(ctx context.Context, p cse150.Player, file, expected string) (string, error) {
+	want, err := os.ReadFile(expected)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	got, err := answerOf(ctx, p, file, f)
+	if err == nil && got != string(bytes.TrimSpace(want)) {
+		err = fmt.Errorf("expected %s, found %s", bytes.TrimSpace(want), got)
+	}
+	return got, err
+}
+
+// mancalaEndgames is play mancala endgames.
+func mancalaEndgames(c *cli.Context) error {
+	if err := command.NoLateFlags(c, "the file"); err != nil {
+		return err
+	}
+	if c.NArg() != 1 {
+		return command.Usagef("expected one file, found %d", c.NArg())
+	}
+	name, pits, stones := c.Args().First(), c.Int("pits"), c.Int("stones")
+	if err := mancala.CheckEndgames(pits, stones); err != nil {
+		return command.Usagef("%w", err)
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return fmt.Errorf("%s: it is there already", name)
+	}
+	// Not found out only after the work: a directory that is not there.
+	f, err := os.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	begun := time.Now()
+	e := mancala.NewEndgames(pits, stones)
+	b := bufio.NewWriter(f)
+	_, err = e.WriteTo(b)
+	if err = cmp.Or(err, b.Flush(), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "mancala pits=%d, up to %d stones in the pits: %.0f boards in %.2f s\n", pits, stones, mancala.Boards(pits, stones), time.Since(begun).Seconds())
+	return nil
+}
+
+// isMancala reports whether a kind of game is Mancala.
+func isMancala(kind game.Kind) bool { return len(command.Which(game.Kinds{kind}, mancala.Is)) > 0 }

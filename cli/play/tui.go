@@ -1,0 +1,174 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/tui"
+	"github.com/treereduce/treereduce/table"
+)
+
+func tuiCommand(games game.Kinds) *cli.Command {
+	return command.OfGame(games, &cli.Command{
+		Name:  "tui",
+		Usage: "play in the terminal, and see what each move leads to",
+		Description: "Keys and the mouse; ? lists them. Where the data directory has the table of the game, moves are marked by it and\n" +
+			"the machine plays it; where not, both search. NO_COLOR leaves colours out. Without a terminal it is human\n" +
+			"against machine, line by line.",
+		Flags: tuiFlags(),
+	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
+}
+
+// sides are the words of --you, and who is a person then.
+var sides = []struct {
+	word  string
+	seats [2]bool
+}{
+	{"first", [2]bool{true, false}},
+	{"second", [2]bool{false, true}},
+	{"both", [2]bool{true, true}},
+	{"none", [2]bool{false, false}},
+}
+
+// defaultPace is long enough for a move of the machine to be seen.
+const defaultPace = 400 * time.Millisecond
+
+func tuiFlags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "you", Usage: "play first, second, both or none (watch the machine)", DefaultText: "it is asked"},
+		&cli.DurationFlag{Name: "time", Usage: "of the machine for a move, e.g. 200ms", DefaultText: "1s, where there is no table"},
+		&cli.IntFlag{Name: "depth", Usage: "the machine looks exactly `N` moves ahead"},
+		&cli.DurationFlag{Name: "pace", Usage: "how long a move of the machine takes at least", Value: defaultPace},
+		&cli.StringFlag{Name: "load", Usage: "go on with the last game of `FILE`, as match --save, or the key S, has written it"},
+		datadir.Flag(),
+	}, searchFlags(byDefault)...)
+}
+
+// playTUI is play tui.
+func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	o, err := tuiOptions(c, games)
+	if err != nil {
+		return err
+	}
+	if o.Game, err = command.GameOf(c, kind); err != nil {
+		return err
+	}
+	if o.Table, o.TableName, o.Notice, err = tableIfAny(c, o.Game); err != nil {
+		return err
+	}
+	if o.Table != nil {
+		defer o.Table.Close()
+	}
+	in, out, ok := command.Terminal(c)
+	switch {
+	case !ok && o.Load != "":
+		return errors.New("--load: it wants a terminal")
+	case !ok:
+		return sitDown(c, o.Game, lineByLine(o))
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	if err := tui.Run(ctx, o, in, out); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return command.ErrInterrupted
+}
+
+// tuiOptions reads the flags, but those of the game and of its table.
+func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
+	if o.Search, err = searchOptions(c); err != nil {
+		return o, err
+	}
+	o.Depth, o.Time, o.Pace, o.Load = c.Int("depth"), c.Duration("time"), c.Duration("pace"), c.String("load")
+	switch {
+	case c.IsSet("depth") && o.Depth < 1:
+		return o, command.Usagef("--depth %d: expected 1 or more", o.Depth)
+	case c.IsSet("time") && o.Time <= 0:
+		return o, command.Usagef("--time %s: expected more than 0", o.Time)
+	case o.Depth > 0 && o.Time > 0:
+		return o, command.Usagef("--time and --depth exclude each other")
+	case o.Pace < 0:
+		return o, command.Usagef("--pace %s: expected 0 or more", o.Pace)
+	}
+	if word := c.String("you"); c.IsSet("you") {
+		for _, s := range sides {
+			if s.word == word {
+				o.Seats = &s.seats
+			}
+		}
+		if o.Seats == nil {
+			return o, command.Usagef("--you %q: expected first, second, both or none", word)
+		}
+	}
+	o.Parse = games.Parse
+	o.Colourless = os.Getenv("NO_COLOR") != ""
+	o.Seed = rand.Uint64()
+	return o, nil
+}
+
+// tableIfAny is the table of a game in the data directory, and the name of that. Where no
+// directory is named, there need be none, nor one of this game; a notice says that it is
+// damaged.
+func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice string, err error) {
+	name = c.String("data")
+	if !c.IsSet("data") {
+		if _, err := os.Stat(filepath.Join(name, table.Dir)); err != nil {
+			return nil, "", "", nil
+		}
+	}
+	place, err := datadir.Open(c)
+	if err != nil {
+		return nil, "", "", err
+	}
+	other := false
+	t, err = table.Open(place.FS, place.Path, func(spec string) (game.Game, error) {
+		if other = spec != g.Spec(); other {
+			return nil, fmt.Errorf("of another game: expected %q, found %q", g.Spec(), spec)
+		}
+		return g, nil
+	})
+	switch {
+	case err == nil:
+		return t, name, "", nil
+	case c.IsSet("data"):
+		return nil, "", "", err
+	case other:
+		return nil, "", "", nil
+	}
+	return nil, "", err.Error(), nil
+}
+
+// lineByLine is who plays where there is no terminal.
+func lineByLine(o tui.Options) []string {
+	machine := "machine"
+	switch {
+	case o.Depth > 0:
+		machine = fmt.Sprintf("machine:depth=%d", o.Depth)
+	case o.Time > 0:
+		machine = fmt.Sprintf("machine:time=%v", o.Time)
+	case o.Table != nil:
+		machine = "table"
+	}
+	players := []string{"human", machine}
+	if o.Seats != nil {
+		for i, person := range o.Seats {
+			if players[i] = machine; person {
+				players[i] = "human"
+			}
+		}
+	}
+	return players
+}

@@ -1,0 +1,212 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	line "golang.org/x/term"
+)
+
+// A terminal is one that a program runs in, and what it shows.
+type terminal struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	own *os.File // the program's side, which stays open
+	pty *os.File // ours
+	was *line.State
+
+	mu     sync.Mutex
+	screen vt10x.Terminal
+	rest   []byte // the beginning of a sequence
+	modes  map[string]bool
+	output strings.Builder
+	read   chan struct{} // closed when no more will come
+}
+
+// foreign are sequences that the emulator takes for others: what asks a terminal what it
+// can do, and sets keys. Those of modes are noted.
+var (
+	foreign = regexp.MustCompile(`\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*(\$p|u)`)
+	setMode = regexp.MustCompile(`\x1b\[\?([0-9;]+)([hl])`)
+	partial = regexp.MustCompile(`\x1b(\[[0-9;<=>?$]*)?$`)
+)
+
+// inTerminal starts a command line, as command does, or of the program of a path, in a terminal of so many columns
+// and lines.
+func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...string) *terminal {
+	t.Helper()
+	cmd := command(dir, words)
+	if strings.HasPrefix(words, "/") {
+		cmd = exec.Command(strings.Fields(words)[0], strings.Fields(words)[1:]...)
+		cmd.Dir = dir
+	}
+	term := &terminal{t: t, cmd: cmd, modes: make(map[string]bool), read: make(chan struct{}),
+		screen: vt10x.New(vt10x.WithSize(columns, lines))}
+	var err error
+	if term.pty, term.own, err = pty.Open(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(term.pty, size(columns, lines)); err != nil {
+		t.Fatal(err)
+	}
+	term.was = term.settings()
+	term.cmd.Stdin, term.cmd.Stdout, term.cmd.Stderr = term.own, term.own, term.own
+	term.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	term.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR="), append(env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))...)
+	if err := term.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go term.show()
+	t.Cleanup(func() {
+		term.cmd.Process.Kill()
+		term.cmd.Wait()
+		term.own.Close()
+		<-term.read
+		term.pty.Close()
+	})
+	return term
+}
+
+func size(columns, lines int) *pty.Winsize {
+	return &pty.Winsize{Cols: uint16(columns), Rows: uint16(lines)}
+}
+
+// settings are those of the terminal's line.
+func (term *terminal) settings() *line.State {
+	term.t.Helper()
+	s, err := line.GetState(int(term.own.Fd()))
+	if err != nil {
+		term.t.Fatal(err)
+	}
+	return s
+}
+
+// show has the emulator show what comes.
+func (term *terminal) show() {
+	defer close(term.read)
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := term.pty.Read(buf)
+		term.mu.Lock()
+		term.output.Write(buf[:n])
+		text := append(term.rest, buf[:n]...)
+		end := len(text)
+		if at := partial.FindIndex(text); at != nil {
+			end = at[0]
+		}
+		for _, m := range setMode.FindAllStringSubmatch(string(text[:end]), -1) {
+			for _, mode := range strings.Split(m[1], ";") {
+				term.modes[mode] = m[2] == "h"
+			}
+		}
+		term.screen.Write(foreign.ReplaceAll(text[:end], nil))
+		term.rest = append([]byte(nil), text[end:]...)
+		term.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// text is what the screen shows, without blanks at the ends of lines.
+func (term *terminal) text() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	lines := strings.Split(term.screen.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// shows waits until the screen shows what a pattern matches, and returns all of it.
+func (term *terminal) shows(pattern string) string {
+	term.t.Helper()
+	want := regexp.MustCompile(pattern)
+	for range 500 {
+		if text := term.text(); want.MatchString(text) {
+			return text
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	term.t.Fatalf("the screen does not show %s:\n%s", pattern, term.text())
+	return ""
+}
+
+// wrote reports whether the program has written a text at any time.
+func (term *terminal) wrote(text string) bool {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return strings.Contains(term.output.String(), text)
+}
+
+// clicks presses the left button of the mouse at a column and a line, from 1, and lets it
+// go.
+func (term *terminal) clicks(column, line int) {
+	term.t.Helper()
+	term.types(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", column, line, column, line))
+}
+
+// types types.
+func (term *terminal) types(text string) {
+	term.t.Helper()
+	if _, err := term.pty.WriteString(text); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program, and wants the terminal to be as it was: the
+// settings of the line, the screen, the cursor, and all modes.
+func (term *terminal) ends(status int) {
+	term.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- term.cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		term.t.Fatalf("it does not end:\n%s", term.text())
+	}
+	if got := exitStatus(term.cmd); got != status {
+		term.t.Errorf("exit status %d, want %d:\n%s", got, status, term.text())
+	}
+	if now := term.settings(); !reflect.DeepEqual(now, term.was) {
+		term.t.Errorf("the terminal is left in %+v, it was in %+v", now, term.was)
+	}
+	left := term.left()
+	for range 250 { // the last bytes may be on their way
+		if left == "" {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+		left = term.left()
+	}
+	if left != "" {
+		term.t.Errorf("it leaves %s", left)
+	}
+}
+
+// left is what is not as it was on the screen of a terminal, by the numbers of modes; ""
+// if all is.
+func (term *terminal) left() (left string) {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	for mode, set := range term.modes {
+		if set != (mode == "25") { // the cursor is shown at first
+			left += fmt.Sprintf("mode %s %t, ", mode, set)
+		}
+	}
+	if term.screen.Mode()&vt10x.ModeAltScreen != 0 || !term.screen.CursorVisible() {
+		left += "the other screen, or the cursor hidden"
+	}
+	return left
+}

@@ -1,0 +1,251 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// solvedHere is a folder with a solved board in all_data.
+func solvedHere(t *testing.T, words string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if status, _, stderr := ran(command(dir, "driver solve "+words)); status != 0 {
+		t.Fatal(stderr)
+	}
+	return dir
+}
+
+const board45 = "connectn --width 4 --height 5 --connect 3"
+
+// TestTUILost types a whole game against the table, as the README says, and loses it: from
+// the first move on the screen says so.
+func TestTUILost(t *testing.T) {
+	const words = "play tui " + board45
+	if page := readPage(t, "README.md"); !strings.Contains(page, "    $ bin/"+words+"\n") {
+		t.Errorf("the README does not show %s", words)
+	}
+	term := inTerminal(t, solvedHere(t, board45), words, 80, 24)
+	term.shows(`1  you begin\n`)
+	term.types("2")
+	screen := term.shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
+	lost := regexp.MustCompile(`you lose in (\d+)`)
+	for {
+		if !strings.Contains(screen, "O (you) to move") || !strings.Contains(screen, "from the table all_data") {
+			t.Fatal(screen)
+		}
+		// The best that can be done: then the end comes as it was said.
+		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
+		left, err := strconv.Atoi(lost.FindStringSubmatch(screen)[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		term.types(best)
+		screen = term.shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
+		if strings.Contains(screen, "you have lost") {
+			if !strings.Contains(screen, "after 11 moves") {
+				t.Errorf("it should last 11 moves:\n%s", screen)
+			}
+			break
+		}
+	}
+	term.types("q")
+	term.ends(0)
+}
+
+// TestTUIStops stops the program wherever it is, by a key or a signal: the terminal is as
+// it was.
+func TestTUIStops(t *testing.T) {
+	const large = "connectn --width 7 --height 6 --connect 4 "
+	for _, tt := range []struct {
+		words, shows, keys string
+		after              string // what the screen shows after the keys
+		signal             os.Signal
+		status             int
+	}{
+		{large, "New game", "", "", nil, 130},
+		{large, "New game", "q", "-", nil, 0},
+		{large + "--you both", "not proven, [1-9]", "", "", nil, 130},
+		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
+		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 130},
+		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
+		{large + "--you both", "to move", "?", "Esc goes back", syscall.SIGINT, 130},
+		{"mnk --you both", "to move", "b", "> b", nil, 130},
+		{"mnk --you both", "to move", "Q", "-", nil, 0},
+	} {
+		term := inTerminal(t, t.TempDir(), "play tui "+tt.words, 80, 24)
+		term.shows(tt.shows)
+		term.types(tt.keys)
+		switch {
+		case tt.after == "-":
+		case tt.after != "":
+			term.shows(regexp.QuoteMeta(tt.after))
+			fallthrough
+		default:
+			if tt.signal != nil {
+				term.cmd.Process.Signal(tt.signal)
+			} else {
+				term.types("\x03")
+			}
+		}
+		term.ends(tt.status)
+		if tt.status == 130 {
+			term.shows("play: stopped")
+		}
+	}
+}
+
+// TestTUIAtOnce stops it before anything is to be seen.
+func TestTUIAtOnce(t *testing.T) {
+	term := inTerminal(t, t.TempDir(), "play tui mnk", 80, 24)
+	for range 1000 {
+		if term.wrote("\x1b") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	term.types("\x03")
+	term.ends(130)
+}
+
+// TestTUIResize has the words beside the board or below it, as the window is.
+func TestTUIResize(t *testing.T) {
+	term := inTerminal(t, t.TempDir(), "play tui mnk --you both", 80, 24)
+	term.shows(`(?m)^ 1   T   T   T    tie$`)
+	for _, tt := range []struct {
+		columns, lines int
+		shows          string
+	}{
+		{40, 20, `(?m)^ 1   T   T   T$(.|\n)*^ tie$(.|\n)*^ L line  V values  C sides  N new$`},
+		{100, 30, `(?m)^ 1   T   T   T    tie$(.|\n)*- weaker$`},
+		{20, 8, `(?m)^ 1   T   T   T\n(.|\n)*^ \? help  Q quit$`},
+	} {
+		term.mu.Lock()
+		term.screen.Resize(tt.columns, tt.lines)
+		term.mu.Unlock()
+		if err := pty.Setsize(term.pty, size(tt.columns, tt.lines)); err != nil {
+			t.Fatal(err)
+		}
+		term.shows(tt.shows)
+	}
+	term.types("b2")
+	term.shows(`(?m)^ 2 +\S+ +X +\S+$`)
+	term.types("Q")
+	term.ends(0)
+}
+
+// TestTUIMouse clicks at a column and at a key.
+func TestTUIMouse(t *testing.T) {
+	term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+	screen := term.shows(`(?m)^    0   1   2 `)
+	row := strings.Count(screen[:strings.Index(screen, "    0   1   2")], "\n") + 1
+	term.clicks(9, row-2) // any square of column 1
+	term.shows(`last: 1 by X`)
+	for y, line := range strings.Split(term.text(), "\n") {
+		if x := strings.Index(line, "U undo"); x >= 0 {
+			term.clicks(x+3, y+1)
+		}
+	}
+	term.shows(`X to move\n(.|\n)*\*0 T9`)
+	term.types("Q")
+	term.ends(0)
+}
+
+// TestTUINoColour wants no sequence that sets a colour where NO_COLOR is set, whatever to,
+// and some where it is not.
+func TestTUINoColour(t *testing.T) {
+	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|9[0-7])[;m]`)
+	for value, want := range map[string]bool{"": true, "1": false, "please": false} {
+		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24, "NO_COLOR="+value)
+		term.shows("tie in 9")
+		term.types("01")
+		term.shows("last: 1 by O")
+		term.types("Q")
+		term.ends(0)
+		term.mu.Lock()
+		if got := coloured.MatchString(term.output.String()); got != want {
+			t.Errorf("NO_COLOR=%s: colours are %t, want %t", value, got, want)
+		}
+		term.mu.Unlock()
+	}
+}
+
+// TestTUIGround asks for the ground of the terminal, and has other colours on a light one.
+func TestTUIGround(t *testing.T) {
+	for ground, colour := range map[string]string{"0000/0000/0000": "38;5;75;", "ffff/ffff/ffff": "38;5;25;"} {
+		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+		term.shows("tie in 9")
+		term.types("\x1b]11;rgb:" + ground + "\x1b\\")
+		term.types("0")
+		term.shows("last: 0 by X")
+		term.types("Q")
+		term.ends(0)
+		term.mu.Lock()
+		if !strings.Contains(term.output.String(), "\x1b]11;?") || !strings.Contains(term.output.String(), colour) {
+			t.Errorf("%s: no %s in %q", ground, colour, term.output.String())
+		}
+		term.mu.Unlock()
+	}
+}
+
+// TestTUISleeps sends it to sleep by Ctrl-Z, as a shell can, and wakes it.
+func TestTUISleeps(t *testing.T) {
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	term := inTerminal(t, dir, shell+" script", 80, 24)
+	term.shows("tie in 9")
+	term.types("\x1a")
+	for range 500 {
+		if term.wrote("asleep") {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !term.wrote("asleep") {
+		t.Error("it does not go to sleep")
+	}
+	term.shows("tie in 9")
+	term.types("0")
+	term.shows("last: 0 by X")
+	term.types("Q")
+	term.ends(0)
+}
+
+// TestTUIFiles saves a game, which replay reads, and goes on with it.
+func TestTUIFiles(t *testing.T) {
+	dir := t.TempDir()
+	term := inTerminal(t, dir, "play tui connectn --you both", 80, 24)
+	term.shows("to move")
+	term.types("01")
+	term.shows("last: 1 by O")
+	term.types("s\r")
+	term.shows("saved in games.txt")
+	term.types("Q")
+	term.ends(0)
+	if status, stdout, _ := ran(command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
+		t.Errorf("%d, %s", status, stdout)
+	}
+	term = inTerminal(t, dir, "play tui connectn --load games.txt", 80, 24)
+	term.shows("last: 1 by O(.|\n)*human against human, from games.txt")
+	term.types("Q")
+	term.ends(0)
+	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,300 @@
+package gametest
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// CheckSearched checks all that game.Searched promises on the positions of a small game
+// without cycles, some at random if they are more than most: that the value lies within
+// the bounds, whatever the window; that of the children one is as good as any move; that
+// a child is what its move leads to; and that no two positions have one key and are worth
+// different values.
+func CheckSearched(t testing.TB, g game.Searched, most int) {
+	t.Helper()
+	c := searched{contract{t, g}, g, g.Traits()}
+	c.checkTraits()
+	values := Search(g)
+	r := rand.New(rand.NewPCG(3, 4))
+	keys := make(map[uint64]int)
+	for _, p := range slices.Sorted(maps.Keys(values)) {
+		if g.Primitive(p) != 0 || r.IntN(len(values)) >= most {
+			continue
+		}
+		want := c.worth(p, values[p])
+		if left := c.g.(game.Acyclic).Tiers() - c.g.(game.Acyclic).Tier(p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
+			c.failf(p, "it is a tie in %d, the traits say in %d", values[p].Remoteness(), left)
+		}
+		n := c.checkExact(p)
+		if other, ok := keys[n.Key]; ok && other != want {
+			c.failf(p, "it is worth %d, another position with the key %#x %d", want, n.Key, other)
+		}
+		keys[n.Key] = want
+		after := func(p game.Position) span {
+			v := c.worth(p, values[p])
+			return span{v, v}
+		}
+		for _, asked := range windows(want) {
+			c.checkBounds(p, asked, span{want, want}, after)
+		}
+	}
+}
+
+// windows are what may be asked of a position that is worth so much.
+func windows(worth int) []game.Asked {
+	return []game.Asked{
+		{Alpha: -infinite, Beta: infinite},
+		{Alpha: -infinite, Beta: infinite, NoBounds: true, NoFold: true},
+		{Alpha: worth - 1, Beta: worth},
+		{Alpha: worth, Beta: worth + 1},
+		{Alpha: -1, Beta: 0, NoFold: true},
+		{Alpha: 0, Beta: 1, NoBounds: true},
+	}
+}
+
+// infinite is above every value.
+const infinite = 1 << 16
+
+// searched checks a game.Searched.
+type searched struct {
+	contract
+	g      game.Searched
+	traits game.Traits
+}
+
+// checkTraits checks what does not depend on a position.
+func (c searched) checkTraits() {
+	c.Helper()
+	t := c.traits
+	a, acyclic := c.g.(game.Acyclic)
+	if t.MaxMoves < 1 || t.MaxMoves > 1<<16 || t.KeyBits > 64 || t.Squares < 0 || t.MaxPlies < 0 || t.MaxPlies > game.MaxRemoteness ||
+		acyclic && (t.MaxPlies == 0 || t.MaxPlies > max(a.Tiers(), 1)) || !acyclic && t.TiesLast {
+		c.Fatalf("%s: the traits are %+v", c.g.Spec(), t)
+	}
+}
+
+// root is the node of a position.
+func (c searched) root(p game.Position, asked game.Asked) *game.Node {
+	n := &game.Node{Asked: asked}
+	c.g.Root(n, p)
+	bits := c.traits.KeyBits
+	if bits == 0 {
+		bits = c.g.KeyBits()
+	}
+	if bits < 64 && n.Key>>bits != 0 {
+		c.failf(p, "the key %#x has more than %d bits", n.Key, bits)
+	}
+	c.g.Expand(n)
+	return n
+}
+
+// again reports whether after a move of p the same player is to move.
+func (c searched) again(p, next game.Position) bool {
+	return !c.g.Values().OfMover && c.g.ToMove(p) == c.g.ToMove(next)
+}
+
+// childOf is the node of a child.
+func (c searched) childOf(child game.Child, asked game.Asked) *game.Node {
+	n := &game.Node{State: child.State, Key: child.Key, Asked: asked}
+	if k, ok := c.g.(game.Keyed); ok {
+		n.Key = k.KeyOf(&n.State)
+	}
+	c.g.Expand(n)
+	return n
+}
+
+// checkExact checks what is said of an unfinished position by the bare rules: that its
+// children are its moves, each the position to which it leads.
+func (c searched) checkExact(p game.Position) *game.Node {
+	c.Helper()
+	all := game.Asked{Alpha: -infinite, Beta: infinite}
+	exact := all
+	exact.Exact = true
+	n := c.root(p, exact)
+	if n.Low > game.LostIn(1) || n.High < game.WonIn(1) {
+		c.failf(p, "by the bare rules it is worth %d to %d, but play goes on", n.Low, n.High)
+	}
+	moves := c.g.Moves(nil, p)
+	if len(moves) > c.traits.MaxMoves {
+		c.failf(p, "it has %d moves, the traits say %d at most", len(moves), c.traits.MaxMoves)
+	}
+	missing := make(map[game.Move]bool)
+	for _, m := range moves {
+		missing[m] = true
+	}
+	keys := make(map[uint64]bool)
+	for _, child := range n.Children {
+		m := c.g.MoveOf(p, child.Move)
+		if !missing[m] || int(child.Move) >= c.traits.MaxMoves {
+			c.failf(p, "child %d is the move %v, which is no move or comes twice", child.Move, m)
+		}
+		delete(missing, m)
+		if squares := c.traits.Squares; squares > 0 && int(child.Square) >= squares || squares == 0 && child.Square > 255 {
+			c.failf(p, "move %s is counted by square %d of %d", m.Name, child.Square, squares)
+		}
+		if child.Again != c.again(p, m.To) {
+			c.failf(p, "after move %s the same player is to move: %v", m.Name, child.Again)
+		}
+		next := c.childOf(child, exact)
+		keys[next.Key] = true
+		if v := c.g.Primitive(m.To); v != 0 {
+			if want := worthTo(v, c.g.ToMove(m.To)); next.Low != want || next.High != want {
+				c.failf(p, "after move %s it is over and worth %d, by the bare rules %d to %d", m.Name, want, next.Low, next.High)
+			}
+			continue
+		}
+		if next.Low > game.LostIn(1) || next.High < game.WonIn(1) {
+			c.failf(p, "after move %s it is worth %d to %d by the bare rules, but play goes on", m.Name, next.Low, next.High)
+		}
+		if a, b := c.g.Assess(next), c.g.Assess(c.root(m.To, exact)); a != b || a <= -game.MostAssessed || a >= game.MostAssessed {
+			c.failf(p, "after move %s it looks like %d, as a root like %d", m.Name, a, b)
+		}
+	}
+	for m := range missing {
+		if c.g.Primitive(m.To) != 0 || !keys[c.root(m.To, exact).Key] {
+			c.failf(p, "by the bare rules there is no move %s", m.Name)
+		}
+	}
+	// What is kept from node to node is as if it were made anew.
+	plain := all
+	plain.NoFold = true
+	for _, child := range c.root(p, plain).Children {
+		m := c.g.MoveOf(p, child.Move)
+		if c.g.Primitive(m.To) != 0 {
+			continue
+		}
+		got, want := c.childOf(child, plain), c.root(m.To, plain)
+		if got.Key != want.Key || got.Low != want.Low || got.High != want.High || !slices.EqualFunc(got.Children, want.Children,
+			func(a, b game.Child) bool { return a.Key == b.Key && a.Move == b.Move }) {
+			c.failf(p, "after move %s: key %#x, %d to %d, %d children; as a root: %#x, %d to %d, %d", m.Name,
+				got.Key, got.Low, got.High, len(got.Children), want.Key, want.Low, want.High, len(want.Children))
+		}
+	}
+	return n
+}
+
+// A span is what is known of a value, as the player to move sees it.
+type span struct{ low, high int }
+
+// meets reports whether a value of one may be that of the other.
+func (s span) meets(t span) bool { return s.low <= t.high && t.low <= s.high }
+
+// checkBounds checks what is said of a position of which something is known, and of those
+// after it.
+func (c searched) checkBounds(p game.Position, asked game.Asked, known span, after func(game.Position) span) {
+	c.Helper()
+	n := c.root(p, asked)
+	said := span{c.told(n.Low), c.told(n.High)}
+	if !said.meets(known) {
+		c.failf(p, "%+v: it is worth %d to %d, the bounds are %d to %d", asked, known.low, known.high, n.Low, n.High)
+	}
+	if n.Low >= asked.Beta || n.High <= asked.Alpha || n.Low == n.High {
+		return
+	}
+	best := -infinite
+	for _, child := range n.Children {
+		best = max(best, c.before(p, c.g.MoveOf(p, child.Move).To, after).high)
+	}
+	if best = max(best, said.low); best < known.low {
+		c.failf(p, "%+v: it is worth %d or more, its children %d at most", asked, known.low, best)
+	}
+}
+
+// before is what a move to a position is worth.
+func (c searched) before(p, next game.Position, after func(game.Position) span) span {
+	s := after(next)
+	if !c.again(p, next) {
+		s = span{-s.high, -s.low}
+	}
+	return span{c.told(further(s.low)), c.told(further(s.high))}
+}
+
+// further is a value seen from one move earlier.
+func further(worth int) int {
+	switch {
+	case worth > 0:
+		return worth - 1
+	case worth < 0:
+		return worth + 1
+	}
+	return 0
+}
+
+// told is a value as far as the game tells values apart.
+func (c searched) told(worth int) int {
+	switch {
+	case c.traits.OnlyWho && worth > 0:
+		return game.WonIn(0)
+	case c.traits.OnlyWho && worth < 0:
+		return game.LostIn(0)
+	}
+	return worth
+}
+
+// worth is a value of a position as the player to move sees it.
+func (c searched) worth(p game.Position, v game.Value) int {
+	mover := c.g.ToMove(p)
+	if c.g.Values().OfMover && c.g.Primitive(p) == 0 {
+		mover = game.First
+	}
+	return c.told(worthTo(v, mover))
+}
+
+// worthTo is a value as a player sees it.
+func worthTo(v game.Value, to game.Player) int {
+	switch v.Outcome().For(to) {
+	case game.Wins:
+		return game.WonIn(v.Remoteness())
+	case game.Loses:
+		return game.LostIn(v.Remoteness())
+	}
+	return 0
+}
+
+// look is what so many plies tell of a position.
+func (c searched) look(p game.Position, plies int) span {
+	if v := c.g.Primitive(p); v != 0 {
+		w := c.told(worthTo(v, c.g.ToMove(p)))
+		return span{w, w}
+	}
+	if plies == 0 {
+		return span{c.told(game.LostIn(1)), c.told(game.WonIn(1))}
+	}
+	s := span{-infinite, -infinite}
+	for _, m := range c.g.Moves(nil, p) {
+		after := c.before(p, m.To, func(p game.Position) span { return c.look(p, plies-1) })
+		s.low, s.high = max(s.low, after.low), max(s.high, after.high)
+	}
+	return s
+}
+
+// How far ahead the contract looks: so many moves at most, and so many positions, if each
+// has as many moves as the first.
+const (
+	lookMoves     = 3
+	lookPositions = 2000
+)
+
+// checkSearched checks an unfinished position of any game, with what few moves tell.
+func (c searched) checkSearched(p game.Position) {
+	c.Helper()
+	if c.g.Primitive(p) != 0 {
+		return
+	}
+	c.checkExact(p)
+	plies := 1
+	moves := len(c.g.Moves(nil, p))
+	for n := moves * moves; plies < lookMoves && n <= lookPositions; n *= max(moves, 2) {
+		plies++
+	}
+	known := c.look(p, plies)
+	for _, worth := range []int{known.low, known.high} {
+		for _, asked := range windows(worth) {
+			c.checkBounds(p, asked, known, func(p game.Position) span { return c.look(p, plies-1) })
+		}
+	}
+}

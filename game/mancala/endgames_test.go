@@ -1,0 +1,170 @@
+package mancala
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+// Rows and boards are numbered without a gap, and a stone that goes forward makes the
+// number less.
+func TestRanking(t *testing.T) {
+	for pits := 1; pits <= maxFastPits; pits++ {
+		const most = 5
+		k := newRanking(pits, most)
+		for n := range most + 1 {
+			for want, row := range k.all(n) {
+				got, stones := k.row(row)
+				if got != uint64(want) || stones != n {
+					t.Fatalf("%d pits: row %x is number %d of those of %d stones, want %d of %d", pits, row, got, stones, want, n)
+				}
+				for pit := range pits - 1 {
+					if row>>(8*pit)&0xff == 0 {
+						continue
+					}
+					if forward, _ := k.row(row - 1<<(8*pit) + 1<<(8*(pit+1))); forward >= got {
+						t.Errorf("%d pits: a stone of row %x goes forward from pit %d, and the number becomes %d", pits, row, pit, forward)
+					}
+				}
+			}
+			if len(k.all(n)) != int(k.rows[n]) {
+				t.Errorf("%d pits, %d stones: %d rows, want %d", pits, n, len(k.all(n)), k.rows[n])
+			}
+		}
+		seen := make([]bool, k.boards(most))
+		for n := range most + 1 {
+			for _, a := range k.all(n) {
+				for _, b := range k.all(most - n) {
+					number, s := k.number(a, b)
+					if s != most || seen[number] {
+						t.Fatalf("%d pits: board %x %x has number %d again", pits, a, b, number)
+					}
+					seen[number] = true
+				}
+			}
+		}
+		if slices.Contains(seen, false) {
+			t.Errorf("%d pits: a number of a board is missing", pits)
+		}
+	}
+}
+
+// Of every board of a few stones the database has the value that the slow rules give it.
+func TestEndgames(t *testing.T) {
+	for _, size := range [][2]int{{1, 12}, {2, 9}, {3, 6}, {4, 5}, {6, 3}, {8, 2}} {
+		pits, stones := size[0], size[1]
+		e := NewEndgames(pits, stones)
+		m := naive.Mancala{Pits: pits, Stones: 100} // of goals in which there is enough
+		known := make(map[string]int)
+		boards := 0
+		for s := range stones + 1 {
+			for n := range s + 1 {
+				for _, own := range e.all(n) {
+					for _, other := range e.all(s - n) {
+						boards++
+						var board []byte
+						for _, row := range []uint64{own, other} {
+							for pit := range pits {
+								board = append(board, byte(row>>(8*pit)))
+							}
+							board = append(board, 0)
+						}
+						if got, want := e.value(own, other), futureOf(m, board, known); got != want {
+							t.Fatalf("%d pits: %v is worth %d, want %d", pits, board, got, want)
+						}
+					}
+				}
+			}
+		}
+		if boards != len(e.values) || float64(boards) != Boards(pits, stones) {
+			t.Errorf("%d pits, %d stones: %d values, Boards says %v, want %d", pits, stones, len(e.values), Boards(pits, stones), boards)
+		}
+	}
+}
+
+// futureOf is what the pits of a board are worth by the slow rules.
+func futureOf(m naive.Mancala, board []byte, known map[string]int) int {
+	pits := slices.Clone(board)
+	goal := func(b []byte) int { return int(b[m.Pits]) - int(b[2*m.Pits+1]) }
+	pits[m.Pits], pits[2*m.Pits+1] = 0, 0
+	if v, ok := known[string(pits)]; ok {
+		return v
+	}
+	best, empty := -1000, true
+	for i, n := range pits {
+		empty = empty && (n == 0 || i == m.Pits)
+	}
+	if empty {
+		return 0
+	}
+	for _, after := range m.Moves(pits) {
+		best = max(best, -goal(after)-futureOf(m, after, known))
+	}
+	known[string(pits)] = best
+	return best
+}
+
+// A file is read as it was written, and told from one that is damaged, wherever it is.
+func TestEndgamesFile(t *testing.T) {
+	e := NewEndgames(3, 4)
+	var file bytes.Buffer
+	if n, err := e.WriteTo(&file); err != nil || int(n) != file.Len() {
+		t.Fatal(n, err)
+	}
+	good := file.Bytes()
+	read, err := ReadEndgames(bytes.NewReader(good))
+	if err != nil || read.Pits() != 3 || read.Stones() != 4 || !bytes.Equal(read.values, e.values) {
+		t.Fatalf("%v, %v", read, err)
+	}
+	for i := range good {
+		bad := slices.Clone(good)
+		bad[i] ^= 0x10
+		if _, err := ReadEndgames(bytes.NewReader(bad)); err == nil {
+			t.Errorf("byte %d is wrong, and nobody minds", i)
+		}
+		if _, err := ReadEndgames(bytes.NewReader(good[:i])); err == nil {
+			t.Errorf("%d bytes of it are a file", i)
+		}
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"", `it is no file of endgames of Mancala: expected a first line "treereduce mancala endgames 1 pits=… stones=…"`},
+		{"treereduce mancala endgames 1 pits=9 stones=4\n", "mancala: endgames are of 1 to 8 pits a row, found 9"},
+		{"treereduce mancala endgames 1 pits=6 stones=40\n", "mancala: endgames of 40 stones are too many for 6 pits a row: 27 at most"},
+		{"treereduce mancala endgames 1 pits=1 stones=1\nab", "it is cut off: expected 7 bytes after the first line, found 2"},
+		{string(good) + "x", "it is damaged: something follows the checksum"},
+	} {
+		if _, err := ReadEndgames(strings.NewReader(tt.text)); fmt.Sprint(err) != tt.want {
+			t.Errorf("%.50q: error\n%v, want\n%s", tt.text, err, tt.want)
+		}
+	}
+}
+
+// FuzzReadEndgames wants an error, or a database that is written as it was read.
+func FuzzReadEndgames(f *testing.F) {
+	var file bytes.Buffer
+	if _, err := NewEndgames(1, 2).WriteTo(&file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add([]byte("treereduce mancala endgames 1 pits=8 stones=12\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := ReadEndgames(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		if _, err := e.WriteTo(&again); err != nil || !bytes.Equal(again.Bytes(), data) {
+			t.Errorf("%q is written as %q, %v", data, again.Bytes(), err)
+		}
+	})
+}
+
+func BenchmarkEndgames(b *testing.B) {
+	for b.Loop() {
+		NewEndgames(6, StonesWithin(6, 48, quickBoards))
+	}
+}

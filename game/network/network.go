@@ -1,0 +1,345 @@
+// Package network is the rules of Network, S. Sackson's game in the form of the course
+// CS 61B: White and Black have ten chips each, and join their two goals by six chips or
+// more that see one another in lines. It knows nothing of who plays.
+//
+// Squares are named by column and row, each 0 to 7 from the top left: 34 is column 3, row
+// 4. Black's goals are the top and the bottom row, White's the left and the right column;
+// the corners are dead. White moves first. Who has chips in hand puts one on the board;
+// who has none moves one of his to any other square. Three chips of a color never touch
+// one another in a group, diagonally neither.
+//
+// # Networks
+//
+// A network is six chips or more, each seeing the next along a row, a column or a diagonal
+// with nothing between them: the first in one goal of the player, the last in the other,
+// no other in a goal, none twice, and with a turn at each between. Who has one has won. A
+// step can open a line of the other player's: if he has a network then, he has won,
+// whatever the step made for the one who took it. Who has no legal move has lost.
+//
+// The rules of the course leave open when play that goes on ends: here it is a draw at the
+// third repetition, or after 120 moves.
+//
+// # Text
+//
+// A position is 64 characters, column by column from the left and each from the top: B,
+// W and . for an empty square; and whose turn it is, W or B, after a blank:
+//
+//	...W.......................W.............W.......W....W....W.... B
+//
+// A move is the square on which a chip is put, "34", or from where and where to, "24-34".
+package network
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// Kind registers Network.
+var Kind = game.Kind{
+	Name:  "network",
+	Usage: "CS 61B's Network: join your goals by six chips that see one another",
+	New:   func([]int) (game.Game, error) { return New(), nil },
+}
+
+// Rules are the rules of Network.
+type Rules struct{ numbers *numbers }
+
+// New makes the rules.
+func New() *Rules { return &Rules{newNumbers()} }
+
+var (
+	_ game.Keyed      = (*Rules)(nil)
+	_ game.Evaluator  = (*Rules)(nil)
+	_ game.Drawn      = (*Rules)(nil)
+	_ game.Accustomed = (*Rules)(nil)
+	_ game.Typed      = (*Rules)(nil)
+	_ game.Vast       = (*Rules)(nil)
+)
+
+// A Board is what lies where: bit 8x+y of a color is its chip in column x and row y.
+type Board struct {
+	Chips [2]uint64 // White's and Black's, by game.Player
+	Mover game.Player
+}
+
+// Board is a position as a board.
+func (r *Rules) Board(p game.Position) Board { return r.numbers.board(p) }
+
+// Position is the hash of a board that obeys the rules of how chips lie.
+func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
+
+// Spec is the name of the game, which has no parameters.
+func (*Rules) Spec() string { return "network" }
+
+// KeyBits is 63: see rank.go.
+func (*Rules) KeyBits() uint { return 63 }
+
+// Start is the empty board, White to move.
+func (*Rules) Start() game.Position { return 0 }
+
+// players are their names.
+var players = [2]string{"White", "Black"}
+
+// Values are of players who are called White and Black.
+func (*Rules) Values() game.Values { return game.Values{Players: players} }
+
+// DrawRule is a draw at the third repetition, or after 120 moves: the course has none.
+func (*Rules) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 3, Plies: 120} }
+
+// Customs are the course's: five seconds a move, and who is named first plays White.
+func (*Rules) Customs() game.Customs { return game.Customs{Time: 5 * time.Second, NamedFirst: true} }
+
+// Vast is the number of hashes.
+func (r *Rules) Vast() float64 { return 2 * float64(r.numbers.sets) * float64(r.numbers.sets) }
+
+// Check wants a hash of a board on which no three chips of a color make a group.
+func (r *Rules) Check(p game.Position) error {
+	if sets := uint64(r.numbers.sets); p>>32 >= sets || p&(1<<32-1)>>1 >= sets {
+		return fmt.Errorf("%#x is not a position: each player's chips lie in one of %d ways", p, sets)
+	}
+	b := r.Board(p)
+	if err := b.Check(); err != nil {
+		return fmt.Errorf("%d (%q): %w", p, r.AppendText(nil, p), err)
+	}
+	return nil
+}
+
+// Check wants chips to obey the rules of how they lie.
+func (b *Board) Check() error {
+	for player, name := range players {
+		chips := b.Chips[player]
+		switch n := bits.OnesCount64(chips); {
+		case chips&^colors[player].may != 0:
+			return fmt.Errorf("a chip of %s lies where it may not", name)
+		case chips&b.Chips[1-player] != 0:
+			return errors.New("two chips lie on one square")
+		case n > Chips:
+			return fmt.Errorf("%s has %d chips, expected %d at most", name, n, Chips)
+		case grouped(chips):
+			return fmt.Errorf("three chips of %s make a group", name)
+		}
+	}
+	return nil
+}
+
+// ToMove is whose turn it is.
+func (*Rules) ToMove(p game.Position) game.Player { return game.Player(p & 1) }
+
+// Primitive goes by the network of the player to move first: if both have one, his
+// opponent's step has made it.
+func (r *Rules) Primitive(p game.Position) game.Value {
+	b := r.Board(p)
+	if winner, over := b.over(); over {
+		return game.NewValue(game.WinFor(winner), 0)
+	}
+	return 0
+}
+
+// over reports whether the game is over, and who has won.
+func (b *Board) over() (winner game.Player, over bool) {
+	mover, other := b.Mover, b.Mover.Other()
+	switch {
+	case b.Network(mover):
+		return mover, true
+	case b.Network(other), !b.movable():
+		return other, true
+	}
+	return 0, false
+}
+
+// Network reports whether a player has one.
+func (b *Board) Network(p game.Player) bool { return colors[p].network(b.Chips[p], b.all()) }
+
+func (b *Board) all() uint64 { return b.Chips[0] | b.Chips[1] }
+
+// Adding reports whether the player to move has chips in hand.
+func (b *Board) Adding() bool { return bits.OnesCount64(b.Chips[b.Mover]) < Chips }
+
+// movable reports whether the player to move has a legal move, finished or not.
+func (b *Board) movable() bool {
+	if b.Adding() {
+		return b.Adds() != 0
+	}
+	for rest := b.Chips[b.Mover]; rest != 0; rest &= rest - 1 {
+		if b.Steps(bits.TrailingZeros64(rest)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Adds are the squares on which the player to move may put a chip, if he has one in hand.
+func (b *Board) Adds() uint64 { return colors[b.Mover].adds(b.Chips[b.Mover], b.all()) }
+
+// Steps are the squares to which the player to move may move his chip on a square, if he
+// has none in hand. The chip is lifted first: it may come to lie beside where it was.
+func (b *Board) Steps(from int) uint64 {
+	chip := uint64(1) << from
+	return colors[b.Mover].adds(b.Chips[b.Mover]^chip, b.all()^chip) &^ chip
+}
+
+// after is the board after the player to move has put a chip on a square, lifted first from
+// another; 0 if it was in hand.
+func (b Board) after(from, to uint64) Board {
+	b.Chips[b.Mover] = b.Chips[b.Mover]&^from | to
+	b.Mover = b.Mover.Other()
+	return b
+}
+
+// squareName is a square as it is written: column and row.
+func squareName(at int) string { return string([]byte{byte('0' + at>>3), byte('0' + at&7)}) }
+
+// names are those of all squares.
+var names = func() (all [64]string) {
+	for at := range all {
+		all[at] = squareName(at)
+	}
+	return all
+}()
+
+// Moves are adds while the player has chips in hand, steps then.
+func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
+	b := r.Board(p)
+	if _, over := b.over(); over {
+		return dst
+	}
+	if b.Adding() {
+		for rest := b.Adds(); rest != 0; rest &= rest - 1 {
+			to := bits.TrailingZeros64(rest)
+			dst = append(dst, game.Move{Name: names[to], To: r.Position(b.after(0, 1<<to))})
+		}
+		return dst
+	}
+	for chips := b.Chips[b.Mover]; chips != 0; chips &= chips - 1 {
+		from := bits.TrailingZeros64(chips)
+		for rest := b.Steps(from); rest != 0; rest &= rest - 1 {
+			to := bits.TrailingZeros64(rest)
+			dst = append(dst, game.Move{Name: names[from] + "-" + names[to], To: r.Position(b.after(1<<from, 1<<to))})
+		}
+	}
+	return dst
+}
+
+// MoveName reads a move as people write it who know the course: "34", "3 4" and "add 3 4"
+// put a chip on square 34; "24-34", "24 34" and, as the course's Move has it, where to
+// first, "step 3 4 2 4" move one from 24 to 34.
+func (*Rules) MoveName(text string) string {
+	digits := ""
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if word != "add" && word != "step" {
+		word, rest = "", text
+	}
+	for _, part := range strings.FieldsFunc(rest, func(c rune) bool { return c == ' ' || c == '-' }) {
+		digits += part
+	}
+	if strings.Trim(digits, "01234567") != "" {
+		return text
+	}
+	switch {
+	case len(digits) == 2 && word != "step":
+		return digits
+	case len(digits) == 4 && word == "step":
+		return digits[2:] + "-" + digits[:2]
+	case len(digits) == 4 && word == "":
+		return digits[:2] + "-" + digits[2:]
+	}
+	return text
+}
+
+// letters are how the players are written.
+const letters = "WB"
+
+// AppendText appends the squares and whose turn it is.
+func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
+	b := r.Board(p)
+	for at := range 64 {
+		dst = append(dst, b.on(at))
+	}
+	return append(dst, ' ', letters[b.Mover])
+}
+
+// on is what lies on a square: W, B, or . for nothing.
+func (b *Board) on(at int) byte {
+	for player, chips := range b.Chips {
+		if chips>>at&1 != 0 {
+			return letters[player]
+		}
+	}
+	return '.'
+}
+
+// Parse is the inverse of AppendText.
+func (r *Rules) Parse(text string) (game.Position, error) {
+	b, err := ParseBoard(text)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.Check(); err != nil {
+		return 0, fmt.Errorf("board %q: %w", text, err)
+	}
+	return r.Position(b), nil
+}
+
+// ParseBoard reads a text as Parse does, but does not count chips, and lets groups pass.
+func ParseBoard(text string) (b Board, err error) {
+	squares, mover, _ := strings.Cut(text, " ")
+	if len(squares) != 64 || len(mover) != 1 || !strings.Contains(letters, mover) {
+		return b, fmt.Errorf("board %q: expected 64 squares, column by column, a blank, and W or B, who is to move", text)
+	}
+	b.Mover = game.Player(strings.Index(letters, mover))
+	for at := range squares {
+		player := strings.IndexByte(letters, squares[at])
+		switch {
+		case squares[at] == '.':
+			continue
+		case player < 0:
+			return b, fmt.Errorf("board %q has %q on square %s, expected W, B or .", text, squares[at], names[at])
+		case colors[player].may>>at&1 == 0:
+			return b, fmt.Errorf("board %q has %c on square %s, where it may not lie", text, squares[at], names[at])
+		}
+		b.Chips[player] |= 1 << at
+	}
+	return b, nil
+}
+
+// Picture is the board as the course draws it, the numbers of rows on the left.
+func (r *Rules) Picture(p game.Position) game.Picture {
+	b := r.Board(p)
+	pic := game.Picture{Rows: make([][]game.Square, 8)}
+	for y := range pic.Rows {
+		pic.Left = append(pic.Left, "_"+strconv.Itoa(y))
+		pic.Below = append(pic.Below, strconv.Itoa(y)+"_")
+		for x := range 8 {
+			pic.Rows[y] = append(pic.Rows[y], b.square(8*x+y))
+		}
+	}
+	return pic
+}
+
+// square is a square of the picture.
+func (b *Board) square(at int) game.Square {
+	var s game.Square
+	white, black := colors[0].may>>at&1 != 0, colors[1].may>>at&1 != 0
+	switch {
+	case !white && !black:
+		return game.Square{Kind: game.Gap}
+	case white != black:
+		s.Kind, s.Owner = game.Goal, game.OfFirst
+		if black {
+			s.Owner = game.OfSecond
+		}
+	}
+	s.Text = "."
+	for player, chips := range b.Chips {
+		if chips>>at&1 != 0 {
+			s.Text, s.Owner = strings.Repeat(letters[player:player+1], 2), game.OwnedBy(game.Player(player))
+		}
+	}
+	return s
+}

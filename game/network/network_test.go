@@ -1,0 +1,486 @@
+package network
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/naive"
+)
+
+func TestContract(t *testing.T) { gametest.Contract(t, New()) }
+
+// mustParse reads a board; groups of three are let pass.
+func mustParse(t testing.TB, text string) Board {
+	t.Helper()
+	b, err := ParseBoard(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// perft is the number of plays of so many moves; of the last only the number is asked.
+func perft(b Board, depth int) (n int) {
+	if _, over := b.over(); over {
+		return 0
+	}
+	if depth == 1 {
+		return b.countMoves()
+	}
+	for _, after := range b.children() {
+		n += perft(after, depth-1)
+	}
+	return n
+}
+
+// countMoves and children are of a board that is not finished.
+func (b *Board) countMoves() (n int) {
+	if b.Adding() {
+		return bits.OnesCount64(b.Adds())
+	}
+	for rest := b.Chips[b.Mover]; rest != 0; rest &= rest - 1 {
+		n += bits.OnesCount64(b.Steps(bits.TrailingZeros64(rest)))
+	}
+	return n
+}
+
+func (b *Board) children() (all []Board) {
+	each := func(from, to uint64) {
+		for ; to != 0; to &= to - 1 {
+			all = append(all, b.after(from, to&-to))
+		}
+	}
+	if b.Adding() {
+		each(0, b.Adds())
+		return all
+	}
+	for rest := b.Chips[b.Mover]; rest != 0; rest &= rest - 1 {
+		each(rest&-rest, b.Steps(bits.TrailingZeros64(rest)))
+	}
+	return all
+}
+
+func TestPerft(t *testing.T) {
+	for depth, want := range []int{48, 2268, 104904} {
+		if got := perft(Board{}, depth+1); got != want {
+			t.Errorf("%d plays of %d moves, want %d", got, depth+1, want)
+		}
+	}
+}
+
+func TestLongPerft(t *testing.T) {
+	longtest.Skip(t)
+	for depth, want := range []int{4773960, 205209696} {
+		if got := perft(Board{}, depth+4); got != want {
+			t.Errorf("%d plays of %d moves, want %d", got, depth+4, want)
+		}
+	}
+}
+
+// addPhase and stepPhase are positions with their legal moves, what those come to (the
+// mover wins, loses, both have a network), and the number of plays of 1, 2, 3 moves.
+var addPhase = []struct {
+	text  string
+	legal int
+	wins  int
+	plays []int
+}{
+	{"........B..........W................BB....................W...W. W", 43, 0, []int{43, 1439, 53530}},
+	{".W.W...........B.........W.WB................B.......B...W...... B", 35, 0, []int{35, 1205, 37760}},
+	{"...W.W...W...W........B.....B.....W...B.B..W.....B...B.......... W", 17, 0, []int{17, 420, 6360}},
+	{".W.W.....B...B.....B.....W......B........W.WW.B..W.B...B........ W", 22, 0, []int{22, 540, 10454}},
+	{"............BW....B.W....W......B.....B...WW...BBB..BWW...WW.... B", 20, 1, []int{20, 167, 2617}},
+	{"..........W.BW..B.W..W.B........B...B..B..W..W..B.W..W.B........ W", 0, 0, nil},
+}
+
+var stepPhase = []struct {
+	text              string
+	legal             int
+	wins, loses, both int
+	plays             []int
+}{
+	{"....W.W...BW......B.BWWB.W..B....BB..W......B..B.W....B...W..W.. W", 169, 7, 0, 0, []int{169, 21521}},
+	{"...W........BWBB.WBWBW..B..........BW.B.BW.........W..WB.....W.. W", 143, 18, 12, 0, []int{143, 22425}},
+	{"...W....B...W.W...WB...BB..B.W............B.WB.B.BW.W.WB.W...... B", 139, 21, 0, 0, []int{139, 17724}},
+	{".....W............B.WBW.BW..B..BBWB.W..B....B...B.W......W...WW. W", 177, 0, 14, 1, []int{177, 24963}},
+}
+
+func TestAddPhase(t *testing.T) {
+	for _, tt := range addPhase {
+		b := mustParse(t, tt.text)
+		checkPlays(t, tt.text, b, tt.legal, tt.plays)
+		wins := 0
+		for _, after := range b.children() {
+			if after.Network(b.Mover) {
+				wins++
+			}
+			if after.Network(after.Mover) {
+				t.Errorf("%s: a chip that was put on the board made a network of the other's", tt.text)
+			}
+		}
+		if wins != tt.wins {
+			t.Errorf("%s: %d moves win, want %d", tt.text, wins, tt.wins)
+		}
+	}
+}
+
+func TestStepPhase(t *testing.T) {
+	for _, tt := range stepPhase {
+		b := mustParse(t, tt.text)
+		checkPlays(t, tt.text, b, tt.legal, tt.plays)
+		var wins, loses, both int
+		for _, after := range b.children() {
+			switch own, his := after.Network(b.Mover), after.Network(after.Mover); {
+			case own && his:
+				both++
+			case own:
+				wins++
+			case his:
+				loses++
+			}
+		}
+		if wins != tt.wins || loses != tt.loses || both != tt.both {
+			t.Errorf("%s: %d win, %d lose, %d make both networks, want %d, %d, %d", tt.text, wins, loses, both, tt.wins, tt.loses, tt.both)
+		}
+	}
+}
+
+// checkPlays counts plays on boards and, by the door, as positions.
+func checkPlays(t *testing.T, text string, b Board, legal int, plays []int) {
+	t.Helper()
+	if n := b.countMoves(); n != legal {
+		t.Errorf("%s: %d legal moves, want %d", text, n, legal)
+	}
+	r := New()
+	for i, want := range plays {
+		if got := perft(b, i+1); got != want {
+			t.Errorf("%s: %d plays of %d moves, want %d", text, got, i+1, want)
+		}
+		if i < 2 {
+			if got := positions(r, r.Position(b), i+1); got != want {
+				t.Errorf("%s: by positions %d plays of %d moves, want %d", text, got, i+1, want)
+			}
+		}
+	}
+}
+
+func positions(r *Rules, p game.Position, depth int) int {
+	moves := r.Moves(nil, p)
+	if depth == 1 {
+		return len(moves)
+	}
+	n := 0
+	for _, m := range moves {
+		n += positions(r, m.To, depth-1)
+	}
+	return n
+}
+
+// Who has chips in hand and no square for one has lost.
+func TestNoMove(t *testing.T) {
+	r := New()
+	p := r.Position(mustParse(t, addPhase[5].text))
+	if v := r.Primitive(p); v != game.NewValue(game.SecondWins, 0) || len(r.Moves(nil, p)) != 0 {
+		t.Errorf("without a legal move White's position is %v", v)
+	}
+}
+
+// The hand-out's diagram of squares on which Black may not put a chip.
+func TestClusters(t *testing.T) {
+	var b Board
+	b.Mover = game.Second
+	for _, name := range strings.Fields("30 21 52 53 24 65 16 47") {
+		b.Chips[game.Second] |= 1 << slices.Index(names[:], name)
+	}
+	adds := b.Adds()
+	forbidden := strings.Fields("10 20 40 11 31 41 51 61 12 22 32 42 62 43 63 44 54 64 15 25 56")
+	for _, name := range forbidden {
+		if adds>>slices.Index(names[:], name)&1 != 0 {
+			t.Errorf("Black may put a chip on %s", name)
+		}
+	}
+	if n := bits.OnesCount64(adds); n != 19 {
+		t.Errorf("Black may put a chip on %d squares, want 19", n)
+	}
+}
+
+// symmetries turn a board: those that keep the colors, and the one that swaps them.
+func symmetries(b Board) (all []Board) {
+	for s := range 8 {
+		var c Board
+		for player, chips := range b.Chips {
+			for ; chips != 0; chips &= chips - 1 {
+				at := bits.TrailingZeros64(chips)
+				x, y := at/8, at%8
+				if s&1 != 0 {
+					x = 7 - x
+				}
+				if s&2 != 0 {
+					y = 7 - y
+				}
+				if s&4 != 0 {
+					x, y = y, x
+				}
+				c.Chips[player^s>>2] |= 1 << (8*x + y)
+			}
+		}
+		c.Mover = b.Mover ^ game.Player(s>>2)
+		all = append(all, c)
+	}
+	return all
+}
+
+// Who has a network. Each board stands for all its mirror images.
+func TestNetworks(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want bool
+		what string
+	}{
+		{"...........B....B....B.....B.B....B..........B.BB....B.......... B", true, "the hand-out's diagram"},
+		{"...........B....B....B.....B.B....B..........BWBB....B.......... B", true, "White on 56: the first of the two stays"},
+		{"...........B....B....B.....B.B....B...W......BWBB....B.......... B", false, "White on 46 and 56"},
+		{"................B..........B.B....B............BB............... B", false, "two chips of one goal"},
+		{"................B....B.....B.B...............BWB................ B", false, "would need a chip twice"},
+		{"................B....B.....B.B...............B.B................ B", true, "it needs no chip twice"},
+		{"...........................B.B....B..........B.BB............... B", false, "straight through 42"},
+		{"...........................B.B...............B.BB....B.......... B", true, "exactly six"},
+		{".............................B...............B.BB....B.......... B", false, "five"},
+		{"............B.....................B.B...........B...B..B........ B", false, "over an own chip"},
+		{"...W.......................W.............W.......W....W....W.... W", true, "who marks chips as seen for good says no"},
+		{"...W..........W............B.......W......W...W.............W... W", false, "an enemy's chip in the line"},
+		{"..W..W........W...............W...W..W.......................... W", false, "it ends in the goal in which it began"},
+	} {
+		for i, b := range symmetries(mustParse(t, tt.text)) {
+			if got := b.Network(b.Mover); got != tt.want {
+				t.Errorf("%s (%s, image %d): a network: %v, want %v", tt.text, tt.what, i, got, tt.want)
+			}
+			if b.Network(b.Mover.Other()) {
+				t.Errorf("%s (image %d): the other has one", tt.text, i)
+			}
+		}
+	}
+}
+
+// Of what a step brings both players, only the other's counts.
+func TestBothNetworks(t *testing.T) {
+	r := New()
+	tt := stepPhase[3]
+	b := mustParse(t, tt.text)
+	for _, after := range b.children() {
+		if !after.Network(after.Mover) {
+			continue
+		}
+		if v := r.Primitive(r.Position(after)); v != game.NewValue(game.WinFor(b.Mover.Other()), 0) {
+			t.Errorf("%s: after a step that makes a network of the other's the value is %v", r.AppendText(nil, r.Position(after)), v)
+		}
+	}
+}
+
+// Every set of chips that can lie has a number of its own, and its board has that hash.
+func TestHash(t *testing.T) {
+	r := New()
+	if r.numbers.sets != 1971619624 {
+		t.Errorf("%d sets", r.numbers.sets)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range uint32(20000) {
+		n := rng.Uint32N(r.numbers.sets)
+		switch {
+		case i < 1000:
+			n = i
+		case i < 2000:
+			n = r.numbers.sets - 1 - (i - 1000)
+		}
+		chips := r.numbers.numbered(n)
+		if again := r.numbers.number(chips); again != n || bits.OnesCount64(chips) > Chips || chips&^colors[0].may != 0 {
+			t.Fatalf("number %d is the chips %#x, of number %d", n, chips, again)
+		}
+	}
+	for _, b := range []Board{mustParse(t, addPhase[0].text), mustParse(t, stepPhase[2].text)} {
+		for _, image := range symmetries(b) {
+			if again := r.Board(r.Position(image)); again != image {
+				t.Errorf("board %+v is read as %+v", image, again)
+			}
+		}
+	}
+	for _, p := range []game.Position{uint64(r.numbers.sets) << 32, uint64(r.numbers.sets) << 1, 1 << 63} {
+		if r.Check(p) == nil {
+			t.Errorf("%#x is let pass", p)
+		}
+	}
+}
+
+func TestLongAgainstNaive(t *testing.T) {
+	longtest.Skip(t)
+	for seed := range uint64(4) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			againstNaive(t, seed, 25000)
+		})
+	}
+}
+
+// Random games as the slow rules have them: the same moves, networks and results.
+func TestAgainstNaive(t *testing.T) { againstNaive(t, 4, 300) }
+
+func againstNaive(t *testing.T, seed uint64, games int) {
+	rng := rand.New(rand.NewPCG(3, seed))
+	for range games {
+		d := duel{TB: t, rng: rng, squares: naive.NetworkBoard([]byte(strings.Repeat(".", 64)))}
+		for ply := 0; ply < 120 && d.play(); ply++ {
+		}
+	}
+}
+
+// A duel is a game by both rules.
+type duel struct {
+	testing.TB
+	rng     *rand.Rand
+	slow    naive.Network
+	squares naive.NetworkBoard
+	b       Board
+}
+
+// play makes a move at random, unless the game is over. Of steps, which are many, the list
+// is compared in one position of eight; results of the move that is made, and of few others.
+func (d *duel) play() bool {
+	color := letters[d.b.Mover]
+	children := d.b.children()
+	chosen := d.rng.IntN(max(len(children), 1))
+	if d.b.Adding() || d.rng.IntN(8) == 0 {
+		moves := d.slow.Moves(d.squares, color)
+		if len(moves) != len(children) {
+			d.Fatalf("%s %c: %d moves, the slow rules have %d", d.squares, color, len(children), len(moves))
+		}
+		for i, m := range moves {
+			to, from := 8*m.To[0]+m.To[1], 8*m.From[0]+m.From[1]
+			if children[i].on(to) != color || m.Step && children[i].on(from) != '.' {
+				d.Fatalf("%s %c: move %d leads to %s, the slow rules' is %+v", d.squares, color, i, children[i].squares(), m)
+			}
+			if i != chosen && d.rng.IntN(64) == 0 {
+				d.compare(children[i])
+			}
+		}
+	}
+	if _, over := d.b.over(); over != (len(children) == 0) {
+		d.Fatalf("%s %c: over: %v, but %d moves", d.squares, color, over, len(children))
+	}
+	if len(children) == 0 {
+		return false
+	}
+	going := d.compare(children[chosen])
+	d.b = children[chosen]
+	d.squares = d.b.squares()
+	return going
+}
+
+// compare compares what a move comes to, and reports whether play goes on.
+func (d *duel) compare(after Board) bool {
+	mover := after.Mover.Other()
+	want := d.slow.Result(after.squares(), letters[mover])
+	got := naive.GoesOn
+	switch own, his := after.Network(mover), after.Network(after.Mover); {
+	case own && his:
+		got = naive.WinsBoth
+	case own:
+		got = naive.WinsOwn
+	case his:
+		got = naive.WinsHis
+	}
+	if got != want {
+		d.Fatalf("%s: %c has moved: %q, the slow rules have %q", after.squares(), letters[mover], got, want)
+	}
+	if winner, over := after.over(); got != naive.GoesOn && (!over || (winner == mover) != (got == naive.WinsOwn)) {
+		d.Fatalf("%s: %c has moved: over %v, winner %d, but %q", after.squares(), letters[mover], over, winner, got)
+	}
+	return got == naive.GoesOn
+}
+
+func (b Board) squares() (squares naive.NetworkBoard) {
+	for at := range squares {
+		squares[at] = b.on(at)
+	}
+	return squares
+}
+
+// The text, the picture and the names of moves, as they are documented.
+func TestForms(t *testing.T) {
+	r := New()
+	p, err := r.Parse(stepPhase[0].text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Picture(p).String(); got != picture {
+		t.Errorf("the picture is\n%swant\n%s", got, picture)
+	}
+	if got := string(r.AppendText(nil, p)); got != stepPhase[0].text {
+		t.Errorf("the text is %q", got)
+	}
+	for text, want := range map[string]string{
+		"34": "34", " 3 4 ": "34", "add 3 4": "34", "add 34": "34", "24-34": "24-34", "24 34": "24-34",
+		"step 3 4 2 4": "24-34", "2 4 3 4": "24-34", "step 34": "step 34", "add 3 4 2 4": "add 3 4 2 4",
+		"38": "38", "": "", "quit": "quit", "add": "add",
+	} {
+		if got := r.MoveName(text); got != want {
+			t.Errorf("%q is the move %q, want %q", text, got, want)
+		}
+	}
+}
+
+const picture = `_0      .  .  .  .  .  .
+_1   .  .  . WW BB  . WW  .
+_2   . BB BB  . BB  .  . WW
+_3   . WW  .  .  .  .  .  .
+_4  WW  . BB BB  . BB  .  .
+_5   .  . WW  . WW  .  . WW
+_6  WW  . WW  .  .  . BB  .
+_7      . BB  .  . BB  .
+    0_ 1_ 2_ 3_ 4_ 5_ 6_ 7_
+`
+
+func TestErrors(t *testing.T) {
+	r := New()
+	empty := strings.Repeat(".", 64)
+	for _, tt := range []struct{ text, want string }{
+		{"", `board "": expected 64 squares, column by column, a blank, and W or B, who is to move`},
+		{empty, `board "` + empty + `": expected 64 squares, column by column, a blank, and W or B, who is to move`},
+		{empty + " X", `board "` + empty + ` X": expected 64 squares, column by column, a blank, and W or B, who is to move`},
+		{"." + "x" + empty[2:] + " W", `board ".x` + empty[2:] + ` W" has 'x' on square 01, expected W, B or .`},
+		{".B" + empty[2:] + " W", `board ".B` + empty[2:] + ` W" has B on square 01, where it may not lie`},
+		{"W" + empty[1:] + " W", `board "W` + empty[1:] + ` W" has W on square 00, where it may not lie`},
+		{".WWW" + empty[4:] + " W", `board ".WWW` + empty[4:] + ` W": three chips of White make a group`},
+		{".WWWWWW..WWWWWW" + empty[15:] + " W", `board ".WWWWWW..WWWWWW` + empty[15:] + ` W": White has 12 chips, expected 10 at most`},
+	} {
+		if _, err := r.Parse(tt.text); err == nil || err.Error() != tt.want {
+			t.Errorf("%q: error\n%v, want\n%s", tt.text, err, tt.want)
+		}
+	}
+}
+
+// FuzzParse wants what is read to be a board, and to be written as it was read.
+func FuzzParse(f *testing.F) {
+	f.Add("")
+	gametest.FuzzParse(f, New(), stepPhase[0].text, addPhase[0].text, strings.Repeat(".", 64)+" B", ".WWW")
+}
+
+// FuzzMoveName wants a name to be its own name.
+func FuzzMoveName(f *testing.F) {
+	for _, text := range []string{"34", "add 3 4", "step 3 4 2 4", "24-34", "step", "add  7"} {
+		f.Add(text)
+	}
+	r := New()
+	f.Fuzz(func(t *testing.T, text string) {
+		name := r.MoveName(text)
+		if again := r.MoveName(name); again != name {
+			t.Errorf("%q is %q, and that is %q", text, name, again)
+		}
+	})
+}

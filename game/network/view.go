@@ -1,0 +1,163 @@
+package network
+
+import (
+	"math/bits"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// This file is what chips see: all lines of a player at once.
+
+// look are the empty squares that chips see in a direction, and the chips of any player
+// that they see there, by filling (Kogge and Stone's way to carry).
+func look(chips, all uint64, direction int) (seen, met uint64) {
+	open := ^all
+	switch direction {
+	case 0: // down the column: y grows
+		open &^= row0
+		seen = fill(chips, open, 1)
+		return seen &^ chips, seen << 1 &^ row0 & all
+	case 1: // to the right and up
+		open &^= row7
+		seen = fill(chips, open, 7)
+		return seen &^ chips, seen << 7 &^ row7 & all
+	case 2: // to the right
+		seen = fill(chips, open, 8)
+		return seen &^ chips, seen << 8 & all
+	case 3: // to the right and down
+		open &^= row0
+		seen = fill(chips, open, 9)
+		return seen &^ chips, seen << 9 &^ row0 & all
+	case 4:
+		open &^= row7
+		seen = fillBack(chips, open, 1)
+		return seen &^ chips, seen >> 1 &^ row7 & all
+	case 5:
+		open &^= row0
+		seen = fillBack(chips, open, 7)
+		return seen &^ chips, seen >> 7 &^ row0 & all
+	case 6:
+		seen = fillBack(chips, open, 8)
+		return seen &^ chips, seen >> 8 & all
+	}
+	open &^= row7
+	seen = fillBack(chips, open, 9)
+	return seen &^ chips, seen >> 9 &^ row7 & all
+}
+
+func fill(x, open uint64, step uint) uint64 {
+	x |= open & (x << step)
+	open &= open << step
+	x |= open & (x << (2 * step))
+	open &= open << (2 * step)
+	return x | open&(x<<(4*step))
+}
+
+func fillBack(x, open uint64, step uint) uint64 {
+	x |= open & (x >> step)
+	open &= open >> step
+	x |= open & (x >> (2 * step))
+	open &= open >> (2 * step)
+	return x | open&(x>>(4*step))
+}
+
+// useful are the empty squares on which a chip may be part of a network: in a goal it sees
+// a chip, elsewhere chips in two lines that are not one.
+func (c *color) useful(chips, all uint64) uint64 {
+	var one, two uint64
+	for d := range 4 {
+		there, _ := look(chips, all, d)
+		back, _ := look(chips, all, d+4)
+		line := there | back
+		two |= one & line
+		one |= line
+	}
+	return two | one&(c.goals[0]|c.goals[1])
+}
+
+// views are what the chips of a board see, for the order of moves.
+type views struct {
+	own, other [8]uint64 // empty squares that see a chip of the player to move, or of the other, by direction
+	goals      [2]uint64 // of the player to move, those in which he has no chip
+}
+
+func (b *Board) views() (v views) {
+	own, other, all := b.Chips[b.Mover], b.Chips[b.Mover.Other()], b.all()
+	for d := range 8 {
+		v.own[d], _ = look(own, all, d)
+		v.other[d], _ = look(other, all, d)
+	}
+	for i, goal := range colors[b.Mover].goals {
+		if own&goal == 0 {
+			v.goals[i] = goal
+		}
+	}
+	return v
+}
+
+// What makes an add promising.
+const (
+	linkRank  = 64 // a chip of one's own that it sees
+	blockRank = 96 // a line of the other's that it cuts
+	goalRank  = 64 // the first chip in a goal
+)
+
+// rank is how promising an add is.
+func (v *views) rank(to int) (rank int32) {
+	for d := range 8 {
+		rank += linkRank * int32(v.own[d]>>to&1)
+	}
+	for d := range 4 {
+		rank += blockRank * int32(v.other[d]&v.other[d+4]>>to&1)
+	}
+	for _, goal := range v.goals {
+		rank += goalRank * int32(goal>>to&1)
+	}
+	return rank
+}
+
+// links counts the lines in which two chips of a player see one another; two in one goal
+// do not count.
+func (c *color) links(chips, all uint64) (n int) {
+	for d := range 4 {
+		from := chips
+		if d == c.along {
+			from &= inside
+		}
+		_, met := look(from, all, d)
+		n += bits.OnesCount64(met & chips)
+	}
+	return n
+}
+
+// Assess weighs lines, goals and room.
+func (r *Rules) Assess(n *game.Node) int {
+	b := boardOf(&n.State)
+	return max(1-game.MostAssessed, min(b.worth(b.Mover)-b.worth(b.Mover.Other())+tempoWorth, game.MostAssessed-1))
+}
+
+// Evaluate is Assess of a position.
+func (r *Rules) Evaluate(p game.Position) int {
+	return r.Assess(&game.Node{State: stateOf(r.Board(p))})
+}
+
+// What is worth how much; docs/network.md has the matches from which that comes.
+const (
+	linkWorth  = 10
+	goalWorth  = 20 // each goal in which there is a chip
+	spareWorth = -8 // each chip in a goal but the first
+	roomWorth  = 3  // two squares on which a chip may be put
+	tempoWorth = 5  // the turn
+)
+
+// worth is how well a player stands.
+func (b *Board) worth(p game.Player) (worth int) {
+	c, chips, all := &colors[p], b.Chips[p], b.all()
+	worth = linkWorth*c.links(chips, all) + roomWorth*bits.OnesCount64(c.adds(chips, all))/2
+	for _, goal := range c.goals {
+		if in := bits.OnesCount64(chips & goal); in > 0 {
+			worth += goalWorth + spareWorth*(in-1)
+		}
+	}
+	return worth
+}

@@ -1,0 +1,192 @@
+package naive
+
+// Network is the course's game, square by square.
+type Network struct{}
+
+// A NetworkBoard is 64 letters, column by column from the left and each from the top: W, B,
+// or a point for nothing.
+type NetworkBoard [64]byte
+
+// A NetworkMove puts a chip on square To, by column and row; first it is lifted from
+// square From, if it is a step.
+type NetworkMove struct {
+	Step     bool
+	From, To [2]int
+}
+
+// What a network move comes to.
+const (
+	GoesOn   = ""
+	WinsOwn  = "the mover has a network, the other none"
+	WinsHis  = "the other has a network, the mover none"
+	WinsBoth = "both have a network"
+)
+
+func (Network) at(board *NetworkBoard, x, y int) byte {
+	if x < 0 || x > 7 || y < 0 || y > 7 {
+		return 0
+	}
+	return board[8*x+y]
+}
+
+// lawful tells whether color may lie on an empty square of a board: no corner, no goal of
+// the other's, and no group of three then. Groups are counted by flooding.
+func (n Network) lawful(board NetworkBoard, color byte, x, y int) bool {
+	across, along := x == 0 || x == 7, y == 0 || y == 7
+	if n.at(&board, x, y) != '.' || across && along || across && color == 'B' || along && color == 'W' {
+		return false
+	}
+	board[8*x+y] = color
+	return n.flood(&board, color, x, y) < 3
+}
+
+// flood counts a group of chips, and takes them off.
+func (n Network) flood(board *NetworkBoard, color byte, x, y int) int {
+	if n.at(board, x, y) != color {
+		return 0
+	}
+	board[8*x+y] = '.'
+	size := 1
+	for dx := -1; dx <= 1; dx++ {
+		for dy := -1; dy <= 1; dy++ {
+			size += n.flood(board, color, x+dx, y+dy)
+		}
+	}
+	return size
+}
+
+// Moves are the legal moves of a color, W or B, of a board on which nobody has won, in the
+// order of their squares.
+func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
+	chips := 0
+	for _, c := range board {
+		if c == color {
+			chips++
+		}
+	}
+	squares := func(each func(x, y int)) {
+		for x := range 8 {
+			for y := range 8 {
+				each(x, y)
+			}
+		}
+	}
+	if chips < 10 {
+		squares(func(x, y int) {
+			if n.lawful(board, color, x, y) {
+				moves = append(moves, NetworkMove{To: [2]int{x, y}})
+			}
+		})
+		return moves
+	}
+	squares(func(fromX, fromY int) {
+		if n.at(&board, fromX, fromY) != color {
+			return
+		}
+		lifted := board
+		lifted[8*fromX+fromY] = '.'
+		squares(func(x, y int) {
+			if (x != fromX || y != fromY) && n.lawful(lifted, color, x, y) {
+				moves = append(moves, NetworkMove{Step: true, From: [2]int{fromX, fromY}, To: [2]int{x, y}})
+			}
+		})
+	})
+	return moves
+}
+
+// Play is the board after a move.
+func (n Network) Play(board NetworkBoard, color byte, m NetworkMove) NetworkBoard {
+	if m.Step {
+		board[8*m.From[0]+m.From[1]] = '.'
+	}
+	board[8*m.To[0]+m.To[1]] = color
+	return board
+}
+
+// Result tells who has a network after a move of color.
+func (n Network) Result(board NetworkBoard, color byte) string {
+	other := byte('W' + 'B' - color)
+	own, his := n.Network(board, color), n.Network(board, other)
+	switch {
+	case own && his:
+		return WinsBoth
+	case own:
+		return WinsOwn
+	case his:
+		return WinsHis
+	}
+	return GoesOn
+}
+
+// Network tells whether a color has one: it follows every path from the first goal.
+func (n Network) Network(board NetworkBoard, color byte) bool {
+	for i := 1; i < 7; i++ {
+		x, y := 0, i
+		if color == 'B' {
+			x, y = i, 0
+		}
+		if n.at(&board, x, y) == color && n.follow(&board, color, [][2]int{{x, y}}) {
+			return true
+		}
+	}
+	return false
+}
+
+// follow tells whether a path of chips can be made a network.
+func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
+	last := path[len(path)-1]
+	for dx := -1; dx <= 1; dx++ {
+		for dy := -1; dy <= 1; dy++ {
+			next, ok := n.sees(board, color, last, dx, dy)
+			if !ok {
+				continue
+			}
+			if len(path) > 1 {
+				before := path[len(path)-2]
+				if sign(last[0]-before[0]) == dx && sign(last[1]-before[1]) == dy {
+					continue // straight on
+				}
+			}
+			seen := false
+			for _, p := range path {
+				seen = seen || p == next
+			}
+			side := next[0]
+			if color == 'B' {
+				side = next[1]
+			}
+			switch {
+			case seen, side == 0:
+			case side == 7:
+				if len(path)+1 >= 6 {
+					return true
+				}
+			case n.follow(board, color, append(path[:len(path):len(path)], next)):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sees is the chip of the color that one sees in a direction.
+func (n Network) sees(board *NetworkBoard, color byte, from [2]int, dx, dy int) ([2]int, bool) {
+	if dx == 0 && dy == 0 {
+		return from, false
+	}
+	x, y := from[0]+dx, from[1]+dy
+	for n.at(board, x, y) == '.' {
+		x, y = x+dx, y+dy
+	}
+	return [2]int{x, y}, n.at(board, x, y) == color
+}
+
+func sign(n int) int {
+	switch {
+	case n < 0:
+		return -1
+	case n > 0:
+		return 1
+	}
+	return 0
+}

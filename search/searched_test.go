@@ -1,0 +1,152 @@
+package search
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// lateKeys is a game without cycles whose children have no keys.
+type lateKeys struct {
+	searched
+	acyclic game.Acyclic
+}
+
+// searched is what gametest.Help makes.
+type searched interface {
+	game.Searched
+	game.Evaluator
+}
+
+func (l lateKeys) Tiers() int               { return l.acyclic.Tiers() }
+func (l lateKeys) Tier(p game.Position) int { return l.acyclic.Tier(p) }
+
+func (l lateKeys) Expand(n *game.Node) {
+	l.searched.Expand(n)
+	for i := range n.Children {
+		n.Children[i].Key = 0
+	}
+}
+
+func (lateKeys) KeyOf(s *game.State) uint64 { return s[0] }
+
+// help makes games of a game: with other traits, and with late keys.
+func help(g game.Game) []game.Game {
+	t := game.Traits{MaxMoves: 20, Squares: 7, Killer: 100}
+	a, ok := g.(game.Acyclic)
+	if ok {
+		t.MaxPlies = max(a.Tiers(), 1)
+	}
+	who := t
+	who.OnlyWho = true
+	games := []game.Game{gametest.Help(g, t), gametest.Help(g, who)}
+	if ok {
+		games = append(games, lateKeys{gametest.Help(g, who).(searched), a})
+	}
+	return games
+}
+
+// What a game says of itself changes no value, and no exact depth.
+func TestHelped(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	games := []game.Game{parse(t, "mancala pits=2 stones=3"), parse(t, "mnk width=3 height=3 connect=3")}
+	for range 50 {
+		games = append(games, gametest.RandomAcyclic(r, 60))
+	}
+	for _, plain := range games {
+		values := gametest.Search(plain)
+		for _, g := range help(plain) {
+			checkAll(t, g, small[r.IntN(2)], values, 20)
+		}
+	}
+	for _, plain := range append(games[:10], parse(t, "quickcross width=3 height=2 connect=2"), parse(t, "dodgem size=3")) {
+		for i, g := range help(plain) {
+			s := newSearcher(t, g, small[r.IntN(2)])
+			for range 10 {
+				walk := gametest.Walk(r, g, 8)
+				p := walk[r.IntN(len(walk))]
+				if g.Primitive(p) != 0 {
+					continue
+				}
+				depth := 1 + r.IntN(4)
+				got, err := s.Search(context.Background(), p, Limit{Depth: depth})
+				if err != nil {
+					t.Fatal(err)
+				}
+				score, want := scoreOf(g, p, got), minimax(g, p, depth)
+				if i > 0 {
+					score, want = clamp(score, -mate, mate), clamp(want, -mate, mate)
+				}
+				if score != want {
+					t.Fatalf("%s: %q to depth %d: %d (%+v), minimax has %d", g.Spec(), g.AppendText(nil, p), depth, score, got, want)
+				}
+				if _, err := s.Search(context.Background(), p, Limit{Time: 100_000}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// The first of equals is the first move that is worth as much as the position, to the end
+// and to a depth.
+func TestFirst(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	games := []game.Game{parse(t, board(4, 3, 3)), parse(t, "mnk width=3 height=3 connect=3")}
+	games = append(games, help(parse(t, "mancala pits=3 stones=2"))...)
+	for _, g := range games {
+		values := gametest.Search(g)
+		for _, o := range small {
+			s := newSearcher(t, g, o)
+			for range 100 {
+				walk := gametest.Walk(r, g, 30)
+				p := walk[r.IntN(len(walk))]
+				if g.Primitive(p) != 0 {
+					continue
+				}
+				weak := r.IntN(2) == 0
+				got := solved(t, s, p, Limit{Weak: weak, First: true})
+				moves := g.Moves(nil, p)
+				want := moves[slices.IndexFunc(moves, func(m game.Move) bool {
+					v := g.Values().Before(values[m.To])
+					if got.Weak {
+						return v.Outcome() == values[p].Outcome()
+					}
+					return promised(g, v) == promised(g, values[p])
+				})]
+				if got.Line[0] != want {
+					t.Fatalf("%s: %q: %v, the first of equals is %v", g.Spec(), g.AppendText(nil, p), got.Line[0], want)
+				}
+				depth := 1 + r.IntN(3)
+				if got, err := s.Search(context.Background(), p, Limit{Depth: depth, First: true}); err != nil {
+					t.Fatal(err)
+				} else if want := firstOf(g, p, depth, got.Weak || s.traits.OnlyWho); got.Line[0] != want {
+					t.Fatalf("%s: %q to depth %d: %v, the first of equals is %v", g.Spec(), g.AppendText(nil, p), depth, got.Line[0], want)
+				}
+			}
+		}
+	}
+}
+
+// firstOf is the first move that is worth as much as the position to a depth.
+func firstOf(g game.Game, p game.Position, depth int, weak bool) game.Move {
+	var first game.Move
+	best := -infinite
+	for _, m := range g.Moves(nil, p) {
+		score := minimax(g, m.To, depth-1)
+		if g.ToMove(m.To) != g.ToMove(p) || g.Values().OfMover {
+			score = -score
+		}
+		if score = fromRoot(score, 1); weak {
+			score = clamp(score, -mate, mate)
+		}
+		if score > best {
+			best, first = score, m
+		}
+	}
+	return first
+}

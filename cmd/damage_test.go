@@ -136,15 +136,18 @@ func (s *subject) prepare(t *testing.T) {
 	_, out, _ := tell(slices.Concat(s.solve, []string{"--data", solved, "--resume"})...)
 	s.result = firstLine(out)
 	for _, dir := range s.runs {
-		_, out, _ := tell("status", "--data", dir)
+		_, out, _ := tell("status", "--all", "--data", dir)
 		for _, row := range jobRow.FindAllStringSubmatch(out, -1) {
-			s.jobs[row[1]] = row[2]
+			s.jobs[row[1]] = inColumns(row[2])
 		}
 	}
 }
 
 // jobRow is what status says of a job: its name, positions and finished ones.
-var jobRow = regexp.MustCompile(`(?m)^ *([a-z_]+\d*) +(\d+ +\d*) +.*\d\.\d\d`)
+var jobRow = regexp.MustCompile(`(?m)^ *([a-z_]+\d*) +([\d,]+(?: +[\d,]+)?) +.*\d\.\d\d`)
+
+// inColumns is numbers as they stand in columns of any width.
+func inColumns(row string) string { return strings.Join(strings.Fields(row), " ") }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
@@ -480,6 +483,8 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 		want := s.says[words]
 		status, out, errs := tell(append(commandWords(words, dir), lookWords(words)...)...)
 		switch {
+		case status == 0 && (strings.Contains(out, "not solved yet") || strings.Contains(out, `"solved": false`)) && strings.HasPrefix(words, "stats") && !well:
+			// stats of what the jobs of a run without a table found
 		case status == 0 && out != want:
 			fail("%s: %q, want %q", words, out, want)
 		case status != 0 && well:
@@ -491,7 +496,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 			s.compare(fail, dir)
 		}
 	}
-	status, out, errs := tell("status", "--data", dir)
+	status, out, errs := tell("status", "--all", "--data", dir)
 	if status != 0 {
 		if well || strings.Count(errs, "\n") != 1 {
 			fail("status: %s", errs)
@@ -502,7 +507,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 		fail("status is of %s", game)
 	}
 	for _, row := range jobRow.FindAllStringSubmatch(out, -1) {
-		if want, ok := s.jobs[row[1]]; strings.HasPrefix(out, s.spec) && (!ok || want != row[2]) {
+		if want, ok := s.jobs[row[1]]; strings.HasPrefix(out, s.spec) && (!ok || want != inColumns(row[2])) {
 			fail("status says %q of %s, want %q", row[2], row[1], want)
 		}
 	}

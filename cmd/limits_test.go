@@ -53,7 +53,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 			}
 			defer syscall.Unmount(small, 0)
 			dir := filepath.Join(small, "d")
-			out, err := driver(board, dir, flags...).CombinedOutput()
+			out, err := driver(board, dir, append(flags, "--yes")...).CombinedOutput()
 			if err == nil {
 				t.Fatal("solved on a disk that is too small")
 			}
@@ -68,7 +68,7 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 			if err := syscall.Mount("tmpfs", small, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 				t.Fatal(err)
 			}
-			drive(t, board, dir, append(flags, "--resume", "--final=yes")...)
+			drive(t, board, dir, append(flags, "--yes", "--resume", "--final=yes")...)
 			if got := result(t, dir); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

@@ -259,6 +259,9 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	e := l.event(job, 1)
 	l.done += l.how.weight(job)
 	e.Done, e.Stats = true, stats
+	if job.Step == step.Final {
+		e.Share = 1
+	}
 	l.report(e)
 	return nil
 }

@@ -72,7 +72,7 @@ func unsolved(c *cli.Context) (*solve.Journal, error) {
 		return nil, nil
 	}
 	j, err := solve.ReadJournal(place.FS, place.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && j.State == solve.Solved { // then the table is gone
 		return nil, nil
 	}
 	return j, err

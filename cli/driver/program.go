@@ -419,12 +419,18 @@ func tellWrong(c *cli.Context, g game.Game, err error) error {
 		out = c.App.ErrWriter
 	}
 	fmt.Fprintf(out, "%s is wrong. Its input:\n", w.program)
+	before := ""
 	for i, line := range w.input {
 		if i == mostInput {
 			fmt.Fprintf(out, "… and %d lines more\n", len(w.input)-i)
 			break
 		}
-		fmt.Fprint(out, boardOf(g, line, ""))
+		board := pictureOf(g, line)
+		if board != before { // of several lines about a position it is shown once
+			fmt.Fprint(out, board)
+		}
+		before = board
+		fmt.Fprintln(out, strconv.Quote(line))
 	}
 	if len(w.input) == 0 {
 		fmt.Fprintln(out, "  no line that has to do with it")
@@ -436,20 +442,19 @@ func tellWrong(c *cli.Context, g game.Game, err error) error {
 // mostInput is how many lines of input are shown.
 const mostInput = 4
 
-// boardOf is a line of a step, with the board that it is of where it is of one, and a
-// heading if there is one.
+// boardOf is a line of a step under a heading, with the board that it is of.
 func boardOf(g game.Game, line, heading string) string {
-	var b strings.Builder
-	if heading != "" {
-		fmt.Fprintln(&b, heading)
-	}
 	if line == "" {
-		fmt.Fprintln(&b, "nothing")
-		return b.String()
+		return heading + "\nnothing\n"
 	}
-	if asked, err := command.ParseAsked(g, line, command.FromFinal); err == nil {
-		fmt.Fprint(&b, g.Picture(asked.Position))
+	return fmt.Sprintf("%s\n%s%s\n", heading, pictureOf(g, line), strconv.Quote(line))
+}
+
+// pictureOf is the board that a line of a step is of; "" if it is of none.
+func pictureOf(g game.Game, line string) string {
+	asked, err := command.ParseAsked(g, line, command.FromFinal)
+	if err != nil {
+		return ""
 	}
-	fmt.Fprintln(&b, strconv.Quote(line))
-	return b.String()
+	return g.Picture(asked.Position).String()
 }

@@ -58,6 +58,13 @@ type Keyed interface {
 	KeyOf(s *State) uint64
 }
 
+// Prepared is a Searched game that has something to make before it is searched, once.
+type Prepared interface {
+	Searched
+	// Prepare makes it, so that the time of no move is taken for it.
+	Prepare()
+}
+
 // An Evaluator is a game that can say how an unfinished position looks: positive if well
 // for the player to move, 0 if even, within ±MostAssessed. That of a Searched game is
 // what Assess says.

@@ -31,14 +31,14 @@ type Reason uint8
 // The reasons: by the rules of the game, by one of the players, by the game's
 // game.DrawRule.
 const (
-	Finished Reason = iota // the rules say so
-	Resigned               // who was to move gave up
-	Illegal                // he made a move that is none
-	Failed                 // he could make none: crashed, broke the protocol
-	Late                   // he took too long
-	Repeated               // a draw: a position has come too often
-	Endless                // a draw: too many plies
-	Adjourned              // it has not ended: whoever reads it may go on
+	Finished  Reason = iota // the rules say so
+	Resigned                // who was to move gave up
+	Illegal                 // he made a move that is none
+	Failed                  // he could make none: crashed, broke the protocol
+	Late                    // he took too long
+	Repeated                // a draw: a position has come too often
+	Endless                 // a draw: too many plies
+	Adjourned               // it has not ended: whoever reads it may go on
 )
 
 // reasons are the words for them.

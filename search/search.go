@@ -123,6 +123,9 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	s.plainly = !ok
 	if ok {
 		s.traits = fast.Traits()
+		if p, ok := fast.(game.Prepared); ok {
+			p.Prepare()
+		}
 	} else {
 		s.traits = plainTraits(g)
 	}

@@ -130,10 +130,14 @@ func (s *Searched) Traits() game.Traits {
 		KeyBits:  uint(bits.Len64(s.Rules.boards() - 1)),
 		Squares:  s.pits() << squareBits,
 		OnlyWho:  true,
+		Late:     lateMoves,
 	}
 }
 
-// Root reads the position, and has a database built, if there is none yet.
+// Prepare has a database of endgames built, if there is none yet.
+func (s *Searched) Prepare() { s.endgames() }
+
+// Root reads the position.
 func (s *Searched) Root(n *game.Node, p game.Position) {
 	s.endgames()
 	var b board
@@ -194,6 +198,10 @@ const passes = 0
 // squareBits is for the stones of a move: what refutes is told apart by them, as few or
 // many stones from a pit are other moves.
 const squareBits = 5
+
+// lateMoves are looked at as far ahead as asked. Two are worth more than three: by matches,
+// docs/mancala.md.
+const lateMoves = 2
 
 // gainRank is what a stone for the goal makes a move worth; one that is captured is worth
 // two, as the opponent has one less.

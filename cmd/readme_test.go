@@ -17,18 +17,33 @@ func TestNetwork(t *testing.T) { runPage(t, readPage(t, "docs/network.md")) }
 
 // TestEngines runs the commands of docs/engines.md, with the programs that are there.
 func TestEngines(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("the engine wants a python3")
+	page, programs := pythonPage(t, "docs/engines.md")
+	if strings.Count(programs[0].text, "\n") > 30 {
+		t.Fatal("the first engine of docs/engines.md has more than 30 lines")
 	}
-	page := readPage(t, "docs/engines.md")
-	var programs []file
+	runPage(t, page, programs...)
+}
+
+// TestSteps runs the commands of docs/steps.md, with the program that is there.
+func TestSteps(t *testing.T) {
+	page, programs := pythonPage(t, "docs/steps.md")
+	runPage(t, page, programs...)
+}
+
+// pythonPage reads a page that has programs in Python.
+func pythonPage(t *testing.T, name string) (page string, programs []file) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the programs want a python3")
+	}
+	page = readPage(t, name)
 	for _, block := range regexp.MustCompile("(?s)```python (\\S+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		programs = append(programs, file{block[1], block[2]})
 	}
-	if len(programs) == 0 || strings.Count(programs[0].text, "\n") > 30 {
-		t.Fatal("docs/engines.md has no engine of at most 30 lines")
+	if len(programs) == 0 {
+		t.Fatalf("%s has no program", name)
 	}
-	runPage(t, page, programs...)
+	return page, programs
 }
 
 // TestMancala runs the commands of docs/mancala.md.

@@ -90,10 +90,14 @@ func (t *textAnswers) write(out io.Writer, a *answer) error {
 	return nil
 }
 
-// marked is the picture of a position, with what the last move has laid marked.
+// marked is the picture of a position, with the lines that have won marked, or else what
+// the last move has laid.
 func marked(g game.Game, a command.Asked) game.Picture {
 	picture := g.Picture(a.Position)
-	if a.Moved {
+	for _, at := range picture.Won {
+		picture.Rows[at[1]][at[0]].Marked = true
+	}
+	if a.Moved && len(picture.Won) == 0 {
 		markChanges(picture, g.Picture(a.Before))
 	}
 	return picture

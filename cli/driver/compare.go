@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -411,13 +412,40 @@ func (d *difference) print(out io.Writer) error {
 	for i, name := range d.names {
 		fmt.Fprintf(out, "%s: %d positions, %d of them nowhere else\n", name, d.all[i], d.alone[i])
 	}
-	fmt.Fprintf(out, "other values: %d\n\nthe first that differs:\n%s%s\n", d.unequal, d.g.Picture(d.first.position), command.Heading(d.g, d.first.position))
-	for i, name := range d.names {
-		if d.first.there[i] {
-			fmt.Fprintf(out, "  %s: %s (%d)\n", name, d.g.Values().Text(d.first.values[i]), d.first.values[i])
-		} else {
-			fmt.Fprintf(out, "  %s: not there\n", name)
-		}
-	}
+	fmt.Fprintf(out, "other values: %d\n\nthe first that differs, %s:\n\n%s", d.unequal, command.Heading(d.g, d.first.position), beside(d.board(0), d.board(1)))
 	return command.ErrTold
+}
+
+// board is the first position that differs as one of the results has it: the name of the
+// result, the board, and its value there.
+func (d *difference) board(i int) string {
+	if !d.first.there[i] {
+		return d.names[i] + "\nnot there\n"
+	}
+	v := d.first.values[i]
+	return fmt.Sprintf("%s\n%s%s (%d)\n", d.names[i], d.g.Picture(d.first.position), d.g.Values().Text(v), v)
+}
+
+// besideGap is how far apart two texts stand.
+const besideGap = 4
+
+// beside is two texts of some lines side by side.
+func beside(left, right string) string {
+	texts := [2][]string{strings.Split(strings.TrimSuffix(left, "\n"), "\n"), strings.Split(strings.TrimSuffix(right, "\n"), "\n")}
+	width := 0
+	for _, line := range texts[0] {
+		width = max(width, utf8.RuneCountInString(line))
+	}
+	var b strings.Builder
+	for y := range max(len(texts[0]), len(texts[1])) {
+		var line [2]string
+		for i, text := range texts {
+			if y < len(text) {
+				line[i] = text[y]
+			}
+		}
+		gap := strings.Repeat(" ", width-utf8.RuneCountInString(line[0])+besideGap)
+		fmt.Fprintln(&b, strings.TrimRight(line[0]+gap+line[1], " "))
+	}
+	return b.String()
 }

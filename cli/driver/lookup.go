@@ -21,7 +21,9 @@ func lookupCommand(games game.Kinds) *cli.Command {
 		Description: "POSITION is what the commands print: the moves that lead to it from the start (3 3 2, 332, or a1- 'b2|'),\n" +
 			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
 			"(#68), or a line of DIR/final. --from says which, where it could be several. A board that begins with -\n" +
-			"comes after --. Without a POSITION, each line of stdin is one.\n\n" +
+			"comes after --. A board may also be as it is drawn, in one word of several lines (\"$(cat board)\"), with\n" +
+			"the line below it where the squares do not tell whose turn it is. Without a POSITION, each line of stdin is\n" +
+			"one, but no board as it is drawn, which has several.\n\n" +
 			"Moves are told best first, with what they are worth to the player who asks: it is that player's turn.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, of the player\n" +
 			"to move), remoteness (moves to the end; a draw has none), and moves, each with move, value and remoteness\n" +

@@ -86,8 +86,16 @@ func choiceOf(name string) (*choice, error) {
 				return pipe.Least(g, o.Reducers), pipe.Divide(g, given, o.Reducers).Driver
 			},
 			codec: asAsked,
-			ready: func(_ *cli.Context, _ *filesys.Place, bin string, memory int) (readyRunner, error) {
-				return local{&pipe.Runner{Bin: bin, Memory: memory}}, nil
+			ready: func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error) {
+				programs, err := programsOf(c)
+				if err != nil {
+					return nil, err
+				}
+				r := &pipe.Runner{Bin: bin, Memory: memory, Programs: programs}
+				if c.Bool("compare") {
+					return local{&checked{theirs: r, ours: &pipe.Runner{Bin: bin, Memory: memory}, fs: place.FS}}, nil
+				}
+				return local{r}, nil
 			},
 		}, nil
 	case onHadoop:

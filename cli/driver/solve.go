@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,7 +35,7 @@ func solveCommand(games game.Kinds) *cli.Command {
 }
 
 func solveFlags() []cli.Flag {
-	return append(command.Group("run", []cli.Flag{
+	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
@@ -48,6 +49,9 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
 		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
+	}), command.Group("steps of your own (--runner pipe)", []cli.Flag{
+		&cli.StringSliceFlag{Name: "program", Usage: "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'; may be repeated"},
+		&cli.BoolFlag{Name: "compare", Usage: "hold what each job makes by a --program against what ours make, and stop at the first line that is wrong"},
 	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
 		&cli.Int64Flag{Name: "cluster-above", Usage: "run a job on the cluster if it reads more than `N` records, here otherwise", Value: clusterAbove},
 		&cli.StringSliceFlag{Name: "D", Usage: "a property of the jobs, `KEY=VALUE`; may be repeated"},
@@ -56,7 +60,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
-	})...)
+	}))
 }
 
 // minMemory is the least that --memory may be for any game.
@@ -170,6 +174,13 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	o.LateKeep = lateKeep
+	programs, err := checkPrograms(c, g)
+	if err != nil {
+		return err
+	}
+	if programs && !o.KeepAll {
+		o.Codec = jobdir.Text // which is what they print
+	}
 	if codec := chosen.codec(g, o.Codec); codec != o.Codec {
 		if o.KeepAll {
 			return command.Usagef("--compress: with --runner %s the directories of %s are text", c.String("runner"), kind.Name)
@@ -220,7 +231,7 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
 	}
 	if err != nil {
-		return err
+		return tellWrong(c, g, err)
 	}
 	// What is printed is printed at once, when nothing is left to do: who reads no
 	// more than the first line of it must not leave a lock behind.

@@ -17,7 +17,7 @@ func TestSolve(t *testing.T) {
 	for name, want := range map[string]string{
 		"connectn":   "Connect 2 on 2×2: X wins in 3 moves\n13 positions in ",
 		"quickcross": "Quick Cross of 2 on 2×2: who begins loses in 2 moves\n",
-		"mnk":        "mnk width=2 height=2 connect=2: X wins in 3 moves\n",
+		"mnk":        "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n",
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		line := "solve " + name + " --width 2 --height 2 --connect 2 --data " + dir

@@ -46,7 +46,7 @@ func commands(games game.Kinds) []*cli.Command {
 	if c := experimentCommand(games); c != nil {
 		list = append(list, c)
 	}
-	return append(list, gameCommands(games)...)
+	return append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
 }
 
 // flags are those of all commands.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 )
 
@@ -85,6 +86,25 @@ func TestAll(t *testing.T) {
 		}
 		if err := g.Check(g.Start()); err != nil {
 			t.Errorf("%s: the start: %v", g.Spec(), err)
+		}
+	}
+}
+
+// What people call the games that are solved.
+func TestTitles(t *testing.T) {
+	for spec, want := range map[string]string{
+		"connectn width=4 height=5 connect=3":   "Connect 3 on 4×5",
+		"quickcross width=4 height=3 connect=3": "Quick Cross of 3 on 4×3",
+		"mancala pits=3 stones=2":               "Mancala, 3 pits of 2 stones",
+		"mnk width=4 height=3 connect=3":        "Tic-tac-toe of 3 on 4×3",
+		"dodgem size=3":                         "Dodgem on 3×3",
+	} {
+		g, err := all.Kinds().Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := game.TitleOf(g); got != want {
+			t.Errorf("the title of %s is %q, want %q", spec, got, want)
 		}
 	}
 }

@@ -161,6 +161,9 @@ func (r *rules) set(n uint64, k int) (set uint32) {
 	return set
 }
 
+// Title is "Dodgem on S×S".
+func (r *rules) Title() string { return fmt.Sprintf("Dodgem on %d×%d", r.size, r.size) }
+
 func (r *rules) Spec() string { return fmt.Sprintf("dodgem size=%d", r.size) }
 
 // Values are those of the player to move; of ties there are none.

@@ -77,6 +77,7 @@ type Rules struct {
 	pits   int
 	all    int                     // stones of the board
 	spec   string                  // of the game
+	title  string                  // the same for people
 	start  game.Position           // its first position
 	tiers  int                     // what every move lowers, at the start
 	places int                     // pits and goals
@@ -111,6 +112,7 @@ func New(pits, stones int) (game.Acyclic, error) {
 	for pit := range 2 * pits {
 		b[pit] = uint16(stones)
 	}
+	r.title = fmt.Sprintf("Mancala, %d pits of %d stones", pits, stones)
 	r.begin(&b, 0, fmt.Sprintf("mancala pits=%d stones=%d", pits, stones))
 	return r.fastest(), nil
 }
@@ -145,6 +147,7 @@ func From(places []int, row int) (game.Acyclic, error) {
 	}
 	r.begin(&b, row, "")
 	r.spec = fmt.Sprintf("mancala from %s", r.AppendText(nil, r.start))
+	r.title = "M" + r.spec[1:]
 	return r.fastest(), nil
 }
 
@@ -256,6 +259,9 @@ func (r *Rules) read(b *board, p game.Position) {
 }
 
 func (r *Rules) Spec() string { return r.spec }
+
+// Title is "Mancala, P pits of S stones", or says from which board.
+func (r *Rules) Title() string { return r.title }
 
 // Values are the rows'; a tie is drawn out.
 func (r *Rules) Values() game.Values {

@@ -84,6 +84,11 @@ func (r *rules) Values() game.Values  { return game.Values{Players: [2]string{"X
 func (r *rules) KeyBits() uint        { return uint(2 * r.squares) }
 func (r *rules) Start() game.Position { return 0 }
 
+// Title is what results begin with.
+func (r *rules) Title() string {
+	return fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height)
+}
+
 // Tiers and Tier count stones.
 func (r *rules) Tiers() int                         { return r.squares }
 func (r *rules) Tier(p game.Position) int           { return bits.OnesCount64(p) }

@@ -176,7 +176,7 @@ type Form string
 const (
 	AnyForm   Form = ""
 	FromMoves Form = "moves" // that lead to it from the start: "3 3 2", "3,3,2" or "332"
-	FromBoard Form = "board" // as Game.AppendText writes it, in quotes or not
+	FromBoard Form = "board" // as Game.AppendText writes it, in quotes or not; or as it is drawn, see game.ReadPicture
 	FromKey   Form = "key"   // of the steps: "0x044"
 	FromHash  Form = "hash"  // the key in decimal: "#68"
 	FromFinal Form = "final" // a line of final, or of a tier's directory
@@ -243,8 +243,15 @@ const (
 	hashPrefix = "#"
 )
 
+// drawn reports whether a text is of several lines, as nothing but a picture is.
+func drawn(text string) bool { return strings.Contains(strings.Trim(text, "\r\n"), "\n") }
+
 // parseAny reads a position of any form.
 func (a *Asked) parseAny(g game.Game, text string) (err error) {
+	if drawn(text) {
+		a.Position, err = parseBoard(g, text)
+		return err
+	}
 	made, notMoves := a.play(g, splitMoves(text))
 	if notMoves == nil && (made > 0 || text == "") {
 		return nil
@@ -274,8 +281,12 @@ func (a *Asked) parseAny(g game.Game, text string) (err error) {
 	return fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
 }
 
-// parseBoard reads a board as it is written; lookup prints it in double quotes.
+// parseBoard reads a board as it is written, which lookup prints in double quotes, or, if
+// it has several lines, as it is drawn.
 func parseBoard(g game.Game, text string) (game.Position, error) {
+	if drawn(text) {
+		return game.ReadPicture(g, text)
+	}
 	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
 		text = text[1 : len(text)-1]
 	}

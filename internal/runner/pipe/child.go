@@ -43,6 +43,12 @@ type child struct {
 func (p *pipeline) command(name, program string, args ...string) *child {
 	c := &child{Cmd: exec.CommandContext(p.ctx, program, args...), name: name, ended: make(chan struct{})}
 	c.SysProcAttr, c.WaitDelay = runner.OwnGroup(), waitDelay
+	c.Cancel = func() error { // with all that a shell has started
+		if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+		return os.ErrProcessDone
+	}
 	c.Stderr = &c.said
 	return c
 }

@@ -10,7 +10,8 @@
 // block file, unpacked into lines. In a pass over a game with cycles each reducer
 // also reads and writes the states of its ranges, and in a job of a game of which only
 // the rules are known it writes what it tells other tiers: files of the data directory.
-// The package knows nothing of the loop of jobs.
+// A program of the caller's own may take the place of any mapper or reducer. The package
+// knows nothing of the loop of jobs.
 package pipe
 
 import (
@@ -43,6 +44,10 @@ import (
 type Runner struct {
 	Bin    string // the directory of possible_map, possible_reduce, …
 	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
+	// Programs are lines of the shell that are run instead of what is in Bin, by the name
+	// there. They have the same environment, stdin and stdout; who tells no counters is
+	// counted by what it prints.
+	Programs map[string]string
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -62,9 +67,21 @@ type split struct {
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	borders, err := job.Borders()
+	p, err := r.ready(ctx, cancel, job)
 	if err != nil {
 		return stats, err
+	}
+	defer p.close()
+	err = p.run()
+	stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+	return stats, err
+}
+
+// ready makes the pipeline of a job, and opens what its maps read.
+func (r *Runner) ready(ctx context.Context, cancel context.CancelCauseFunc, job *runner.Job) (*pipeline, error) {
+	borders, err := job.Borders()
+	if err != nil {
+		return nil, err
 	}
 	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
@@ -72,11 +89,6 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
-	defer func() {
-		for _, in := range p.open {
-			in.Close()
-		}
-	}()
 	switch g := game.ByMethod(job.Game).(type) {
 	case game.Tiered:
 		err = p.ofBlocks(g)
@@ -86,11 +98,17 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		err = p.ofLists(g)
 	}
 	if err != nil {
-		return stats, err
+		p.close()
+		return nil, err
 	}
-	err = p.run()
-	stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
-	return stats, err
+	return p, nil
+}
+
+// close closes what the maps read.
+func (p *pipeline) close() {
+	for _, in := range p.open {
+		in.Close()
+	}
 }
 
 // run runs all maps, and the reduces behind them. Where there is nothing to read, as for
@@ -246,7 +264,9 @@ type reduce struct {
 	lines  int64 // that the sort was given
 	read   int64 // that the reducer read
 	broken bool  // the sort did not take all of its input
-	wait   sync.WaitGroup
+	// The reducer does not tell what it read.
+	uncounted bool
+	wait      sync.WaitGroup
 }
 
 // fail ends the job for a reason; the first one counts.
@@ -277,7 +297,11 @@ func (p *pipeline) environment(kind string, task int) []string {
 // task is a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, env ...string) *child {
 	step := p.Step + "_" + kind
-	c := p.command(fmt.Sprintf("%s (task %d)", step, number), filepath.Join(p.Bin, step))
+	name := fmt.Sprintf("%s (task %d)", step, number)
+	c := p.command(name, filepath.Join(p.Bin, step))
+	if line, ok := p.Programs[step]; ok {
+		c = p.command(name, shell, "-c", line)
+	}
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer
@@ -314,13 +338,19 @@ func (p *pipeline) startReduce(i int) error {
 		}
 		return err
 	}
+	printed := io.Discard
+	var lines *lineCount // of a program of the caller's own
+	if _, own := p.Programs[p.Step+"_reduce"]; own {
+		lines = new(lineCount)
+		printed = lines
+	}
 	red := &reduce{stdin: w[0]}
 	p.reduces = append(p.reduces, red)
 	started := p.start(reducer, r[1], w[2])
 	red.wait.Go(func() {
 		if started != nil {
 			p.fail(started)
-		} else if err := p.writePart(i, out); err != nil {
+		} else if err := p.writePart(i, io.TeeReader(out, printed)); err != nil {
 			p.fail(p.cause(err, sort, reducer))
 		}
 		out.Close()
@@ -328,9 +358,18 @@ func (p *pipeline) startReduce(i int) error {
 		if reducer.err != nil {
 			p.fail(p.cause(reducer.err, sort))
 		}
+		if lines != nil && reducer.said.counters == nil {
+			reducer.said.counters, red.uncounted = lines.counters(), true
+			if reducer.err == nil && lines.within {
+				p.fail(fmt.Errorf("output of %s: it ends within a line", reducer.name))
+			}
+		}
 		p.count("reduce", reducer.said.counters)
 		<-sort.ended
-		if sort.err != nil {
+		switch {
+		case sort.piped && started == nil && reducer.err == nil:
+			p.fail(fmt.Errorf("%s ended before its input", reducer.name))
+		case sort.err != nil:
 			p.fail(sort.err)
 		}
 		red.read = reducer.said.counters[step.RecordsIn]
@@ -362,7 +401,7 @@ func (p *pipeline) finishReduces() {
 		if red.broken {
 			p.fail(errors.New("sort ended before its input"))
 		}
-		if red.read != red.lines {
+		if red.read != red.lines && !red.uncounted {
 			p.fail(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
 		}
 	}

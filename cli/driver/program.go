@@ -1,0 +1,460 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/runner/pipe"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+// The ends of the names of programs.
+const (
+	mapEnd    = "_map"
+	reduceEnd = "_reduce"
+)
+
+// programsOf are the programs of the command line, by the step whose place they take; nil
+// if there are none.
+func programsOf(c *cli.Context) (programs map[string]string, err error) {
+	for _, word := range c.StringSlice("program") {
+		name, line, ok := strings.Cut(word, "=")
+		if programs == nil {
+			programs = make(map[string]string)
+		}
+		switch _, twice := programs[name]; {
+		case !ok:
+			return nil, command.Usagef("--program %q: expected STEP=COMMAND, such as possible_map='python3 my_map.py'", word)
+		case strings.TrimSpace(line) == "":
+			return nil, command.Usagef("--program %s: the command is missing", word)
+		case twice:
+			return nil, command.Usagef("--program %s: it is given twice", name)
+		}
+		programs[name] = line
+	}
+	return programs, nil
+}
+
+// checkPrograms wants the programs of the command line to be of steps of the game, and
+// something to run them, and reports whether there are any.
+func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
+	programs, err := programsOf(c)
+	switch {
+	case err != nil:
+		return false, err
+	case len(programs) == 0 && c.Bool("compare"):
+		return false, command.Usagef("--compare: there is nothing to compare without --program")
+	case len(programs) > 0 && c.String("runner") != onPipe:
+		return false, command.Usagef("--program: only --runner %s runs programs of your own, found --runner %s", onPipe, c.String("runner"))
+	}
+	steps := step.Names()
+	_, cyclic := game.ByMethod(g).(game.Cyclic)
+	if cyclic {
+		steps = step.CyclicNames()
+	}
+	var known []string
+	for _, name := range steps {
+		known = append(known, name+mapEnd)
+		if !cyclic || name == step.Final {
+			known = append(known, name+reduceEnd)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if of, reduces := strings.CutSuffix(name, reduceEnd); reduces && cyclic && slices.Contains(steps, of) {
+			return false, command.Usagef("--program %s: this reducer keeps the states of a game with cycles, packed: expected one of %s", name, strings.Join(known, ", "))
+		}
+		if like := command.Like(name, known); like != "" {
+			return false, command.Usagef("--program %s: there is no such step: did you mean %s?", name, like)
+		}
+		return false, command.Usagef("--program %s: there is no such step: expected one of %s", name, strings.Join(known, ", "))
+	}
+	return len(programs) > 0, nil
+}
+
+// A checked runner runs jobs with programs of the command line, and holds what they make
+// against what ours make.
+type checked struct {
+	theirs *pipe.Runner
+	ours   *pipe.Runner // the same, without these programs
+	fs     store.FS
+}
+
+var _ runner.Runner = (*checked)(nil)
+
+// A wrongLine is the error of the first line that is wrong.
+type wrongLine struct {
+	program  string   // that printed it, or did not: possible_map
+	input    []string // the lines of its input of which it should have come
+	expected string   // "": nothing
+	found    string   // "": nothing
+	why      error    // what came of it, if the job has failed
+}
+
+func (w *wrongLine) Error() string {
+	text := fmt.Sprintf("%s is wrong: expected %s, found %s", w.program, quoted(w.expected), quoted(w.found))
+	if w.why != nil {
+		text += fmt.Sprintf(" (%v)", w.why)
+	}
+	return text
+}
+
+// quoted is a line in an error.
+func quoted(line string) string {
+	if line == "" {
+		return "no line"
+	}
+	return strconv.Quote(line)
+}
+
+// Run runs a job twice if a program of the command line has a part in it. What is wrong
+// is a *wrongLine.
+func (c *checked) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	stats, failed := c.theirs.Run(ctx, job)
+	_, maps := c.theirs.Programs[job.Step+mapEnd]
+	_, reduces := c.theirs.Programs[job.Step+reduceEnd]
+	if !maps && !reduces || ctx.Err() != nil {
+		return stats, failed
+	}
+	t := &trial{checked: c, Job: job, all: func(string) bool { return true }}
+	if failed != nil { // maybe since the mapper is wrong
+		var w *wrongLine
+		if maps {
+			w, err = t.wrongMap(ctx, t.all)
+		}
+		if err != nil || w == nil {
+			return stats, failed
+		}
+		w.why = failed
+		return stats, w
+	}
+	ours, err := t.make(ctx, c.ours, ".ours")
+	defer func() { err = errors.Join(err, c.fs.RemoveAll(ours)) }()
+	if err != nil {
+		return stats, err
+	}
+	expected, found, err := c.differ(ours, job.Output)
+	if err != nil || expected == found {
+		return stats, err
+	}
+	if maps && reduces {
+		if maps, err = t.mapsWrong(ctx, ours); err != nil {
+			return stats, err
+		}
+	}
+	w, err := t.blame(ctx, maps, expected, found)
+	if err != nil {
+		return stats, err
+	}
+	return stats, w
+}
+
+// A trial is a job whose directory is not as ours is.
+type trial struct {
+	*checked
+	*runner.Job
+	all func(line string) bool // is true
+}
+
+// make runs the job into a directory beside its own.
+func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir string, err error) {
+	job := *t.Job
+	job.Output, job.FS, job.Progress = t.Output+suffix, t.fs, nil
+	if err := t.fs.MkdirAll(job.Output); err != nil {
+		return job.Output, err
+	}
+	_, err = by.Run(ctx, &job)
+	return job.Output, err
+}
+
+// mapsWrong reports whether our reducer does not make what it should of what their mapper
+// prints.
+func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err error) {
+	half := *t.ours
+	half.Programs = map[string]string{t.Step + mapEnd: t.theirs.Programs[t.Step+mapEnd]}
+	dir, failed := t.make(ctx, &half, ".half")
+	defer func() { err = errors.Join(err, t.fs.RemoveAll(dir)) }()
+	if failed != nil {
+		return true, ctx.Err()
+	}
+	expected, found, err := t.differ(ours, dir)
+	return expected != found, err
+}
+
+// blame finds the lines of the input of the mapper, or of the reducer, from which a line
+// comes that is wrong.
+func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*wrongLine, error) {
+	w := &wrongLine{program: t.Step + reduceEnd, expected: expected, found: found}
+	of := sameKey(t.Game, cmp.Or(expected, found))
+	if !maps {
+		all, err := t.lines(ctx)
+		if err != nil {
+			return nil, err
+		}
+		heard, err := t.theirs.Map(ctx, t.Job, joined(all))
+		w.input = slices.Sorted(filtered(heard, of))
+		return w, err
+	}
+	for _, of := range []func(string) bool{of, t.all} {
+		if byLine, err := t.wrongMap(ctx, of); err != nil || byLine != nil {
+			return byLine, err
+		}
+	}
+	w.program = t.Step + mapEnd
+	return w, nil
+}
+
+// lines are those that the mappers of the job read.
+func (t *trial) lines(ctx context.Context) ([]string, error) {
+	var input bytes.Buffer
+	err := t.ours.MapInput(ctx, t.Job, &input)
+	return slices.Collect(filtered(input.Bytes(), t.all)), err
+}
+
+// wrongMap finds a line of the input of which their mapper prints something else than
+// ours, in lines that are wanted; nil if there is none.
+func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*wrongLine, error) {
+	all, err := t.lines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	printed := func(by *pipe.Runner, of []string) (map[string]bool, error) {
+		out, err := by.Map(ctx, t.Job, joined(of))
+		set := make(map[string]bool)
+		for line := range filtered(out, wanted) {
+			set[line] = true
+		}
+		return set, err
+	}
+	var sets [2]map[string]bool
+	by := [2]*pipe.Runner{t.ours, t.theirs}
+	for i, r := range by {
+		if sets[i], err = printed(r, all); err != nil {
+			return nil, err
+		}
+	}
+	for i, r := range by {
+		line := without(sets[i], sets[1-i])
+		if line == "" {
+			continue
+		}
+		// The half that has it, again and again.
+		input := all
+		for len(input) > 1 {
+			half := input[:len(input)/2]
+			set, err := printed(r, half)
+			if err != nil {
+				return nil, err
+			}
+			if input = input[len(half):]; set[line] {
+				input = half
+			}
+		}
+		var of [2]map[string]bool
+		for i, r := range by {
+			if of[i], err = printed(r, input); err != nil {
+				return nil, err
+			}
+		}
+		w := &wrongLine{program: t.Step + mapEnd, input: input, expected: without(of[0], of[1]), found: without(of[1], of[0])}
+		if w.expected != w.found {
+			return w, nil
+		}
+	}
+	return nil, nil
+}
+
+// without is the first line, in their order, of those that are not among others; "" if
+// all are.
+func without(lines, others map[string]bool) (first string) {
+	for line := range lines {
+		if !others[line] && (first == "" || line < first) {
+			first = line
+		}
+	}
+	return first
+}
+
+// joined is lines as a text.
+func joined(lines []string) (text []byte) {
+	for _, line := range lines {
+		text = append(append(text, line...), '\n')
+	}
+	return text
+}
+
+// filtered are the lines of a text that are wanted. A tab that stands before no value is
+// left out, as everybody does who reads them.
+func filtered(text []byte, wanted func(line string) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range bytes.Lines(text) {
+			if l := trimmed(line); wanted(l) && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+func trimmed(line []byte) string {
+	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\t'}))
+}
+
+// sameKey reports of lines whether they are of the position of another, or have its key.
+func sameKey(g game.Game, line string) func(other string) bool {
+	p, err := command.ParseAsked(g, line, command.FromFinal)
+	key, _, _ := strings.Cut(line, "\t")
+	return func(other string) bool {
+		field, _, _ := strings.Cut(other, "\t")
+		q, notOne := strconv.ParseUint(field, 16, 64)
+		return field == key || err == nil && notOne == nil && q == p.Position
+	}
+}
+
+// differ looks for the first line in which the texts of two directories differ, or what
+// is missing in one, or too much. The same lines twice: they do not.
+func (c *checked) differ(ours, theirs string) (expected, found string, err error) {
+	entries, err := c.fs.ReadDir(ours)
+	if err != nil {
+		return "", "", err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "_") || !jobdir.IsText(e.Name()) {
+			continue
+		}
+		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {
+			return expected, found, err
+		}
+	}
+	return "", "", nil
+}
+
+// differIn is differ of a file.
+func (c *checked) differIn(ours, theirs string) (expected, found string, err error) {
+	var readers [2]*bufio.Reader
+	for i, name := range []string{ours, theirs} {
+		f, err := c.fs.Open(name)
+		if errors.Is(err, fs.ErrNotExist) && i == 1 {
+			readers[i] = bufio.NewReader(strings.NewReader(""))
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		defer f.Close()
+		readers[i] = bufio.NewReader(f)
+	}
+	for {
+		var lines [2]string
+		ended := 0
+		for i, r := range readers {
+			line, err := r.ReadBytes('\n')
+			if err != nil && err != io.EOF {
+				return "", "", err
+			}
+			if len(line) == 0 {
+				ended++
+			}
+			lines[i] = trimmed(line)
+		}
+		if lines[0] != lines[1] || ended == 2 {
+			return c.alone(lines, readers)
+		}
+	}
+}
+
+// alone leaves out of two lines that differ the one that the other file has further on:
+// then only the other is wrong.
+func (c *checked) alone(lines [2]string, readers [2]*bufio.Reader) (expected, found string, err error) {
+	if lines[0] == lines[1] {
+		return "", "", nil
+	}
+	var later [2]bool // whether the line of the other file comes in this one
+	for i, r := range readers {
+		for !later[i] && lines[1-i] != "" {
+			line, err := r.ReadBytes('\n')
+			if len(line) == 0 || err != nil && err != io.EOF {
+				break
+			}
+			later[i] = trimmed(line) == lines[1-i]
+		}
+	}
+	switch {
+	case later[0] && !later[1]: // what was found is one that comes later: one is missing
+		return lines[0], "", nil
+	case later[1] && !later[0]:
+		return "", lines[1], nil
+	}
+	return lines[0], lines[1], nil
+}
+
+// tellWrong shows a line that is wrong as boards, and returns the error of a run.
+func tellWrong(c *cli.Context, g game.Game, err error) error {
+	var w *wrongLine
+	if !errors.As(err, &w) {
+		return err
+	}
+	out := c.App.Writer
+	if c.Bool("json") {
+		out = c.App.ErrWriter
+	}
+	fmt.Fprintf(out, "%s is wrong. Its input:\n", w.program)
+	before := ""
+	for i, line := range w.input {
+		if i == mostInput {
+			fmt.Fprintf(out, "… and %d lines more\n", len(w.input)-i)
+			break
+		}
+		board := pictureOf(g, line)
+		if board != before { // of several lines about a position it is shown once
+			fmt.Fprint(out, board)
+		}
+		before = board
+		fmt.Fprintln(out, strconv.Quote(line))
+	}
+	if len(w.input) == 0 {
+		fmt.Fprintln(out, "  no line that has to do with it")
+	}
+	fmt.Fprintf(out, "\n%s", beside(boardOf(g, w.expected, "expected"), boardOf(g, w.found, "found")))
+	return err
+}
+
+// mostInput is how many lines of input are shown.
+const mostInput = 4
+
+// boardOf is a line of a step under a heading, with the board that it is of.
+func boardOf(g game.Game, line, heading string) string {
+	if line == "" {
+		return heading + "\nnothing\n"
+	}
+	return fmt.Sprintf("%s\n%s%s\n", heading, pictureOf(g, line), strconv.Quote(line))
+}
+
+// pictureOf is the board that a line of a step is of; "" if it is of none.
+func pictureOf(g game.Game, line string) string {
+	asked, err := command.ParseAsked(g, line, command.FromFinal)
+	if err != nil {
+		return ""
+	}
+	return g.Picture(asked.Position).String()
+}

@@ -1,6 +1,7 @@
 package all
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,28 @@ func TestReadPicture(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A mirrored game draws its boards from right to left.
+type mirrored struct{ game.Game }
+
+func (m mirrored) Picture(p game.Position) game.Picture {
+	pic := m.Game.Picture(p)
+	for _, row := range pic.Rows {
+		slices.Reverse(row)
+	}
+	return pic
+}
+
+// TestReadPictureMirrored wants nothing to be read that would not be drawn so.
+func TestReadPictureMirrored(t *testing.T) {
+	g, err := Kinds().Parse("connectn width=2 height=2 connect=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := game.ReadPicture(mirrored{g}, " . .\n X .\n"); err == nil {
+		t.Errorf("it is read as %q", g.AppendText(nil, p))
 	}
 }
 

@@ -478,7 +478,7 @@ func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 			t.Errorf("%q: final is not that of a run on one machine", flags)
 		}
 	}
-	if out := driver("lookup", "--data", c.DefaultFS()+"/solved", "1", "1", "2"); !strings.Contains(out, "O to move: X wins in 2") {
+	if out := driver("lookup", "--data", c.DefaultFS()+"/solved", "1", "1", "2"); !strings.Contains(out, "O to move: you lose in 2") {
 		t.Errorf("lookup: %s", out)
 	}
 	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195472 positions, every one as it should be") {

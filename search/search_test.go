@@ -405,7 +405,7 @@ func TestLongTime(t *testing.T) {
 // a search may be as late as one who only sleeps.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
 	r := rand.New(rand.NewPCG(5, 6))
-	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network")}
+	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network"), parse(t, "mancala pits=6 stones=4")}
 	var searchers []*Searcher
 	for _, g := range games {
 		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))

@@ -378,10 +378,10 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 func testPasses(t *testing.T, s *site) {
 	s.solve(t, cross, "--cluster-above 0 --reducers 1")
 	for command, want := range map[string]string{
-		"lookup --start": "hash 0: LOSE in 6\n",
+		"lookup --start": "hash 0: you lose in 6\n",
 		"stats":          "18,753  100.0%",
 		"verify":         "18753 positions, every one as it should be\n",
-		"status":         "  mark9 ",
+		"status --all":   "  mark9 ",
 	} {
 		args := strings.Fields(command + " --data " + s.DefaultFS() + dataDir(t, cross.String()))
 		out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput()

@@ -61,10 +61,10 @@ func TestLongStranger(t *testing.T) {
 			}
 		}
 	}
-	for _, test := range []struct{ game, says, lookup, finds string }{
-		{"connectn --width 3 --height 3 --connect 3", "Connect 3 on 3×3: tie in 9 moves\n694 positions", "1 1", "X to move: tie in 7"},
-		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `},
-		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1"},
+	for _, test := range []struct{ game, says, lookup, finds, looks string }{
+		{"connectn --width 3 --height 3 --connect 3", "Connect 3 on 3×3: tie in 9 moves\n694 positions", "1 1", "X to move: tie in 7", "X to move: you tie in 7"},
+		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `, `"17:Black", Black to move: you win in `},
+		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1", "White to move: you lose in 1"},
 	} {
 		kind, params, _ := strings.Cut(test.game, " ")
 		for _, by := range []string{"memo", "search"} {
@@ -84,8 +84,8 @@ func TestLongStranger(t *testing.T) {
 			if said := run(words...); !strings.HasPrefix(said, test.says) {
 				t.Errorf("%s: %s, want %s", name, said, test.says)
 			}
-			if said := run("bin/driver", "lookup", "--data", data, test.lookup); !strings.Contains(said, test.finds) {
-				t.Errorf("%s: lookup says %s, want %s", name, said, test.finds)
+			if said := run("bin/driver", "lookup", "--data", data, test.lookup); !strings.Contains(said, test.looks) {
+				t.Errorf("%s: lookup says %s, want %s", name, said, test.looks)
 			}
 			run("bin/driver", "verify", "--data", data)
 			run("bin/driver", "verify", "--data", data, "--rules")
@@ -98,12 +98,12 @@ func TestLongStranger(t *testing.T) {
 	}
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
-		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, find-winner, match, tournament, engine, replay, score, experiment, nim, connectn`,
+		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, find-winner, match, tournament, engine, replay, score, experiment, completion, nim, connectn`,
 		"bin/driver solve quickcross":                     `driver: unknown game "quickcross", expected nim, connectn`,
 		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
 		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",
 		"bin/mapper possible --stones 20 --last ever":     `mapper: --last: expected wins or loses, found "ever"`,
-		"bin/mapper possible --game connectn --stones 20": "mapper: there is no flag --stones",
+		"bin/mapper possible --game connectn --stones 20": "mapper: there is no flag --stones: did you mean --states?",
 	} {
 		cmd := exec.Command(filepath.Join(dir, strings.Fields(words)[0]), strings.Fields(words)[1:]...)
 		status, _, stderr := ran(cmd)

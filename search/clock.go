@@ -18,7 +18,7 @@ type clock struct {
 
 // pollNodes is how many positions a worker looks at between looks at the clock: less than
 // a millisecond's, or some.
-const pollNodes = 1 << 8
+const pollNodes = 1 << 6
 
 // Of its time a search leaves a part, as the machine may be at other work when the time
 // comes: a third, but no more than a quarter of a second.

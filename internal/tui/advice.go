@@ -160,11 +160,6 @@ func (ad *advisor) look(ctx context.Context, a *advice) (err error) {
 
 // lookOnce searches the position, or what one move leads to.
 func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
-	if _, ok := ad.g.(game.Acyclic); !ok {
-		// Where play may go in circles, what the table knows of other searches may make a
-		// win look farther off than it is.
-		ad.searcher.Forget()
-	}
 	at := a.next
 	if a.next++; a.next == len(a.moves) {
 		a.next, a.round = -1, a.round+1

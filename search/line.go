@@ -77,12 +77,13 @@ func (t *task) makeFirst() {
 		depth = t.limit.Depth
 	}
 	best := t.s.workers[0].g.MoveOf(t.root, t.best)
+	ask := func(p game.Position, alpha, depth int) (int, bool) { return t.askOf(p, alpha, alpha+1, depth) }
 	for _, m := range t.s.g.Moves(nil, t.root) {
 		if t.found && m == best || score == -mate {
 			t.move = m
 			return
 		}
-		if keeps, ok := t.keeps(m, score, depth); !ok {
+		if keeps, ok := t.keeps(t.root, m, score, depth, ask); !ok {
 			return
 		} else if keeps {
 			t.move = m
@@ -91,13 +92,14 @@ func (t *task) makeFirst() {
 	}
 }
 
-// keeps has all workers look whether a move of the root is worth the score.
-func (t *task) keeps(m game.Move, score, depth int) (keeps, ok bool) {
+// keeps reports whether a move of p is worth the score. How a position compares with a
+// bound it asks of ask, and is not ok if that has no answer in time.
+func (t *task) keeps(p game.Position, m game.Move, score, depth int, ask func(p game.Position, alpha, depth int) (int, bool)) (keeps, ok bool) {
 	if depth < t.s.table.full {
 		depth--
 	}
 	want := fromHere(score, 1)
-	again := t.again(t.root, m.To)
+	again := t.again(p, m.To)
 	var got int
 	if v := t.s.g.Primitive(m.To); v != 0 {
 		got = finished(v, t.s.g.ToMove(m.To))
@@ -106,7 +108,7 @@ func (t *task) keeps(m game.Move, score, depth int) (keeps, ok bool) {
 		if !again {
 			alpha = -want
 		}
-		if got, ok = t.askOf(m.To, alpha, alpha+1, depth); !ok {
+		if got, ok = ask(m.To, alpha, depth); !ok {
 			return false, false
 		}
 	}
@@ -121,33 +123,17 @@ func (t *task) again(p, next game.Position) bool {
 	return !t.s.g.Values().OfMover && t.s.g.ToMove(p) == t.s.g.ToMove(next)
 }
 
-// keeping finds a move of p that is worth the score.
+// keeping finds a move of p that is worth the score; one worker looks.
 func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.Move, ok bool) {
-	if depth < t.s.table.full {
-		depth--
+	ask := func(p game.Position, alpha, depth int) (int, bool) {
+		w.stopped = false
+		w.g.Root(w.node(0), p)
+		got := w.look(0, alpha, alpha+1, depth, false)
+		return got, !w.stopped
 	}
-	want := fromHere(score, 1)
 	for _, m := range t.s.g.Moves(nil, p) {
-		sign := -1
-		if t.again(p, m.To) {
-			sign = 1
-		}
-		var got int
-		if v := t.s.g.Primitive(m.To); v != 0 {
-			got = finished(v, t.s.g.ToMove(m.To))
-		} else {
-			w.stopped = false
-			w.g.Root(w.node(0), m.To)
-			alpha := want - 1
-			if sign < 0 {
-				alpha = -want
-			}
-			if got = w.look(0, alpha, alpha+1, depth, false); w.stopped {
-				return m, false
-			}
-		}
-		if sign*got >= want {
-			return m, true
+		if keeps, ok := t.keeps(p, m, score, depth, ask); keeps || !ok {
+			return m, ok
 		}
 	}
 	return game.Move{}, false

@@ -104,15 +104,16 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) er
 
 // every says all positions of the table.
 func (t *states) every(say func(game.Position, game.Value)) error {
-	r := &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
-	var slots []uint32
-	var err error
-	for _, rng := range t.file.Ranges() {
-		if slots, err = r.load(slots[:0], rng); err != nil {
+	scan, err := (&Table{g: t.g, contents: t}).Scan(func(int) bool { return true })
+	if err != nil {
+		return err
+	}
+	for b, err := range scan.Batches() {
+		if err != nil {
 			return err
 		}
-		for _, slot := range slots {
-			say(r.at(int(slot)))
+		for i, p := range b.Positions {
+			say(p, b.Values[i])
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/solve"
 )
@@ -45,7 +46,7 @@ func newProgress(c *cli.Context) *progress {
 	if p.json {
 		p.out = c.App.Writer
 	} else if f, ok := c.App.ErrWriter.(*os.File); ok {
-		if term.IsTerminal(int(f.Fd())) {
+		if command.IsTerminal(f) {
 			p.out = f
 			p.width = func() int {
 				if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {

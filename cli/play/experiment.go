@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/search/memo"
+	"github.com/treereduce/treereduce/table"
 )
 
 // experimentChains are the numbers of chains of the hand-out's experiment; 0 is no table.
@@ -171,21 +172,13 @@ func printFirstMoves(out io.Writer, all []firstMove) {
 	for _, m := range all {
 		chains, game, mean := "no table", "first", "-"
 		if m.Chains > 0 {
-			chains, mean = thousands(uint64(m.Chains)), fmt.Sprintf("%.2f", m.MeanChain)
+			chains, mean = table.Commas(uint64(m.Chains)), fmt.Sprintf("%.2f", m.MeanChain)
 		}
 		if m.Game > 1 {
 			game = "later"
 		}
-		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, span(m.Seconds), thousands(m.Positions), thousands(m.Lookups), mean)
+		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, span(m.Seconds), table.Commas(m.Positions), table.Commas(m.Lookups), mean)
 	}
-}
-
-// thousands writes a number in groups of three digits: 1,234,567.
-func thousands(n uint64) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // span writes seconds in two digits or more, and a unit.
@@ -209,11 +202,11 @@ func explain(all []firstMove) []string {
 	return []string{
 		fmt.Sprintf("Different moves lead to the same positions: without a table the %s that there are get examined %s times each, with one "+
 			"once; so with %s chains, where a look-up compares %s positions, the first move takes %s, %s with %s, where it compares %s, %s.",
-			thousands(many.Positions), about(float64(none.Positions)/float64(many.Positions)),
-			thousands(uint64(many.Chains)), compared(many), share(many.Seconds/none.Seconds),
-			and, thousands(uint64(few.Chains)), compared(few), share(few.Seconds/none.Seconds)),
+			table.Commas(many.Positions), about(float64(none.Positions)/float64(many.Positions)),
+			table.Commas(uint64(many.Chains)), compared(many), share(many.Seconds/none.Seconds),
+			and, table.Commas(uint64(few.Chains)), compared(few), share(few.Seconds/none.Seconds)),
 		fmt.Sprintf("In a later game it is one look-up, since the table holds the whole game by then; without a table all %s are examined again.",
-			thousands(none.Positions)),
+			table.Commas(none.Positions)),
 	}
 }
 
@@ -225,7 +218,7 @@ func about(x float64) string {
 	if x < 10 {
 		return fmt.Sprintf("%.2g", x)
 	}
-	return thousands(uint64(x + 0.5))
+	return table.Commas(uint64(x + 0.5))
 }
 
 // share says how long something takes, if the other takes 1.

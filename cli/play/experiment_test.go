@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/table"
 )
 
 // The experiment on a fixed board counts what the board has, and the sentences have the
@@ -100,7 +101,7 @@ func TestExplain(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1_002_003: "1,002,003"} {
-		if got := thousands(n); got != want {
+		if got := table.Commas(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}

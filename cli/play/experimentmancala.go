@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/player/cse150"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // byMancala is the name of the experiment.
@@ -322,7 +323,7 @@ func (p *mancalaPlan) techniquesTable(ctx context.Context, out io.Writer) (any, 
 		if name != "" {
 			label = "without " + name
 		}
-		fmt.Fprintf(out, "%-20s  %12s  %10s  %6.2f\n", label, thousands(a.Nodes), span(a.Seconds), float64(a.Nodes)/float64(max(list[0].Nodes, 1)))
+		fmt.Fprintf(out, "%-20s  %12s  %10s  %6.2f\n", label, table.Commas(a.Nodes), span(a.Seconds), float64(a.Nodes)/float64(max(list[0].Nodes, 1)))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

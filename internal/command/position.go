@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -148,15 +146,6 @@ func promptOf(c *cli.Context, what string) func() {
 		return func() {}
 	}
 	return func() { fmt.Fprintf(c.App.ErrWriter, "%s> ", what) }
-}
-
-// IsTerminal reports whether a stream is a terminal.
-func IsTerminal(stream any) bool {
-	if o, ok := stream.(*output); ok {
-		stream = o.to
-	}
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Heading begins a line about a position: it as text, and what one must know to read its

@@ -15,7 +15,15 @@ func Terminal(c *cli.Context) (in, out *os.File, ok bool) {
 		out, _ = o.to.(*os.File)
 	}
 	kind := os.Getenv("TERM")
-	ok = in != nil && out != nil && kind != "" && kind != "dumb" &&
-		term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
+	ok = in != nil && out != nil && kind != "" && kind != "dumb" && IsTerminal(in) && IsTerminal(out)
 	return in, out, ok
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	if o, ok := stream.(*output); ok {
+		stream = o.to
+	}
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -112,14 +112,14 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 // reach goes forward from the start, and compares the positions it comes to with
 // those of the table.
 func (v *statesVerifier) reach(ctx context.Context) error {
-	type marks struct{ reached, heard, new block.Set } // nil of a range that has heard nothing
+	type marks struct{ reached, heard, new block.Set } // each nil until there is something in it
 	all := make([]marks, len(v.ranges))
 	hear := func(rng uint64, set block.Set) {
 		v.locks[rng].Lock()
 		defer v.locks[rng].Unlock()
 		m := &all[rng]
 		if m.heard == nil {
-			*m = marks{make(block.Set, len(set)), make(block.Set, len(set)), make(block.Set, len(set))}
+			m.heard = make(block.Set, len(set))
 		}
 		m.heard.Union(set)
 	}
@@ -132,6 +132,12 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 			of := make(block.Set, block.Words(v.g.RangeSize()))
 			return func(rng uint64) error {
 				m := &all[rng]
+				if m.heard == nil {
+					return nil
+				}
+				if m.reached == nil {
+					m.reached, m.new = make(block.Set, len(m.heard)), make(block.Set, len(m.heard))
+				}
 				copy(m.new, m.heard)
 				m.new.Subtract(m.reached)
 				clear(m.heard)

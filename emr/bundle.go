@@ -1,29 +1,20 @@
 package emr
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-)
 
-// Objects is what this package wants of S3. Addresses are s3://bucket/key. Errors are
-// those of package io/fs: what is not there is fs.ErrNotExist.
-type Objects interface {
-	// Exists reports whether there is an object at an address.
-	Exists(ctx context.Context, uri string) (bool, error)
-	// Put makes an object, whole or not at all.
-	Put(ctx context.Context, uri string, content []byte) error
-	// Get reads an object, of a large one the last so many bytes.
-	Get(ctx context.Context, uri string, most int64) ([]byte, error)
-	// List are the addresses that begin with one, in their order.
-	List(ctx context.Context, prefix string) ([]string, error)
-}
+	"github.com/treereduce/treereduce/internal/store"
+)
 
 // A File is one of a Bundle.
 type File struct {
@@ -61,28 +52,29 @@ func NewBundle(files ...File) *Bundle {
 	return &Bundle{Files: slices.Clone(files), hash: hex.EncodeToString(h.Sum(nil))[:32]}
 }
 
-// URI is where a bundle lies below a place: s3://bucket/prefix/bin/HASH.
-func (b *Bundle) URI(base string) string { return strings.TrimSuffix(base, "/") + "/bin/" + b.hash }
+// Dir is where a bundle lies below a directory.
+func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
 
-// Put puts what of a bundle is not there yet below a place, and returns its URI. news is
-// called with the address of each file that is sent.
-func (b *Bundle) Put(ctx context.Context, o Objects, base string, news func(uri string, bytes int)) (uri string, err error) {
-	uri = b.URI(base)
+// Put puts what of a bundle is not there yet below a directory, and returns where it lies.
+// An object of S3 is there whole or not at all. news is called with each file before it is
+// sent.
+func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes int)) (dir string, err error) {
+	dir = b.Dir(base)
 	for _, f := range b.Files {
-		at := uri + "/" + f.Name
-		there, err := o.Exists(ctx, at)
-		if err != nil {
-			return "", err
-		}
-		if there {
+		name := path.Join(dir, f.Name)
+		_, err := fsys.Stat(name)
+		if err == nil {
 			continue
 		}
-		news(at, len(f.Content))
-		if err := o.Put(ctx, at, f.Content); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		news(name, len(f.Content))
+		if err := store.WriteFile(fsys, name, f.Content); err != nil {
 			return "", err
 		}
 	}
-	return uri, nil
+	return dir, nil
 }
 
 // limitScript is the bootstrap action of Spec.Limit. It is run on every node, and asks on
@@ -100,7 +92,7 @@ func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScrip
 // stopTime is how long a program may take to end in order when its time is up.
 const stopTime = 5 * time.Minute
 
-// Program is a step that fetches a bundle from S3 and runs one of its files with these
+// Program is a step that fetches a bundle from S3 (s3://bucket/dir) and runs one of its files with these
 // words. limit, unless it is 0, is how long it may run: then it is told to stop
 // (SIGTERM), and the step fails with exit code 124.
 //

@@ -198,3 +198,12 @@ func (s *Spec) CommandLine() string {
 	}
 	return words(line...)
 }
+
+// indented is a value as JSON that people read.
+func indented(v any) []byte {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return append(text, '\n')
+}

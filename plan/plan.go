@@ -15,6 +15,8 @@
 // sizes.go.
 package plan
 
+import "github.com/treereduce/treereduce/plan/count"
+
 // The runners of which a plan can be.
 const (
 	Inline = "inline"
@@ -50,30 +52,34 @@ type Cluster struct {
 
 // Where is where a game is to be solved.
 type Where struct {
-	Runner  string   `json:"runner"`
-	Machine Machine  `json:"machine"`           // which has the driver
-	Cluster *Cluster `json:"cluster,omitempty"` // of hadoop and emr
+	Runner string `json:"runner"`
+	// Machine is the one that has the driver, or each node of a cluster; of a Cluster Make
+	// fills it in.
+	Machine Machine  `json:"machine"`
+	Nodes   int      `json:"nodes"`             // of hadoop: machines that run tasks; of others 1
+	Cluster *Cluster `json:"cluster,omitempty"` // that is rented, of hadoop or emr; it says its own nodes
 	// Above is how many records a job must read to go to the cluster.
 	Above float64 `json:"cluster_above,omitempty"`
-	// Replication is how many copies of a file HDFS keeps; 0: as many as the cluster has by
-	// default (see replication).
+	// Replication is how many copies of a file HDFS keeps; 0: as many as EMR does by default
+	// on so many nodes, see replication.
 	Replication int `json:"replication,omitempty"`
-	// LeastMemory is what the process of the driver needs at least, as its runner knows.
-	LeastMemory float64 `json:"least_memory_bytes,omitempty"`
+	// LeastMemory is how many bytes the process of the driver takes at least until a tier is
+	// solved, as its runner knows; -1 is all. May be nil.
+	LeastMemory func(until int) float64 `json:"-"`
 }
 
 // A Plan is what solving a game comes to.
 type Plan struct {
-	Game    string `json:"game"`           // its Spec
-	Title   string `json:"title"`          // its title for people
-	Method  string `json:"method"`         // blocks, lists or states
-	Counted string `json:"counted"`        // how the positions were counted, in words
-	Note    string `json:"note,omitempty"` // what of that was not reached
-	Rates   string `json:"rates"`          // whose rates, in words
-	Where   Where  `json:"where"`
+	Game   string    `json:"game"`           // its Spec
+	Title  string    `json:"title"`          // its title for people
+	Method string    `json:"method"`         // blocks, lists or states
+	How    count.How `json:"counted"`        // what the positions rest on
+	Note   string    `json:"note,omitempty"` // what of that was not reached
+	Rates  string    `json:"rates"`          // whose rates, in words
+	Where  Where     `json:"where"`
 
 	Total   Tier   `json:"total"`
-	Tiers   []Tier `json:"tiers"`        // of a game with cycles one, of all positions
+	Tiers   []Tier `json:"tiers"`        // of a game with cycles the passes forward
 	Largest int    `json:"largest_tier"` // the number of the tier with most positions
 
 	Parts []Part `json:"wall_parts"` // of what the hours of the clock are made
@@ -91,7 +97,8 @@ type Tier struct {
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"` // a 95 % interval; both as Positions where that is exact
 	High      float64 `json:"high"`
-	Slots     float64 `json:"slots,omitempty"` // of its bitmaps; of a game with cycles hashes
+	Slots     float64 `json:"slots,omitempty"` // of its bitmaps; in sum, of a game with cycles, hashes
+	Moves     float64 `json:"moves,omitempty"` // of its positions
 
 	ShuffledRecords float64 `json:"shuffled_records"` // that maps hand to reducers, both ways
 	ShuffledBytes   float64 `json:"shuffled_bytes"`   // the same; 0 where nothing leaves the process

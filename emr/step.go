@@ -152,31 +152,35 @@ func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
 }
 
 // Wait waits until a step has ended; each is called with what every look found, and may
-// be nil. A step that does not complete is a *StepError; a cluster that ends before its
-// step is ErrEnded.
-func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState)) error {
+// be nil. A step that does not complete is a *StepError; if its cluster ended first, it is
+// ErrEnded too.
+func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, ClusterState)) error {
 	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		// The cluster first: a step may end between the two looks.
+		cluster, err := c.state(ctx)
+		if err != nil {
+			return false, err
+		}
 		step, err := c.stepState(ctx, id)
 		if err != nil {
 			return false, err
 		}
 		if each != nil {
-			each(step)
+			each(step, cluster)
 		}
-		if step.Over() {
-			if step.State != string(types.StepStateCompleted) {
-				return false, &StepError{Cluster: c.ID, Step: step}
-			}
+		if step.State == string(types.StepStateCompleted) {
 			return true, nil
 		}
 		// A step of a cluster that is gone may be told as running for ever.
-		cluster, err := c.state(ctx)
-		if err == nil && cluster.Over() && cluster.State != string(types.ClusterStateTerminating) {
-			if step, err = c.stepState(ctx, id); err == nil && !step.Over() {
-				return false, fmt.Errorf("%w before its step %s: %s", ErrEnded, id, cluster)
-			}
+		gone := cluster.Over() && cluster.State != string(types.ClusterStateTerminating)
+		if !step.Over() && !gone {
+			return false, nil
 		}
-		return false, err
+		failed := &StepError{Cluster: c.ID, Step: step}
+		if cluster.Over() && step.State != string(types.StepStateFailed) {
+			return false, fmt.Errorf("%w: %s; %w", ErrEnded, cluster, failed)
+		}
+		return false, failed
 	})
 }
 

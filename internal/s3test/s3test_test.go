@@ -16,7 +16,7 @@ func TestStart(t *testing.T) {
 	s := s3test.Start(t)
 	aws := func(input string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(s3test.Bin(t), "aws"), args...)
-		cmd.Env, cmd.Stdin = s.Env(), strings.NewReader(input)
+		cmd.Env, cmd.Stdin = append(s.Env(), "AWS_MAX_ATTEMPTS=1"), strings.NewReader(input)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -129,11 +129,13 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err != nil {
 		return stats, r.cause(ctx, id, err)
 	}
-	if err := r.fetch(ctx, job, out); err != nil {
+	parts, err := r.fetch(ctx, job, out)
+	if err != nil {
 		return stats, fmt.Errorf("step %s: %w", id, err)
 	}
 	stats.Application = id
-	return stats, count(job, g, &stats)
+	err = count(job, g, parts, &stats)
+	return stats, err
 }
 
 // cancel ends a step that nobody waits for any more.
@@ -367,58 +369,51 @@ func (r *Runner) known(sum, dir string) {
 }
 
 // fetch fetches what a step has written, if it is whole.
-func (r *Runner) fetch(ctx context.Context, job *runner.Job, out string) error {
+func (r *Runner) fetch(ctx context.Context, job *runner.Job, out string) (parts []part, err error) {
 	if _, err := r.FS.Stat(path.Join(out, store.Success)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("it has ended, but %s is not whole: there is no %s", r.FS.Name(out), store.Success)
+			return nil, fmt.Errorf("it has ended, but %s is not whole: there is no %s", r.FS.Name(out), store.Success)
 		}
-		return err
+		return nil, err
 	}
 	entries, err := r.FS.ReadDir(out)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var parts []part
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		if !strings.HasPrefix(e.Name(), store.PartPrefix) {
 			continue
 		}
 		p := part{name: e.Name()}
 		if p.text, err = store.ReadFile(r.FS, path.Join(out, e.Name())); err != nil {
-			return err
+			return nil, err
 		}
 		if err := store.WriteFile(job.FS, path.Join(job.Output, p.name), p.text); err != nil {
-			return err
+			return nil, err
 		}
 		parts = append(parts, p)
 	}
 	if len(parts) == 0 {
-		return fmt.Errorf("%s has no part", r.FS.Name(out))
+		return nil, fmt.Errorf("%s has no part", r.FS.Name(out))
 	}
 	r.known(content(parts), out)
-	return nil
+	return parts, nil
 }
 
-// count counts what a job has written.
-func count(job *runner.Job, g game.Tiered, stats *runner.Stats) error {
-	if job.Step == step.Final {
-		entries, err := job.FS.ReadDir(job.Output)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			text, err := readText(job.FS, path.Join(job.Output, e.Name()))
-			if err != nil {
-				return err
-			}
-			stats.Records += int64(bytes.Count(text, []byte{'\n'}))
-		}
+// count counts and checks what a job has written.
+func count(job *runner.Job, g game.Tiered, parts []part, stats *runner.Stats) error {
+	var names []string
+	for _, p := range parts {
+		names = append(names, path.Join(job.Output, p.name))
+		stats.Records += int64(bytes.Count(p.text, []byte{'\n'}))
+	}
+	if job.Step == step.Final { // which is of no tier
 		return nil
 	}
-	t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
+	t, err := jobdir.OpenTierFiles(job.FS, names, g, job.Tier)
 	if err != nil {
 		return err
 	}

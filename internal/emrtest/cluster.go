@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -61,12 +62,16 @@ func (c *cluster) active() bool {
 }
 
 func (c *cluster) out() clusterOut {
-	return clusterOut{
-		Id: c.id, Name: c.in.Name, ClusterArn: c.arn(), LogUri: c.in.LogUri, ReleaseLabel: c.in.ReleaseLabel,
+	out := clusterOut{
+		Id: c.id, Name: c.in.Name, ClusterArn: c.arn(), ReleaseLabel: c.in.ReleaseLabel,
 		Status:        status{State: c.state, StateChangeReason: c.reason, Timeline: c.timeline},
 		AutoTerminate: !c.in.Instances.KeepJobFlowAliveWhenNoSteps, TerminationProtected: c.protected,
 		MasterPublicDnsName: "localhost", StepConcurrencyLevel: 1, Tags: orNone(c.in.Tags), Applications: orNone(c.in.Applications),
 	}
+	if rest, ok := strings.CutPrefix(c.in.LogUri, scheme); ok {
+		out.LogUri = "s3n://" + rest // as the service tells it
+	}
+	return out
 }
 
 func orNone(list []json.RawMessage) []json.RawMessage {
@@ -131,7 +136,11 @@ func (c *cluster) live() {
 		defer s.hadoop.Unlock()
 		defer c.forget()
 	}
-	if err := os.MkdirAll(c.dir(), 0o777); err != nil {
+	err := os.MkdirAll(c.dir(), 0o777)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.dir(), path.Base(instanceFile)), []byte(`{"isMaster": true}`), 0o666)
+	}
+	if err != nil {
 		c.fail("INTERNAL_ERROR", err.Error())
 		return
 	}

@@ -28,6 +28,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -274,7 +275,8 @@ func (s *Server) call(op string, body []byte) (answer any, lost bool, err error)
 }
 
 // writeTools writes the programs of the master that stand in for those of a machine:
-// sudo, and shutdown, which leaves word where the cluster looks for it.
+// sudo; shutdown, which leaves word where the cluster looks for it; and a grep that finds
+// what a master of the service is told of itself, see instanceFile.
 func (s *Server) writeTools() error {
 	dir := s.toolsDir()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -283,6 +285,8 @@ func (s *Server) writeTools() error {
 	for name, text := range map[string]string{
 		"sudo":     "#!/bin/sh\nexec \"$@\"\n",
 		"shutdown": "#!/bin/sh\necho \"$@\" >\"$" + masterVariable + "/" + shutdownFile + "\"\n",
+		"grep": "#!/bin/sh\nfor a; do shift; [ \"$a\" != " + instanceFile + " ] || a=$" + masterVariable + "/" + path.Base(instanceFile) + "; set -- \"$@\" \"$a\"; done\n" +
+			"PATH=/usr/bin:/bin exec grep \"$@\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
 			return err
@@ -290,5 +294,8 @@ func (s *Server) writeTools() error {
 	}
 	return nil
 }
+
+// instanceFile is where an instance of the service finds what it is.
+const instanceFile = "/mnt/var/lib/info/instance.json"
 
 func (s *Server) toolsDir() string { return filepath.Join(s.config.Dir, "tools") }

@@ -164,10 +164,10 @@ func (s *step) do(said logs) error {
 }
 
 // endWait is how long a command may take to end that is told to.
-const endWait = 5 * time.Second
+const endWait = 30 * time.Second
 
-// command runs a command on the master, in a folder; with ctx it ends, and all that it
-// has started.
+// command runs a command on the master, in a folder, and what it starts. With ctx it is
+// told to end; with its cluster it just ends.
 func (c *cluster) command(ctx context.Context, dir, name string, args ...string) (stdout, stderr []byte, err error) {
 	env := c.environment()
 	program, err := lookPath(name, env)
@@ -178,10 +178,20 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 	cmd.Args[0] = name
 	cmd.Env, cmd.Dir = env, dir
 	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, endWait
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error {
+		if c.ctx.Err() != nil {
+			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	}
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		// One that was told to end may be at it when the cluster goes.
+		stop := context.AfterFunc(c.ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		err = cmd.Wait()
+		stop()
+	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}

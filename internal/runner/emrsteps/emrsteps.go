@@ -4,7 +4,7 @@
 //
 //	data_first12/part-00000                        on the driver's machine
 //	    DIR/in/CONTENT/part-00000, _SUCCESS        put there, unless it is there
-//	    DIR/bin/CONTENT/mapper, reducer
+//	    BIN/mapper, reducer
 //	command-runner.jar hadoop-streaming …          a step, and its end is waited for
 //	    DIR/out/data_first13-TRY/part-00000, _SUCCESS
 //	_attempt-data_first13-TRY/part-00000           fetched
@@ -65,17 +65,14 @@ type Runner struct {
 	FS  Objects
 	Dir string // the path in FS below which the objects of the run are
 
-	Programs *emr.Bundle // mapper and reducer, built for the cluster
-	Define   []string    // further properties of the jobs, k=v
+	// Bin is the path in FS of a directory with mapper and reducer, built for the cluster.
+	Bin    string
+	Define []string // further properties of the jobs, k=v
 
-	bin  string            // where the programs lie, once they do
 	dirs map[string]string // paths in FS of directories whose content is known, by that
 }
 
 var _ runner.Runner = (*Runner)(nil)
-
-// ProgramNames are the files that Runner.Programs has.
-var ProgramNames = []string{"mapper", "reducer"}
 
 const (
 	// MostSlots is how many slots the tiers of a game may have: of 5×4 they are 10
@@ -167,11 +164,6 @@ func (r *Runner) cause(ctx context.Context, id string, said error) error {
 // plan puts what a job reads into S3, and returns the words of its step, and where it
 // writes.
 func (r *Runner) plan(ctx context.Context, job *runner.Job, g game.Tiered) (words []string, out string, err error) {
-	if r.bin == "" {
-		if r.bin, err = r.Programs.Put(r.FS, r.Dir, func(string, int) {}); err != nil {
-			return nil, "", err
-		}
-	}
 	inputs, files, err := r.inputs(ctx, job, g)
 	if err != nil {
 		return nil, "", err
@@ -213,7 +205,7 @@ func (r *Runner) plan(ctx context.Context, job *runner.Job, g game.Tiered) (word
 	for _, d := range r.Define {
 		words = append(words, "-D", d)
 	}
-	words = append(words, "-files", r.FS.Name(path.Join(r.bin, "mapper"))+"#"+mapper+","+r.FS.Name(path.Join(r.bin, "reducer"))+"#"+reducer,
+	words = append(words, "-files", r.FS.Name(path.Join(r.Bin, "mapper"))+"#"+mapper+","+r.FS.Name(path.Join(r.Bin, "reducer"))+"#"+reducer,
 		"-mapper", mapper, "-reducer", reducer)
 	if len(keys) > 0 {
 		words = append(words, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
@@ -428,6 +420,6 @@ func count(job *runner.Job, g game.Tiered, parts []part, stats *runner.Stats) er
 
 // Clean removes what the run has in S3.
 func (r *Runner) Clean() error {
-	r.bin, r.dirs = "", nil
+	r.Bin, r.dirs = "", nil
 	return r.FS.RemoveAll(r.Dir)
 }

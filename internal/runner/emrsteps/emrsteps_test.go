@@ -186,8 +186,13 @@ func newRunner(t *testing.T, g game.Game) (*emrsteps.Runner, *cluster) {
 	t.Helper()
 	b := &bucket{root: t.TempDir()}
 	c := &cluster{t: t, b: b, g: g}
-	return &emrsteps.Runner{Cluster: c, FS: b, Dir: path.Join(b.root, "prefix", "steps"),
-		Programs: emr.NewBundle(emr.File{Name: "mapper", Content: []byte("m")}, emr.File{Name: "reducer", Content: []byte("r")})}, c
+	r := &emrsteps.Runner{Cluster: c, FS: b, Dir: path.Join(b.root, "prefix", "steps"), Bin: path.Join(b.root, "bin")}
+	for _, name := range []string{"mapper", "reducer"} {
+		if err := store.WriteFile(b, path.Join(r.Bin, name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, c
 }
 
 // solved solves a game into a directory.

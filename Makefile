@@ -29,7 +29,7 @@ WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command 
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
+.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
 
 all: build help
 
@@ -45,6 +45,11 @@ build: ## driver, play, mapper, reducer and every step under its own name, in bi
 	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
+	done
+
+build-emr: ## driver, mapper and reducer for Amazon EMR, in bin/linux-amd64 and bin/linux-arm64
+	@for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3

@@ -26,7 +26,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games)}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games), emrManage()}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}

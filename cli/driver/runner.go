@@ -59,6 +59,7 @@ const (
 	onInline = "inline"
 	onPipe   = "pipe"
 	onHadoop = "hadoop"
+	onEMR    = "emr"
 )
 
 // choiceOf is the choice of a name.
@@ -101,7 +102,7 @@ func choiceOf(name string) (*choice, error) {
 	case onHadoop:
 		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}, nil
 	}
-	return nil, command.Usagef("--runner %q: expected %s, %s or %s", name, onInline, onPipe, onHadoop)
+	return nil, command.Usagef("--runner %q: expected %s, %s, %s or %s", name, onInline, onPipe, onHadoop, onEMR)
 }
 
 // asAsked is for a runner to which the form of directories is all the same.

@@ -37,7 +37,7 @@ func solveCommand(games game.Kinds) *cli.Command {
 func solveFlags() []cli.Flag {
 	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster) or emr (a cluster of Amazon EMR)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -60,7 +60,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
-	}))
+	}), emrFlags())
 }
 
 // minMemory is the least that --memory may be for any game.
@@ -149,6 +149,9 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
+	}
+	if c.String("runner") == onEMR {
+		return solveOnEMR(c, kind, g, mode)
 	}
 	chosen, err := choiceOf(c.String("runner"))
 	if err != nil {

@@ -69,6 +69,10 @@ type Runner struct {
 	Bin    string
 	Define []string // further properties of the jobs, k=v
 
+	// Instead, if it is not nil, makes what the steps would have made: of a dry run, whose
+	// steps are shown and not done.
+	Instead runner.Runner
+
 	dirs map[string]string // paths in FS of directories whose content is known, by that
 }
 
@@ -125,6 +129,12 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	}
 	if err != nil {
 		return stats, r.cause(ctx, id, err)
+	}
+	if r.Instead != nil {
+		if stats, err = r.Instead.Run(ctx, job); err != nil {
+			return stats, err
+		}
+		return stats, r.made(job, out)
 	}
 	parts, err := r.fetch(ctx, job, out)
 	if err != nil {
@@ -393,6 +403,24 @@ func (r *Runner) fetch(ctx context.Context, job *runner.Job, out string) (parts 
 	}
 	r.known(content(parts), out)
 	return parts, nil
+}
+
+// made notes that a step would have written what is in the directory of its job.
+func (r *Runner) made(job *runner.Job, out string) error {
+	entries, err := job.FS.ReadDir(job.Output)
+	if err != nil {
+		return err
+	}
+	var parts []part
+	for _, e := range entries {
+		text, err := store.ReadFile(job.FS, path.Join(job.Output, e.Name()))
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part{e.Name(), text})
+	}
+	r.known(content(parts), out)
+	return nil
 }
 
 // count counts and checks what a job has written.

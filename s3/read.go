@@ -35,7 +35,7 @@ const (
 	// readTries is how often it is gone on with an answer that ends too early,
 	// readPause how long is waited before each, readWait how long each may take.
 	readTries = 5
-	readPause = 200 * time.Millisecond
+	readPause = 50 * time.Millisecond
 	readWait  = time.Minute
 )
 

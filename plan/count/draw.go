@@ -14,8 +14,8 @@ import (
 // matter who makes them. The chunks come in rounds: in the first each tier gets the same,
 // in the others a tier gets what it needs by the chunks so far.
 const (
-	chunkDraws  = 256 // draws of a chunk
-	firstChunks = 4   // chunks of a tier in the first round
+	chunkDraws  = 128 // draws of a chunk
+	firstChunks = 2   // chunks of a tier in the first round
 	growth      = 4   // a round has this part of the chunks before it
 )
 
@@ -221,19 +221,15 @@ func relative(of sums, n, mean float64) float64 {
 // counts makes the tiers and their sum of the draws.
 func (s *sampler) counts(f *front) *Counts {
 	all := &Counts{Tiers: f.tiers, How: Sampled}
-	sum := Tier{Tier: s.g.SampledTiers() + 1}
-	for _, t := range f.tiers {
-		sum.Positions += t.Positions
-		sum.Won += t.Won
-		sum.Moves += t.Moves
-	}
-	total := interval{sum.Positions, sum.Positions, sum.Positions}
+	gone := sum(f.tiers)
+	total := interval{gone.Positions, gone.Low, gone.High}
+	draws := int64(0)
 	moves := float64(s.g.MostMoves())
 	for i := range s.strata {
 		t := &s.strata[i]
 		boards := s.g.Boards(t.tier)
 		total = total.plus(t.both.of(t.draws, (1+moves)*boards))
-		sum.Draws += int64(t.draws)
+		draws += int64(t.draws)
 		if i == 0 {
 			continue
 		}
@@ -245,11 +241,9 @@ func (s *sampler) counts(f *front) *Counts {
 			Won: won.mean, Moves: t.moves.sum / t.draws, Draws: int64(t.draws),
 		}
 		all.Tiers = append(all.Tiers, of)
-		sum.Won += of.Won
-		sum.Moves += of.Moves
 	}
-	sum.Positions, sum.Low, sum.High = total.mean, max(0, total.low), total.high
-	all.Sum = sum
+	all.Sum = sum(all.Tiers)
+	all.Sum.Positions, all.Sum.Low, all.Sum.High, all.Sum.Draws = total.mean, total.low, total.high, draws
 	all.Note = s.note(all)
 	return all
 }

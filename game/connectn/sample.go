@@ -111,19 +111,19 @@ func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool)
 		moves++
 		square := uint64(1) << (bits.Len64(column) - 1) << r.shift(c)
 		if r.lines.in(own|square) != 0 {
-			won += 1 / float64(s.ways(p+drop(column, mover)<<r.shift(c), tier+1, own|square, mover))
+			won += 1 / float64(s.ways(p+drop(column, mover)<<r.shift(c), tier+1, c, own|square, mover))
 		}
 	}
 	return moves, won, true
 }
 
-// ways is how many boards without a line lead to a won position that can be reached; own
-// are the stones of the player who has won.
-func (s *sampler) ways(p game.Position, tier int, own uint64, player game.Player) int {
-	r, n := s.r, 0
+// ways is how many boards without a line that can be reached lead to a won position; one
+// is known, by a piece in column from. own are the stones of the player who has won.
+func (s *sampler) ways(p game.Position, tier, from int, own uint64, player game.Player) int {
+	r, n := s.r, 1
 	for c := range r.width {
 		before, square, ok := r.undo(p, c, player)
-		if ok && r.lines.in(own&^square) == 0 && s.undone.reaches(r, before, tier-1) {
+		if ok && c != from && r.lines.in(own&^square) == 0 && s.undone.reaches(r, before, tier-1) {
 			n++
 		}
 	}

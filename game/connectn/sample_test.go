@@ -138,34 +138,3 @@ func TestSampleLargest(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSample(b *testing.B) {
-	for _, bd := range [][4]int{{7, 6, 4, 20}, {7, 6, 4, 34}, {7, 6, 4, 38}, {7, 6, 4, 41}, {7, 6, 4, 42}, {8, 7, 4, 56}, {8, 4, 4, 32}, {7, 6, 3, 30}, {7, 6, 3, 38}, {2, 31, 4, 62}} {
-		r, err := New(bd[0], bd[1], bd[2])
-		if err != nil {
-			b.Fatal(err)
-		}
-		s := r.NewSampler().(*sampler)
-		b.Run("", func(b *testing.B) {
-			rnd := rand.New(rand.NewPCG(1, 2))
-			sum, sq, hits, won := 0.0, 0.0, 0, 0.0
-			wsq := 0.0
-			n := 0
-			steps := 0
-			for b.Loop() {
-				x := s.Sample(bd[3], rnd)
-				steps += len(s.undone.used)
-				sum += x.Open
-				sq += x.Open * x.Open
-				won += x.Won
-				wsq += x.Won * x.Won
-				n++
-				if x.Open > 0 {
-					hits++
-				}
-			}
-			m := sum / float64(n)
-			b.Logf("%v n %d hits %.4f open %.4g relvar %.3g won %.4g relvar %.3g boards %.3g stuck/draw %.1f", bd, n, float64(hits)/float64(n), m, sq/float64(n)/(m*m)-1, won/float64(n), wsq*float64(n)/(won*won)-1, r.Boards(bd[3]), float64(steps)/float64(n))
-		})
-	}
-}

@@ -35,6 +35,15 @@ func (s *stratum) merge(other *stratum) {
 	s.both.merge(other.both)
 }
 
+// mostWon is how much a draw can say of the next tier: by what is known of all boards, or
+// by the heaviest that was drawn.
+func (s *stratum) mostWon(boards, moves float64) float64 {
+	if s.open.sum > 0 {
+		boards = s.open.most
+	}
+	return moves * boards
+}
+
 // A chunk is some draws of a tier.
 type chunk struct {
 	stratum, number, draws int
@@ -228,13 +237,13 @@ func (s *sampler) counts(f *front) *Counts {
 	for i := range s.strata {
 		t := &s.strata[i]
 		boards := s.g.Boards(t.tier)
-		total = total.plus(t.both.of(t.draws, (1+moves)*boards))
+		total = total.plus(t.both.of(t.draws, boards+t.mostWon(boards, moves)))
 		draws += int64(t.draws)
 		if i == 0 {
 			continue
 		}
 		before := &s.strata[i-1]
-		won := before.won.of(before.draws, moves*s.g.Boards(before.tier))
+		won := before.won.of(before.draws, before.mostWon(s.g.Boards(before.tier), moves))
 		n := t.open.of(t.draws, boards).plus(won)
 		of := Tier{
 			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
@@ -251,18 +260,27 @@ func (s *sampler) counts(f *front) *Counts {
 // note says what the draws reached.
 func (s *sampler) note(all *Counts) string {
 	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %.2g %%", s.first, all.Sum.Draws, 100*all.Sum.Error())
-	var never []int
+	var never, hardly []int
 	worst := all.Tiers[0]
-	for _, t := range all.Tiers {
-		if t.Positions == 0 {
-			never = append(never, t.Tier)
-		} else if t.Error() > worst.Error() {
+	for i, t := range all.Tiers {
+		switch {
+		case i <= s.first:
+		case t.Positions == 0:
+			never = append(never, i)
+			continue
+		case s.strata[i-s.first].open.weight() < enough:
+			hardly = append(hardly, i)
+		}
+		if t.Error() > worst.Error() {
 			worst = t
 		}
 	}
 	text += fmt.Sprintf(", the worst tier, %d, within %.2g %%", worst.Tier, 100*worst.Error())
+	if hardly != nil {
+		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
+	}
 	if never != nil {
-		text += fmt.Sprintf("; no board of %s was hit: of their positions only the bound above is known", list(never))
+		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
 	}
 	return text
 }

@@ -223,10 +223,8 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, other than bin and logs", name, onEMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
-	for _, flag := range notOnEMR {
-		if c.IsSet(flag) {
-			return nil, command.Usagef("--%s is not for --runner %s", flag, onEMR)
-		}
+	if err := checkEMRFlags(c); err != nil {
+		return nil, err
 	}
 	if _, err := solveOptions(c); err != nil {
 		return nil, err
@@ -234,15 +232,26 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 	if _, err := memoryOf(c); err != nil {
 		return nil, err
 	}
+	r.spec, err = specOf(c, r.place)
+	return r, err
+}
+
+// checkEMRFlags wants no flag that says something of this machine, or of a cluster that is
+// made where one is named.
+func checkEMRFlags(c *cli.Context) error {
+	for _, flag := range notOnEMR {
+		if c.IsSet(flag) {
+			return command.Usagef("--%s is not for --runner %s", flag, onEMR)
+		}
+	}
 	if c.IsSet("cluster-id") {
 		for _, flag := range clusterFlags() {
 			if name := flag.Names()[0]; c.IsSet(name) && !slices.Contains(ofAnyCluster, name) {
-				return nil, command.Usagef("--%s is for a cluster that is made: --cluster-id names one that runs", name)
+				return command.Usagef("--%s is for a cluster that is made: --cluster-id names one that runs", name)
 			}
 		}
 	}
-	r.spec, err = specOf(c, r.place)
-	return r, err
+	return nil
 }
 
 // mayBegin asks what the place in S3 has, before anything is begun that costs money.
@@ -347,7 +356,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	programs, err := programsFor(r.c, arch)
+	programs, err := programsFor(r.c, arch, clusterPrograms...)
 	if err != nil {
 		return nil, "", err
 	}

@@ -136,7 +136,7 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 }
 
 // solveGame is driver solve.
-func solveGame(c *cli.Context, kind game.Kind) error {
+func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
@@ -151,7 +151,12 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if c.String("runner") == onEMR {
+	switch onSteps := c.Bool(perJob); {
+	case onSteps && c.String("runner") != onEMR:
+		return command.Usagef("--%s is for --runner %s", perJob, onEMR)
+	case onSteps && c.Bool("dry-run"):
+		return showSteps(c, g)
+	case c.String("runner") == onEMR && !onSteps:
 		return solveOnEMR(c, kind, g, mode)
 	}
 	chosen, err := choiceOf(c.String("runner"))
@@ -232,6 +237,10 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer data.Close()
+	if steps, ok := r.(*stepRunner); ok {
+		steps.end = p.end
+		defer func() { err = steps.close(err) }()
+	}
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {

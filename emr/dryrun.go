@@ -116,11 +116,13 @@ type (
 // asJSON is a value of the command line, which has no maps with keys that are no strings
 // and so on: it cannot fail.
 func asJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // people read it
+	if err := e.Encode(v); err != nil {
 		return err.Error()
 	}
-	return string(text)
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // lineSteps are steps in the form of the command line.

@@ -67,16 +67,17 @@ func (g Grant) Policies() []File {
 		Action: []string{"s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}}
 	own := bucket
 	own.Sid, own.Action = "OwnBucket", []string{"s3:CreateBucket", "s3:DeleteBucket"}
-	tagged := map[string]any{"StringLike": map[string]string{"elasticmapreduce:ResourceTag/" + TagOfRun: "s3://" + g.Bucket + "/*"}}
+	// The tag is the bucket, or a place in it.
+	tagged := func(which string) map[string]any {
+		return map[string]any{"StringLike": map[string][]string{"elasticmapreduce:" + which + "/" + TagOfRun: {"s3://" + g.Bucket, "s3://" + g.Bucket + "/*"}}}
+	}
 	return []File{
 		{"user.json", allow(
-			statement{Sid: "Make", Action: []string{"elasticmapreduce:RunJobFlow", "elasticmapreduce:ListClusters"}, Resource: "*"},
-			statement{Sid: "Tag", Action: []string{"elasticmapreduce:AddTags"}, Resource: "*",
-				Condition: map[string]any{"StringLike": map[string]string{"elasticmapreduce:RequestTag/" + TagOfRun: "s3://" + g.Bucket + "/*"}}},
-			statement{Sid: "FollowAndEnd", Resource: "*", Condition: tagged, Action: []string{
+			statement{Sid: "Make", Resource: "*", Action: []string{"elasticmapreduce:RunJobFlow", "elasticmapreduce:ListClusters", "elasticmapreduce:PutAutoTerminationPolicy"}},
+			statement{Sid: "Tag", Action: []string{"elasticmapreduce:AddTags"}, Resource: "*", Condition: tagged("RequestTag")},
+			statement{Sid: "FollowAndEnd", Resource: "*", Condition: tagged("ResourceTag"), Action: []string{
 				"elasticmapreduce:DescribeCluster", "elasticmapreduce:DescribeStep", "elasticmapreduce:ListSteps",
-				"elasticmapreduce:AddJobFlowSteps", "elasticmapreduce:CancelSteps", "elasticmapreduce:PutAutoTerminationPolicy",
-				"elasticmapreduce:TerminateJobFlows"}},
+				"elasticmapreduce:AddJobFlowSteps", "elasticmapreduce:CancelSteps", "elasticmapreduce:TerminateJobFlows"}},
 			passed("ServiceRole", g.Service, "elasticmapreduce"),
 			passed("NodesRole", g.Profile, "ec2"),
 			statement{Sid: "FirstTime", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: "*",

@@ -105,12 +105,12 @@ func (w Where) site(r *Rates) (*site, error) {
 	if c := w.Cluster; c != nil {
 		node, ok := InstanceNamed(c.Instance)
 		if !ok {
-			return nil, unknownInstance(c.Instance)
+			return nil, UnknownInstance(c.Instance)
 		}
 		master := node
 		if c.Master != "" {
 			if master, ok = InstanceNamed(c.Master); !ok {
-				return nil, unknownInstance(c.Master)
+				return nil, UnknownInstance(c.Master)
 			}
 		}
 		if c.Nodes < 1 || c.SpotNodes < 0 {
@@ -157,7 +157,8 @@ func (w Where) site(r *Rates) (*site, error) {
 	return s, nil
 }
 
-func unknownInstance(name string) error {
+// UnknownInstance is the error of a type that the table does not have.
+func UnknownInstance(name string) error {
 	var names []string
 	for _, i := range instances {
 		names = append(names, i.Name)

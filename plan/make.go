@@ -164,7 +164,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.kept, out: 2 * t.kept}
 		if i < last {
 			t.back.sent = open
-			t.back.bytes = setBytes(open, t.Slots) + open*valueBits/8 + cells*cellBytes
+			t.back.bytes = setBytes(open, t.Slots) + open*valueBits(open, t.Slots, last-i)/8 + cells*cellBytes
 			t.back.pairs = cells
 		}
 	}

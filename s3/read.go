@@ -24,7 +24,7 @@ import (
 
 const (
 	// wholeFile is how much is read when an object is opened: all of a small one.
-	wholeFile = 256 << 10
+	wholeFile = 128 << 10
 	// windowFirst is how much is read where somebody begins to read: a block or two.
 	// Whoever goes on gets twice as much each time, up to windowMost: to ask costs some
 	// 30 ms, in which 2 MB could come.
@@ -35,7 +35,7 @@ const (
 	// readTries is how often it is gone on with an answer that ends too early,
 	// readPause how long is waited before each, readWait how long each may take.
 	readTries = 5
-	readPause = 200 * time.Millisecond
+	readPause = 50 * time.Millisecond
 	readWait  = time.Minute
 )
 

@@ -111,7 +111,7 @@ func emrUp(c *cli.Context) error {
 		return err
 	}
 	estimate := new(emrEstimate)
-	estimate.perHour, estimate.why = clusterOf(spec).DollarsPerHour()
+	estimate.perHour, estimate.why = e.clusterOf(spec).DollarsPerHour()
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
 		return err
 	}
@@ -370,4 +370,3 @@ func emrPolicies(c *cli.Context) error {
 	}
 	return nil
 }
-

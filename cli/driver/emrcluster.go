@@ -39,29 +39,35 @@ type emrEstimate struct {
 }
 
 // clusterOf is a cluster as a plan wants it.
-func clusterOf(s *emr.Spec) plan.Cluster {
-	return plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, Master: s.Master, EBSGB: float64(s.EBSGB), EMR: true, CopyToS3: true}
+func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
+	return plan.Cluster{Price: e.c.Float64("price"), Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, Master: s.Master, EBSGB: float64(s.EBSGB), EMR: true, CopyToS3: true}
 }
 
 // estimate plans the run, and finds the limit of its cluster.
 func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	e := new(emrEstimate)
-	cluster := clusterOf(r.spec)
+	cluster := r.clusterOf(r.spec)
 	perHour, err := cluster.DollarsPerHour()
 	e.perHour, e.why = perHour, err
-	hours := 0.0
+	need := 0.0
 	if err == nil {
-		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime})
+		rates, _, err := ratesOf(r.c)
 		if err != nil {
 			return nil, err
 		}
-		e.plan, err = plan.Make(r.g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &cluster, Above: float64(r.c.Int64("cluster-above"))})
+		bar := newBar(r.c)
+		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: bar.doing})
+		bar.end()
 		if err != nil {
 			return nil, err
 		}
-		hours = e.plan.Total.WallHours
+		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above())})
+		if err != nil {
+			return nil, err
+		}
+		need = e.plan.Total.WallHours
 	}
-	e.limit, err = r.limitOf(max(usualLimit, hoursTime(3*hours)), e)
+	e.limit, err = r.limitOf(max(usualLimit, hoursTime(3*need)), e)
 	return e, err
 }
 
@@ -96,7 +102,7 @@ func (e *emrEstimate) stepLimit() time.Duration { return e.limit - reserve }
 
 // text is the estimate in words.
 func (e *emrEstimate) text(r *emrSolve) string {
-	cluster := clusterOf(r.spec)
+	cluster := r.clusterOf(r.spec)
 	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
 	if id := r.c.String("cluster-id"); id != "" {
 		on = "cluster " + id + ", taken for " + on
@@ -106,11 +112,14 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		text += fmt.Sprintf("about %s and $%.2f, at $%.2f an hour (%s)", duration(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour, plan.PricesOf)
+		text += fmt.Sprintf("about %s and $%.2f, at $%.2f an hour", hours(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour)
+		if !r.c.IsSet("price") {
+			text += " (" + plan.PricesOf + ")"
+		}
 		for _, p := range e.plan.Problems {
 			text += "; " + p.Text
 		}
-		if hours := e.plan.Total.WallHours; hoursTime(hours) > e.stepLimit() {
+		if hoursTime(e.plan.Total.WallHours) > e.stepLimit() {
 			text += fmt.Sprintf("; that is more than the limit of %s, after which --resume goes on", e.limit)
 		}
 	}
@@ -123,19 +132,11 @@ func (e *emrEstimate) text(r *emrSolve) string {
 
 // most says what ends at the latest, and at what price.
 func (e *emrEstimate) most(what string) string {
-	text := fmt.Sprintf("%s after %s at the latest", what, duration(e.limit.Hours()))
+	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
 	if e.perHour > 0 {
 		text += fmt.Sprintf(", at $%.2f", e.perHour*e.limit.Hours())
 	}
 	return text
-}
-
-// duration is a number of hours in words.
-func duration(hours float64) string {
-	if d := hoursTime(hours); d < time.Hour {
-		return fmt.Sprintf("%.0f minutes", max(1, d.Minutes()))
-	}
-	return fmt.Sprintf("%.1f hours", hours)
 }
 
 // limit has a cluster end itself.

@@ -20,7 +20,7 @@ import (
 const emrGroup = "Amazon EMR (--runner emr)"
 
 // defaultNodes is --nodes where it is not given.
-const defaultNodes = 3
+const defaultNodes = 2
 
 // emrFlags are the flags of solve that only --runner emr reads.
 func emrFlags() []cli.Flag {
@@ -50,8 +50,9 @@ func clusterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "instance", Usage: "the `TYPE` of the nodes that work", Value: emr.DefaultInstance},
 		&cli.StringFlag{Name: "master-instance", Usage: "the `TYPE` of the master, where the driver runs", DefaultText: "as --instance"},
 		&cli.IntFlag{Name: "nodes", Usage: "`N` nodes that work and hold the data, on demand", Value: defaultNodes},
-		&cli.IntFlag{Name: "spot", Usage: "`N` further nodes on spot, which hold no data and may be taken away"},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` further nodes on spot, which hold no data and may be taken away"},
 		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, besides what its type has"},
+		&cli.Float64Flag{Name: "price", Usage: "`DOLLARS` an hour for a node, Amazon EMR's part with it", DefaultText: "the list price"},
 		&cli.StringFlag{Name: "log-uri", Usage: "where logs go: `s3://…`", DefaultText: "logs/ below --bucket"},
 		&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
 		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
@@ -107,7 +108,7 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 		Master:  c.String("master-instance"),
 		Worker:  c.String("instance"),
 		Core:    c.Int("nodes"),
-		Spot:    c.Int("spot"),
+		Spot:    c.Int("spot-nodes"),
 		EBSGB:   c.Int("ebs-gb"),
 		LogURI:  c.String("log-uri"),
 		Service: c.String("service-role"),
@@ -132,7 +133,7 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 		}
 		s.Tags[key] = value
 	}
-	for _, name := range []string{"max-hours", "max-dollars"} {
+	for _, name := range []string{"max-hours", "max-dollars", "price"} {
 		if v := c.Float64(name); c.IsSet(name) && (!(v > 0) || math.IsInf(v, 1)) {
 			return nil, command.Usagef("--%s %v: expected more than 0", name, v)
 		}

@@ -176,7 +176,7 @@ var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "fina
 
 // ofAnyCluster are flags that say something of a cluster that runs, too: what it is made
 // of, for the estimate and the processor, how long the step may take, where its logs go.
-var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot", "ebs-gb", "max-hours", "max-dollars", "log-uri"}
+var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
 
 // solveOnEMR is solve with --runner emr: a driver like this one runs as one step on the
 // master of a cluster, with --runner hadoop, and copies to S3 what it commits.
@@ -320,6 +320,9 @@ func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) 
 		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
 	}
 	words = append(words, "--runner", onHadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes")
+	if !r.c.IsSet("cluster-above") {
+		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
+	}
 	for _, flag := range sent {
 		if !r.c.IsSet(flag) {
 			continue
@@ -336,6 +339,14 @@ func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) 
 	s := emr.Program(r.name(), programs, "driver", words, limit)
 	s.EndsCluster = endsCluster
 	return s
+}
+
+// above is --cluster-above: on several nodes what is worth more than one task goes to them.
+func (r *emrSolve) above() int64 {
+	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
+		return r.c.Int64("cluster-above")
+	}
+	return severalAbove
 }
 
 // begin starts the step, on a cluster that is made for it or on the one that is named.

@@ -99,7 +99,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 			return err
 		}
 	}
-	cluster := clusterOf(r.spec)
+	cluster := r.clusterOf(r.spec)
 	r.estimate = new(emrEstimate)
 	r.estimate.perHour, r.estimate.why = cluster.DollarsPerHour()
 	wall := clusterTime + time.Duration(jobsOf(g))*stepTime
@@ -109,7 +109,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 	if r.dry {
 		return nil
 	}
-	text := fmt.Sprintf("%s, a step for each of %d jobs: about %s", game.TitleOf(g), jobsOf(g), duration(wall.Hours()))
+	text := fmt.Sprintf("%s, a step for each of %d jobs: about %s", game.TitleOf(g), jobsOf(g), hours(wall.Hours()))
 	if r.estimate.perHour > 0 {
 		text += fmt.Sprintf(" and $%.2f", r.estimate.perHour*wall.Hours())
 	}

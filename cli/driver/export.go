@@ -31,7 +31,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 		Description: "Each line is a position: board, hash, outcome, and remoteness (moves to the end; a draw has none), in the\n" +
 			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
 			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -93,7 +93,7 @@ func export(c *cli.Context, games game.Kinds) error {
 			return command.ErrInterrupted
 		}
 		return err
-	})
+	}, inS3(c))
 }
 
 // A span is numbers from first to last.

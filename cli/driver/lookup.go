@@ -32,7 +32,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
 			"there are such; a tab within the input is \\t.",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
@@ -81,7 +81,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 			}
 			return write(out, a)
 		})
-	})
+	}, inS3(c))
 }
 
 // errUnreachable is the error of a position that is none of a table, and rightly so.

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/s3"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -161,6 +162,9 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	chosen, err := choiceOf(c.String("runner"))
 	if err != nil {
 		return err
+	}
+	if name := c.String("data"); s3.InS3(name) {
+		return command.Usagef("--data %s: a run cannot work in S3, where nothing can be renamed: --copy %s keeps a copy there of what it makes here", name, name)
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {

@@ -166,7 +166,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	var all *Counts
 	switch {
 	case f.whole:
-		all = &Counts{Tiers: f.tiers, How: Exact, Note: "every position was gone through"}
+		all = &Counts{Tiers: f.tiers, Sum: sum(f.tiers), How: Exact, Note: "every position was gone through"}
 	case isSampled:
 		all, err = c.draw(drawn, f)
 	default:
@@ -184,6 +184,20 @@ type counter struct {
 	ctx context.Context
 	g   game.Game
 	o   Options
+}
+
+// sum is what tiers have all together, its interval as if each were at its end.
+func sum(tiers []Tier) Tier {
+	sum := Tier{Tier: len(tiers)}
+	for _, t := range tiers {
+		sum.Positions += t.Positions
+		sum.Low += t.Low
+		sum.High += t.High
+		sum.Won += t.Won
+		sum.Moves += t.Moves
+		sum.Draws += t.Draws
+	}
+	return sum
 }
 
 // slots fills in slots and cells, and the sum's share of both.

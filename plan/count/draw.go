@@ -14,8 +14,8 @@ import (
 // matter who makes them. The chunks come in rounds: in the first each tier gets the same,
 // in the others a tier gets what it needs by the chunks so far.
 const (
-	chunkDraws  = 256 // draws of a chunk
-	firstChunks = 4   // chunks of a tier in the first round
+	chunkDraws  = 128 // draws of a chunk
+	firstChunks = 2   // chunks of a tier in the first round
 	growth      = 4   // a round has this part of the chunks before it
 )
 
@@ -33,6 +33,15 @@ func (s *stratum) merge(other *stratum) {
 	s.won.merge(other.won)
 	s.moves.merge(other.moves)
 	s.both.merge(other.both)
+}
+
+// mostWon is how much a draw can say of the next tier: by what is known of all boards, or
+// by the heaviest that was drawn.
+func (s *stratum) mostWon(boards, moves float64) float64 {
+	if s.open.sum > 0 {
+		boards = s.open.most
+	}
+	return moves * boards
 }
 
 // A chunk is some draws of a tier.
@@ -221,35 +230,29 @@ func relative(of sums, n, mean float64) float64 {
 // counts makes the tiers and their sum of the draws.
 func (s *sampler) counts(f *front) *Counts {
 	all := &Counts{Tiers: f.tiers, How: Sampled}
-	sum := Tier{Tier: s.g.SampledTiers() + 1}
-	for _, t := range f.tiers {
-		sum.Positions += t.Positions
-		sum.Won += t.Won
-		sum.Moves += t.Moves
-	}
-	total := interval{sum.Positions, sum.Positions, sum.Positions}
+	gone := sum(f.tiers)
+	total := interval{gone.Positions, gone.Low, gone.High}
+	draws := int64(0)
 	moves := float64(s.g.MostMoves())
 	for i := range s.strata {
 		t := &s.strata[i]
 		boards := s.g.Boards(t.tier)
-		total = total.plus(t.both.of(t.draws, (1+moves)*boards))
-		sum.Draws += int64(t.draws)
+		total = total.plus(t.both.of(t.draws, boards+t.mostWon(boards, moves)))
+		draws += int64(t.draws)
 		if i == 0 {
 			continue
 		}
 		before := &s.strata[i-1]
-		won := before.won.of(before.draws, moves*s.g.Boards(before.tier))
+		won := before.won.of(before.draws, before.mostWon(s.g.Boards(before.tier), moves))
 		n := t.open.of(t.draws, boards).plus(won)
 		of := Tier{
 			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
 			Won: won.mean, Moves: t.moves.sum / t.draws, Draws: int64(t.draws),
 		}
 		all.Tiers = append(all.Tiers, of)
-		sum.Won += of.Won
-		sum.Moves += of.Moves
 	}
-	sum.Positions, sum.Low, sum.High = total.mean, max(0, total.low), total.high
-	all.Sum = sum
+	all.Sum = sum(all.Tiers)
+	all.Sum.Positions, all.Sum.Low, all.Sum.High, all.Sum.Draws = total.mean, total.low, total.high, draws
 	all.Note = s.note(all)
 	return all
 }
@@ -257,18 +260,27 @@ func (s *sampler) counts(f *front) *Counts {
 // note says what the draws reached.
 func (s *sampler) note(all *Counts) string {
 	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %.2g %%", s.first, all.Sum.Draws, 100*all.Sum.Error())
-	var never []int
+	var never, hardly []int
 	worst := all.Tiers[0]
-	for _, t := range all.Tiers {
-		if t.Positions == 0 {
-			never = append(never, t.Tier)
-		} else if t.Error() > worst.Error() {
+	for i, t := range all.Tiers {
+		switch {
+		case i <= s.first:
+		case t.Positions == 0:
+			never = append(never, i)
+			continue
+		case s.strata[i-s.first].open.weight() < enough:
+			hardly = append(hardly, i)
+		}
+		if t.Error() > worst.Error() {
 			worst = t
 		}
 	}
 	text += fmt.Sprintf(", the worst tier, %d, within %.2g %%", worst.Tier, 100*worst.Error())
+	if hardly != nil {
+		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
+	}
 	if never != nil {
-		text += fmt.Sprintf("; no board of %s was hit: of their positions only the bound above is known", list(never))
+		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
 	}
 	return text
 }

@@ -12,8 +12,8 @@ const batch = 1 << 14
 
 // A front is how far the sets of positions went.
 type front struct {
-	tiers []Tier // those that were gone through, and the one after them
-	whole bool   // there are no more
+	tiers []Tier                   // those that were gone through, and the one after them
+	whole bool                     // there are no more
 	seen  [][]game.Position        // by tier, those known of tiers that come later
 	has   func(game.Position) bool // whether one belongs to tiers; nil of a game with tiers
 }

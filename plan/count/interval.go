@@ -5,6 +5,10 @@ import "math"
 // normal is how many standard errors an interval of 95 % reaches to either side.
 const normal = 1.959964
 
+// wider is by how much an interval of many draws is wider than the normal one: the variance
+// is an estimate too, and which tier is drawn next has been chosen by those before.
+const wider = 1.1
+
 // enough is how many draws of equal weight must have hit, and must have missed, for the
 // mean of all to be taken as normally distributed.
 const enough = 40
@@ -61,7 +65,7 @@ func (s sums) of(n, most float64) interval {
 		low, high := missed.gamma(most)
 		return interval{mean, max(0, most-high/n), min(most, most-low/n)}
 	}
-	reach := normal * math.Sqrt(s.variance(n)/n)
+	reach := wider * normal * math.Sqrt(s.variance(n)/n)
 	return interval{mean, max(0, mean-reach), min(most, mean+reach)}
 }
 

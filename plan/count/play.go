@@ -93,16 +93,8 @@ func (c *counter) play(f *front) (*Counts, error) {
 		}
 		all.Tiers = append(all.Tiers, t)
 	}
-	sum := Tier{Tier: len(all.Tiers), Draws: games}
-	for _, t := range all.Tiers {
-		sum.Positions += t.Positions
-		sum.Low += t.Low
-		sum.High += t.High
-		sum.Won += t.Won
-		sum.Moves += t.Moves
-	}
-	sum.High = min(sum.High, most)
-	all.Sum = sum
-	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, sum.High)
+	all.Sum = sum(all.Tiers)
+	all.Sum.High, all.Sum.Draws = min(all.Sum.High, most), games
+	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, all.Sum.High)
 	return all, nil
 }

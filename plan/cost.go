@@ -9,6 +9,9 @@ import (
 const (
 	// emrStart is how long a cluster of EMR takes until it runs its first step, in seconds.
 	emrStart = 8 * 60
+	// emrEBS is how many GB of EBS EMR gives to a machine without a disk of its own for each
+	// vCPU, if nothing is said.
+	emrEBS = 16
 	// ebsRate is what a gp3 volume moves, in bytes a second, as long as no more is paid for.
 	ebsRate = 125e6
 	// nvmeRate is what a disk of an instance's own writes, in bytes a second for each byte of
@@ -123,6 +126,11 @@ func (w Where) site(r *Rates) (*site, error) {
 		}
 		if c.Nodes < 1 || c.SpotNodes < 0 {
 			return nil, fmt.Errorf("%d nodes and %d spot nodes: expected 1 or more, and 0 or more", c.Nodes, c.SpotNodes)
+		}
+		if c.EMR && c.EBSGB == 0 && node.Disk == 0 {
+			filled := *c
+			filled.EBSGB = emrEBS * float64(node.VCPU)
+			c, s.Cluster = &filled, &filled
 		}
 		s.Machine = MachineOf(node, c.EBSGB, c.Price)
 		s.Nodes = c.Nodes

@@ -32,8 +32,6 @@ const (
 	diskUse = 0.9
 	// taskRecords is how many records are worth a task (runner/streaming).
 	taskRecords = 16 << 20
-	// uberMaps is how many maps an application master runs itself (runner/streaming).
-	uberMaps = 9
 	// pipeTimes is how much more CPU mapper, sort and reducer take for lines than one process
 	// for blocks: 2,034 ns a position for 80, of 5×5 connect 4.
 	pipeTimes = 25

@@ -85,6 +85,8 @@ func TestRecorded(t *testing.T) {
 		{"5x5", 5, 5, 4, noisy(), 5.61, 2.96, 0, 42654511, 22503886},
 		{"5x5", 5, 5, 4, plan.Builtin(), 69763700 * 45e-9, 0, 0, 42654511, 22503886},
 		{"5x5_connect3", 5, 5, 3, plan.Builtin(), 0, 0, 0, 3076333, 2443754},
+		{"6x5", 6, 5, 4, noisy(), 214.43, 112.00, 0, 1721979473, 876886105},
+		{"6x5", 6, 5, 4, plan.Builtin(), 2818972642 * 41e-9, 0, 0, 0, 0},
 		{"6x6", 6, 6, 4, plan.Builtin(), 3000, 26*60 + 44, 45.7e9, 45257e6, 0},
 	} {
 		g, counts := recorded(t, of.name, of.width, of.height, of.connect)

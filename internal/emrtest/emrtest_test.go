@@ -300,9 +300,9 @@ func TestFaults(t *testing.T) {
 func TestParseStreaming(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"-D a=b -files s3://b/m -mapper m -lazyOutput -input s3://b/i -output s3://b/o", "<nil>"},
-		{"-mapper m -D a=b", "Unrecognized option: -D"},
-		{"-mapper", "Missing argument for option: -mapper"},
-		{"m", "Found 1 unexpected arguments on the command line [m]"},
+		{"-mapper m -D a=b", "ERROR streaming.StreamJob: Unrecognized option: -D"},
+		{"-mapper", "ERROR streaming.StreamJob: Missing argument for option: -mapper"},
+		{"m", "ERROR streaming.StreamJob: Found 1 unexpected arguments on the command line [m]"},
 	} {
 		options, err := parseStreaming(strings.Fields(test.line))
 		if fmt.Sprint(err) != test.want {

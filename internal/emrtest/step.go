@@ -234,7 +234,7 @@ func lookPath(name string, env []string) (string, error) {
 		}
 		break
 	}
-	return "", fmt.Errorf("Cannot run program %q: error=2, No such file or directory", name)
+	return "", fmt.Errorf("java.io.IOException: Cannot run program %q: error=2, No such file or directory", name)
 }
 
 // bootstrap runs a bootstrap action on the master.

@@ -41,14 +41,14 @@ func parseStreaming(args []string) (options []option, err error) {
 		isGeneric := slices.Contains(generic, o.name)
 		switch {
 		case !strings.HasPrefix(o.name, "-"):
-			return nil, fmt.Errorf("Found 1 unexpected arguments on the command line [%s]", o.name)
+			return nil, fmt.Errorf("ERROR streaming.StreamJob: Found 1 unexpected arguments on the command line [%s]", o.name)
 		case isGeneric && common:
-			return nil, fmt.Errorf("Unrecognized option: %s", o.name)
+			return nil, fmt.Errorf("ERROR streaming.StreamJob: Unrecognized option: %s", o.name)
 		}
 		common = common || !isGeneric
 		if !slices.Contains(flags, o.name) {
 			if i++; i == len(args) {
-				return nil, fmt.Errorf("Missing argument for option: %s", o.name)
+				return nil, fmt.Errorf("ERROR streaming.StreamJob: Missing argument for option: %s", o.name)
 			}
 			o.value = args[i]
 		}

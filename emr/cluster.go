@@ -84,7 +84,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		})
 	}
 	begun := time.Now()
-	out, err := s.client.RunJobFlow(ctx, in, once)
+	out, err := s.client.RunJobFlow(ctx, in, s.once)
 	if err == nil {
 		return &Cluster{ID: aws.ToString(out.JobFlowId), s: s}, nil
 	}

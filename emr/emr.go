@@ -39,7 +39,7 @@ const (
 	// defaultPatience is how long looks may fail, one after another.
 	defaultPatience = 10 * time.Minute
 	// attempts is how often a call is tried that is throttled, or fails in passing. The
-	// time between two is doubled each time, up to 20 s.
+	// time between two is doubled each time, up to Options.Poll.
 	attempts = 8
 )
 
@@ -77,7 +77,7 @@ func New(cfg aws.Config, o Options) *Service {
 		o.News = func(string) {}
 	}
 	return &Service{o: o, client: emr.NewFromConfig(cfg, func(e *emr.Options) {
-		e.Retryer = retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts = attempts })
+		e.Retryer = retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts, r.MaxBackoff = attempts, o.Poll })
 		if o.DryRun != nil {
 			e.HTTPClient = nobody{}
 		}
@@ -87,9 +87,9 @@ func New(cfg aws.Config, o Options) *Service {
 // once is for a call that must not be done twice: it is tried again only if it was
 // throttled, which is before it was done. After any other fault it is asked whether it
 // was done.
-func once(e *emr.Options) {
+func (s *Service) once(e *emr.Options) {
 	e.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
-		r.MaxAttempts = attempts
+		r.MaxAttempts, r.MaxBackoff = attempts, s.o.Poll
 		r.Retryables = []retry.IsErrorRetryable{retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}}
 	})
 }

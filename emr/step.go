@@ -66,7 +66,7 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 			return err
 		})
 	}
-	out, err := c.s.client.AddJobFlowSteps(ctx, in, once)
+	out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
 	if err == nil {
 		return out.StepIds, nil
 	}

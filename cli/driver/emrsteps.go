@@ -172,7 +172,7 @@ func (r *stepRunner) begin(ctx context.Context) error {
 	}
 	last := ""
 	if err := r.cluster.Ready(ctx, func(s emr.ClusterState) {
-		if text := s.String(); text != last {
+		if text := s.String(); text != last && !r.dry {
 			last = text
 			r.tell(text)
 		}

@@ -531,7 +531,7 @@ func testAsleep(t *testing.T, s *site) {
 // testRequests holds what a dry run prints against botocore's model, and has moto take it.
 func testRequests(t *testing.T, s *site) {
 	before := len(s.emr.Calls())
-	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
+	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
 	d := s.start(t, line)
 	d.done(t)
 	moto := s3test.Start(t)

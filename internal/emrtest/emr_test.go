@@ -351,14 +351,13 @@ func testDriverStep(t *testing.T, s *site) {
 // Hadoop's client.
 func testStepPerJob(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
-	s.same(t, small, s.solveSteps(t, small, ""))
-	if n := s.completed(before); n != 2*9+2 {
-		t.Errorf("%d steps, want %d", n, 2*9+2)
+	s.same(t, tiny, s.solveSteps(t, tiny, "--reducers 2"))
+	if n := s.completed(before); n != 2*4+2 {
+		t.Errorf("%d steps, want %d", n, 2*4+2)
 	}
 	for _, b := range []board{square, course} {
 		s.same(t, b, s.solveSteps(t, b, quick))
 	}
-	s.same(t, small, s.solveSteps(t, small, "--reducers 3"+quick))
 	// Nothing but programs and logs is left of them.
 	if left := s.aws(t, "s3", "ls", "--recursive", bucket+"/"); strings.Contains(left, "/steps/in/") || strings.Contains(left, "part-") && strings.Contains(left, "test/steps/") {
 		t.Errorf("left is\n%s", left)
@@ -392,14 +391,14 @@ func testJobFails(t *testing.T, s *site) {
 func testClusterEnds(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, small, data, "--step-per-job"+quick)
+	d := s.startEMR(t, tiny, data, "--step-per-job"+quick)
 	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
 	s.emr.EndCluster(s.last().ID)
 	d.fails(t, "ended", "--resume")
 	s.noneAlive(t)
-	s.startEMR(t, small, data, "--step-per-job --resume"+quick).done(t)
-	s.same(t, small, data)
-	if n := s.completed(before + 1); n > 2*9+2-3 {
+	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.same(t, tiny, data)
+	if n := s.completed(before + 1); n > 2*4+2-3 {
 		t.Errorf("%d steps after the first were done: they were done again", n)
 	}
 }

@@ -115,17 +115,16 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 		return 0, err
 	}
 	from := path.Join(c.dir, name)
-	seal, names, err := store.OpenDir(c.to, from, game)
+	_, names, err := store.OpenDir(c.to, from, game)
+	last := store.Success
 	if errors.Is(err, store.ErrHalf) {
-		names = nil
-		if seal, err = store.ReadSealFile(c.to, path.Join(from, tiersSeal)); err == nil {
-			for _, f := range seal.Files {
+		last = tiersSeal
+		var tiers *store.Seal
+		if tiers, err = store.ReadSealFile(c.to, path.Join(from, tiersSeal)); err == nil {
+			for _, f := range tiers.Files {
 				names = append(names, f.Name)
 			}
 		}
-		names = append(names, tiersSeal)
-	} else {
-		names = append(names, store.Success)
 	}
 	if err != nil {
 		return 0, err
@@ -134,9 +133,9 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	if err := errors.Join(c.from.RemoveAll(attempt), c.from.MkdirAll(attempt)); err != nil {
 		return 0, err
 	}
-	for _, file := range names {
+	for _, file := range append(names, last) {
 		some, err := c.fetchFile(path.Join(name, file), path.Join(fetched+name, file))
-		if err != nil && !(errors.Is(err, fs.ErrNotExist) && names[len(names)-1] == tiersSeal) { // of tiers, those that are there
+		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == tiersSeal) { // of tiers, those that are there
 			return n, err
 		}
 		n += some

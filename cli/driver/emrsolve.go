@@ -169,7 +169,7 @@ type emrSolve struct {
 func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
 
 // notOnEMR are flags of solve that say something of this machine.
-var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
+var notOnEMR = []string{"copy", "program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
 
 // sent are the flags of solve that the driver on the cluster is given as they are.
 var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "memory", "cluster-above", "D", "queue"}

@@ -9,6 +9,9 @@ import (
 const (
 	// emrStart is how long a cluster of EMR takes until it runs its first step, in seconds.
 	emrStart = 8 * 60
+	// emrEBS is how many GB of EBS EMR gives to a machine without a disk of its own for each
+	// vCPU, if nothing is said.
+	emrEBS = 16
 	// ebsRate is what a gp3 volume moves, in bytes a second, as long as no more is paid for.
 	ebsRate = 125e6
 	// nvmeRate is what a disk of an instance's own writes, in bytes a second for each byte of
@@ -29,13 +32,11 @@ const (
 	diskUse = 0.9
 	// taskRecords is how many records are worth a task (runner/streaming).
 	taskRecords = 16 << 20
-	// uberMaps is how many maps an application master runs itself (runner/streaming).
-	uberMaps = 9
 	// pipeTimes is how much more CPU mapper, sort and reducer take for lines than one process
 	// for blocks: 2,034 ns a position for 80, of 5×5 connect 4.
 	pipeTimes = 25
 	// tierSyncs is for how many syncs the two jobs of a tier wait.
-	tierSyncs = 4
+	tierSyncs = 2
 	// cached is how much of a machine's memory keeps what was just written.
 	cached = 0.5
 )
@@ -66,7 +67,15 @@ func replication(nodes int) int {
 	return 3
 }
 
-// Priced is what an hour of an instance costs, with so many GB of EBS: on demand, or spot, and
+// copies is how many copies of a file so many nodes keep.
+func (w Where) copies(nodes float64) float64 {
+	if w.Replication > 0 {
+		return float64(w.Replication)
+	}
+	return float64(replication(int(min(nodes, 100))))
+}
+
+// priced is what an hour of an instance costs, with so many GB of EBS: on demand, or spot, and
 // with EMR's surcharge or without; price instead of the list's, if it is not 0.
 func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 	hourly := i.Price
@@ -116,6 +125,11 @@ func (w Where) site(r *Rates) (*site, error) {
 		if c.Nodes < 1 || c.SpotNodes < 0 {
 			return nil, fmt.Errorf("%d nodes and %d spot nodes: expected 1 or more, and 0 or more", c.Nodes, c.SpotNodes)
 		}
+		if c.EMR && c.EBSGB == 0 && node.Disk == 0 {
+			filled := *c
+			filled.EBSGB = emrEBS * float64(node.VCPU)
+			c, s.Cluster = &filled, &filled
+		}
 		s.Machine = MachineOf(node, c.EBSGB, c.Price)
 		s.Nodes = c.Nodes
 		s.nodes = c.Nodes + c.SpotNodes
@@ -139,11 +153,7 @@ func (w Where) site(r *Rates) (*site, error) {
 	}
 	s.replication = 1
 	if s.onCluster() {
-		s.replication = float64(s.Replication)
-		if s.Replication == 0 {
-			s.replication = float64(replication(max(1, s.Where.Nodes)))
-		}
-		s.Replication = int(s.replication)
+		s.replication = s.copies(float64(max(1, s.Where.Nodes)))
 	}
 	s.parallel = float64(s.nodes * s.Machine.Cores)
 	if s.onCluster() && s.nodes > 1 {
@@ -317,7 +327,10 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 	if peak := w.peak(); s.room > 0 && peak > s.room {
 		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))
 		if s.onCluster() {
-			nodes := math.Ceil(peak * s.replication / (s.Machine.DiskBytes * diskUse))
+			nodes := float64(max(1, s.Where.Nodes))
+			for peak*s.copies(nodes) > s.Machine.DiskBytes*diskUse*nodes {
+				nodes = max(nodes+1, math.Floor(peak*s.copies(nodes)/(s.Machine.DiskBytes*diskUse)))
+			}
 			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have room for %s: %.0f nodes have it, or disks of %s a node",
 				Bytes(peak), s.replication, max(1, s.Where.Nodes), Bytes(s.room), nodes, Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
 		} else {

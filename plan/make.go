@@ -172,8 +172,9 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		w.tiers[i].back.reads = w.tiers[i+1].Positions
 		w.tiers[i].back.in += w.tiers[i+1].kept
 	}
-	// While tier i is solved there are data_first of all up to the next one; the values of
-	// those two, and of one more that is just being let go; and the table from the next on.
+	// When tier i has just been solved there are data_first of all up to it, its values and
+	// those of the next one, and the table from the next on: a tier is put into it, and what
+	// that lets go has gone, long before the job beside that has ended.
 	at := func(of func(*tier) float64, i int) float64 {
 		if i >= len(w.tiers) {
 			return 0
@@ -185,8 +186,8 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	w.peaks = make([]float64, len(w.tiers))
 	for i := last; i >= 0; i-- {
 		table += at(kept, i+1)
-		sum := table + at(kept, i) + at(kept, i+1) + at(kept, i+2)
-		for j := range min(last, i+2) {
+		sum := table + at(kept, i) + at(kept, i+1)
+		for j := range min(last, i+1) {
 			sum += w.tiers[j].work
 		}
 		w.peaks[i] = sum

@@ -3,8 +3,9 @@ package plan
 import "math"
 
 // How many bytes records take, which no machine changes. They are fitted to the files of the
-// tiers of 5×4, 5×5 and 6×6 connect 4 and 5×5 connect 3, of whose slots 63, 41, 11.5 and 2.4 %
-// are positions: their tables come out within 5 % (TestRecorded, TestSizes).
+// tiers of 5×4, 5×5, 6×5 and 6×6 connect 4, of whose slots 63, 41, 28 and 11.5 % are
+// positions: their tables come out within 5 %; that of 5×5 connect 3, of whose slots 2.4 %
+// are, by a fifth too large (TestRecorded).
 const (
 	// looseSlots is how many of the eight neighbours in a byte of a bitmap are as good as
 	// independent, as positions lie close together: so a byte is empty with (1−d)^looseSlots,

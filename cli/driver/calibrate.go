@@ -108,8 +108,8 @@ func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.R
 // clusterRuns are the solves that a cluster is measured by: two of a small board whose largest
 // tiers are its jobs, in application masters and in containers, and one of a larger board.
 var clusterRuns = [...]struct{ what, flags string }{
-	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 25000"},
-	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 25000 -D mapreduce.job.ubertask.enable=false"},
+	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 30000"},
+	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 30000 -D mapreduce.job.ubertask.enable=false"},
 	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000"},
 }
 

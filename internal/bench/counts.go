@@ -33,9 +33,9 @@ var counted = []struct {
 	{"mancala pits=6 stones=4", 0},
 }
 
-// RunCounts counts the positions of games, each for so long, on all cores, and tells how
-// far off that is.
-func RunCounts(ctx context.Context, out io.Writer, each time.Duration) error {
+// RunCounts counts the positions of games, each with so many draws, and tells how far off
+// that is.
+func RunCounts(ctx context.Context, out io.Writer, draws int64) error {
 	fmt.Fprint(out, "| game | how | positions | interval of the sum, ± | off | worst tier, ± | no board hit | boards drawn | CPU s |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, c := range counted {
 		g, err := all.Kinds().Parse(c.spec)
@@ -43,7 +43,7 @@ func RunCounts(ctx context.Context, out io.Writer, each time.Duration) error {
 			return err
 		}
 		before := cpu()
-		found, err := count.Of(ctx, g, count.Options{Time: each, Seed: 1})
+		found, err := count.Of(ctx, g, count.Options{Draws: draws, Seed: 1})
 		if err != nil {
 			return err
 		}

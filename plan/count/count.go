@@ -97,14 +97,15 @@ type Counts struct {
 
 // Options are what a count may take. None need be set.
 type Options struct {
-	// Time is how long boards are drawn, or games played; 0: two minutes. The longest
-	// that the sets take is not in it.
+	// Time is how long boards are drawn, or games played, after as many positions have
+	// been gone through as may be; 0: two minutes.
 	Time time.Duration
 	// Draws, if it is not 0, is how many boards are drawn in sum, or games played,
 	// instead of a time: the result then is the same on any machine.
 	Draws int64
 	// Exact is how many positions are gone through before it is drawn; 0: 4 million of
-	// a game that can be drawn, 50 million of others. A position takes about 50 bytes.
+	// a game that can be drawn, 50 million of others. At most half as many are held at
+	// once, at some 20 bytes each.
 	Exact int64
 	// Seed chooses the draws.
 	Seed uint64

@@ -69,7 +69,7 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		}
 		held -= int64(len(set))
 		f.seen[tier] = nil
-		if held > 4*c.o.Exact {
+		if held > c.o.Exact/2 {
 			break
 		}
 	}
@@ -155,11 +155,12 @@ func (v *visited) has(p game.Position) bool {
 // passes goes through a game without tiers: each pass finds the positions to which the
 // moves of those before it lead, and no fewer moves.
 func (c *counter) passes() (*front, error) {
-	v := visited{}
-	if n := keys(c.g); n <= 64*float64(c.o.Exact) {
+	v, most := visited{}, c.o.Exact
+	if n := keys(c.g); n <= 64*float64(most) {
 		v.bits = make([]uint64, uint64(n)/64+1)
 	} else {
 		v.some = make(map[game.Position]struct{})
+		most /= 4 // a position takes more room there
 	}
 	set, done := []game.Position{c.g.Start()}, int64(0)
 	v.add(c.g.Start())
@@ -168,10 +169,10 @@ func (c *counter) passes() (*front, error) {
 		f.tiers = append(f.tiers, exactly(len(f.tiers), len(set)))
 		done += int64(len(set))
 		t := &f.tiers[len(f.tiers)-1]
-		if done > c.o.Exact {
+		if done > most {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
-		c.o.Progress("going through all positions", float64(done)/float64(c.o.Exact))
+		c.o.Progress("going through all positions", float64(done)/float64(most))
 		var after []game.Position
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {

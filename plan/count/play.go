@@ -11,6 +11,13 @@ import (
 // playCheck is how many games are played between two looks at the clock.
 const playCheck = 64
 
+// playRoom is which part of the positions that may be gone through may be seen in games: one
+// takes so much more room.
+const playRoom = 4
+
+// leastSeen is how many may be seen in any case.
+const leastSeen = 1 << 20
+
 // mostMoves is after how many moves a game that goes on is left.
 const mostMoves = 1 << 12
 
@@ -37,7 +44,9 @@ func (c *counter) play(f *front) (*Counts, error) {
 		if seen[tier] == nil {
 			seen[tier] = make(map[game.Position]struct{})
 		}
+		n := len(seen[tier])
 		seen[tier][p] = struct{}{}
+		found += int64(len(seen[tier]) - n)
 	}
 	for tier := first; tier < len(f.seen); tier++ {
 		for _, p := range f.seen[tier] {
@@ -45,7 +54,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 		}
 		f.seen[tier] = nil
 	}
-	begun, games := time.Now(), int64(0)
+	begun, games, most := time.Now(), int64(0), max(leastSeen, c.o.Exact/playRoom)
 	r := rand.New(rand.NewPCG(c.o.Seed, 0))
 	var moves []game.Move
 	for {
@@ -57,6 +66,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 			if c.o.Draws > 0 {
 				share = float64(games) / float64(c.o.Draws)
 			}
+			share = max(share, float64(found)/float64(most))
 			if share >= 1 {
 				break
 			}
@@ -79,22 +89,21 @@ func (c *counter) play(f *front) (*Counts, error) {
 		}
 	}
 	all := &Counts{Tiers: f.tiers, How: AtLeast}
-	most := keys(c.g)
+	bound := keys(c.g)
 	if v, ok := c.g.(game.Vast); ok {
-		most = v.Vast()
+		bound = v.Vast()
 	}
 	bounded, isBounded := c.g.(game.Bounded)
 	for tier := first; tier < len(seen); tier++ {
 		n := float64(len(seen[tier]))
-		found += int64(n)
-		t := Tier{Tier: tier, Positions: n, Low: n, High: most}
+		t := Tier{Tier: tier, Positions: n, Low: n, High: bound}
 		if isBounded {
-			t.High = min(most, bounded.Boards(tier))
+			t.High = min(bound, bounded.Boards(tier))
 		}
 		all.Tiers = append(all.Tiers, t)
 	}
 	all.Sum = sum(all.Tiers)
-	all.Sum.High, all.Sum.Draws = min(all.Sum.High, most), games
+	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
 	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, all.Sum.High)
 	return all, nil
 }

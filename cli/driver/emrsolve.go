@@ -193,11 +193,11 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 	if err := r.openBucket(ctx); err != nil {
 		return err
 	}
-	if err := r.mayBegin(mode); err != nil {
-		return err
-	}
 	cluster, step, err := r.atWork(ctx, mode)
 	if err != nil {
+		return err
+	}
+	if err := r.mayBegin(mode, step != ""); err != nil {
 		return err
 	}
 	if step == "" {
@@ -225,6 +225,9 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 	r.data = path.Join(r.place.prefix, name)
 	if err := checkEMRFlags(c); err != nil {
 		return nil, err
+	}
+	if c.IsSet("copy") {
+		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", onEMR)
 	}
 	if _, err := solveOptions(c); err != nil {
 		return nil, err
@@ -254,15 +257,16 @@ func checkEMRFlags(c *cli.Context) error {
 	return nil
 }
 
-// mayBegin asks what the place in S3 has, before anything is begun that costs money.
-func (r *emrSolve) mayBegin(mode store.Mode) error {
+// mayBegin asks what the place in S3 has, before anything is begun that costs money, or a
+// step is followed that is at work there.
+func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 	if r.dry || mode == store.Overwrite {
 		return nil
 	}
 	m, err := store.ReadManifest(r.fs, r.data)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume:
-		return fmt.Errorf("%s: there is no run to resume", r.uri())
+	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume && !atWork:
+		return fmt.Errorf("%s: there is no run to resume: without --resume it begins", r.uri())
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
@@ -476,6 +480,9 @@ func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error
 // wrote into its journal, or else what the logs say.
 func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
 	goOn := "driver solve … --resume goes on"
+	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
+		goOn = "nothing was copied to " + r.uri() + " yet"
+	}
 	j, readErr := solve.ReadJournal(r.fs, r.data)
 	told := readErr == nil && !failed.Step.Started.IsZero() && j.Begun.After(failed.Step.Started.Add(-time.Minute)) // clocks differ
 	switch {
@@ -484,7 +491,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	case told && j.State == solve.Stopped:
 		return fmt.Errorf("the driver on the cluster was stopped, by its limit or by cancelling: %w; %s", err, goOn)
 	case errors.Is(err, emr.ErrEnded):
-		return fmt.Errorf("%w; what was copied to %s is whole: %s", err, r.uri(), goOn)
+		return fmt.Errorf("%w; %s", err, goOn)
 	}
 	_, dir, splitErr := s3.Split(r.spec.LogURI)
 	if splitErr != nil {

@@ -1,0 +1,353 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/emrtest"
+	"github.com/treereduce/treereduce/internal/s3test"
+)
+
+// A cloud is an Amazon EMR and an S3 of this process, and who calls them. A step's driver
+// is run here with --runner inline: what a cluster does with it, internal/emrtest shows.
+type cloud struct {
+	emr *emrtest.Server
+	s3  *s3test.Fake
+	dir string   // of whoever calls
+	env []string // the same's
+
+	mu   sync.Mutex
+	runs []string // the scripts of steps that began
+	hold chan struct{}
+	told chan struct{} // closed when a step that was held back is told to stop
+	fail error
+}
+
+// newCloud starts both.
+func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
+	programs, master := filepath.Join(c.dir, "programs"), t.TempDir()
+	if err := os.Mkdir(programs, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte("#!/bin/bash\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"mapper", "reducer"} {
+		write(filepath.Join(programs, name), "")
+	}
+	write(filepath.Join(programs, "driver"), `words=()
+while (($#)); do
+	case $1 in
+	--runner) words+=(--runner inline); shift ;;
+	--data) words+=(--data "`+master+`/$2"); mkdir -p "`+master+`/${2%/*}"; shift ;;
+	*) words+=("$1") ;;
+	esac
+	shift
+done
+exec `+bin+`/driver "${words[@]}"`)
+	tools := t.TempDir()
+	write(filepath.Join(tools, "aws"), "exec cp "+programs+`/* "$6"`)
+	env := append(os.Environ(), c.s3.Env()...)
+	env = append(env, "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	run := func(ctx context.Context, args []string) error {
+		c.mu.Lock()
+		c.runs = append(c.runs, strings.Join(args, " "))
+		hold, told, fail := c.hold, c.told, c.fail
+		c.mu.Unlock()
+		if hold != nil {
+			select {
+			case <-hold:
+			case <-ctx.Done():
+				close(told)
+				return ctx.Err()
+			}
+		}
+		if fail != nil {
+			return fail
+		}
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return errors.New(strings.TrimSpace(string(out)))
+		}
+		return nil
+	}
+	var err error
+	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Env: c.s3.Env(), Dir: t.TempDir(), Second: 20 * time.Millisecond, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.emr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.env = append(c.s3.Env(), "AWS_ENDPOINT_URL_EMR="+c.emr.URL, "XDG_CONFIG_HOME="+filepath.Join(c.dir, "config"), "HOME="+c.dir)
+	return c
+}
+
+// driver is a command line of driver.
+func (c *cloud) driver(words string) *exec.Cmd {
+	cmd := command(c.dir, "driver "+words)
+	cmd.Env = append(os.Environ(), c.env...)
+	return cmd
+}
+
+// solve is driver solve of a small board.
+const onCloud = "solve connectn --width 3 --height 3 --connect 3 --runner emr --bucket s3://bucket/games --binaries programs --poll 30ms --instance m5.xlarge"
+
+// holding has steps wait until they are let go.
+func (c *cloud) holding() (letGo func()) {
+	hold := make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold, c.told = hold, make(chan struct{})
+	return sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.hold = nil
+		close(hold)
+	})
+}
+
+// begun waits until so many steps have begun.
+func (c *cloud) begun(t *testing.T, n int) {
+	t.Helper()
+	wait(t, "a step to begin", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.runs) >= n
+	})
+}
+
+// wait waits for something that another does.
+func wait(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 3000 {
+		if done() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("waiting for %s", what)
+}
+
+// ended waits until no cluster costs anything, and returns how many there were.
+func (c *cloud) ended(t *testing.T) int {
+	t.Helper()
+	wait(t, "all clusters to end", func() bool {
+		return !slices.ContainsFunc(c.emr.Clusters(), func(s emrtest.State) bool { return !s.Ended() })
+	})
+	return len(c.emr.Clusters())
+}
+
+// written are the clusters that are written down.
+func (c *cloud) written(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(c.dir, "config", "treereduce", "emr", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A game is solved on a cluster that is made for it and gone afterwards, and its table is
+// read where it lies.
+func TestEMRSolve(t *testing.T) {
+	c := newCloud(t)
+	status, out, errs := ran(c.driver(onCloud))
+	if status != 1 || !strings.Contains(errs, "--yes begins") || !strings.Contains(errs, "the cluster ends itself after") || len(c.emr.Clusters()) != 0 {
+		t.Fatalf("without a yes: exit %d, %s%s", status, out, errs)
+	}
+	status, out, errs = ran(c.driver(onCloud + " --yes"))
+	want := "Connect 3 on 3×3: tie in 9 moves\n694 positions\ntable: s3://bucket/games/all_data/table\nfinal: s3://bucket/games/all_data/final\n"
+	if status != 0 || out != want {
+		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
+	}
+	if !regexp.MustCompile(`driver: cluster (j-\w+) is being made; driver emr down --cluster-id j-\w+ ends it\n`).MatchString(errs) {
+		t.Error(errs)
+	}
+	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
+		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+	if status, out, errs := ran(c.driver("lookup --data s3://bucket/games/all_data --start --line")); status != 0 || !strings.Contains(out, "tie in 9") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	status, _, errs = ran(c.driver(onCloud + " --yes"))
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data has a run: --resume goes on with it, --overwrite begins anew") || len(c.emr.Clusters()) != 1 {
+		t.Errorf("again: exit %d, %s", status, errs)
+	}
+	status, _, errs = ran(c.driver(strings.Replace(onCloud, "--width 3", "--width 4", 1) + " --yes --resume"))
+	if status != 1 || !strings.Contains(errs, "is of connectn width=3 height=3 connect=3, not of connectn width=4") || len(c.emr.Clusters()) != 1 {
+		t.Errorf("another game: exit %d, %s", status, errs)
+	}
+	status, _, errs = ran(c.driver(onCloud + " --yes --resume --data other"))
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: there is no run to resume") || len(c.emr.Clusters()) != 1 {
+		t.Errorf("nothing to resume: exit %d, %s", status, errs)
+	}
+	// All goes, but not while a cluster may write.
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
+		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
+	}
+}
+
+// Why a step failed is told: from its logs, which come late, or from its journal.
+func TestEMRFails(t *testing.T) {
+	c := newCloud(t)
+	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
+	status, _, errs := ran(c.driver(onCloud + " --yes"))
+	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, "\ndriver: the step: driver: no streaming jar; step s-") {
+		t.Errorf("exit %d, %s", status, errs)
+	}
+	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
+		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+}
+
+// A Ctrl-C leaves the step alone where nobody can be asked; --resume follows it, a second
+// driver is refused, driver emr down ends it.
+func TestEMRLeave(t *testing.T) {
+	c := newCloud(t)
+	letGo := c.holding()
+	cmd := c.driver(onCloud + " --yes")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.begun(t, 1)
+	cmd.Process.Signal(syscall.SIGINT)
+	cmd.Wait()
+	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step goes on: driver solve … --resume follows it, driver status --data s3://bucket/games/all_data shows it, driver emr down --cluster-id j-") {
+		t.Fatalf("exit %d, %s", status, errs.String())
+	}
+	if len(c.written(t)) != 1 {
+		t.Errorf("written down: %v", c.written(t))
+	}
+	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
+	status, out, text := ran(c.driver("emr status"))
+	if status != 0 || !strings.Contains(out, id+"  RUNNING") {
+		t.Errorf("exit %d, %s%s", status, out, text)
+	}
+	status, out, text = ran(c.driver("emr status --cluster-id " + id))
+	if status != 0 || !strings.Contains(out, "for s3://bucket/games/all_data\n") || !strings.Contains(out, "RUNNING") {
+		t.Errorf("exit %d, %s%s", status, out, text)
+	}
+	status, _, text = ran(c.driver(onCloud + " --yes"))
+	if status != 1 || !strings.Contains(text, "cluster "+id+" is at work on s3://bucket/games/all_data: --resume follows it") {
+		t.Errorf("a second driver: exit %d, %s", status, text)
+	}
+	status, _, text = ran(c.driver("emr rm --bucket s3://bucket/games --yes"))
+	if status != 1 || !strings.Contains(text, "cluster "+id+" may still write there") {
+		t.Errorf("exit %d, %s", status, text)
+	}
+	// The laptop is awake again.
+	follow := c.driver(onCloud + " --resume")
+	var found, more bytes.Buffer
+	follow.Stdout, follow.Stderr = &found, &more
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	letGo()
+	follow.Wait()
+	if status := exitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
+		t.Errorf("exit %d, %s%s", status, found.String(), more.String())
+	}
+	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
+		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+	// One that is left is ended by its id.
+	defer c.holding()()
+	cmd = c.driver(onCloud + " --yes --data second")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.begun(t, 2)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if status, out, errs := ran(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	c.ended(t)
+}
+
+// At a terminal one is asked: first whether to begin, and after a Ctrl-C whether to leave
+// the run or to cancel it.
+func TestEMRAsk(t *testing.T) {
+	c := newCloud(t)
+	term := inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term.shows(`Begin, yes or no\?`)
+	term.types("no\r")
+	term.cmd.Wait()
+	if status := exitStatus(term.cmd); status != 1 || !term.wrote("nothing was begun") || len(c.emr.Clusters()) != 0 {
+		t.Errorf("exit %d:\n%s", status, term.text())
+	}
+	defer c.holding()()
+	term = inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term.shows(`Begin, yes or no\?`)
+	term.types("yes\r")
+	c.begun(t, 1)
+	term.types("\x03")
+	term.shows(`leave the run to go on, or cancel it\? \[leave\]`)
+	term.types("cancel\r")
+	term.cmd.Wait()
+	if status := exitStatus(term.cmd); status != 130 || !term.wrote("ends") {
+		t.Errorf("exit %d:\n%s", status, term.text())
+	}
+	select {
+	case <-c.told:
+	case <-time.After(time.Minute):
+		t.Error("the step was not told to stop")
+	}
+	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
+		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+}
+
+// A cluster that waits takes runs, and is left to wait.
+func TestEMRUp(t *testing.T) {
+	c := newCloud(t)
+	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
+	id := strings.TrimSpace(out)
+	if status != 0 || !strings.HasPrefix(id, "j-") || !strings.Contains(errs, "ends itself when it has been idle for 15m0s; it ends after") {
+		t.Fatalf("exit %d, %s%s", status, out, errs)
+	}
+	status, out, errs = ran(c.driver(onCloud + " --yes --cluster-id " + id))
+	if status != 0 || !strings.HasPrefix(out, "Connect 3 on 3×3: tie in 9 moves\n") || !strings.Contains(errs, "cluster "+id+" goes on") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+		t.Error("the cluster has ended with its run")
+	}
+	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	if n := c.ended(t); n != 1 {
+		t.Errorf("%d clusters", n)
+	}
+	status, out, _ = ran(c.driver("emr status"))
+	if want := fmt.Sprintf("no cluster in %s\n", "us-east-1"); status != 0 || out != want {
+		t.Errorf("exit %d, %s, want %s", status, out, want)
+	}
+	status, _, errs = ran(c.driver(onCloud + " --yes --data other --cluster-id " + id))
+	if status != 1 || !strings.Contains(errs, "takes no steps") {
+		t.Errorf("exit %d, %s", status, errs)
+	}
+}

@@ -109,7 +109,7 @@ func (c *cloud) driver(words string) *exec.Cmd {
 	return cmd
 }
 
-// solve is driver solve of a small board.
+// onCloud is driver solve of a small board.
 const onCloud = "solve connectn --width 3 --height 3 --connect 3 --runner emr --bucket s3://bucket/games --binaries programs --poll 30ms --instance m5.xlarge"
 
 // holding has steps wait until they are let go.
@@ -124,6 +124,16 @@ func (c *cloud) holding() (letGo func()) {
 		c.hold = nil
 		close(hold)
 	})
+}
+
+// calls is how often there was a call.
+func (c *cloud) calls(op string) (n int) {
+	for _, call := range c.emr.Calls() {
+		if call.Op == op {
+			n++
+		}
+	}
+	return n
 }
 
 // begun waits until so many steps have begun.
@@ -207,17 +217,27 @@ func TestEMRSolve(t *testing.T) {
 	}
 }
 
-// Why a step failed is told: from its logs, which come late, or from its journal.
+// Why a step failed is told from its logs, which come late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
+	const cause = "\ndriver: the step: driver: no streaming jar; step s-"
 	status, _, errs := ran(c.driver(onCloud + " --yes"))
-	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, "\ndriver: the step: driver: no streaming jar; step s-") {
+	if status != 1 || !strings.Contains(errs, cause) || !strings.HasSuffix(errs, "; nothing was copied to s3://bucket/games/all_data yet\n") {
 		t.Errorf("exit %d, %s", status, errs)
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
 	}
+	// The logs of a cluster that ends come with its end; of one that goes on, later.
+	status, _, errs = ran(c.driver(onCloud + " --yes --keep-cluster"))
+	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, cause) || len(c.written(t)) != 1 {
+		t.Errorf("exit %d, %s", status, errs)
+	}
+	if status, out, errs := ran(c.driver("emr down --all")); status != 0 || !strings.HasSuffix(out, " ends\n") || len(c.written(t)) != 0 {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	c.ended(t)
 }
 
 // A Ctrl-C leaves the step alone where nobody can be asked; --resume follows it, a second
@@ -258,13 +278,14 @@ func TestEMRLeave(t *testing.T) {
 		t.Errorf("exit %d, %s", status, text)
 	}
 	// The laptop is awake again.
+	looks := c.calls("DescribeStep")
 	follow := c.driver(onCloud + " --resume")
 	var found, more bytes.Buffer
 	follow.Stdout, follow.Stderr = &found, &more
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond)
+	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
 	letGo()
 	follow.Wait()
 	if status := exitStatus(follow); status != 0 || !strings.HasPrefix(found.String(), "Connect 3 on 3×3: tie in 9 moves\n") {
@@ -318,6 +339,33 @@ func TestEMRAsk(t *testing.T) {
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+}
+
+// Every command of docs/emr.md is one, with these flags.
+func TestEMRPage(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
+	if len(lines) < 8 {
+		t.Fatalf("docs/emr.md has %d commands", len(lines))
+	}
+	for _, line := range lines {
+		words := strings.Fields(strings.ReplaceAll(line[1], "\\\n", " "))
+		var path []string
+		for _, w := range words {
+			if strings.HasPrefix(w, "-") || len(path) > 0 && !slices.Contains([]string{"emr", "solve", "plan"}, path[0]) || len(path) == 2 {
+				break
+			}
+			path = append(path, w)
+		}
+		status, help, errs := ran(command(t.TempDir(), "driver "+strings.Join(path, " ")+" --help"))
+		if status != 0 {
+			t.Errorf("driver %s: %s", line[1], errs)
+		}
+		for _, w := range words {
+			if flag, _, _ := strings.Cut(w, "="); strings.HasPrefix(flag, "--") && !strings.Contains(help, flag+" ") {
+				t.Errorf("driver %s: there is no %s", line[1], flag)
+			}
+		}
 	}
 }
 

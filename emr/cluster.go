@@ -195,7 +195,7 @@ func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
 		return ClusterState{}, err
 	}
 	if out.Cluster == nil {
-		return ClusterState{}, fmt.Errorf("Amazon EMR told nothing of cluster %s", c.ID)
+		return ClusterState{}, fmt.Errorf("nothing is told of cluster %s", c.ID)
 	}
 	state := stateOf(out.Cluster.Id, out.Cluster.Name, out.Cluster.Status)
 	state.LogURI, state.Master = logURI(aws.ToString(out.Cluster.LogUri)), aws.ToString(out.Cluster.MasterPublicDnsName)

@@ -146,7 +146,7 @@ func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
 		return StepState{}, err
 	}
 	if out.Step == nil {
-		return StepState{}, fmt.Errorf("Amazon EMR told nothing of step %s", id)
+		return StepState{}, fmt.Errorf("nothing is told of step %s", id)
 	}
 	return stepOf(out.Step.Id, out.Step.Name, out.Step.Status), nil
 }
@@ -192,7 +192,7 @@ func (c *Cluster) RunStep(ctx context.Context, step Step) (id string, err error)
 		return "", err
 	}
 	if len(ids) != 1 {
-		return "", fmt.Errorf("Amazon EMR added %d steps, expected 1", len(ids))
+		return "", fmt.Errorf("%d steps were added, expected 1", len(ids))
 	}
 	return ids[0], c.Wait(ctx, ids[0], nil)
 }

@@ -412,7 +412,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 	}
 	steps, err := cluster.Steps(context.WithoutCancel(ctx))
 	if err == nil && len(steps) == 0 {
-		err = errors.New("Amazon EMR tells of no step")
+		err = errors.New("it has no step")
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)

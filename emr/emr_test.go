@@ -538,12 +538,12 @@ func TestCause(t *testing.T) {
 		{"not packed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "the step: driver: no"},
 		{"a task said it", map[string]string{
 			"steps/s-1/stderr.gz": "",
-			"steps/s-1/syslog.gz": "2026-01-01 00:00:00,000 INFO Submitted application " + app + "\n2026-01-01 00:00:09,000 ERROR x.StreamJob: Job not successful!\n",
+			"steps/s-1/syslog.gz": "2026-01-01 00:00:00,000 INFO Submitted application " + app + "\n2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Job not successful!\n",
 			"containers/" + app + "/container_1_0001_01_000001/stderr.gz": "log4j:WARN noise\n",
 			"containers/" + app + "/container_1_0001_01_000002/stderr.gz": "reporter:counter:x,y,1\npossible_map: x:3: expected a position, found \"?\"\n",
 		}, app + `, 1_0001_01_000002: possible_map: x:3: expected a position, found "?"`},
 		{"Hadoop said it", map[string]string{
-			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR x.StreamJob: Output path already exists\n"}, "the step: Output path already exists"},
+			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Output path already exists\n"}, "the step: Output path already exists"},
 		{"no log", map[string]string{}, "the logs of step s-1 have not come for 20ms"},
 		{"an empty log", map[string]string{"steps/s-1/stderr.gz": ""}, "nothing is told in the logs of the step"},
 		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "nothing is told in the logs of the step"},

@@ -40,7 +40,11 @@ type emrEstimate struct {
 
 // clusterOf is a cluster as a plan wants it.
 func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
-	return plan.Cluster{Price: e.c.Float64("price"), Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, Master: s.Master, EBSGB: float64(s.EBSGB), EMR: true, CopyToS3: true}
+	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.c.Float64("price"), EMR: true, CopyToS3: true}
+	if s.Master != s.Worker {
+		c.Master = s.Master
+	}
+	return c
 }
 
 // estimate plans the run, and finds the limit of its cluster.

@@ -199,7 +199,8 @@ func (w *writer) Close() error {
 
 // PutDir puts a directory of another file system: its files, then its store.Success, if
 // it has one. What was there gives way: its store.Success goes first, and what the new one
-// has not, before the new store.Success comes. Directories in it are left out.
+// has not, before the new store.Success comes. Directories in it are left out, and what
+// is store.Passing.
 func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string) error {
 	there, err := f.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -216,6 +217,7 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string) error {
 		case e.IsDir():
 		case e.Name() == store.Success:
 			sealed = true
+		case store.Passing(e.Name()):
 		default:
 			names = append(names, e.Name())
 		}

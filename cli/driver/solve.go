@@ -38,6 +38,7 @@ func solveCommand(games game.Kinds) *cli.Command {
 func solveFlags() []cli.Flag {
 	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
+		copyFlag(),
 		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster) or emr (a cluster of Amazon EMR)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
@@ -175,6 +176,11 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	defer place.Close()
+	copied, err := openCopy(c, g, place, mode)
+	if err != nil {
+		return err
+	}
+	defer copied.end()
 	lateKeep := false
 	if mode == store.Resume {
 		if lateKeep, err = goOnWith(c, place); err != nil {
@@ -241,6 +247,10 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		steps.end = p.end
 		defer func() { err = steps.close(err) }()
 	}
+	defer copied.end() // while the lock is held
+	if err := copied.start(mode); err != nil {
+		return err
+	}
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -249,13 +259,17 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err != nil {
 		return tellWrong(c, g, err)
 	}
+	copyName, err := copied.finish()
+	if err != nil {
+		return err
+	}
 	// What is printed is printed at once, when nothing is left to do: who reads no
 	// more than the first line of it must not leave a lock behind.
 	if err := data.Close(); err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	if err := printResult(&text, c.Bool("json"), g, data, result); err != nil {
+	if err := printResult(&text, c.Bool("json"), g, data, result, copyName); err != nil {
 		return err
 	}
 	_, err = c.App.Writer.Write(text.Bytes())
@@ -328,12 +342,15 @@ func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
 	return lateKeep, nil
 }
 
-// printResult says what a run came to, in words or as JSON.
-func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result) error {
+// printResult says what a run came to, in words or as JSON, and where its copy is.
+func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result, copied string) error {
 	if asJSON {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
 		if r.Before {
 			m["solved_before"] = true
+		}
+		if copied != "" {
+			m["copy"] = copied
 		}
 		if r.Solved {
 			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
@@ -362,6 +379,9 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		fmt.Fprintf(out, "final: %s\n", data.Dir(solve.FinalDir))
 	} else {
 		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
+	}
+	if copied != "" {
+		fmt.Fprintf(out, "copy: %s\n", copied)
 	}
 	return nil
 }

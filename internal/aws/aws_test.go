@@ -178,6 +178,14 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: permission denied: %v", err, !denied)
 		}
 	}
+	for code, passes := range map[string]bool{"SlowDown": true, "ThrottlingException": true, "AccessDenied": false, "ExpiredToken": false, "": true} {
+		if Passing(Explain(of(code, "x"))) != passes {
+			t.Errorf("%q passes: %v", code, !passes)
+		}
+	}
+	if Passing(errors.New("mine")) || Passing(nil) || Passing(Explain(&smithy.OperationError{Err: context.Canceled})) {
+		t.Error("what is none of a service passes")
+	}
 	if Explain(nil) != nil {
 		t.Error("nil is explained")
 	}

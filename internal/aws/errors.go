@@ -1,9 +1,11 @@
 package aws
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // An Error is what a service answered, or why it did not, in a line: what was asked
@@ -95,6 +98,22 @@ func Explain(err error) error {
 		return err
 	}
 	return e
+}
+
+// Passing reports whether an error of Explain's may pass by itself: nobody answered, too
+// much was asked, or something is wrong on the other side.
+func Passing(err error) bool {
+	var told *Error
+	if !errors.As(err, &told) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var response *smithyhttp.ResponseError
+	status := 0
+	if errors.As(err, &response) {
+		status = response.HTTPStatusCode()
+	}
+	_, throttled := retry.DefaultThrottleErrorCodes[told.Code]
+	return throttled || told.Code == "" && told.Operation != "" || status >= http.StatusInternalServerError
 }
 
 // helpOf is what helps where a service answers with a code.

@@ -90,20 +90,21 @@ func lineOfFour(x uint64, step uint) uint64 {
 	return pair & (pair >> (2 * step & 63))
 }
 
-// spotsOfAny is spots for lines of any length: all but one of the line's squares.
+// spotsOfAny is spots for lines of any length: so many stones before a square, and after it
+// as many as are left.
 func (r *Rules) spotsOfAny(x uint64) uint64 {
 	var s uint64
+	var before [64]uint64 // by how many stones lie side by side before a square
 	for _, d := range [4]uint{1, r.bits - 1, r.bits, r.bits + 1} {
-		for hole := range r.connect {
-			line := r.forms.board
-			for i := range r.connect {
-				if i < hole {
-					line &= x << (uint(hole-i) * d)
-				} else if i > hole {
-					line &= x >> (uint(i-hole) * d)
-				}
-			}
-			s |= line
+		run := r.forms.board
+		for i := range r.connect {
+			before[i] = run
+			run &= x << (uint(i+1) * d)
+		}
+		run = r.forms.board
+		for i := range r.connect {
+			s |= run & before[r.connect-1-i]
+			run &= x >> (uint(i+1) * d)
 		}
 	}
 	return s

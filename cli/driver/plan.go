@@ -269,7 +269,11 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s positions\n", most.Tier, table.Commas(uint64(most.Positions)))
+		fmt.Fprintf(out, "largest tier: %d, %s positions", most.Tier, table.Commas(uint64(most.Positions)))
+		if most.Ranges > 0 {
+			fmt.Fprintf(out, " in %s ranges", short(most.Ranges))
+		}
+		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)

@@ -277,7 +277,11 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s at least\n", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes), plan.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes))
+	if p.Total.MemoryBytes > 0 {
+		fmt.Fprintf(out, "; memory: %s at least", plan.Bytes(p.Total.MemoryBytes))
+	}
+	fmt.Fprintln(out)
 	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))

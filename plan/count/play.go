@@ -104,6 +104,6 @@ func (c *counter) play(f *front) (*Counts, error) {
 	}
 	all.Sum = sum(all.Tiers)
 	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
-	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, all.Sum.High)
+	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; %d more positions were seen, going on from there and in %d games of random moves: there may be many more, %.3g at most", first-1, found, games, all.Sum.High)
 	return all, nil
 }

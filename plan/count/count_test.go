@@ -183,6 +183,24 @@ func TestBoth(t *testing.T) {
 	}
 }
 
+// Wherever there have been too many, up to the last tier, the sum holds.
+func TestAnyLimit(t *testing.T) {
+	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=2 height=3 connect=2"} {
+		g := rules(t, spec)
+		truth := of(t, g, Options{})
+		for exact := int64(1); exact < int64(truth.Sum.Positions)+2; exact += 23 {
+			c := of(t, g, Options{Exact: exact, Draws: 3_000})
+			if c.Sum.Low > truth.Sum.Positions*1.01 || c.Sum.High < truth.Sum.Positions*0.99 || c.Sum.Error() > 0.1 || len(c.Tiers) < len(truth.Tiers) {
+				t.Errorf("%s, from %d positions on: %+v, want %v", spec, exact, c.Sum, truth.Sum.Positions)
+			}
+		}
+		few := of(t, g, Options{Exact: int64(truth.Sum.Positions) - 1, Draws: 100})
+		if !holds(few.Sum, truth.Sum) || math.IsNaN(few.Sum.Moves) {
+			t.Errorf("%s, all but the last position gone through, and few draws: %+v", spec, few.Sum)
+		}
+	}
+}
+
 // The same draws, whoever makes them; others with another seed.
 func TestWorkers(t *testing.T) {
 	g := rules(t, "connectn width=5 height=5 connect=4")

@@ -54,7 +54,7 @@ const offerFrom = 0.1
 func (p *Plan) fill(w *work, c *cost) {
 	for i, t := range w.tiers {
 		p.Tiers = append(p.Tiers, Tier{
-			Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High), Slots: round(t.Slots), Moves: round(t.Moves),
+			Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High), Slots: round(t.Slots), Ranges: round(t.Cells), Moves: round(t.Moves),
 			ShuffledRecords: round(t.forward.sent + t.back.sent), ShuffledBytes: round(c.tiers[i].shuffled),
 			KeptBytes: round(t.kept), WorkBytes: round(t.work), PeakBytes: round(w.peaks[i]), MemoryBytes: round(c.tiers[i].memory),
 			CPUHours: c.tiers[i].cpu / 3600, WallHours: c.tiers[i].wall / 3600, Dollars: c.tiers[i].dollars,
@@ -67,6 +67,7 @@ func (p *Plan) fill(w *work, c *cost) {
 	sum.Tier, sum.Positions, sum.Low, sum.High = w.sum.Tier, round(w.sum.Positions), round(w.sum.Low), round(w.sum.High)
 	for _, t := range p.Tiers {
 		sum.Slots += t.Slots
+		sum.Ranges += t.Ranges
 		sum.Moves += t.Moves
 		sum.ShuffledRecords += t.ShuffledRecords
 		sum.ShuffledBytes += t.ShuffledBytes

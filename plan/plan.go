@@ -97,8 +97,9 @@ type Tier struct {
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"` // a 95 % interval; both as Positions where that is exact
 	High      float64 `json:"high"`
-	Slots     float64 `json:"slots,omitempty"` // of its bitmaps; in sum, of a game with cycles, hashes
-	Moves     float64 `json:"moves,omitempty"` // of its positions
+	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps; in sum, of a game with cycles, hashes
+	Ranges    float64 `json:"ranges,omitempty"` // in which they lie: a bound
+	Moves     float64 `json:"moves,omitempty"`  // of its positions
 
 	ShuffledRecords float64 `json:"shuffled_records"` // that maps hand to reducers, both ways
 	ShuffledBytes   float64 `json:"shuffled_bytes"`   // the same; 0 where nothing leaves the process

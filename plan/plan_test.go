@@ -128,6 +128,7 @@ func TestRecordedCluster(t *testing.T) {
 			onIt += 2 * tier.Positions
 		}
 	}
+	t.Logf("5x5 on a cluster: planned %.0f s, %d jobs, CPU %.0f s", p.Total.WallHours*3600, p.Jobs, p.Total.CPUHours*3600)
 	within(t, 1.3, "wall s", p.Total.WallHours*3600, 243)
 	within(t, 1.3, "CPU s", p.Total.CPUHours*3600, 15+72)
 	within(t, 1.07, "jobs", float64(p.Jobs), 31)

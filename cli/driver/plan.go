@@ -269,11 +269,19 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s positions\n", most.Tier, table.Commas(uint64(most.Positions)))
+		fmt.Fprintf(out, "largest tier: %d, %s positions", most.Tier, table.Commas(uint64(most.Positions)))
+		if most.Ranges > 0 {
+			fmt.Fprintf(out, " in %s ranges", short(most.Ranges))
+		}
+		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s at least\n", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes), plan.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes))
+	if p.Total.MemoryBytes > 0 {
+		fmt.Fprintf(out, "; memory: %s at least", plan.Bytes(p.Total.MemoryBytes))
+	}
+	fmt.Fprintln(out)
 	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))

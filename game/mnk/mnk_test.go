@@ -27,6 +27,12 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestSampled(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {3, 3, 3}, {3, 2, 2}, {4, 2, 3}, {6, 1, 3}} {
+		gametest.CheckSampled(t, mustNew(t, b[0], b[1], b[2]).(game.Sampled), 1000)
+	}
+}
+
 // The example of the package comment.
 func TestHash(t *testing.T) {
 	g := mustNew(t, 3, 3, 3)

@@ -52,7 +52,10 @@ func RunCounts(ctx context.Context, out io.Writer, draws int64) error {
 			off = fmt.Sprintf("%+.3f %%", 100*(found.Sum.Positions/c.positions-1))
 		}
 		within, worst, missed := "–", "–", 0
-		if found.How != count.AtLeast {
+		if found.How == count.Exact {
+			within = "0"
+		}
+		if found.How == count.Sampled {
 			within = fmt.Sprintf("%.3f %%", 100*found.Sum.Error())
 			hit := slices.DeleteFunc(slices.Clone(found.Tiers), func(t count.Tier) bool { return t.Positions == 0 })
 			missed = len(found.Tiers) - len(hit)

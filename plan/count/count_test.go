@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/longtest"
 )
 
@@ -58,6 +60,42 @@ func TestExact(t *testing.T) {
 		c := of(t, rules(t, spec), Options{})
 		if c.Sum.Positions != want || !c.Sum.Exact() || c.How != Exact || c.Sum.Error() != 0 {
 			t.Errorf("%s: %+v by %v, want %.0f", spec, c.Sum, c.How, want)
+		}
+	}
+}
+
+// Of games made up, whose moves leave tiers out or go round in circles, and of ours, the
+// number is that of a plain search.
+func TestExactSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for range 50 {
+		g := gametest.RandomAcyclic(r, 100)
+		if c, want := of(t, g, Options{Workers: 2}), len(gametest.Search(g)); c.Sum.Positions != float64(want) || c.How != Exact {
+			t.Errorf("%s: %v positions, want %d", g.Spec(), c.Sum.Positions, want)
+		}
+		graph := gametest.RandomGraph(r, 50)
+		seen := map[game.Position]bool{}
+		var walk func(p game.Position)
+		walk = func(p game.Position) {
+			if seen[p] {
+				return
+			}
+			seen[p] = true
+			if _, ended := graph.End[p]; !ended {
+				for _, to := range graph.Next[p] {
+					walk(to)
+				}
+			}
+		}
+		walk(graph.Start())
+		if c := of(t, graph, Options{Exact: 1000}); c.Sum.Positions != float64(len(seen)) || c.How != Exact {
+			t.Errorf("%+v: %v positions, want %d", graph, c.Sum.Positions, len(seen))
+		}
+	}
+	for _, spec := range []string{"mancala pits=3 stones=2", "mancala pits=2 stones=4"} {
+		g := rules(t, spec)
+		if c, want := of(t, g, Options{}), len(gametest.Search(g)); c.Sum.Positions != float64(want) {
+			t.Errorf("%s: %v positions, want %d", spec, c.Sum.Positions, want)
 		}
 	}
 }
@@ -142,6 +180,24 @@ func TestBoth(t *testing.T) {
 	}
 	if !holds(c.Sum, truth.Sum) || c.Sum.Error() > 0.06 {
 		t.Errorf("%+v, want %v", c.Sum, truth.Sum.Positions)
+	}
+}
+
+// Wherever there have been too many, up to the last tier, the sum holds.
+func TestAnyLimit(t *testing.T) {
+	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=2 height=3 connect=2"} {
+		g := rules(t, spec)
+		truth := of(t, g, Options{})
+		for exact := int64(1); exact < int64(truth.Sum.Positions)+2; exact += 23 {
+			c := of(t, g, Options{Exact: exact, Draws: 3_000, Seed: 2})
+			if c.Sum.Low > truth.Sum.Positions*1.01 || c.Sum.High < truth.Sum.Positions*0.99 || c.Sum.Error() > 0.1 || len(c.Tiers) < len(truth.Tiers) {
+				t.Errorf("%s, from %d positions on: %+v, want %v", spec, exact, c.Sum, truth.Sum.Positions)
+			}
+		}
+		few := of(t, g, Options{Exact: int64(truth.Sum.Positions) - 1, Draws: 100})
+		if !holds(few.Sum, truth.Sum) || math.IsNaN(few.Sum.Moves) {
+			t.Errorf("%s, all but the last position gone through, and few draws: %+v", spec, few.Sum)
+		}
 	}
 }
 

@@ -190,10 +190,10 @@ func (s *sampler) shares() []float64 {
 		// All tiers are known alike if draws are in proportion to the variance of one,
 		// measured by the tier itself. What was never hit counts as hit once.
 		if i > 0 {
-			worst[i] = relative(t.open, t.draws, s.mean(i))
+			worst[i] = relative(t.open, t.draws, s.mean(i), 0)
 		}
 		if i+1 < len(s.strata) {
-			worst[i] = max(worst[i], relative(t.won, t.draws, s.mean(i+1)))
+			worst[i] = max(worst[i], relative(t.won, t.draws, s.mean(i+1), t.mostWon(0, float64(s.g.MostMoves()))))
 		}
 		allWorst += worst[i]
 	}
@@ -219,10 +219,16 @@ func (s *sampler) mean(i int) float64 {
 	return n
 }
 
-// relative is the variance of one of n estimates, in proportion to the square of a mean.
-func relative(of sums, n, mean float64) float64 {
+// relative is the variance of one of n estimates, in proportion to the square of a mean;
+// of those that have all been 0, as it would be for the bound on them, none of them being
+// more than most.
+func relative(of sums, n, mean, most float64) float64 {
 	if mean == 0 {
 		return n
+	}
+	if of.sum == 0 {
+		_, high := of.gamma(most)
+		return min(n, high*high/(normal*normal*n*mean*mean))
 	}
 	return min(n, of.variance(n)/(mean*mean))
 }
@@ -237,8 +243,15 @@ func (s *sampler) counts(f *front) *Counts {
 	for i := range s.strata {
 		t := &s.strata[i]
 		boards := s.g.Boards(t.tier)
-		total = total.plus(t.both.of(t.draws, boards+t.mostWon(boards, moves)))
 		draws += int64(t.draws)
+		both := boards // what a draw can say at most
+		if t.tier < s.g.SampledTiers() {
+			both += t.mostWon(boards, moves)
+		}
+		if i == 0 {
+			both -= boards
+		}
+		total = total.plus(t.both.of(t.draws, both))
 		if i == 0 {
 			continue
 		}
@@ -247,7 +260,7 @@ func (s *sampler) counts(f *front) *Counts {
 		n := t.open.of(t.draws, boards).plus(won)
 		of := Tier{
 			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
-			Won: won.mean, Moves: t.moves.sum / t.draws, Draws: int64(t.draws),
+			Won: won.mean, Moves: t.moves.sum / max(1, t.draws), Draws: int64(t.draws),
 		}
 		all.Tiers = append(all.Tiers, of)
 	}

@@ -46,10 +46,10 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		f.tiers = append(f.tiers, exactly(tier, len(set)))
 		done += int64(len(set))
 		t := &f.tiers[tier]
-		if done > c.o.Exact {
+		if done > c.o.Exact && tier < g.Tiers() {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
-		c.o.Progress("going through all positions", float64(done)/float64(c.o.Exact))
+		c.o.Progress("going through all positions", min(1, float64(done)/float64(c.o.Exact)))
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {
 				to := g.Tier(m.To)

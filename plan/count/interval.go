@@ -56,7 +56,7 @@ func (s sums) of(n, most float64) interval {
 	mean := s.sum / n
 	missed := sums{sum: n*most - s.sum, squares: max(0, n*most*most-2*most*s.sum+s.squares), most: most}
 	switch {
-	case n == 0:
+	case n == 0 || most == 0:
 		return interval{0, 0, most}
 	case s.weight() < enough:
 		low, high := s.gamma(most)

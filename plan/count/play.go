@@ -3,6 +3,7 @@ package count
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -40,19 +41,20 @@ func (c *counter) play(f *front) (*Counts, error) {
 		f.seen = append(make([][]game.Position, first), nil)
 	}
 	found := int64(0)
+	for tier := first; tier < len(f.seen); tier++ {
+		f.seen[tier] = different(f.seen[tier])
+		found += int64(len(f.seen[tier]))
+	}
 	add := func(tier int, p game.Position) {
+		if _, is := slices.BinarySearch(f.seen[tier], p); is {
+			return
+		}
 		if seen[tier] == nil {
 			seen[tier] = make(map[game.Position]struct{})
 		}
 		n := len(seen[tier])
 		seen[tier][p] = struct{}{}
 		found += int64(len(seen[tier]) - n)
-	}
-	for tier := first; tier < len(f.seen); tier++ {
-		for _, p := range f.seen[tier] {
-			add(tier, p)
-		}
-		f.seen[tier] = nil
 	}
 	begun, games, most := time.Now(), int64(0), max(leastSeen, c.o.Exact/playRoom)
 	r := rand.New(rand.NewPCG(c.o.Seed, 0))
@@ -95,7 +97,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 	}
 	bounded, isBounded := c.g.(game.Bounded)
 	for tier := first; tier < len(seen); tier++ {
-		n := float64(len(seen[tier]))
+		n := float64(len(f.seen[tier]) + len(seen[tier]))
 		t := Tier{Tier: tier, Positions: n, Low: n, High: bound}
 		if isBounded {
 			t.High = min(bound, bounded.Boards(tier))
@@ -104,6 +106,6 @@ func (c *counter) play(f *front) (*Counts, error) {
 	}
 	all.Sum = sum(all.Tiers)
 	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
-	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, all.Sum.High)
+	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; %d more positions were seen, going on from there and in %d games of random moves: there may be many more, %.3g at most", first-1, found, games, all.Sum.High)
 	return all, nil
 }

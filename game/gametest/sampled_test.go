@@ -1,0 +1,73 @@
+package gametest_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+)
+
+// The ways of a bad game.Sampled.
+type badSampled struct {
+	game.Sampled
+	game.Acyclic
+	boards func(tier int) float64
+	spoil  func(s *game.Sample)
+}
+
+func (b badSampled) AppendText(dst []byte, p game.Position) []byte {
+	return b.Acyclic.AppendText(dst, p)
+}
+func (b badSampled) Check(p game.Position) error              { return b.Acyclic.Check(p) }
+func (b badSampled) KeyBits() uint                            { return b.Acyclic.KeyBits() }
+func (b badSampled) Parse(text string) (game.Position, error) { return b.Acyclic.Parse(text) }
+func (b badSampled) Picture(p game.Position) game.Picture     { return b.Acyclic.Picture(p) }
+func (b badSampled) Primitive(p game.Position) game.Value     { return b.Acyclic.Primitive(p) }
+func (b badSampled) Spec() string                             { return b.Acyclic.Spec() }
+func (b badSampled) Start() game.Position                     { return b.Acyclic.Start() }
+func (b badSampled) ToMove(p game.Position) game.Player       { return b.Acyclic.ToMove(p) }
+func (b badSampled) Values() game.Values                      { return b.Acyclic.Values() }
+func (b badSampled) Boards(tier int) float64                  { return b.boards(tier) }
+func (b badSampled) NewSampler() game.Sampler                 { return badSampler{b.Sampled.NewSampler(), b.spoil} }
+func (b badSampled) Moves(dst []game.Move, p game.Position) []game.Move {
+	return b.Acyclic.Moves(dst, p)
+}
+
+type badSampler struct {
+	game.Sampler
+	spoil func(s *game.Sample)
+}
+
+func (b badSampler) Sample(tier int, r *rand.Rand) game.Sample {
+	s := b.Sampler.Sample(tier, r)
+	b.spoil(&s)
+	return s
+}
+
+// What breaks the promises of game.Sampled is named.
+func TestCheckSampled(t *testing.T) {
+	g, err := mnk.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for want, fault := range map[string]func(b *badSampled){
+		"":                             func(*badSampled) {},
+		"positions, of 0.5 boards":     func(b *badSampled) { b.boards = func(int) float64 { return 0.5 } },
+		"with the same random numbers": func(b *badSampled) { b.spoil = func(s *game.Sample) { n++; s.Open += float64(n) } },
+		"moves at most":                func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Moves = 10 * s.Open } },
+		"positions won after it":       func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Won *= 0.8 } },
+		"moves are estimated":          func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Moves *= 0.9 } },
+		"open positions are":           func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Open *= 0.9; s.Moves = 0 } },
+	} {
+		b := &badSampled{g.(game.Sampled), g, g.(game.Sampled).Boards, func(*game.Sample) {}}
+		fault(b)
+		f := failureOf(t, func(t testing.TB) { gametest.CheckSampled(t, b, 2000) })
+		if (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("%q is said, want %q", f, want)
+		}
+	}
+}

@@ -320,6 +320,13 @@ func TestEMRAsk(t *testing.T) {
 	if status := exitStatus(term.cmd); status != 1 || !term.wrote("nothing was begun") || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
+	term = inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term.shows(`Begin, yes or no\?`)
+	term.types("\x03")
+	term.cmd.Wait()
+	if status := exitStatus(term.cmd); status != 130 || len(c.emr.Clusters()) != 0 {
+		t.Errorf("exit %d:\n%s", status, term.text())
+	}
 	defer c.holding()()
 	term = inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
 	term.shows(`Begin, yes or no\?`)

@@ -120,7 +120,7 @@ func emrUp(c *cli.Context) error {
 		if estimate.perHour > 0 {
 			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
 		}
-		if err := confirm(c, text); err != nil {
+		if err := confirm(ctx, c, text); err != nil {
 			return err
 		}
 	}
@@ -323,7 +323,7 @@ func emrRemove(c *cli.Context) error {
 		}
 	}
 	if !c.Bool("yes") {
-		answer, asked := ask(c, fmt.Sprintf("remove all that is below %s, tables too? yes or no?", place))
+		answer, asked := ask(ctx, c, fmt.Sprintf("remove all that is below %s, tables too? yes or no?", place))
 		if !asked {
 			return fmt.Errorf("all that is below %s would be removed: --yes does it", place)
 		}

@@ -130,13 +130,15 @@ func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 }
 
 // confirm asks a person at a terminal whether to begin; elsewhere --yes answers.
-func confirm(c *cli.Context, what string) error {
+func confirm(ctx context.Context, c *cli.Context, what string) error {
 	if c.Bool("yes") {
 		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", what)
 		return nil
 	}
-	answer, asked := ask(c, what+". Begin, yes or no?")
+	answer, asked := ask(ctx, c, what+". Begin, yes or no?")
 	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
 	case !asked:
 		return fmt.Errorf("%s: --yes begins", what)
 	case !strings.HasPrefix(answer, "y"):
@@ -145,13 +147,13 @@ func confirm(c *cli.Context, what string) error {
 	return nil
 }
 
-// ask asks a person at a terminal; asked is false if there is none.
-func ask(c *cli.Context, question string) (answer string, asked bool) {
+// ask asks a person at a terminal until ctx ends; asked is false if there is none.
+func ask(ctx context.Context, c *cli.Context, question string) (answer string, asked bool) {
 	if !command.IsTerminal(c.App.Reader) || !command.IsTerminal(c.App.ErrWriter) {
 		return "", false
 	}
 	fmt.Fprintf(c.App.ErrWriter, "driver: %s ", question)
-	line, _ := bufio.NewReader(c.App.Reader).ReadString('\n') // the end of the input is no answer
+	line, _ := bufio.NewReader(command.Until(ctx, c.App.Reader)).ReadString('\n') // the end of the input is no answer
 	return strings.ToLower(strings.TrimSpace(line)), true
 }
 
@@ -375,7 +377,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if !r.dry {
-		if err := confirm(r.c, estimate.text(r)); err != nil {
+		if err := confirm(ctx, r.c, estimate.text(r)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -513,7 +515,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step goes on: driver solve … --resume follows it, driver status --data %s shows it, driver emr down --cluster-id %s ends it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
-	if answer, asked := ask(r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+	if answer, asked := ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)

@@ -117,7 +117,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 	if r.cluster != nil {
 		text, what = text+" on cluster "+r.cluster.ID, "the run should end"
 	}
-	return confirm(r.c, text+"; "+r.estimate.most(what))
+	return confirm(ctx, r.c, text+"; "+r.estimate.most(what))
 }
 
 // jobsOf is how many jobs a game by blocks has: one forward to each tier and one back,

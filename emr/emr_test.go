@@ -194,6 +194,7 @@ func TestWait(t *testing.T) {
 		{"done", []answer{{body: cluster("RUNNING")}}, []answer{{body: step("PENDING")}, {body: step("RUNNING")}, {body: step("COMPLETED")}}, "<nil>", nil},
 		{"lost polls", []answer{{body: cluster("RUNNING")}, {cut: true}, refused(500, "InternalServerError", "x"), {body: cluster("RUNNING")}},
 			[]answer{{body: step("RUNNING")}, {cut: true}, {body: step("COMPLETED")}}, "<nil>", nil},
+		{"lost for longer than the SDK tries", append(slices.Repeat([]answer{{cut: true}}, attempts+2), answer{body: cluster("RUNNING")}), []answer{{body: step("COMPLETED")}}, "<nil>", nil},
 		{"throttled", []answer{refused(400, "ThrottlingException", "Rate exceeded"), {body: cluster("RUNNING")}}, []answer{{body: step("COMPLETED")}}, "<nil>", nil},
 		{"failed", []answer{{body: cluster("RUNNING")}}, []answer{{body: step("FAILED")}}, "step s-1 (one) of cluster j-A: FAILED: Unknown Error.", nil},
 		{"cluster gone", []answer{{body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("RUNNING")}}, "the cluster has ended: j-A: TERMINATED_WITH_ERRORS (because)", ErrEnded},

@@ -32,14 +32,22 @@ const defaultMemory = "2G"
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
-	return command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	c := command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	small := command.Which(games, func(g game.Game) bool { return solve.Check(g) == nil })
+	for _, g := range c.Subcommands {
+		if _, ok := small.Named(g.Name); !ok {
+			g.Category = "to play and search only"
+		}
+	}
+	c.Action = command.Unknown("game", small.Names())
+	return c
 }
 
 func solveFlags() []cli.Flag {
 	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
 		copyFlag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster) or emr (a cluster of Amazon EMR)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -62,7 +70,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
-	}))
+	}), emrFlags())
 }
 
 // minMemory is the least that --memory may be for any game.
@@ -137,7 +145,7 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 }
 
 // solveGame is driver solve.
-func solveGame(c *cli.Context, kind game.Kind) error {
+func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
@@ -151,6 +159,14 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	}
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
+	}
+	switch onSteps := c.Bool(perJob); {
+	case onSteps && c.String("runner") != onEMR:
+		return command.Usagef("--%s is for --runner %s", perJob, onEMR)
+	case onSteps && c.Bool("dry-run"):
+		return showSteps(c, g)
+	case c.String("runner") == onEMR && !onSteps:
+		return solveOnEMR(c, kind, g, mode)
 	}
 	chosen, err := choiceOf(c.String("runner"))
 	if err != nil {
@@ -235,6 +251,10 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer data.Close()
+	if steps, ok := r.(*stepRunner); ok {
+		steps.end = p.end
+		defer func() { err = steps.close(err) }()
+	}
 	defer copied.end() // while the lock is held
 	if err := copied.start(mode); err != nil {
 		return err

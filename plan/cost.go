@@ -46,6 +46,7 @@ type site struct {
 	Where
 	rates       *Rates
 	nodes       int     // that run tasks
+	driver      Machine // which has the driver's process
 	parallel    float64 // tasks at a time
 	disk        DiskRates
 	hourly      float64 // dollars
@@ -131,6 +132,7 @@ func (w Where) site(r *Rates) (*site, error) {
 			c, s.Cluster = &filled, &filled
 		}
 		s.Machine = MachineOf(node, c.EBSGB, c.Price)
+		s.driver = MachineOf(master, c.EBSGB, 0)
 		s.Nodes = c.Nodes
 		s.nodes = c.Nodes + c.SpotNodes
 		price := 0.0
@@ -140,6 +142,7 @@ func (w Where) site(r *Rates) (*site, error) {
 		s.hourly = float64(c.Nodes)*priced(node, c.EBSGB, false, c.EMR, c.Price) +
 			float64(c.SpotNodes)*priced(node, 0, true, c.EMR, c.Price) + priced(master, c.EBSGB, false, c.EMR, price)
 	} else {
+		s.driver = s.Machine
 		s.hourly = s.Machine.DollarsPerHour * float64(s.nodes)
 	}
 	if s.Machine.Cores < 1 {
@@ -271,11 +274,11 @@ func (w *work) inProcess(s *site, j *job, add func(string, float64) float64) (cp
 		cpu *= pipeTimes
 	}
 	one := cpu * s.rates.Serial
-	all := (cpu - one) / float64(s.Machine.Cores)
+	all := (cpu - one) / float64(s.driver.Cores)
 	wall = add(alone, one) + add(atWork, all)
 	// What was just written is read out of memory, if that is large enough.
 	read := j.in
-	if read < s.Machine.MemoryBytes*cached {
+	if read < s.driver.MemoryBytes*cached {
 		read = 0
 	}
 	return cpu, wall + add(onDisk, max(0, s.replication*j.out/s.disk.Write+read/s.disk.Read-wall))
@@ -320,9 +323,9 @@ func (w *work) shuffled(s *site, j *job) float64 {
 
 // problems are what does not fit.
 func (w *work) problems(s *site, c *cost) (all []Problem) {
-	if has := s.Machine.MemoryBytes; has > 0 && c.memory > has {
+	if has := s.driver.MemoryBytes; has > 0 && c.memory > has {
 		all = append(all, Problem{"memory", c.memory, has,
-			fmt.Sprintf("the driver needs %s of memory at least, for the key ranges of a tier; %s has %s: a machine with that much, or --until-tier", Bytes(c.memory), s.Machine.Name, Bytes(has))})
+			fmt.Sprintf("the driver needs %s of memory at least, for the key ranges of a tier; %s has %s: a machine with that much, or --until-tier", Bytes(c.memory), s.driver.Name, Bytes(has))})
 	}
 	if peak := w.peak(); s.room > 0 && peak > s.room {
 		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))

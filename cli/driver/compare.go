@@ -42,9 +42,6 @@ func compareCommand(games game.Kinds) *cli.Command {
 
 // compare is driver compare.
 func compare(c *cli.Context, games game.Kinds) error {
-	if err := command.NoLateFlags(c, "what is compared"); err != nil {
-		return err
-	}
 	if c.Args().Len() != 2 {
 		return command.Usagef("expected two results, found %d", c.Args().Len())
 	}

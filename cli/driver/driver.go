@@ -33,8 +33,13 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	}
 	commands = append(commands, command.CompletionCommand("driver"))
 	return command.Run(&cli.App{
-		Name:     "driver",
-		Usage:    "solve games exactly, and look at the result",
+		Name:  "driver",
+		Usage: "solve games exactly, and look at the result",
+		Description: "From nothing to a table, its answers, and a game against it:\n\n" +
+			"   driver solve connectn --width 4 --height 5 --connect 3\n" +
+			"   driver lookup 1 1 2\n" +
+			"   driver stats\n" +
+			"   play tui connectn --width 4 --height 5 --connect 3",
 		Commands: commands,
 		Action:   command.Unknown("command", command.Names(commands)),
 	}, args, stdin, stdout, stderr)

@@ -29,7 +29,9 @@ func exportCommand(games game.Kinds) *cli.Command {
 		Usage:     "the positions of a table, all or some, a line each",
 		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N]",
 		Description: "Each line is a position: board, hash, outcome, and remoteness (moves to the end; a draw has none), in the\n" +
-			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.",
+			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n\n" +
+			"   driver export --tier 1 --value X --remoteness 16 --format csv >tier1.csv\n" +
+			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
 			readFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},

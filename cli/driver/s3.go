@@ -42,8 +42,5 @@ func dataInS3(c *cli.Context) error {
 	if name := c.Args().First(); c.Args().Len() == 1 && s3.InS3(name) && !c.IsSet("data") {
 		return c.Set("data", name)
 	}
-	if err := command.NoLateFlags(c, "the directory"); err != nil {
-		return err
-	}
 	return command.NoArguments(c, ": --data names the directory")
 }

@@ -32,7 +32,15 @@ const defaultMemory = "2G"
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
-	return command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	c := command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	small := command.Which(games, func(g game.Game) bool { return solve.Check(g) == nil })
+	for _, g := range c.Subcommands {
+		if _, ok := small.Named(g.Name); !ok {
+			g.Category = "to play and search only"
+		}
+	}
+	c.Action = command.Unknown("game", small.Names())
+	return c
 }
 
 func solveFlags() []cli.Flag {

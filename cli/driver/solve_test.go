@@ -113,6 +113,24 @@ func TestDiskFor(t *testing.T) {
 	}
 }
 
+// Where that is too much, the plan says what it takes more closely, with a margin.
+func TestPlannedDisk(t *testing.T) {
+	g, err := some().Parse("connectn width=6 height=6 connect=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := solve.Options{UntilTier: -1}
+	bound := diskFor(g, &o)
+	const took = 45.7e9
+	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n < took || n > 1.6*took || n >= bound {
+		t.Errorf("%.3g bytes, %v; it took %.3g, and %.3g are the bound", n, err, took, bound)
+	}
+	o.KeepAll = true
+	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n != bound {
+		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
+	}
+}
+
 // The line of progress says first what matters most, and is cut to the terminal.
 func TestProgressLine(t *testing.T) {
 	p := &progress{}

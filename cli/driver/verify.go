@@ -35,7 +35,7 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 		text, words = words[0], nil // --rules 1000
 	}
 	if len(words) > 0 {
-		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and the number of --rules comes last, or after =", words[0])
+		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and --rules takes one number", words[0])
 	}
 	if text != "" && text != alone {
 		if sample, err = strconv.ParseUint(text, 10, 64); err != nil || sample == 0 {

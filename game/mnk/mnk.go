@@ -40,7 +40,6 @@ type rules struct {
 	full    uint64   // a bit for each square
 	names   []string // of the squares
 	lines   []uint64 // the squares of each
-	laid    *game.Laid
 }
 
 // New makes the rules. The board has 32 squares and 26 columns at most, and connect
@@ -69,15 +68,8 @@ func New(width, height, connect int) (game.Acyclic, error) {
 		}
 		r.lines = append(r.lines, line)
 	}
-	r.laid = game.NewLaid(r.squares, r.lines, true)
 	return r, nil
 }
-
-// How it is counted: game.Laid.
-func (r *rules) SampledTiers() int        { return r.squares }
-func (r *rules) MostMoves() int           { return r.squares }
-func (r *rules) Boards(tier int) float64  { return r.laid.Boards(tier) }
-func (r *rules) NewSampler() game.Sampler { return r.laid }
 
 // square is the number of a square.
 func (r *rules) square(x, y int) int { return x*r.grid.Height + y }

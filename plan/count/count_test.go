@@ -130,6 +130,21 @@ func holds(found, truth Tier) bool {
 	return found.Low <= truth.Positions && truth.Positions <= found.High
 }
 
+// What was gone through is in the sum once, and exact.
+func TestBoth(t *testing.T) {
+	g := rules(t, "connectn width=4 height=5 connect=3")
+	truth := of(t, g, Options{})
+	c := of(t, g, Options{Exact: 60_000, Draws: 6_000})
+	for i, tier := range c.Tiers {
+		if tier.Draws == 0 != (tier == truth.Tiers[i]) || !holds(tier, truth.Tiers[i]) {
+			t.Errorf("tier %d: %+v, want %+v", i, tier, truth.Tiers[i])
+		}
+	}
+	if !holds(c.Sum, truth.Sum) || c.Sum.Error() > 0.06 {
+		t.Errorf("%+v, want %v", c.Sum, truth.Sum.Positions)
+	}
+}
+
 // The same draws, whoever makes them; others with another seed.
 func TestWorkers(t *testing.T) {
 	g := rules(t, "connectn width=5 height=5 connect=4")

@@ -43,7 +43,7 @@ func TestIntervalEnds(t *testing.T) {
 func TestIntervalHolds(t *testing.T) {
 	const draws, cases = 400, 1500
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, p := range []float64{0.0005, 0.003, 0.01, 0.05, 0.3, 0.7, 0.97, 0.995, 0.9995} {
+	for _, p := range []float64{0.0005, 0.003, 0.01, 0.05, 0.3, 0.7, 0.97, 0.99, 0.9995} {
 		for _, light := range []float64{1, 0.3} {
 			held := 0
 			for range cases {

@@ -144,10 +144,15 @@ func (r *stepRunner) Run(ctx context.Context, job *runner.Job) (runner.Stats, er
 	return stats, r.explain(ctx, err)
 }
 
-// explain says of an error what to do.
+// explain says of an error whether the cluster has ended, and what to do.
 func (r *stepRunner) explain(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
+	}
+	if r.cluster != nil && !errors.Is(err, emr.ErrEnded) {
+		if state, asked := r.cluster.State(ctx); asked == nil && state.Over() {
+			err = fmt.Errorf("%w (%w: %s)", err, emr.ErrEnded, state)
+		}
 	}
 	return fmt.Errorf("%w; driver solve … --resume goes on", err)
 }

@@ -31,9 +31,6 @@ const (
 	// waitTime bounds whatever is waited for.
 	waitTime = 10 * time.Minute
 	poll     = 50 * time.Millisecond
-	// quick has a streaming step run its tasks in the client, without YARN: for what is
-	// not about tasks.
-	quick = " --D mapreduce.framework.name=local"
 )
 
 // A board is one of Connect 3.
@@ -57,27 +54,59 @@ type site struct {
 	want map[board]string // a data directory that was solved inline
 }
 
-// TestEMR solves games on an Amazon EMR of our own, in both ways, and has all go wrong
-// that can. What comes of it is held against a run in one process, byte for byte.
+// TestEMR solves games on an Amazon EMR of our own with a real Hadoop, in both ways, and
+// has go wrong what can there. What comes of it is held against a run in one process, byte
+// for byte.
 func TestEMR(t *testing.T) {
-	s := newSite(t)
-	for _, test := range []struct {
-		name string
-		do   func(*testing.T, *site)
-	}{
+	newSite(t, onCluster).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
 		{"step per job", testStepPerJob},
 		{"step fails", testStepFails},
 		{"job fails", testJobFails},
-		{"cluster ends", testClusterEnds},
-		{"driver's cluster ends", testDriverClusterEnds},
+		{"cluster ends", testDriverClusterEnds},
 		{"spot nodes taken", testSpotTaken},
+		{"second driver", testSecondDriver},
+	})
+}
+
+// TestEMRAlone has each job of both boards as a step of Hadoop's client alone.
+func TestEMRAlone(t *testing.T) {
+	newSite(t, onClient).run(t, []siteTest{{"step per job", testStepPerJobAlone}})
+}
+
+// TestEMRFaults has go wrong what can between the driver, the service and S3, without a
+// Hadoop.
+func TestEMRFaults(t *testing.T) {
+	newSite(t, onPipe).run(t, []siteTest{
+		{"step per job", testStepPerJobAlone},
+		{"job fails", testJobFails},
+		{"cluster ends", testClusterEnds},
 		{"throttled and lost", testThrottledAndLost},
 		{"credentials expire", testExpired},
-		{"second driver", testSecondDriver},
+		{"second driver", testSecondStepDriver},
 		{"asleep", testAsleep},
 		{"requests", testRequests},
-	} {
+	})
+}
+
+// What does the work of steps: a cluster with all its daemons, Hadoop's client alone, or
+// mapper, sort and reducer.
+const (
+	onCluster = iota
+	onClient
+	onPipe
+)
+
+// A siteTest is a test on a site.
+type siteTest struct {
+	name string
+	do   func(*testing.T, *site)
+}
+
+// run runs tests, each of which is to leave no cluster behind, and holds all requests
+// against botocore's model.
+func (s *site) run(t *testing.T, tests []siteTest) {
+	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
 			s.emr.Mend()
 			test.do(t, s)
@@ -95,27 +124,35 @@ func TestEMR(t *testing.T) {
 // TestLongEMR has every job of the course's board be a step on YARN.
 func TestLongEMR(t *testing.T) {
 	longtest.Skip(t)
-	s := newSite(t)
+	s := newSite(t, onCluster)
 	data := s.solveSteps(t, course, "")
 	s.same(t, course, data)
 	s.noneAlive(t)
 }
 
 // newSite starts all.
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T, work int) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t)}
 	var err error
 	if s.root, err = filepath.Abs("../.."); err != nil {
 		t.Fatal(err)
 	}
-	s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
 	objects := s3test.Start(t)
-	s.emr, err = emrtest.Start(emrtest.Config{
-		Hadoop: s.hadoop, S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
+	config := emrtest.Config{
+		Alone: work == onClient, S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
 		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
-	})
-	if err != nil {
+	}
+	switch work {
+	case onPipe:
+		config.Run = emrtest.Pipe(objects.URL, t.TempDir())
+	case onClient:
+		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{Daemons: []minicluster.Daemon{}})
+	default:
+		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
+	}
+	config.Hadoop = s.hadoop
+	if s.emr, err = emrtest.Start(config); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -347,19 +384,22 @@ func testDriverStep(t *testing.T, s *site) {
 	}
 }
 
-// testStepPerJob has each job as a step: of one board on YARN, of the other within
-// Hadoop's client.
+// testStepPerJob has each job as a step on YARN, with two reducers.
 func testStepPerJob(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	s.same(t, tiny, s.solveSteps(t, tiny, "--reducers 2"))
 	if n := s.completed(before); n != 2*4+2 {
 		t.Errorf("%d steps, want %d", n, 2*4+2)
 	}
+}
+
+// testStepPerJobAlone has each job as a step.
+func testStepPerJobAlone(t *testing.T, s *site) {
 	for _, b := range []board{square, course} {
-		s.same(t, b, s.solveSteps(t, b, quick))
+		s.same(t, b, s.solveSteps(t, b, ""))
 	}
 	// Nothing but programs and logs is left of them.
-	if left := s.aws(t, "s3", "ls", "--recursive", bucket+"/"); strings.Contains(left, "/steps/in/") || strings.Contains(left, "part-") && strings.Contains(left, "test/steps/") {
+	if left := s.aws(t, "s3", "ls", "--recursive", bucket+"/"); strings.Contains(left, "test/steps/") || !strings.Contains(left, "test/bin/") {
 		t.Errorf("left is\n%s", left)
 	}
 }
@@ -383,7 +423,7 @@ func testJobFails(t *testing.T, s *site) {
 	data := filepath.Join(t.TempDir(), "data")
 	s.startEMR(t, tiny, data, "--step-per-job --binaries "+bin).fails(t, "data_first0", "input:3: expected a key, found 'x'", "--resume")
 	s.noneAlive(t)
-	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
 	s.same(t, tiny, data)
 }
 
@@ -391,12 +431,12 @@ func testJobFails(t *testing.T, s *site) {
 func testClusterEnds(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, tiny, data, "--step-per-job"+quick)
+	d := s.startEMR(t, tiny, data, "--step-per-job")
 	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
 	s.emr.EndCluster(s.last().ID)
 	d.fails(t, "ended", "--resume")
 	s.noneAlive(t)
-	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
 	s.same(t, tiny, data)
 	if n := s.completed(before + 1); n > 2*4+2-3 {
 		t.Errorf("%d steps after the first were done: they were done again", n)
@@ -453,7 +493,7 @@ func testThrottledAndLost(t *testing.T, s *site) {
 	fault(emrtest.Lost, "DescribeStep", 3, 2)
 	fault(emrtest.Internal, "DescribeCluster", 2, 2)
 	data := filepath.Join(t.TempDir(), "data")
-	s.startEMR(t, tiny, data, "--step-per-job"+quick).done(t)
+	s.startEMR(t, tiny, data, "--step-per-job").done(t)
 	s.same(t, tiny, data)
 	if n := len(s.emr.Clusters()); n != before+1 {
 		t.Errorf("%d clusters were made", n-before)
@@ -468,7 +508,7 @@ func testThrottledAndLost(t *testing.T, s *site) {
 func testExpired(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m"+quick)
+	d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m")
 	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
 	expired := emrtest.Expired
 	expired.Times = -1
@@ -476,11 +516,11 @@ func testExpired(t *testing.T, s *site) {
 	d.fails(t, "expired", "--resume")
 	s.waitFor(t, "the cluster to end itself", s.allEnded)
 	s.emr.Mend()
-	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
 	s.same(t, tiny, data)
 }
 
-// testSecondDriver has a second driver on the same data, in both ways.
+// testSecondDriver has a second driver on the data of a driver that is a step.
 func testSecondDriver(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	d := s.startEMR(t, course, "second", "--cluster-above 30000")
@@ -488,12 +528,18 @@ func testSecondDriver(t *testing.T, s *site) {
 	s.startEMR(t, course, "second", "").fails(t, "at work")
 	d.done(t)
 	s.same(t, course, s.fetched(t, "second"))
+	if n := len(s.emr.Clusters()); n != before+1 {
+		t.Errorf("%d clusters were made", n-before)
+	}
+}
 
-	before = len(s.emr.Clusters())
+// testSecondStepDriver has a second driver on the data of one with a step for each job.
+func testSecondStepDriver(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
 	data := filepath.Join(t.TempDir(), "data")
-	d = s.startEMR(t, tiny, data, "--step-per-job"+quick)
+	d := s.startEMR(t, tiny, data, "--step-per-job")
 	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
-	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).fails(t, "another driver is at work")
+	s.startEMR(t, tiny, data, "--step-per-job --resume").fails(t, "another driver is at work")
 	d.done(t)
 	s.same(t, tiny, data)
 	if n := len(s.emr.Clusters()); n != before+1 {
@@ -507,7 +553,7 @@ func testAsleep(t *testing.T, s *site) {
 		t.Run(name, func(t *testing.T) {
 			before := len(s.emr.Clusters())
 			data := filepath.Join(t.TempDir(), "data")
-			d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m"+quick)
+			d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m")
 			s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
 			if err := d.Process.Signal(signal); err != nil {
 				t.Fatal(err)
@@ -521,7 +567,7 @@ func testAsleep(t *testing.T, s *site) {
 			} else if err := d.Wait(); err == nil {
 				t.Error("it was not killed")
 			}
-			s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+			s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
 			s.same(t, tiny, data)
 		})
 	}
@@ -531,10 +577,17 @@ func testAsleep(t *testing.T, s *site) {
 func testRequests(t *testing.T, s *site) {
 	before := len(s.emr.Calls())
 	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
-	d := s.start(t, line)
-	d.done(t)
 	moto := s3test.Start(t)
-	s.python(t, d.said.String(), moto.URL)
+	for _, more := range []string{"", " --step-per-job"} {
+		var out strings.Builder
+		d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line+more)...), said: new(said)}
+		d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
+		if err := d.Start(); err != nil {
+			t.Fatal(err)
+		}
+		d.done(t)
+		s.python(t, out.String(), moto.URL)
+	}
 	if n := len(s.emr.Calls()); n != before {
 		t.Errorf("a dry run has made %d calls", n-before)
 	}

@@ -41,6 +41,9 @@ import (
 type Config struct {
 	// Hadoop is the cluster on which the steps run; nil: Run has them.
 	Hadoop *minicluster.Cluster
+	// Alone says that no daemon of Hadoop runs: streaming jobs are done by its client, on
+	// files of this machine.
+	Alone bool
 	// Run stands in for the commands of steps where there is no Hadoop: what it returns
 	// is how the step ends. nil: they succeed at once.
 	Run func(ctx context.Context, args []string) error

@@ -57,30 +57,49 @@ func parseStreaming(args []string) (options []option, err error) {
 	return options, nil
 }
 
+// files are those that a job reads and writes: HDFS, or this machine's.
+type files interface {
+	store.FS
+	Name() string // what stands before a path
+	Close() error
+}
+
+// local are the files of this machine.
+type local struct{ store.Local }
+
+func (local) Name() string { return "file://" }
+func (local) Close() error { return nil }
+
 // A job is a streaming job whose names in S3 have others on this machine.
 type job struct {
 	ctx     context.Context
 	objects *objects
-	files   *hadoop.FS
+	files   files
 	dir     string // of the step on the master
-	hdfs    string // the step's in HDFS
+	at      string // the folder in files that is the step's
 
 	args   []string
 	output string   // in S3; "": it is not there
-	names  []string // of HDFS, each followed by the one of S3 that it stands for
+	names  []string // in files, each followed by the one of S3 that it stands for
 	number int      // of what was fetched last
 }
 
 // stream runs a streaming job.
 func (s *step) stream(dir string, args []string, said logs) error {
 	hadoopd := s.c.s.config.Hadoop
-	files, _, err := hadoop.Dial(hadoopd.DefaultFS() + "/")
-	if err != nil {
-		return err
+	j := &job{ctx: s.ctx, objects: s.c.s.objects, dir: dir}
+	if s.c.s.config.Alone {
+		j.files, j.at = local{}, filepath.Join(dir, "files")
+		j.args = []string{"-D", "fs.defaultFS=file:///", "-D", "mapreduce.framework.name=local"}
+	} else {
+		dfs, _, err := hadoop.Dial(hadoopd.DefaultFS() + "/")
+		if err != nil {
+			return err
+		}
+		j.files, j.at = dfs, "/emrtest/"+s.id
 	}
-	defer files.Close()
-	j := &job{ctx: s.ctx, objects: s.c.s.objects, files: files, dir: dir, hdfs: "/emrtest/" + s.id}
-	defer func() { _ = files.RemoveAll(j.hdfs) }()
+	defer j.files.Close()
+	defer func() { _ = j.files.RemoveAll(j.at) }()
 	if err := j.prepare(args); err != nil {
 		said["stderr"] = []byte(err.Error() + "\nStreaming Command Failed!\n")
 		return err
@@ -116,14 +135,14 @@ func (j *job) prepare(args []string) error {
 		case o.name == "-D":
 			name, value, _ := strings.Cut(o.value, "=")
 			if strings.HasPrefix(value, scheme) {
-				at, err := j.toHDFS(value)
+				at, err := j.copied(value)
 				if err != nil {
 					return err
 				}
 				o.value = name + "=" + at
 			}
 		case o.name == "-input" && strings.HasPrefix(o.value, scheme):
-			if o.value, err = j.toHDFS(o.value); err != nil {
+			if o.value, err = j.copied(o.value); err != nil {
 				return err
 			}
 		case o.name == "-output" && strings.HasPrefix(o.value, scheme):
@@ -145,9 +164,9 @@ func (j *job) prepare(args []string) error {
 	return nil
 }
 
-// name is the name in HDFS of what has another in S3.
+// name is the name in files of what has another in S3.
 func (j *job) name(base, uri string) string {
-	at := j.files.Name() + path.Join(j.hdfs, base)
+	at := j.files.Name() + path.Join(j.at, base)
 	j.names = append(j.names, at, strings.TrimSuffix(uri, "/"))
 	return at
 }
@@ -178,8 +197,8 @@ func (j *job) fetchAll(list string) (string, error) {
 	return strings.Join(here, ","), nil
 }
 
-// toHDFS copies an object, or all that are in a folder, and returns where they are.
-func (j *job) toHDFS(uri string) (string, error) {
+// copied copies an object, or all that are in a folder, and returns where they are.
+func (j *job) copied(uri string) (string, error) {
 	uris, err := j.objects.list(j.ctx, uri)
 	if err != nil {
 		return "", err
@@ -195,7 +214,7 @@ func (j *job) toHDFS(uri string) (string, error) {
 		if err := j.objects.get(j.ctx, from, &content); err != nil {
 			return "", err
 		}
-		to := path.Join(j.hdfs, fmt.Sprintf("in-%d", j.number), strings.TrimPrefix(from, uri))
+		to := path.Join(j.at, fmt.Sprintf("in-%d", j.number), strings.TrimPrefix(from, uri))
 		if err := errors.Join(j.files.MkdirAll(path.Dir(to)), store.WriteFile(j.files, to, content.Bytes())); err != nil {
 			return "", err
 		}
@@ -205,7 +224,7 @@ func (j *job) toHDFS(uri string) (string, error) {
 
 // putOutput copies what the job has written to S3, and that it is whole last.
 func (j *job) putOutput() error {
-	out := path.Join(j.hdfs, "out")
+	out := path.Join(j.at, "out")
 	entries, err := j.files.ReadDir(out)
 	if err != nil {
 		return err
@@ -270,6 +289,9 @@ func containerLogs(c *minicluster.Cluster, before []string, back *strings.Replac
 // HDFS: of the service's nothing is left either.
 func (c *cluster) forget() {
 	hadoopd := c.s.config.Hadoop
+	if c.s.config.Alone {
+		return
+	}
 	if err := errors.Join(killAll(hadoopd), empty(hadoopd)); err != nil {
 		fmt.Fprintf(os.Stderr, "emrtest: %s: %v\n", c.id, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/plan"
@@ -109,6 +110,54 @@ func TestRecorded(t *testing.T) {
 				within(t, 1.3, of.name+", "+figure.what, figure.planned, figure.measured)
 			}
 		}
+	}
+}
+
+// So much lay on the disk of games by lists and of games with cycles.
+func TestRecordedBytes(t *testing.T) {
+	within := func(what string, planned, measured float64) {
+		t.Helper()
+		t.Logf("%s: planned %.4g, measured %.4g: %.2f", what, planned, measured, planned/measured)
+		within(t, 1.3, what, planned, measured)
+	}
+	for _, of := range []struct {
+		kind  game.Kind
+		args  []int
+		table float64
+	}{
+		{mnk.Kind, []int{4, 3, 3}, 278_112},
+		{mancala.Kind, []int{3, 3}, 220_952},
+		{mancala.Kind, []int{3, 4}, 816_873},
+	} {
+		g, err := of.kind.Make(of.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := count.Of(t.Context(), g, count.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(g.Spec()+", table", p.Total.KeptBytes, of.table)
+	}
+	for connect, of := range map[int]struct{ positions, peak, table float64 }{
+		3: {28_999_497, 126_439_913, 13_805_600},
+		4: {42_658_929, 192_066_340, 19_709_457},
+	} {
+		g, err := quickcross.New(4, 4, connect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := count.Tier{Positions: of.positions, Low: of.positions, High: of.positions}
+		p, err := plan.Make(g, &count.Counts{Tiers: []count.Tier{all}, Sum: all}, plan.Builtin(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(g.Spec()+", table", p.Total.KeptBytes, of.table)
+		within(g.Spec()+", peak", p.Total.PeakBytes, of.peak)
 	}
 }
 

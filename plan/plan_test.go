@@ -95,6 +95,11 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// A position takes much the same time everywhere: what a slot takes shows in some
+		// per cent.
+		if of.cpu > 0 {
+			within(t, 1.07, of.name+", CPU s", p.Total.CPUHours*3600, of.cpu)
+		}
 		for _, figure := range []struct {
 			what              string
 			planned, measured float64
@@ -185,6 +190,28 @@ func TestRecordedCluster(t *testing.T) {
 	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
 }
 
+// While a tier is solved, data_first of all up to it lies there, and the table from the next on.
+func TestPeak(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tier := range p.Tiers[:len(p.Tiers)-1] {
+		there := 0.0
+		for j, other := range p.Tiers {
+			if j <= i {
+				there += other.WorkBytes
+			} else {
+				there += other.KeptBytes
+			}
+		}
+		if tier.PeakBytes < there-100 || tier.PeakBytes > p.Total.PeakBytes {
+			t.Errorf("tier %d: %.4g bytes at the peak, of %.4g; at least %.4g lie there", i, tier.PeakBytes, p.Total.PeakBytes, there)
+		}
+	}
+}
+
 // What does not fit is said, with what would make it fit; and what fits is offered.
 func TestProblems(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
@@ -214,6 +241,18 @@ func TestProblems(t *testing.T) {
 	}
 	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
 		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
+	}
+	// None that fits is cheaper.
+	for _, i := range plan.Instances() {
+		other := where
+		other.Machine = plan.MachineOf(i, 100, 0)
+		p, err := plan.Make(g, counts, plan.Builtin(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Problems) == 0 && p.Total.Dollars < again.Total.Dollars*0.99 {
+			t.Errorf("%s costs %v $, the offer %v $", i.Name, p.Total.Dollars, again.Total.Dollars)
+		}
 	}
 	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {

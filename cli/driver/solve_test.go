@@ -39,7 +39,7 @@ func TestSolveRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	data := " --data " + dir
 	refused(t, map[string]string{
-		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe or hadoop`,
+		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe, hadoop or emr`,
 		"solve connectn --resume --overwrite" + data:       "--resume and --overwrite exclude each other",
 		"solve connectn --keep some" + data:                `--keep "some": expected final or all`,
 		"solve connectn --final maybe" + data:              `--final "maybe": expected yes, no or auto`,

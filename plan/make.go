@@ -207,8 +207,8 @@ func (w *work) ofLists(r *Rates) {
 	for i := range w.tiers {
 		t := &w.tiers[i]
 		heard := rows * t.Positions / max(1, positions) // rows: who moves here; of the sum, for moves lead any number of tiers on
-		t.kept = t.Positions * listKept
-		t.work = heard * rowBytes
+		t.kept = t.Positions*listKept + listTier
+		t.work = heard*rowBytes + listTier
 		cpu := r.Lists.Tier + 1e-9*r.Lists.Row*(t.Moves+t.Positions)
 		t.forward = job{reads: heard, cpu: cpu * forwardShare, in: 2 * heard * rowBytes, out: (heard + t.Moves) * rowBytes, sent: t.Moves, pairs: t.Moves}
 		t.back = job{reads: heard + t.Moves, cpu: cpu * (1 - forwardShare), in: (heard + t.Moves) * rowBytes, out: heard*rowBytes + 2*t.kept, sent: heard, pairs: heard}
@@ -222,7 +222,7 @@ func (w *work) ofLists(r *Rates) {
 		sum := table
 		for j := range i + 1 {
 			// data_first, and what was told back and is not read yet: at most as many rows.
-			sum += 2 * w.tiers[j].work
+			sum += 2*w.tiers[j].work - listTier
 		}
 		w.peaks[i] = sum
 	}
@@ -234,12 +234,10 @@ func (w *work) ofStates(g game.Cyclic, r *Rates) {
 	w.start = r.Blocks.Start
 	w.plain = !game.KnowsBackward(g)
 	w.sum.Slots = float64(g.Positions())
-	positions := max(1, w.sum.Positions)
 	for i := range w.tiers {
 		t := &w.tiers[i]
-		share := t.Positions / positions
-		t.kept = w.sum.Slots * stateKept * share
-		t.work = w.sum.Slots * stateWork * share
+		t.kept = t.Positions * stateKept
+		t.work = t.Positions * stateWork
 		cpu := 1e-9 * r.States.Position * t.Positions
 		if w.plain {
 			t.work += t.Moves * rowBytes

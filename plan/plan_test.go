@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/plan"
@@ -94,6 +95,11 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// A position takes much the same time everywhere: what a slot takes shows in some
+		// per cent.
+		if of.cpu > 0 {
+			within(t, 1.07, of.name+", CPU s", p.Total.CPUHours*3600, of.cpu)
+		}
 		for _, figure := range []struct {
 			what              string
 			planned, measured float64
@@ -109,6 +115,54 @@ func TestRecorded(t *testing.T) {
 				within(t, 1.3, of.name+", "+figure.what, figure.planned, figure.measured)
 			}
 		}
+	}
+}
+
+// So much lay on the disk of games by lists and of games with cycles.
+func TestRecordedBytes(t *testing.T) {
+	within := func(what string, planned, measured float64) {
+		t.Helper()
+		t.Logf("%s: planned %.4g, measured %.4g: %.2f", what, planned, measured, planned/measured)
+		within(t, 1.3, what, planned, measured)
+	}
+	for _, of := range []struct {
+		kind  game.Kind
+		args  []int
+		table float64
+	}{
+		{mnk.Kind, []int{4, 3, 3}, 278_112},
+		{mancala.Kind, []int{3, 3}, 220_952},
+		{mancala.Kind, []int{3, 4}, 816_873},
+	} {
+		g, err := of.kind.Make(of.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := count.Of(t.Context(), g, count.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(g.Spec()+", table", p.Total.KeptBytes, of.table)
+	}
+	for connect, of := range map[int]struct{ positions, peak, table float64 }{
+		3: {28_999_497, 126_439_913, 13_805_600},
+		4: {42_658_929, 192_066_340, 19_709_457},
+	} {
+		g, err := quickcross.New(4, 4, connect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := count.Tier{Positions: of.positions, Low: of.positions, High: of.positions}
+		p, err := plan.Make(g, &count.Counts{Tiers: []count.Tier{all}, Sum: all}, plan.Builtin(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(g.Spec()+", table", p.Total.KeptBytes, of.table)
+		within(g.Spec()+", peak", p.Total.PeakBytes, of.peak)
 	}
 }
 
@@ -134,6 +188,28 @@ func TestRecordedCluster(t *testing.T) {
 	within(t, 1.07, "jobs", float64(p.Jobs), 31)
 	within(t, 1.3, "positions shuffled, of one written", p.Total.ShuffledRecords/written, 0.87)
 	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
+}
+
+// While a tier is solved, data_first of all up to it lies there, and the table from the next on.
+func TestPeak(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tier := range p.Tiers[:len(p.Tiers)-1] {
+		there := 0.0
+		for j, other := range p.Tiers {
+			if j <= i {
+				there += other.WorkBytes
+			} else {
+				there += other.KeptBytes
+			}
+		}
+		if tier.PeakBytes < there-100 || tier.PeakBytes > p.Total.PeakBytes {
+			t.Errorf("tier %d: %.4g bytes at the peak, of %.4g; at least %.4g lie there", i, tier.PeakBytes, p.Total.PeakBytes, there)
+		}
+	}
 }
 
 // What does not fit is said, with what would make it fit; and what fits is offered.
@@ -165,6 +241,18 @@ func TestProblems(t *testing.T) {
 	}
 	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
 		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
+	}
+	// None that fits is cheaper.
+	for _, i := range plan.Instances() {
+		other := where
+		other.Machine = plan.MachineOf(i, 100, 0)
+		p, err := plan.Make(g, counts, plan.Builtin(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Problems) == 0 && p.Total.Dollars < again.Total.Dollars*0.99 {
+			t.Errorf("%s costs %v $, the offer %v $", i.Name, p.Total.Dollars, again.Total.Dollars)
+		}
 	}
 	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
 	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {

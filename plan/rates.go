@@ -85,7 +85,7 @@ func Builtin() *Rates {
 		// 11.5 % are positions.
 		Blocks: BlockRates{Start: 0.05, Tier: 0.008, Position: 39, Slot: 0.5},
 		Lists:  ListRates{Tier: 0.005, Row: 400},
-		States: StateRates{Position: 100, Move: 1000},
+		States: StateRates{Position: 180, Move: 1000},
 		// 6×6: 3,000 s of CPU in 1,604 s on two cores.
 		Serial:  0.06,
 		Process: 0.01,

@@ -25,14 +25,17 @@ const (
 	moreValues  = 0.6
 
 	// listKept is a position in the table of a game by lists: its key, less the one before,
-	// and its value; rowBytes a row in a part or an outbox.
-	listKept = 3.2
-	rowBytes = 5.5
+	// and its value; rowBytes a row in a part or an outbox; listTier a tier in either, be it
+	// empty: by m,n,k tic-tac-toe of 3 on 4×3 and Mancala of 3 pits.
+	listKept = 3
+	rowBytes = 4.2
+	listTier = 400
 
-	// stateWork is a hash of a game with cycles in the directories of passes, stateKept in the
-	// table, stateSent a position in a pair of the shuffle: docs/benchmarks.md, docs/hadoop.md.
-	stateWork = 1.5
-	stateKept = 0.46
+	// stateWork is a position of a game with cycles in the directories of passes when they have
+	// most, stateKept in the table, stateSent in a pair of the shuffle: by Quick Cross on 4×4,
+	// and docs/hadoop.md.
+	stateWork = 4
+	stateKept = 0.47
 	stateSent = 0.4
 )
 

@@ -19,13 +19,11 @@ var counted = []struct {
 	positions float64
 }{
 	{"connectn width=5 height=5 connect=4", 69_763_700},
-	{"connectn width=6 height=5 connect=4", 2_818_972_642},
 	{"connectn width=6 height=6 connect=4", 69_173_028_785},
 	{"connectn width=8 height=4 connect=4", 54_233_186_631},
 	{"connectn width=7 height=6 connect=4", 4_531_985_219_092},
 	{"connectn width=8 height=7 connect=4", 0},
 	{"connectn width=7 height=6 connect=3", 0},
-	{"quickcross width=4 height=4 connect=3", 28_999_497},
 	{"quickcross width=4 height=4 connect=4", 42_658_929},
 	{"quickcross width=6 height=5 connect=4", 0},
 	{"mnk width=5 height=5 connect=4", 0},

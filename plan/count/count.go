@@ -101,7 +101,8 @@ type Options struct {
 	// been gone through as may be; 0: two minutes.
 	Time time.Duration
 	// Draws, if it is not 0, is how many boards are drawn in sum, or games played,
-	// instead of a time: the result then is the same on any machine.
+	// instead of a time: the result then is the same on any machine. What was counted
+	// in some time comes again with the Draws of its sum.
 	Draws int64
 	// Exact is how many positions are gone through before it is drawn; 0: 4 million of
 	// a game that can be drawn, 50 million of others. At most half as many are held at

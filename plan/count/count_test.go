@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -213,6 +214,15 @@ func TestWorkers(t *testing.T) {
 	o.Seed = 8
 	if other := of(t, g, o); other.Sum.Positions == one.Sum.Positions {
 		t.Error("another seed draws the same")
+	}
+}
+
+// What was drawn in some time is drawn again by its number.
+func TestRepeat(t *testing.T) {
+	g := rules(t, "connectn width=5 height=5 connect=4")
+	timed := of(t, g, Options{Exact: 1000, Time: 50 * time.Millisecond, Seed: 3})
+	if again := of(t, g, Options{Exact: 1000, Draws: timed.Sum.Draws, Seed: 3}); !reflect.DeepEqual(timed, again) {
+		t.Errorf("%+v in some time, %+v by number", timed.Sum, again.Sum)
 	}
 }
 

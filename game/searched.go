@@ -9,7 +9,7 @@ type Searched interface {
 	// Traits are what a search has to know before it looks at a position.
 	Traits() Traits
 	// Root prepares a node for an unfinished position, taken as it is and not for its
-	// mirror image: its State and its Key.
+	// mirror image: its State and its Key, and whether it is Quick.
 	Root(n *Node, p Position)
 	// Expand says what is known of the position whose State and Key n has.
 	Expand(n *Node)
@@ -83,6 +83,8 @@ type Node struct {
 	// Key tells positions apart: two have the same only if they are worth the same, and
 	// Assess says the same of them. No two keys are of one position, if it can be helped.
 	Key uint64
+	// Quick is set by Root: what follows is soon seen, as of a Child.
+	Quick bool
 	Asked
 	// The value is not below Low and not above High. Bounds that leave no doubt on which
 	// side of the window it lies are good enough.

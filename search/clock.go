@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 )
 
@@ -10,10 +9,9 @@ import (
 // time itself, as a timer may have to wait until one of them is interrupted.
 type clock struct {
 	began time.Time
-	aim   time.Duration // when to stop; 0: never
-	until time.Duration // when to stop what is being done; not set while workers run
-	over  atomic.Bool   // the context has ended
-	leave func() bool   // the context
+	aim   time.Duration   // when to stop; 0: never
+	until time.Duration   // when to stop what is being done; not set while workers run
+	over  <-chan struct{} // closed when the context has ended
 }
 
 // pollNodes is how many positions a worker looks at between looks at the clock: less than
@@ -29,16 +27,10 @@ const (
 
 // startClock starts a clock for a search of so much time; 0: any.
 func startClock(ctx context.Context, limit time.Duration) *clock {
-	c := &clock{began: time.Now(), aim: limit - min(limit/sparePart, spareMost)}
+	c := &clock{began: time.Now(), aim: limit - min(limit/sparePart, spareMost), over: ctx.Done()}
 	c.until = c.aim
-	c.leave = context.AfterFunc(ctx, c.stop)
-	if ctx.Err() != nil {
-		c.stop()
-	}
 	return c
 }
-
-func (c *clock) stop() { c.over.Store(true) }
 
 // part is for what may take the nth part of the time; release ends that.
 func (c *clock) part(n int) (release func()) {
@@ -47,7 +39,14 @@ func (c *clock) part(n int) (release func()) {
 }
 
 // due reports whether it is time to stop.
-func (c *clock) due() bool { return c.over.Load() || c.until > 0 && c.spent() >= c.until }
+func (c *clock) due() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return c.until > 0 && c.spent() >= c.until
+	}
+}
 
 // worthwhile reports whether there is time for another step, when each takes longer than
 // all before it; or for a part of it, if that is worth something.
@@ -56,6 +55,3 @@ func (c *clock) worthwhile(part bool) bool {
 }
 
 func (c *clock) spent() time.Duration { return time.Since(c.began) }
-
-// close lets go of the context.
-func (c *clock) close() { c.leave() }

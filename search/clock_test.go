@@ -11,7 +11,6 @@ import (
 func TestClock(t *testing.T) {
 	const limit = 30 * time.Millisecond
 	c := startClock(context.Background(), limit)
-	defer c.close()
 	if c.aim >= limit-limit/4 || c.aim < limit/2 {
 		t.Errorf("of %v it aims at %v", limit, c.aim)
 	}
@@ -34,7 +33,6 @@ func TestClock(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	c = startClock(ctx, 0)
-	defer c.close()
 	c.began = c.began.Add(-time.Hour)
 	if c.due() || !c.worthwhile(false) {
 		t.Error("due, though there is no limit")

@@ -1,11 +1,18 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
@@ -66,17 +73,7 @@ func TestLongFacts(t *testing.T) {
 func TestLongTable(t *testing.T) {
 	longtest.Skip(t)
 	g := parse(t, board(5, 5, 4))
-	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
-	tab, err := tables.OpenOf(store.Local{}, dir, g)
+	tab, err := solveTable(t.TempDir(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,4 +93,116 @@ func TestLongTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// solveTable solves a game into a directory that is not there yet, or empty.
+func solveTable(dir string, g game.Game) (*tables.Table, error) {
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		return nil, err
+	}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+		data.Close()
+		return nil, err
+	}
+	if err := data.Close(); err != nil {
+		return nil, err
+	}
+	return tables.OpenOf(store.Local{}, dir, g)
+}
+
+// longestRow is up to how many columns boards of one row are looked at: those of 14 to 16
+// would be nine tenths of all positions, and have no lines but along a row.
+const longestRow = 13
+
+// TestLongSquares is every position of every board of at most TREEREDUCE_SQUARES squares, 12
+// if that is not set, as the solved table of the board has it: outcome and length. Of two
+// that are one another's mirror image one is searched. A searcher goes through a board in
+// the order of its table, so that of most positions it has looked at all that follows.
+func TestLongSquares(t *testing.T) {
+	longtest.Skip(t)
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 12)
+	var boards [][3]int
+	for width := 1; width <= squares; width++ {
+		for height := 1; width*height <= squares; height++ {
+			if height == 1 && width > longestRow {
+				continue
+			}
+			for connect := 1; connect <= max(width, height); connect++ {
+				boards = append(boards, [3]int{width, height, connect})
+			}
+		}
+	}
+	slices.SortStableFunc(boards, func(a, b [3]int) int { return -cmp.Compare(a[0], b[0]) }) // the long ones first
+	var all, searched atomic.Uint64
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(boards)) && !t.Failed(); i = next.Add(1) - 1 {
+				b := boards[i]
+				a, s, err := checkTable(t.TempDir(), parse(t, board(b[0], b[1], b[2])), uint(b[1])+1)
+				if err != nil {
+					t.Error(err)
+				}
+				all.Add(a)
+				searched.Add(s)
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d boards, %d positions, %d searched", len(boards), all.Load(), searched.Load())
+}
+
+// checkTable searches all positions of a board, of which a column takes so many bits, but
+// for mirror images, with one worker or with two. It returns how many there are, and how
+// many it has searched.
+func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err error) {
+	tab, err := solveTable(dir, g)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer tab.Close()
+	scan, err := tab.Scan(func(int) bool { return true })
+	if err != nil {
+		return 0, 0, err
+	}
+	var searchers []*Searcher
+	for _, threads := range []int{1, 2} {
+		s, err := New(g, Options{Memory: 4 << 20, Threads: threads})
+		if err != nil {
+			return 0, 0, err
+		}
+		searchers = append(searchers, s)
+	}
+	for b, err := range scan.Batches() {
+		if err != nil {
+			return 0, 0, err
+		}
+		for i, p := range b.Positions {
+			all++
+			if p > mirrored(p, g.KeyBits(), bits) {
+				continue
+			}
+			searched++
+			r, err := searchers[b.Tier&1].Search(context.Background(), p, Limit{Bare: true})
+			if err != nil {
+				return 0, 0, err
+			}
+			if !r.Exact || r.Value != b.Values[i] {
+				return 0, 0, fmt.Errorf("%s: %q is %s, found %s", g.Spec(), g.AppendText(nil, p), g.Values().Text(b.Values[i]), g.Values().Text(r.Value))
+			}
+		}
+	}
+	return all, searched, nil
+}
+
+// mirrored is the mirror image of a board whose columns take so many bits.
+func mirrored(p game.Position, keyBits, bits uint) (m game.Position) {
+	for ; keyBits > 0; keyBits -= bits {
+		m = m<<bits | p&(1<<bits-1)
+		p >>= bits
+	}
+	return m
 }

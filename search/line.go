@@ -128,7 +128,7 @@ func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.
 	ask := func(p game.Position, alpha, depth int) (int, bool) {
 		w.stopped = false
 		w.g.Root(w.node(0), p)
-		got := w.look(0, alpha, alpha+1, depth, false)
+		got := w.look(0, alpha, alpha+1, depth, w.node(0).Quick)
 		return got, !w.stopped
 	}
 	for _, m := range t.s.g.Moves(nil, p) {

@@ -49,12 +49,11 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	}
 
 	// What the table knows.
-	var first uint16
-	known := false
+	var first uint16 // the move to try first, plus one; 0: none is known
 	if !quick {
 		w.lookups++
 		if e := w.t.get(n.Key); e != 0 {
-			first, known = w.t.moveOf(e), true
+			first = w.t.moveOf(e)
 			if ply > 0 && w.usable(e, depth) {
 				low, high := w.bounds(e, ply)
 				if (low > alpha || high < beta) && w.t.depthOf(e) < w.t.full {
@@ -106,7 +105,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		children, best = w.lookUp(ply, children, alpha, beta, next)
 	}
 	if best < beta {
-		tried := w.order(ply, children, first, known)
+		tried := w.order(ply, children, first)
 		asked := len(tried) // what comes after them has been put off
 		for i := 0; i < len(tried); i++ {
 			c := &children[tried[i]&moveMask]
@@ -126,15 +125,15 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 			if score <= alpha {
 				continue
 			}
-			alpha, move = score, c.Move
+			alpha, move = score, c.Move+1
 			if ply == 0 {
-				w.best, w.found = move, true
+				w.best, w.found = c.Move, true
 			}
 			if score >= beta {
 				if i > 0 {
 					w.refuted(ply, children, tried[:i+1])
 				}
-				w.killed(ply, move)
+				w.killed(ply, c.Move)
 				break
 			}
 		}

@@ -68,7 +68,7 @@ const (
 const fewMoves = 24
 
 // order ranks the children of a node, the best first.
-func (w *worker) order(ply int, children []game.Child, first uint16, known bool) []int64 {
+func (w *worker) order(ply int, children []game.Child, first uint16) []int64 {
 	o := w.ranked[ply][:0]
 	past := w.past[ply&1]
 	killers := [2]uint16{}
@@ -87,7 +87,7 @@ func (w *worker) order(ply int, children []game.Child, first uint16, known bool)
 		if w.killer != 0 && (c.Move+1 == killers[0] || c.Move+1 == killers[1]) {
 			rank += int64(w.killer)
 		}
-		if known && c.Move == first && w.without&TableMove == 0 {
+		if c.Move+1 == first && w.without&TableMove == 0 {
 			rank = 1 << 32
 		}
 		v := -rank<<moveBits | int64(i)

@@ -64,7 +64,7 @@ func putOff(tried []int64) {
 
 // look has a worker answer the question.
 func (r *round) look(w *worker, alpha, beta, depth int) {
-	score := w.look(0, alpha, beta, depth, false)
+	score := w.look(0, alpha, beta, depth, w.node(0).Quick)
 	if w.stopped {
 		return
 	}

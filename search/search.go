@@ -165,7 +165,6 @@ func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result
 		return Result{}, fmt.Errorf("search: depth and time must be 0 or more, found %d and %v", l.Depth, l.Time)
 	}
 	c := startClock(ctx, l.Time)
-	defer c.close()
 	if v := s.g.Primitive(p); v != 0 {
 		return Result{Value: s.g.Values().Ended(v, s.g.ToMove(p)), Exact: true, Time: c.spent()}, nil
 	}

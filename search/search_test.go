@@ -218,17 +218,13 @@ func TestRandomGames(t *testing.T) {
 }
 
 // Every position of every board of at most 12 squares and 7 columns, and 3,000 at random of
-// those of up to 16 squares, or 10 where there are more columns, which have more positions;
-// or, with TREEREDUCE_SQUARES=16, every position of every board of at most 16 squares.
+// those of up to 16 squares, or 10 where there are more columns, which have more positions.
+// What it is held to is plain minimax; TestLongSquares has more positions.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
-	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
-	for width := 1; width <= max(squares, 10); width++ {
+	for width := 1; width <= 10; width++ {
 		all, most := 12, 16
-		switch {
-		case squares > 0:
-			all, most = squares, squares
-		case width > 7:
+		if width > 7 {
 			all, most = 0, 10
 		}
 		for height := 1; width*height <= most; height++ {

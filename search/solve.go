@@ -10,9 +10,10 @@ const (
 	shortPart  = 32
 )
 
-// With few moves left short wins are not asked for, as who wins is soon seen; with more
-// than many they are asked for twice.
+// With so few moves left the value is asked for at once; with few, short wins are not asked
+// for, as who wins is soon seen; with more than many they are asked for twice.
 const (
+	onceLeft = 12
 	fewLeft  = 14
 	manyLeft = 28
 )
@@ -21,8 +22,18 @@ const (
 // above some alpha, which is much cheaper than what it is. First come short wins and
 // losses, which are soon seen if they are there; then who wins; then in how many moves,
 // from the number that the proof of that has shown, in steps that double while they come
-// nearer, as the last question is the one that must be answered in any case.
+// nearer, as the last question is the one that must be answered in any case. With few
+// moves left there is little to look at, and to ask costs more than to answer: there is
+// one question, with a window that is as wide as need be.
 func (t *task) solve() {
+	if t.left <= onceLeft {
+		if t.limit.Weak {
+			t.within(-1, 1)
+		} else {
+			t.within(t.low-1, t.high+1)
+		}
+		return
+	}
 	if !t.who() || t.limit.Weak {
 		return
 	}
@@ -102,17 +113,18 @@ func (t *task) over() bool {
 // above asks whether the value is above alpha, if that is not known. It is false if the
 // time is over.
 func (t *task) above(alpha int) bool {
-	if alpha < t.low || alpha >= t.high {
-		return true
-	}
-	score, ok := t.ask(alpha, alpha+1, t.s.table.full)
-	switch {
-	case !ok:
-		return false
-	case score > alpha:
+	return alpha < t.low || alpha >= t.high || t.within(alpha, alpha+1)
+}
+
+// within asks for the value, if it is between alpha and beta, or on which side of them it
+// is. It is false if the time is over.
+func (t *task) within(alpha, beta int) bool {
+	score, ok := t.ask(alpha, beta, t.s.table.full)
+	if ok && score > alpha {
 		t.low = max(t.low, score)
-	default:
+	}
+	if ok && score < beta {
 		t.high = min(t.high, score)
 	}
-	return true
+	return ok
 }

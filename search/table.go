@@ -69,7 +69,7 @@ func formatOf(t game.Traits) format {
 		f.depth, f.plies = min(f.depth, mostDepthBits), 0
 	}
 	f.score = 1 + uint(bits.Len(uint(game.MostAssessed+f.plies+1)))
-	f.move = min(uint(bits.Len(uint(t.MaxMoves-1))), mostMoveBits)
+	f.move = min(uint(bits.Len(uint(t.MaxMoves))), mostMoveBits)
 	f.data = 2*f.score + f.depth + ageBits + workBits + f.move
 	f.full = 1<<f.depth - 1
 	f.shift = game.WonIn(0) - f.top()

@@ -135,11 +135,6 @@ func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok boo
 	if len(workers) == 1 {
 		apart = 0
 	}
-	r.start = func() {
-		for _, w := range workers[1:] {
-			r.wait.Go(func() { r.look(w, alpha, beta, depth) })
-		}
-	}
 	reach := depth + forcedMost
 	if t.s.acyclic != nil {
 		reach = math.MaxInt
@@ -152,6 +147,11 @@ func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok boo
 	first := workers[0]
 	if len(workers) > 1 {
 		first.alone = first.looked + aloneNodes
+		r.start = func() {
+			for _, w := range workers[1:] {
+				r.wait.Go(func() { r.look(w, alpha, beta, depth) })
+			}
+		}
 	}
 	r.look(first, alpha, beta, depth)
 	r.wait.Wait()

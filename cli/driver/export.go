@@ -33,7 +33,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 			"   driver export --tier 1 --value X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
 			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -95,7 +95,7 @@ func export(c *cli.Context, games game.Kinds) error {
 			return command.ErrInterrupted
 		}
 		return err
-	})
+	}, inS3(c))
 }
 
 // A span is numbers from first to last.

@@ -36,7 +36,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
@@ -82,7 +82,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 			}
 			return write(out, a)
 		})
-	})
+	}, inS3(c))
 }
 
 // errUnreachable is the error of a position that is none of a table, and rightly so.

@@ -54,7 +54,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
 		},
@@ -77,7 +77,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", t.Game().Spec(), n)
 				}
 				return err
-			})
+			}, inS3(c))
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}

@@ -76,20 +76,35 @@ func spotsOfFour(x uint64, step uint) uint64 {
 	return three<<(step&63) | three>>(3*step&63) | after&(x>>(step&63)) | x<<(step&63)&(pair>>(2*step&63))
 }
 
-// spotsOfAny is spots for lines of any length: all but one of the line's squares.
+// hasLine reports whether x has a line.
+func (r *Rules) hasLine(x uint64) bool {
+	if r.connect == 4 && r.height == 6 { // shifts by constants
+		return lineOfFour(x, 1)|lineOfFour(x, 6)|lineOfFour(x, 7)|lineOfFour(x, 8) != 0
+	}
+	return r.lines.in(x) != 0
+}
+
+// lineOfFour is where in x lines of four in a direction begin.
+func lineOfFour(x uint64, step uint) uint64 {
+	pair := x & (x >> (step & 63))
+	return pair & (pair >> (2 * step & 63))
+}
+
+// spotsOfAny is spots for lines of any length: so many stones before a square, and after it
+// as many as are left.
 func (r *Rules) spotsOfAny(x uint64) uint64 {
 	var s uint64
+	var before [64]uint64 // by how many stones lie side by side before a square
 	for _, d := range [4]uint{1, r.bits - 1, r.bits, r.bits + 1} {
-		for hole := range r.connect {
-			line := r.forms.board
-			for i := range r.connect {
-				if i < hole {
-					line &= x << (uint(hole-i) * d)
-				} else if i > hole {
-					line &= x >> (uint(i-hole) * d)
-				}
-			}
-			s |= line
+		run := r.forms.board
+		for i := range r.connect {
+			before[i] = run
+			run &= x << (uint(i+1) * d)
+		}
+		run = r.forms.board
+		for i := range r.connect {
+			s |= run & before[r.connect-1-i]
+			run &= x >> (uint(i+1) * d)
 		}
 	}
 	return s
@@ -106,6 +121,7 @@ func (r *Rules) Root(n *game.Node, p game.Position) {
 	own, other := r.stones(p, mover), r.stones(p, mover.Other())
 	n.State = game.State{own, own | other, r.spots(own), r.spots(other)}
 	n.Key = p
+	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= quick
 }
 
 // MoveOf numbers moves by their columns.
@@ -121,8 +137,10 @@ const (
 	centerRank = 64      // a column nearer to the middle
 )
 
-// quick is how many empty squares are soon seen through.
-const quick = 10
+// quick is how many empty squares are soon seen through. Of more, positions with an odd
+// number are not worth the table either: a move on there are others that are in it, and
+// all of them are looked up at once.
+const quick = 8
 
 // Expand follows the threats: it takes a win, and leaves out moves that lose at once.
 func (r *Rules) Expand(n *game.Node) {
@@ -190,7 +208,7 @@ func (r *Rules) Expand(n *game.Node) {
 			Rank:   rank,
 			Move:   uint16(f.column[at]),
 			Square: uint16(at),
-			Quick:  after&next != 0 || left <= quick,
+			Quick:  after&next != 0 || left <= quick || left&1 == 0,
 		})
 		if fold {
 			r.fold(&n.Children[len(n.Children)-1])
@@ -271,10 +289,10 @@ func replies(possible, threats uint64) uint64 {
 // The player to move becomes the follower by a move in a column with an odd number.
 func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
 	other := all ^ own
-	if n.Low < 0 && r.lines.in(empty|other) == 0 {
+	if n.Low < 0 && !r.hasLine(empty|other) {
 		n.Low = 0
 	}
-	if n.High > 0 && r.lines.in(empty|own) == 0 {
+	if n.High > 0 && !r.hasLine(empty|own) {
 		n.High = 0
 	}
 	odd := possible & r.forms.follow
@@ -308,10 +326,10 @@ func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, win
 	}
 	traps |= f.guard
 	under := (traps - f.bottom) &^ traps // the lowest trap of each column
-	if r.lines.in(opponents|empty&under&^reach) != 0 {
+	if r.hasLine(opponents | empty&under&^reach) {
 		return false, false
 	}
-	return true, traps != f.guard || r.lines.in(stones|reach) != 0
+	return true, traps != f.guard || r.hasLine(stones|reach)
 }
 
 // has are the guards of the columns in which there is one of these squares.
@@ -341,14 +359,10 @@ func (r *Rules) Evaluate(p game.Position) int {
 	return r.Assess(&n)
 }
 
-// fold takes the mirror image of a child if its key is the smaller one.
+// fold has a child and its mirror image share the smaller of their keys. Its State stays:
+// what has been learnt of squares would be of little use on the other side.
 func (r *Rules) fold(c *game.Child) {
-	if key := r.mirror(c.Key); key < c.Key {
-		c.Key = key
-		for i, w := range c.State {
-			c.State[i] = r.mirror(w)
-		}
-	}
+	c.Key = min(c.Key, r.mirror(c.Key))
 }
 
 // mirror turns a board of bits, or a key, about its middle column.

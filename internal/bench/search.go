@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -62,8 +64,8 @@ const tableMemory = 85 << 20
 type searchRun struct {
 	wall, cpu            time.Duration
 	nodes, lookups, hits uint64
-	values               []game.Value
-	late                 time.Duration // the limit, if one was not solved within it
+	values               []game.Value // 0 of what was not solved within its limit
+	cut                  bool         // there are such
 }
 
 // cpuTime is what this process has worked.
@@ -73,14 +75,8 @@ func cpuTime() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
 }
 
-// add solves positions with a searcher, one after the other; all of them take limit at
-// most, if that is not 0.
-func (r *searchRun) add(ctx context.Context, s *search.Searcher, positions []game.Position, l search.Limit, limit time.Duration) error {
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+// add solves positions with a searcher, one after the other, each within the limit.
+func (r *searchRun) add(ctx context.Context, s *search.Searcher, positions []game.Position, l search.Limit) error {
 	l.Bare = true
 	began := time.Now()
 	before, err := cpuTime()
@@ -95,13 +91,10 @@ func (r *searchRun) add(ctx context.Context, s *search.Searcher, positions []gam
 		r.nodes += found.Nodes
 		r.lookups += found.Lookups
 		r.hits += found.Hits
-		if !found.Exact {
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return ctx.Err()
-			}
-			r.late = limit
-			return nil
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		r.cut = r.cut || !found.Exact
 		r.values = append(r.values, found.Value)
 	}
 	after, err := cpuTime()
@@ -117,17 +110,42 @@ func (b *searchBench) run(o search.Options, l search.Limit, positions []game.Pos
 	if err != nil {
 		return r, err
 	}
-	err = r.add(b.ctx, s, positions, l, 0)
+	err = r.add(b.ctx, s, positions, l)
 	return r, err
+}
+
+// setTime is for how long a set is solved again and again, by whomever: one pass through a
+// quick one takes no longer than what the system does by the way.
+const setTime = time.Second
+
+// median solves positions with an empty table, again and again, and returns the pass of
+// median CPU time.
+func (b *searchBench) median(l search.Limit, positions []game.Position) (searchRun, error) {
+	s, err := search.New(b.g, search.Options{Memory: tableMemory})
+	if err != nil {
+		return searchRun{}, err
+	}
+	var passes []searchRun
+	for took := time.Duration(0); took < setTime; took += passes[len(passes)-1].cpu {
+		var r searchRun
+		s.Forget()
+		runtime.GC() // what others have left is not in anyone's time
+		if err := r.add(b.ctx, s, positions, l); err != nil {
+			return r, err
+		}
+		passes = append(passes, r)
+	}
+	slices.SortFunc(passes, func(a, b searchRun) int { return cmp.Compare(a.cpu, b.cpu) })
+	return passes[len(passes)/2], nil
 }
 
 // row prints a line of a table.
 func (r *searchRun) row(out io.Writer, name string) {
-	if r.late > 0 {
-		fmt.Fprintf(out, "| %s | not finished: one position took more than %.0f s | | | | | |\n", name, r.late.Seconds())
-		return
+	more := ""
+	if r.cut {
+		more = "more than "
 	}
-	fmt.Fprintf(out, "| %s | %.2f | %.2f | %d | %.1f | %.2f | %.1f %% |\n", name, r.wall.Seconds(), r.cpu.Seconds(), r.nodes,
+	fmt.Fprintf(out, "| %s | %s%.2f | %s%.2f | %s%d | %.1f | %.2f | %.1f %% |\n", name, more, r.wall.Seconds(), more, r.cpu.Seconds(), more, r.nodes,
 		float64(r.nodes)/r.cpu.Seconds()/1e6, float64(r.lookups)/float64(r.nodes), 100*float64(r.hits)/float64(r.lookups))
 }
 
@@ -179,15 +197,16 @@ type set struct {
 // but the same on every machine.
 const setNodes = 400_000
 
-// positions makes n positions of a set. What takes long to prove is left out: its end is
-// not near.
-func (b *searchBench) positions(of set, n int) ([]game.Position, error) {
+// positions makes n positions of a set: by legal moves at random to so many stones, each
+// number as likely, without a line; and of these those with so many moves left. What is not
+// proven within setNodes is left out, and counted: of few stones its end is not near, of many
+// there is hardly one.
+func (b *searchBench) positions(of set, n int) (list []game.Position, unproven int, err error) {
 	s, err := search.New(b.g, search.Options{Memory: tableMemory})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	var list []game.Position
 	for len(list) < n {
 		stones := of.stones[0] + r.IntN(of.stones[1]-of.stones[0]+1)
 		walk := gametest.Walk(r, b.g, stones)
@@ -197,41 +216,43 @@ func (b *searchBench) positions(of set, n int) ([]game.Position, error) {
 		}
 		found, err := s.Search(b.ctx, p, search.Limit{Nodes: setNodes, Bare: true})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := b.ctx.Err(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if in := found.Value.Remoteness(); found.Exact && of.moves[0] <= in && in <= of.moves[1] {
+		if in := found.Value.Remoteness(); !found.Exact {
+			unproven++
+		} else if of.moves[0] <= in && in <= of.moves[1] {
 			list = append(list, p)
 		}
 	}
-	return list, nil
+	return list, unproven, nil
 }
 
 // sets times sets of positions.
 func (b *searchBench) sets() error {
-	fmt.Fprint(b.out, "| 1,000 positions at random, proven within 400,000 nodes | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| 1,000 positions at random, proven within 400,000 nodes | left out: not proven so | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|---|\n")
 	for _, of := range []set{
 		{"late: 29 to 40 stones, up to 13 moves left", [2]int{29, 40}, [2]int{1, 13}},
 		{"middle: 15 to 28 stones, 14 to 27 moves left", [2]int{15, 28}, [2]int{14, 27}},
 		{"early but easy: 8 to 13 stones, up to 13 moves left", [2]int{8, 13}, [2]int{1, 13}},
 	} {
 		const n = 1000
-		positions, err := b.positions(of, n)
+		positions, unproven, err := b.positions(of, n)
 		if err != nil {
 			return err
 		}
-		exact, err := b.run(search.Options{}, search.Limit{}, positions)
+		exact, err := b.median(search.Limit{}, positions)
 		if err != nil {
 			return err
 		}
-		weak, err := b.run(search.Options{}, search.Limit{Weak: true}, positions)
+		weak, err := b.median(search.Limit{Weak: true}, positions)
 		if err != nil {
 			return err
 		}
 		us := func(r searchRun) float64 { return r.cpu.Seconds() * 1e6 / n }
-		fmt.Fprintf(b.out, "| %s | %.1f | %.0f | %.1f | %s |\n", of.name, us(exact), float64(exact.nodes)/n, us(weak), b.bitBully(positions, exact.values, 0))
+		fmt.Fprintf(b.out, "| %s | %d | %.1f | %.0f | %.1f | %s |\n", of.name, unproven, us(exact), float64(exact.nodes)/n, us(weak), b.bitBully(positions, exact.values, 0))
 	}
 	fmt.Fprintln(b.out)
 	return nil
@@ -253,13 +274,19 @@ func (b *searchBench) techniques() error {
 	return b.without("ten positions of 8 stones, exact", b.random(rand.New(rand.NewPCG(3, 4)), 8, 10), 0)
 }
 
-// What makes a position hard, and what it may take without a technique.
+// How many positions are looked at to prove a hard position, from and to; and without a
+// technique at most how many times as many as with all.
 const (
-	hardNodes = 30_000_000
-	hardLimit = 15 * time.Minute
+	hardFrom = 10_000_000
+	hardTo   = 40_000_000
+	hardMost = 4
 )
 
-// hardTechniques does so on positions that take up to a minute.
+// hardBitBully is what BitBully gets for all of them.
+const hardBitBully = 3 * time.Minute
+
+// hardTechniques does so on positions that take seconds: all of it less than a quarter of
+// an hour.
 func (b *searchBench) hardTechniques() error {
 	s, err := search.New(b.g, search.Options{Memory: tableMemory})
 	if err != nil {
@@ -269,24 +296,25 @@ func (b *searchBench) hardTechniques() error {
 	var hard []game.Position
 	for len(hard) < 3 {
 		p := b.random(r, 4, 1)[0]
-		found, err := s.Search(b.ctx, p, search.Limit{Nodes: hardNodes, Bare: true})
+		found, err := s.Search(b.ctx, p, search.Limit{Nodes: hardTo, Bare: true})
 		if err != nil {
 			return err
 		}
 		if err := b.ctx.Err(); err != nil {
 			return err
 		}
-		if !found.Exact {
+		if found.Exact && found.Nodes > hardFrom {
 			hard = append(hard, p)
 		}
 	}
 	fmt.Fprintln(b.out)
-	return b.without("three hard positions of 4 stones, exact", hard, hardLimit)
+	return b.without("three hard positions of 4 stones, exact", hard, hardMost)
 }
 
-// without solves positions with all techniques, and without each. All take turns at every
-// position: if the machine is at other work for a while, all of them notice.
-func (b *searchBench) without(name string, positions []game.Position, limit time.Duration) error {
+// without solves positions with all techniques, and without each, which may then look at
+// most times as many positions; 0: any number. All take turns at every position: if the
+// machine is at other work for a while, all of them notice.
+func (b *searchBench) without(name string, positions []game.Position, most uint64) error {
 	names := slices.Concat([]string{""}, slices.Sorted(maps.Keys(search.ByName())))
 	names = slices.DeleteFunc(names, func(name string) bool { return search.ByName()[name] == search.Killers }) // of other games
 	var searchers []*search.Searcher
@@ -304,19 +332,21 @@ func (b *searchBench) without(name string, positions []game.Position, limit time
 	names, searchers = append(names, "two cores"), append(searchers, two)
 	runs := make([]searchRun, len(names))
 	for one := range slices.Chunk(positions, 1) {
+		var limit search.Limit
+		before := runs[0].nodes
 		for i, s := range searchers {
-			if runs[i].late > 0 {
-				continue
-			}
-			if err := runs[i].add(b.ctx, s, one, search.Limit{}, limit); err != nil {
+			if err := runs[i].add(b.ctx, s, one, limit); err != nil {
 				return err
 			}
+			limit.Nodes = most * (runs[0].nodes - before)
 		}
 	}
 	fmt.Fprint(b.out, "| "+name+searchHead)
 	for i, r := range runs {
-		if r.late == 0 && !slices.Equal(r.values, runs[0].values) {
-			return fmt.Errorf("without %s: values %v, with it %v", names[i], r.values, runs[0].values)
+		for j, v := range r.values {
+			if v != 0 && v != runs[0].values[j] {
+				return fmt.Errorf("without %s: values %v, with it %v", names[i], r.values, runs[0].values)
+			}
 		}
 		switch label := names[i]; label {
 		case "":
@@ -327,16 +357,19 @@ func (b *searchBench) without(name string, positions []game.Position, limit time
 			r.row(b.out, "without "+label)
 		}
 	}
-	if runs[0].late == 0 {
-		fmt.Fprintf(b.out, "\nBitBully on these, µs a position: %s.\n", b.bitBully(positions, runs[0].values, limit))
+	limit := time.Duration(0)
+	if most > 0 {
+		limit = hardBitBully
 	}
+	fmt.Fprintf(b.out, "\nBitBully on these, µs a position: %s.\n", b.bitBully(positions, runs[0].values, limit))
 	return nil
 }
 
-// bitBullyScript solves lines of columns, and prints its CPU seconds, then for each line
-// the score: how many stones of the winner's are left, in half plies.
+// bitBullyScript solves lines of columns, again and again as we do, and prints the median of
+// its CPU seconds, then for each line the score: how many stones of the winner's are left,
+// in half plies. Its argument is setTime in seconds.
 const bitBullyScript = `
-import sys, time
+import statistics, sys, time
 from bitbully import bitbully_core as core
 boards = []
 for line in sys.stdin:
@@ -344,10 +377,13 @@ for line in sys.stdin:
     rows = [[int(s) for s in row] for row in line.split()]
     assert b.setBoard(rows), line
     boards.append(b)
-solver = core.BitBullyCore()
-began = time.process_time()
-scores = [solver.mtdf(b, 0) for b in boards]
-print(time.process_time() - began)
+took = []
+while sum(took) < float(sys.argv[1]):
+    solver = core.BitBullyCore()
+    began = time.process_time()
+    scores = [solver.mtdf(b, 0) for b in boards]
+    took.append(time.process_time() - began)
+print(statistics.median(took))
 for s in scores: print(s)
 `
 
@@ -380,7 +416,7 @@ func (b *searchBench) bitBully(positions []game.Position, values []game.Value, l
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, python, "-c", bitBullyScript)
+	cmd := exec.CommandContext(ctx, python, "-c", bitBullyScript, fmt.Sprint(setTime.Seconds()))
 	cmd.Stdin = &in
 	text, err := cmd.Output()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

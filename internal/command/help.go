@@ -27,6 +27,10 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 			f.Category = name
 		case *cli.Int64Flag:
 			f.Category = name
+		case *cli.Float64Flag:
+			f.Category = name
+		case *cli.DurationFlag:
+			f.Category = name
 		case *cli.BoolFlag:
 			f.Category = name
 		}

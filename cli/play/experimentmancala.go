@@ -54,7 +54,7 @@ func mancalaExperimentFlags() []cli.Flag {
 		&cli.IntFlag{Name: "stones", Usage: "in each pit, in the other tables", Value: 4},
 		&cli.StringFlag{Name: "depths", Usage: "of the custom players that play one another", Value: "1,2,4,6,8"},
 		&cli.IntFlag{Name: "games", Usage: "that each pair of them plays, an even number", Value: 10},
-		&cli.StringFlag{Name: "without", Usage: "leave out nothing but these `TECHNIQUES`, one at a time: " + strings.Join(techniques(), ","), DefaultText: "each"},
+		&cli.StringFlag{Name: "without", Usage: "leave out nothing but these `TECHNIQUES`, with commas between them, one at a time: " + strings.Join(techniques(), " "), DefaultText: "each"},
 		&cli.StringFlag{Name: "times", Usage: "for a move, in the table of mistakes", Value: "1ms,4ms,16ms,64ms"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of all that is random", Value: 1},
 	}

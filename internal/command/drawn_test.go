@@ -88,9 +88,16 @@ func TestDrawingsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"", "0", "0 1", "    ", " 0 1", "X O ", "'X O '", "\"X O \"", "0x11", "#17", "'X O '\t6", "nonsense", " . . .", "X .", "* 0: you win in 3", "   X"} {
-		if texts, at := gathered(t, g, line+"\nX___\n", false); !slices.Equal(texts, []string{line, "X___"}) || !slices.Equal(at, []int64{1, 2}) {
+		if texts, at := gathered(t, g, line+"\n"+line+"\nX___\n", false); !slices.Equal(texts, []string{line, line, "X___"}) || !slices.Equal(at, []int64{1, 2, 3}) {
 			t.Errorf("%q: %q at %v", line, texts, at)
 		}
+	}
+	// A board that waits for the line that tells whose turn it is has one base line.
+	if g, err = all.Kinds().Parse("mancala pits=2 stones=2"); err != nil {
+		t.Fatal(err)
+	}
+	if texts, _ := gathered(t, g, g.Picture(g.Start()).String()+"0 1\n", false); len(texts) != 2 || texts[1] != "0 1" {
+		t.Errorf("%q", texts)
 	}
 }
 

@@ -95,7 +95,7 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 	h.commands(commands)
 	h.flags(flags)
 	if len(c.path) == 0 {
-		fmt.Fprintf(&h.to, "\n%s COMMAND --help tells more of a command, %s --version which build this is.\n", name, name)
+		fmt.Fprintf(&h.to, "\n%s COMMAND --help tells more; %s --version: which build it is.\n", name, name)
 	}
 	_, err := io.WriteString(out, h.to.String())
 	return err

@@ -1,0 +1,36 @@
+package cmd_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHelpFits wants the help of every command to fit a terminal of 80 columns, all but
+// lines of the shell that are shown.
+func TestHelpFits(t *testing.T) {
+	dir := t.TempDir()
+	var fits func(words string)
+	fits = func(words string) {
+		status, help, stderr := ran(command(dir, words+" --help"))
+		if status != 0 || stderr != "" || !strings.HasPrefix(help, "NAME:\n   "+words+" - ") {
+			t.Fatalf("%s --help: exit status %d, %s%s", words, status, help, stderr)
+		}
+		commands := false
+		for line := range strings.Lines(help) {
+			line = strings.TrimSuffix(line, "\n")
+			if utf8.RuneCountInString(line) > 80 && !strings.HasPrefix(line, "   $ ") {
+				t.Errorf("%s --help: %d columns: %s", words, utf8.RuneCountInString(line), line)
+			}
+			if !strings.HasPrefix(line, " ") && line != "" {
+				commands = line == "COMMANDS:" || strings.HasPrefix(line, "to play")
+			}
+			if name, _, ok := strings.Cut(strings.TrimPrefix(line, "   "), " "); ok && commands && strings.HasPrefix(line, "   ") && !strings.HasPrefix(line, "    ") {
+				fits(words + " " + name)
+			}
+		}
+	}
+	for _, words := range []string{"driver", "play", "mapper", "reducer"} {
+		fits(words)
+	}
+}

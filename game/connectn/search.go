@@ -174,7 +174,7 @@ func (r *Rules) Expand(n *game.Node) {
 	if left == 3 {
 		n.Low = 0
 	}
-	if !n.NoBounds {
+	if !n.NoBounds && 2*left <= f.squares {
 		r.bounds(n, own, all, empty, possible, left)
 		if n.Low >= n.Beta || n.High <= n.Alpha {
 			return
@@ -289,10 +289,10 @@ func replies(possible, threats uint64) uint64 {
 // The player to move becomes the follower by a move in a column with an odd number.
 func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
 	other := all ^ own
-	if n.Low < 0 && !r.hasLine(empty|other) {
+	if n.Alpha < 0 && n.Low < 0 && !r.hasLine(empty|other) {
 		n.Low = 0
 	}
-	if n.High > 0 && !r.hasLine(empty|own) {
+	if n.Beta > 0 && n.High > 0 && !r.hasLine(empty|own) {
 		n.High = 0
 	}
 	odd := possible & r.forms.follow

@@ -29,7 +29,7 @@ WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command 
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long race bench bench-hadoop fuzz lint fmt clean
+.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-long race bench bench-hadoop fuzz lint fmt clean
 
 all: build help
 
@@ -45,6 +45,11 @@ build: ## driver, play, mapper, reducer and every step under its own name, in bi
 	@$(if $(filter-out linux,$(shell $(GO) env GOOS)),GOOS=linux $(BUILD) -o bin/linux/ ./cmd/mapper ./cmd/reducer)
 	@for step in $(STEPS); do \
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
+	done
+
+build-emr: ## driver, mapper and reducer for Amazon EMR, in bin/linux-amd64 and bin/linux-arm64
+	@for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
@@ -69,7 +74,7 @@ test: build ## all tests that need no cluster, but the long ones (two minutes)
 
 test-long: build ## the long ones: every board of at most 16 squares against brute force, … (some minutes)
 	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -count=1 -timeout 2h -run '^TestLong' \
-		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -L '^//go:build hadoop' | xargs -n1 dirname | sort -u)
+		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 
 CLUSTER ?= build/cluster
 
@@ -95,6 +100,15 @@ test-hadoop: build ## tests on real clusters of their own, but the long ones (ha
 test-hadoop-long: build ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
 	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./internal/runner/streaming
 
+# The virtual environment, build/emr-venv, is made by the tests; nobody talks to Amazon.
+TEST_EMR := $(GO) test -tags emr -count=1 -p 1 -timeout 1h
+
+test-emr: build ## tests on an Amazon EMR and an S3 of our own, on a cluster of their own (ten minutes; Java, Maven, Python; make cluster-down first)
+	$(TEST_EMR) $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+
+test-emr-long: build ## the long one: each job of 4×5 as a step on YARN (ten minutes)
+	TREEREDUCE_LONG=1 $(TEST_EMR) -run '^TestLongEMR$$' ./internal/emrtest
+
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
@@ -116,8 +130,8 @@ fuzz: ## every parser, FUZZTIME=30s each
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	$(GO) vet ./... && $(GO) vet -tags hadoop ./...
-	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop ./...
+	$(GO) vet ./... && $(GO) vet -tags hadoop,emr ./...
+	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop,emr ./...
 
 fmt: ## format all code
 	gofmt -w .

@@ -62,9 +62,9 @@ func TestLongStranger(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ game, says, lookup, finds, looks string }{
-		{"connectn --width 3 --height 3 --connect 3", "Connect 3 on 3×3: tie in 9 moves\n694 positions", "1 1", "X to move: tie in 7", "X to move: you tie in 7"},
-		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: Black wins in `, `"17:Black", Black to move: you win in `},
-		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: Black wins in 1", "White to move: you lose in 1"},
+		{"connectn --width 3 --height 3 --connect 3", "Connect 3 on 3×3: tie in 9 moves\n694 positions", "1 1", "X to move: you tie in 7", "X to move: you tie in 7"},
+		{"nim --stones 20", "nim stones=20 last=wins: Black wins in ", "take3", `"17:Black", Black to move: you win in `, `"17:Black", Black to move: you win in `},
+		{"nim --stones 20 --last loses", "nim stones=20 last=loses: White wins in ", "1:White", "White to move: you lose in 1", "White to move: you lose in 1"},
 	} {
 		kind, params, _ := strings.Cut(test.game, " ")
 		for _, by := range []string{"memo", "search"} {

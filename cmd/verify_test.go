@@ -533,15 +533,14 @@ func TestVerifyUsage(t *testing.T) {
 		"--rules=0":           `--rules: expected how many positions, found "0"`,
 		"--rules -- -5":       `--rules: expected how many positions, found "-5"`,
 		"--rules many":        `--rules: expected how many positions, found "many"`,
-		"--rules 5 --seed 1":  `unexpected argument "5": --data names the directory, and the number of --rules comes last, or after =`,
-		"all_data":            `unexpected argument "all_data": --data names the directory, and the number of --rules comes last, or after =`,
+		"all_data":            `unexpected argument "all_data": --data names the directory, and --rules takes one number`,
 		"--seed 5 --rules":    "--seed is that of the positions of --rules N, which is missing",
 		"--seed 5":            "--seed is that of the positions of --rules N, which is missing",
-		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
+		"--seed x --rules=10": `--seed "x": expected a whole number, 0 or more`,
 	} {
 		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)
 		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != 2 || string(out) != "driver: "+want+"\ndriver: see driver --help\n" {
+		if code := cmd.ProcessState.ExitCode(); code != 2 || string(out) != "driver: "+want+"\ndriver: see driver verify --help\n" {
 			t.Errorf("%s: exit status %d, %q; want 2, %q", words, code, out, want)
 		}
 	}

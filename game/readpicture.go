@@ -63,7 +63,7 @@ func drawsAs(g Game, p Position, lines []string) bool {
 // row; of gaps there are none.
 func readSquares(like Picture, lines []string) (rows [][]string, err error) {
 	for _, line := range lines {
-		if fields := strings.Fields(unmarked.Replace(line)); len(fields) > 0 {
+		if fields := PictureFields(line); len(fields) > 0 {
 			rows = append(rows, fields)
 		}
 	}
@@ -92,6 +92,10 @@ func readSquares(like Picture, lines []string) (rows [][]string, err error) {
 	}
 	return rows, nil
 }
+
+// PictureFields are the texts of the squares and labels in a line of a picture, marked or
+// not.
+func PictureFields(line string) []string { return strings.Fields(unmarked.Replace(line)) }
 
 // fieldsOf are labels that are no blanks.
 func fieldsOf(labels []string) []string { return strings.Fields(strings.Join(labels, " ")) }

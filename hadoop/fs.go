@@ -22,12 +22,14 @@ import (
 )
 
 // closeWait bounds how long Close waits for the name node to have heard of the
-// last block. The waits grow from closeFirst, which is what a data node that has
-// little to do needs, to closeMost.
+// last block, and recoverWait how long for the file to be recovered then. The waits
+// grow from closeFirst, which is what a data node that has little to do needs, to
+// closeMost.
 const (
-	closeFirst = time.Millisecond
-	closeMost  = time.Second
-	closeWait  = 2 * time.Minute
+	closeFirst  = time.Millisecond
+	closeMost   = time.Second
+	closeWait   = 30 * time.Second
+	recoverWait = 3 * time.Minute
 )
 
 const (
@@ -271,7 +273,7 @@ func (f *FS) Sync(string) error { return nil }
 // Create makes a file, or replaces one that is there, even one that somebody has open
 // for writing: whoever died a moment ago holds its lease.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
-	w, err := f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		defaults, err := client.ServerDefaults()
 		if err != nil {
 			return nil, err
@@ -294,10 +296,10 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 	return w, nil
 }
 
-// write returns the file that open opens for writing. It keeps a client as long
-// as it is open: the lease of a client is that of all that it writes.
-func (f *FS) write(open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
-	w := &writer{fs: f}
+// write returns the file of that name that open opens for writing. It keeps a client
+// as long as it is open: the lease of a client is that of all that it writes.
+func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
+	w := &writer{fs: f, name: name}
 	var err error
 	w.client, err = f.open(func(client *hdfs.Client) (err error) {
 		w.out, err = open(client)
@@ -314,6 +316,8 @@ type writer struct {
 	fs     *FS
 	client *hdfs.Client
 	out    *hdfs.FileWriter
+	name   string
+	size   int64
 	failed bool // a Write
 }
 
@@ -324,29 +328,48 @@ func (w *writer) Write(b []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := w.out.Write(b)
+	w.size += int64(n)
 	w.failed = w.failed || err != nil
 	return n, plain(err)
 }
 
-// Close waits until the name node has heard of the last block. After a Write that
-// failed it never will: the file is left as it is.
+// Close waits until the name node has heard of the last block, and has the file
+// recovered where it never does. After a Write that failed the file is left as it is.
 func (w *writer) Close() error {
 	if w.failed {
 		return w.client.Close()
 	}
-	if err := untilReplicated(w.out.Close); err != nil {
-		w.client.Close() // and the lease of the file with it
-		return plain(err)
+	err := untilReplicated(closeWait, hdfs.IsErrReplicating, w.out.Close)
+	if err == nil {
+		return w.fs.give(w.client)
 	}
-	return w.fs.give(w.client)
+	w.client.Close() // and the lease of the file with it, in a minute
+	if hdfs.IsErrReplicating(err) {
+		return w.fs.recoverFile(w.name, w.size)
+	}
+	return plain(err)
 }
 
-// untilReplicated closes a file until the name node no longer answers that it is
-// still being replicated: a data node tells it of a block a moment after it has
-// told the writer.
-func untilReplicated(close func() error) error {
+// recoverFile closes a file of so many bytes whose writer is gone. A name node tells nobody
+// which block is a file's last before it is whole, and a client tells it once: if
+// another takes over in between, it waits for ever. Truncating a file to the length
+// that it has changes nothing, but has its lease recovered first: when that has not
+// been renewed for a minute, the data nodes say what they hold.
+func (f *FS) recoverFile(name string, size int64) error {
+	return untilReplicated(recoverWait, leased, func() error {
+		return f.do(func(client *hdfs.Client) error {
+			_, err := client.Truncate(name, size)
+			return err
+		})
+	})
+}
+
+// untilReplicated closes a file until the name node no longer answers that it is not
+// ready, or for so long: a data node tells it of a block a moment after it has told the
+// writer.
+func untilReplicated(most time.Duration, notReady func(error) bool, close func() error) error {
 	err := close()
-	for wait, all := closeFirst, time.Duration(0); hdfs.IsErrReplicating(err) && all < closeWait; wait = min(2*wait, closeMost) {
+	for wait, all := closeFirst, time.Duration(0); notReady(err) && all < most; wait = min(2*wait, closeMost) {
 		time.Sleep(wait)
 		all += wait
 		err = close()
@@ -357,7 +380,7 @@ func untilReplicated(close func() error) error {
 // Lock takes a lock: a file that is held open for writing, whose lease the name
 // node gives to one client. The lease of a dead one ends after a minute.
 func (f *FS) Lock(name string) (io.Closer, error) {
-	w, err := f.write(func(client *hdfs.Client) (*hdfs.FileWriter, error) {
+	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		w, err := client.Create(name)
 		if errors.Is(err, fs.ErrExist) {
 			return client.Append(name) // which nobody can who has not its lease

@@ -70,12 +70,12 @@ func TestUntilReplicated(t *testing.T) {
 	}{
 		{0, 0, true},
 		{3 * time.Millisecond, 3 * time.Millisecond, true},
-		{time.Minute, time.Minute + closeMost, true},
+		{closeWait / 2, closeWait/2 + closeMost, true},
 		{time.Hour, closeWait + closeMost, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			err := untilReplicated(func() error {
+			err := untilReplicated(closeWait, hdfs.IsErrReplicating, func() error {
 				if time.Since(begun) < test.after {
 					return replicating
 				}
@@ -87,7 +87,7 @@ func TestUntilReplicated(t *testing.T) {
 		})
 	}
 	broken := errors.New("no name node")
-	if err := untilReplicated(func() error { return broken }); err != broken {
+	if err := untilReplicated(closeWait, hdfs.IsErrReplicating, func() error { return broken }); err != broken {
 		t.Errorf("another error: %v", err)
 	}
 }

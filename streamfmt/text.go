@@ -86,6 +86,15 @@ type LineError struct {
 	Got    string // the line, or its beginning
 }
 
+// NewLineError makes a LineError; of a long line it shows the beginning.
+func NewLineError(source string, line int64, want, got string) *LineError {
+	const show = 80
+	if len(got) > show {
+		got = got[:show]
+	}
+	return &LineError{Source: source, Line: line, Want: want, Got: got}
+}
+
 func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: expected %s, found %q", e.Source, e.Line, e.Want, e.Got)
 }
@@ -169,11 +178,7 @@ func (l *LineReader) Each(do func(line []byte) error) error {
 
 // Errorf returns a LineError for the line read last.
 func (l *LineReader) Errorf(want string, line []byte) error {
-	const show = 80
-	if len(line) > show {
-		line = line[:show]
-	}
-	return &LineError{Source: l.source, Line: l.line, Want: want, Got: string(line)}
+	return NewLineError(l.source, l.line, want, string(line))
 }
 
 // A Reader reads records from lines.

@@ -76,7 +76,7 @@ func (s Stats) WriteSVG(w io.Writer) error {
 // outcomes draws the two panels of a game with tiers.
 func (d *drawing) outcomes(s Stats) {
 	tier, most := s.largest()
-	d.heading(s, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
+	d.heading(s.Game+": "+s.Value, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
 		Commas(s.Positions), Commas(most), tier))
 	d.text(plotLeft, shareBottom-panelHeight-16, "start", 14, "Who wins under best play: share of the tier's positions")
 	d.text(plotLeft, countBottom-panelHeight-16, "start", 14, "Positions in the tier (log scale)")
@@ -121,7 +121,7 @@ func (d *drawing) results(s Stats) {
 	}
 	columns = append(columns, column{"no end", parts(0, 0, 0, s.Draw)})
 
-	d.heading(s, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", Commas(s.Positions)))
+	d.heading(s.Game+": "+s.Value, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", Commas(s.Positions)))
 	d.text(plotLeft, cyclicBottom-cyclicPanel-16, "start", 14, "Positions by moves to the end (log scale), for the player to move")
 	d.text(plotLeft+plotWidth/2, cyclicBottom+40, "middle", 13, "moves to the end")
 	d.legend(parts(0, 0, 0, 0), cyclicBottom-cyclicPanel-16)
@@ -193,11 +193,10 @@ func powerOfTen(exponent int) string {
 type drawing struct{ bytes.Buffer }
 
 // heading begins a picture of a height with its title, and a line below that.
-func (d *drawing) heading(s Stats, height int, text string) {
+func (d *drawing) heading(title string, height int, text string) {
 	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" fill="%s">`+"\n",
 		picWidth, height, textColour)
 	d.rect(0, 0, picWidth, float64(height), "#ffffff")
-	title := s.Game + ": " + s.Value
 	fmt.Fprintf(d, "<title>%s</title>\n", escape(title))
 	d.text(plotLeft, 36, "start", 20, title)
 	d.text(plotLeft, 60, "start", 13, text)

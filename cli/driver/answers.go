@@ -11,22 +11,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// words are the results in words of programs, and of the player who asks.
-var words = [...]struct{ one, you, now string }{
-	game.Draws: {"draw", "draw: play need never end", ""},
-	game.Loses: {"lose", "you lose", "you have lost"},
-	game.Wins:  {"win", "you win", "you have won"},
-	game.Ties:  {"tie", "you tie", "a tie"},
-}
-
-// String is the worth in words of the player who asks: "you win in 7".
-func (w worth) String() string {
-	if w.result == game.Draws {
-		return words[w.result].you
-	}
-	return fmt.Sprintf("%s in %d", words[w.result].you, w.remoteness)
-}
-
 // textAnswers writes answers for people.
 type textAnswers struct {
 	g       game.Game
@@ -52,40 +36,36 @@ func (t *textAnswers) paint(r game.Result, text string) string {
 // write writes the board, what it is worth, and the moves: those that are worth as much
 // in one line.
 func (t *textAnswers) write(out io.Writer, a *answer) error {
-	values := t.g.Values()
 	fmt.Fprint(out, marked(t.g, a.Asked))
-	switch {
-	case len(a.moves) > 0:
-		fmt.Fprintf(out, "%s: %s\n", command.Heading(t.g, a.Position), t.paint(a.value.result, a.value.String()))
-	case values.OfMover:
-		fmt.Fprintf(out, "%s: %s\n", command.Heading(t.g, a.Position), t.paint(a.value.result, words[a.value.result].now))
-	default:
-		fmt.Fprintf(out, "%q is finished: %s\n", a.text, t.paint(a.value.result, values.Word(t.g.Primitive(a.Position).Outcome())))
+	head, said := command.Heading(t.g, a.Position)+": ", a.value.String()
+	if len(a.moves) == 0 {
+		head, said = a.value.Ended(t.g, a.Position)
 	}
+	fmt.Fprintf(out, "%s%s\n", head, t.paint(a.value.Result, said))
 	for i := 0; i < len(a.moves); {
-		equal, names := a.moves[i].worth, []string(nil)
+		equal, names := a.moves[i].Worth, []string(nil)
 		mark := " "
 		if i == 0 {
 			mark = "*" // the best
 		}
-		for ; i < len(a.moves) && a.moves[i].worth == equal; i++ {
+		for ; i < len(a.moves) && a.moves[i].Worth == equal; i++ {
 			names = append(names, a.moves[i].name)
 		}
 		said := equal.String()
-		if equal.remoteness == 1 && equal.result != game.Draws {
-			said = words[equal.result].you + " at once"
+		if equal.Remoteness == 1 && equal.Result != game.Draws {
+			said = equal.You() + " at once"
 		}
-		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.result, said))
+		fmt.Fprintf(out, "%s %s: %s\n", mark, strings.Join(names, " "), t.paint(equal.Result, said))
 	}
 	if len(a.line) > 0 {
 		more := ""
-		if a.value.result == game.Draws {
+		if a.value.Result == game.Draws {
 			more = " …"
 		}
 		fmt.Fprintf(out, "best play: %s%s\n", strings.Join(a.line, " "), more)
 	}
 	for _, p := range a.parents {
-		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.worth)
+		fmt.Fprintf(out, "from %q, hash %d, by %s; there %s\n", p.text, p.position, p.move, p.Worth)
 	}
 	return nil
 }
@@ -127,47 +107,35 @@ func markChanges(now, before game.Picture) {
 
 // An answerJSON is an answer for programs.
 type answerJSON struct {
-	Input     string        `json:"input"`
-	Position  string        `json:"position"`
-	Hash      game.Position `json:"hash"`
-	worthJSON               // of the player to move
-	Moves     []choiceJSON  `json:"moves"`
-	Line      []string      `json:"line,omitempty"`
-	Parents   []parentJSON  `json:"parents,omitempty"`
-}
-
-type worthJSON struct {
-	Value      string `json:"value"`
-	Remoteness *int   `json:"remoteness,omitempty"` // a draw has none
+	Input             string        `json:"input"`
+	Position          string        `json:"position"`
+	Hash              game.Position `json:"hash"`
+	command.WorthJSON               // of the player to move
+	Moves             []choiceJSON  `json:"moves"`
+	Line              []string      `json:"line,omitempty"`
+	Parents           []parentJSON  `json:"parents,omitempty"`
 }
 
 type choiceJSON struct {
 	Move string `json:"move"`
-	worthJSON
+	command.WorthJSON
 }
 
 type parentJSON struct {
 	Position string        `json:"position"`
 	Hash     game.Position `json:"hash"`
 	Move     string        `json:"move"`
-	worthJSON
-}
-
-func (w worth) json() worthJSON {
-	if w.result == game.Draws {
-		return worthJSON{Value: words[w.result].one}
-	}
-	return worthJSON{words[w.result].one, &w.remoteness}
+	command.WorthJSON
 }
 
 // writeJSON writes an answer as a line of JSON.
 func writeJSON(out io.Writer, a *answer) error {
-	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, worthJSON: a.value.json(), Moves: []choiceJSON{}, Line: a.line}
+	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, WorthJSON: a.value.JSON(), Moves: []choiceJSON{}, Line: a.line}
 	for _, m := range a.moves {
-		j.Moves = append(j.Moves, choiceJSON{m.name, m.json()})
+		j.Moves = append(j.Moves, choiceJSON{m.name, m.JSON()})
 	}
 	for _, p := range a.parents {
-		j.Parents = append(j.Parents, parentJSON{p.text, p.position, p.move, p.json()})
+		j.Parents = append(j.Parents, parentJSON{p.text, p.position, p.move, p.JSON()})
 	}
 	return json.NewEncoder(out).Encode(j)
 }
@@ -185,13 +153,13 @@ var unTab = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`)
 
 // writeTSV writes an answer as fields between tabs.
 func (l *looker) writeTSV(out io.Writer, a *answer) error {
-	fields := []string{unTab.Replace(a.Text), a.text, fmt.Sprint(a.Position), words[a.value.result].one, a.value.number()}
+	fields := []string{unTab.Replace(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
 	var moves, parents []string
 	for _, m := range a.moves {
-		moves = append(moves, m.name+":"+m.fields())
+		moves = append(moves, m.name+":"+colon(m.Worth))
 	}
 	for _, p := range a.parents {
-		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, p.fields()))
+		parents = append(parents, fmt.Sprintf("#%d:%s", p.position, colon(p.Worth)))
 	}
 	fields = append(fields, strings.Join(moves, " "))
 	if l.line {
@@ -216,13 +184,5 @@ func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
 	return err
 }
 
-// number is the number of moves to the end; a draw has none.
-func (w worth) number() string {
-	if w.result == game.Draws {
-		return ""
-	}
-	return fmt.Sprint(w.remoteness)
-}
-
-// fields are value and remoteness, a colon between them: "win:3", "draw:".
-func (w worth) fields() string { return words[w.result].one + ":" + w.number() }
+// colon is value and remoteness, a colon between them: "win:3", "draw:".
+func colon(w command.Worth) string { return w.Word() + ":" + w.Number() }

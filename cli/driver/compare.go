@@ -42,9 +42,6 @@ func compareCommand(games game.Kinds) *cli.Command {
 
 // compare is driver compare.
 func compare(c *cli.Context, games game.Kinds) error {
-	if err := command.NoLateFlags(c, "what is compared"); err != nil {
-		return err
-	}
 	if c.Args().Len() != 2 {
 		return command.Usagef("expected two results, found %d", c.Args().Len())
 	}
@@ -57,7 +54,7 @@ func compare(c *cli.Context, games game.Kinds) error {
 	}
 	var sides [2]*side
 	for i, name := range c.Args().Slice() {
-		s, err := openSide(games, name, c.App.Reader)
+		s, err := openSide(games, name, c.App.Reader, inS3(c))
 		if err != nil {
 			return err
 		}
@@ -101,13 +98,13 @@ func (s *side) close() {
 }
 
 // openSide finds out what a name means.
-func openSide(games game.Kinds, name string, stdin io.Reader) (_ *side, err error) {
+func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys.Opener) (_ *side, err error) {
 	s := &side{name: name}
 	if name == "-" {
 		s.name, s.stdin = "stdin", stdin
 		return s, nil
 	}
-	if s.place, err = datadir.OpenDir("data", name); err != nil {
+	if s.place, err = datadir.OpenDir("data", name, further...); err != nil {
 		return nil, err
 	}
 	defer func() {

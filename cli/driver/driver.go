@@ -5,6 +5,7 @@ package driver
 import (
 	"io"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,17 +24,22 @@ func Main(games ...game.Kind) {
 // these streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped
 // by Ctrl-C, 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if err := command.CheckGames(games, append(solveFlags(), rangesFlags()...)); err != nil {
+	if err := command.CheckGames(games, slices.Concat(solveFlags(), rangesFlags(), planFlags())); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games)}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games), planCommand(games), calibrateCommand(), emrManage()}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
 	commands = append(commands, command.CompletionCommand("driver"))
 	return command.Run(&cli.App{
-		Name:     "driver",
-		Usage:    "solve games exactly, and look at the result",
+		Name:  "driver",
+		Usage: "solve games exactly, and look at the result",
+		Description: "From nothing to a table, its answers, and a game against it:\n\n" +
+			"   driver solve connectn --width 4 --height 5 --connect 3\n" +
+			"   driver lookup 1 1 2\n" +
+			"   driver stats\n" +
+			"   play tui connectn --width 4 --height 5 --connect 3",
 		Commands: commands,
 		Action:   command.Unknown("command", command.Names(commands)),
 	}, args, stdin, stdout, stderr)

@@ -59,8 +59,8 @@ func TestCommands(t *testing.T) {
 		games game.Kinds
 		want  string
 	}{
-		{some(), "solve, status, lookup, stats, export, compare, explain, verify, ranges, completion"},
-		{some()[1:], "solve, status, lookup, stats, export, compare, explain, verify, completion"},
+		{some(), "solve, status, lookup, stats, export, compare, explain, verify, plan, calibrate, emr, ranges, completion"},
+		{some()[1:], "solve, status, lookup, stats, export, compare, explain, verify, plan, calibrate, emr, completion"},
 	} {
 		if status, _, stderr := told(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "driver: expected a command: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)

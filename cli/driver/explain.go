@@ -27,9 +27,6 @@ func explainCommand() *cli.Command {
 
 // explain is driver explain.
 func explain(c *cli.Context) error {
-	if err := command.NoLateFlags(c, "the values"); err != nil {
-		return err
-	}
 	if c.Args().Len() == 0 {
 		return command.Usagef("expected a value, such as 66")
 	}

@@ -29,9 +29,11 @@ func exportCommand(games game.Kinds) *cli.Command {
 		Usage:     "the positions of a table, all or some, a line each",
 		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N]",
 		Description: "Each line is a position: board, hash, outcome, and remoteness (moves to the end; a draw has none), in the\n" +
-			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.",
+			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n\n" +
+			"   driver export --tier 1 --value X --remoteness 16 --format csv >tier1.csv\n" +
+			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
 			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -93,7 +95,7 @@ func export(c *cli.Context, games game.Kinds) error {
 			return command.ErrInterrupted
 		}
 		return err
-	})
+	}, inS3(c))
 }
 
 // A span is numbers from first to last.

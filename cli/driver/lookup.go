@@ -20,19 +20,23 @@ func lookupCommand(games game.Kinds) *cli.Command {
 		UsageText: "driver lookup [--data DIRECTORY] [--json | --tsv] [--line] [--parents] [POSITION]",
 		Description: "POSITION is what the commands print: the moves that lead to it from the start (3 3 2, 332, or a1- 'b2|'),\n" +
 			"a board as in DIR/final ('XO  '; in Connect N, blanks may be . or _), a key of the steps (0x044), its hash\n" +
-			"(#68), or a line of DIR/final. --from says which, where it could be several. A board that begins with -\n" +
-			"comes after --. A board may also be as it is drawn, in one word of several lines (\"$(cat board)\"), with\n" +
-			"the line below it where the squares do not tell whose turn it is. Without a POSITION, each line of stdin is\n" +
-			"one, but no board as it is drawn, which has several.\n\n" +
+			"(#68), or a line of DIR/final. --from says which, where it could be several. A board may also be\n" +
+			"as it is drawn, in one word of several lines (\"$(cat board)\"), with the line below it where the squares do\n" +
+			"not tell whose turn it is. Without a POSITION, each line of stdin is one; or several lines are, that begin\n" +
+			"with a blank or a bracket and draw a board together: to the line below it, or an empty one. What the commands\n" +
+			"print below a board is passed over there.\n\n" +
 			"Moves are told best first, with what they are worth to the player who asks: it is that player's turn.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, of the player\n" +
 			"to move), remoteness (moves to the end; a draw has none), and moves, each with move, value and remoteness\n" +
 			"of the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
 			"remoteness of the player to move there. What is no position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
-			"there are such; a tab within the input is \\t.",
+			"there are such; a tab within the input is \\t.\n\n" +
+			"   driver lookup 1 1 2 --line\n" +
+			"   driver lookup '     XO   X         '\n" +
+			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
@@ -46,9 +50,6 @@ func lookupCommand(games game.Kinds) *cli.Command {
 
 // lookup is driver lookup.
 func lookup(c *cli.Context, games game.Kinds) error {
-	if err := command.NoLateFlags(c, "the position"); err != nil {
-		return err
-	}
 	form, err := command.FormOf(c)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 			}
 			return write(out, a)
 		})
-	})
+	}, inS3(c))
 }
 
 // errUnreachable is the error of a position that is none of a table, and rightly so.
@@ -98,23 +99,17 @@ type looker struct {
 type answer struct {
 	command.Asked
 	text    string // of the position
-	value   worth
+	value   command.Worth
 	moves   []option // the best first
 	line    []string // best play to the end; of a draw, until a position comes again
 	parents []parent
-}
-
-// A worth is what a position is worth to a player.
-type worth struct {
-	result     game.Result
-	remoteness int // moves to the end; 0 of a draw
 }
 
 // An option is a move, and what it is worth to the player who has it: the moves to the end
 // are counted from where it is made.
 type option struct {
 	name string
-	worth
+	command.Worth
 }
 
 // A parent is a position one move before, with what it is worth to its own player.
@@ -122,15 +117,7 @@ type parent struct {
 	position game.Position
 	text     string
 	move     string
-	worth
-}
-
-// worthOf is a value of a position for the player to move there.
-func worthOf(g game.Game, p game.Position, v game.Value) worth {
-	if g.Values().OfMover {
-		return worth{game.Result(v.Outcome()), v.Remoteness()}
-	}
-	return worth{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
+	command.Worth
 }
 
 // answer looks a position up. One that play cannot reach is errUnreachable; one that it
@@ -144,13 +131,13 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 	if !ok {
 		return nil, l.t.Unreached(p, errUnreachable)
 	}
-	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: worthOf(g, p, v)}
+	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: command.WorthOf(g, p, v)}
 	choices, err := l.t.Choices(p)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range choices {
-		a.moves = append(a.moves, option{m.Name, worthOf(g, p, g.Values().Before(m.Value))})
+		a.moves = append(a.moves, option{m.Name, command.WorthOf(g, p, g.Values().Before(m.Value))})
 	}
 	if l.line {
 		if a.line, err = l.bestLine(p, choices); err != nil {
@@ -163,7 +150,7 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 			return nil, err
 		}
 		for _, q := range parents {
-			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, worthOf(g, q.Position, q.Value)})
+			a.parents = append(a.parents, parent{q.Position, string(g.AppendText(nil, q.Position)), q.Move, command.WorthOf(g, q.Position, q.Value)})
 		}
 	}
 	return a, nil

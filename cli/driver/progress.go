@@ -42,10 +42,16 @@ const (
 )
 
 func newProgress(c *cli.Context) *progress {
-	p := &progress{json: c.Bool("json"), width: func() int { return usualWidth }}
-	if p.json {
-		p.out = c.App.Writer
-	} else if f, ok := c.App.ErrWriter.(*os.File); ok {
+	if c.Bool("json") {
+		return &progress{json: true, out: c.App.Writer}
+	}
+	return newBar(c)
+}
+
+// newBar is progress as a line on a terminal, or none.
+func newBar(c *cli.Context) *progress {
+	p := &progress{width: func() int { return usualWidth }}
+	if f, ok := c.App.ErrWriter.(*os.File); ok {
 		if command.IsTerminal(f) {
 			p.out = f
 			p.width = func() int {
@@ -77,18 +83,35 @@ func (p *progress) report(e solve.Event) {
 		}
 		return
 	}
+	p.draw(now, p.line(e))
+}
+
+// draw draws a line over the last, unless that has only just been drawn.
+func (p *progress) draw(now time.Time, line string) {
 	if now.Sub(p.last) < progressEvery {
 		return
 	}
 	p.last = now
 	p.drawn = true
-	fmt.Fprintf(p.out, "\r\x1b[K%s", cut(p.line(e), p.width()-1))
+	fmt.Fprintf(p.out, "\r\x1b[K%s", cut(line, p.width()-1))
+}
+
+// doing shows how far something is that has no jobs.
+func (p *progress) doing(what string, share float64) {
+	if p.out != nil {
+		p.draw(time.Now(), bar(share)+"  "+what)
+	}
+}
+
+// bar is the share of something as a bar.
+func bar(share float64) string {
+	done := min(barWidth, max(0, int(share*barWidth)))
+	return fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*share)
 }
 
 // line is the news in a line, what matters most first: it may be cut.
 func (p *progress) line(e solve.Event) string {
-	done := min(barWidth, max(0, int(e.Share*barWidth)))
-	line := fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*e.Share)
+	line := bar(e.Share)
 	if e.Left > 0 && e.Share >= estimateFrom {
 		line += fmt.Sprintf("  %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
 	}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -86,12 +89,51 @@ func freeOn(dir string) (bytes float64, ok bool) {
 	return 0, false
 }
 
+// roomDraws is how many boards are drawn to count the positions of a game that may not fit: a
+// second of CPU, for some per cent.
+const roomDraws = 30_000
+
+// roomMargin is what a run is given beyond its plan: the model is held to 1.3.
+const roomMargin = 1.2
+
+// plannedDisk is what package plan says that a run takes on the disk at most, of a game whose
+// moves are maps of bitmaps; of others, and where more is kept than that, it is bound.
+func plannedDisk(ctx context.Context, g game.Game, o *solve.Options, bound float64) (float64, error) {
+	if _, ok := g.(game.Tiered); !ok || o.KeepAll {
+		return bound, nil
+	}
+	counts, err := count.Of(ctx, g, count.Options{Draws: roomDraws, Exact: roomDraws})
+	if err != nil {
+		return 0, err
+	}
+	if counts.How == count.AtLeast {
+		return bound, nil
+	}
+	p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
+	if err != nil {
+		return 0, err
+	}
+	return min(bound, p.Total.PeakBytes*roomMargin), nil
+}
+
 // enoughDisk asks whether to begin a run for which the disk may be too small: a person at
 // a terminal; elsewhere --yes answers.
 func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Options) error {
 	need := diskFor(g, o)
 	free, known := freeOn(place.Path)
 	if place.HDFS != nil || !known || need <= free || c.Bool("yes") {
+		return nil
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	need, err := plannedDisk(ctx, g, o, need)
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	if need <= free {
 		return nil
 	}
 	what := fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path)

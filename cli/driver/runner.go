@@ -59,6 +59,7 @@ const (
 	onInline = "inline"
 	onPipe   = "pipe"
 	onHadoop = "hadoop"
+	onEMR    = "emr"
 )
 
 // choiceOf is the choice of a name.
@@ -100,8 +101,16 @@ func choiceOf(name string) (*choice, error) {
 		}, nil
 	case onHadoop:
 		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}, nil
+	case onEMR: // a step for each job; otherwise the driver is a step, see solveOnEMR
+		return &choice{
+			dataDir:  func(name string) (string, error) { return name, nil },
+			reducers: one,
+			memory:   inProcess,
+			codec:    func(game.Game, jobdir.Codec) jobdir.Codec { return jobdir.Text },
+			ready:    newStepRunner,
+		}, nil
 	}
-	return nil, command.Usagef("--runner %q: expected %s, %s or %s", name, onInline, onPipe, onHadoop)
+	return nil, command.Usagef("--runner %q: expected %s, %s, %s or %s", name, onInline, onPipe, onHadoop, onEMR)
 }
 
 // asAsked is for a runner to which the form of directories is all the same.

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/s3"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -31,13 +32,22 @@ const defaultMemory = "2G"
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
-	return command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	c := command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
+	small := command.Which(games, func(g game.Game) bool { return solve.Check(g) == nil })
+	for _, g := range c.Subcommands {
+		if _, ok := small.Named(g.Name); !ok {
+			g.Category = "to play and search only"
+		}
+	}
+	c.Action = command.Unknown("game", small.Names())
+	return c
 }
 
 func solveFlags() []cli.Flag {
 	return slices.Concat(command.Group("run", []cli.Flag{
 		datadir.Flag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes) or hadoop (a cluster)", Value: onInline},
+		copyFlag(),
+		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster) or emr (a cluster of Amazon EMR)", Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -60,7 +70,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
-	}))
+	}), emrFlags())
 }
 
 // minMemory is the least that --memory may be for any game.
@@ -135,7 +145,7 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 }
 
 // solveGame is driver solve.
-func solveGame(c *cli.Context, kind game.Kind) error {
+func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
@@ -150,9 +160,20 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
 	}
+	switch onSteps := c.Bool(perJob); {
+	case onSteps && c.String("runner") != onEMR:
+		return command.Usagef("--%s is for --runner %s", perJob, onEMR)
+	case onSteps && c.Bool("dry-run"):
+		return showSteps(c, g)
+	case c.String("runner") == onEMR && !onSteps:
+		return solveOnEMR(c, kind, g, mode)
+	}
 	chosen, err := choiceOf(c.String("runner"))
 	if err != nil {
 		return err
+	}
+	if name := c.String("data"); s3.InS3(name) {
+		return command.Usagef("--data %s: a run cannot work in S3, where nothing can be renamed: --copy %s keeps a copy there of what it makes here", name, name)
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {
@@ -163,6 +184,11 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer place.Close()
+	copied, err := openCopy(c, g, place, mode)
+	if err != nil {
+		return err
+	}
+	defer copied.end()
 	lateKeep := false
 	if mode == store.Resume {
 		if lateKeep, err = goOnWith(c, place); err != nil {
@@ -225,6 +251,14 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	defer data.Close()
+	if steps, ok := r.(*stepRunner); ok {
+		steps.end = p.end
+		defer func() { err = steps.close(err) }()
+	}
+	defer copied.end() // while the lock is held
+	if err := copied.start(mode); err != nil {
+		return err
+	}
 	result, err := solve.Run(ctx, data, g, o)
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -233,13 +267,17 @@ func solveGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return tellWrong(c, g, err)
 	}
+	copyName, err := copied.finish()
+	if err != nil {
+		return err
+	}
 	// What is printed is printed at once, when nothing is left to do: who reads no
 	// more than the first line of it must not leave a lock behind.
 	if err := data.Close(); err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	if err := printResult(&text, c.Bool("json"), g, data, result); err != nil {
+	if err := printResult(&text, c.Bool("json"), g, data, result, copyName); err != nil {
 		return err
 	}
 	_, err = c.App.Writer.Write(text.Bytes())
@@ -312,12 +350,15 @@ func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
 	return lateKeep, nil
 }
 
-// printResult says what a run came to, in words or as JSON.
-func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result) error {
+// printResult says what a run came to, in words or as JSON, and where its copy is.
+func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result, copied string) error {
 	if asJSON {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
 		if r.Before {
 			m["solved_before"] = true
+		}
+		if copied != "" {
+			m["copy"] = copied
 		}
 		if r.Solved {
 			m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
@@ -346,6 +387,9 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		fmt.Fprintf(out, "final: %s\n", data.Dir(solve.FinalDir))
 	} else {
 		fmt.Fprintf(out, "final: not written (--final yes writes it)\n")
+	}
+	if copied != "" {
+		fmt.Fprintf(out, "copy: %s\n", copied)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func TestSolveRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	data := " --data " + dir
 	refused(t, map[string]string{
-		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe or hadoop`,
+		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe, hadoop or emr`,
 		"solve connectn --resume --overwrite" + data:       "--resume and --overwrite exclude each other",
 		"solve connectn --keep some" + data:                `--keep "some": expected final or all`,
 		"solve connectn --final maybe" + data:              `--final "maybe": expected yes, no or auto`,
@@ -110,6 +110,24 @@ func TestDiskFor(t *testing.T) {
 		if n := diskFor(g, &test.o); n < test.took || n > 10*test.took {
 			t.Errorf("%s, until %d: %.3g bytes, it took %.3g", test.spec, test.o.UntilTier, n, test.took)
 		}
+	}
+}
+
+// Where that is too much, the plan says what it takes more closely, with a margin.
+func TestPlannedDisk(t *testing.T) {
+	g, err := some().Parse("connectn width=6 height=6 connect=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := solve.Options{UntilTier: -1}
+	bound := diskFor(g, &o)
+	const took = 45.7e9
+	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n < took || n > 1.6*took || n >= bound {
+		t.Errorf("%.3g bytes, %v; it took %.3g, and %.3g are the bound", n, err, took, bound)
+	}
+	o.KeepAll = true
+	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n != bound {
+		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
 	}
 }
 

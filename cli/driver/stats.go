@@ -31,10 +31,10 @@ func statsCommand(games game.Kinds) *cli.Command {
 		Description: "Of a run that has not come so far as the table, as with solve --until-tier: how many positions its tiers\n" +
 			"have, or its passes have found, and how many of them are finished.",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
 			&cli.BoolFlag{Name: "csv", Usage: "as CSV, a line for each tier, outcome and remoteness"},
-			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine or in HDFS; - is stdout"},
+			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine, in HDFS or in S3; - is stdout"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
@@ -56,14 +56,14 @@ func statsCommand(games game.Kinds) *cli.Command {
 			if j != nil {
 				return printUnsolved(c, j)
 			}
-			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) })
+			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) }, inS3(c))
 		},
 	}
 }
 
 // unsolved is the journal of a run that has no table yet; nil: there is one, or no run.
 func unsolved(c *cli.Context) (*solve.Journal, error) {
-	place, err := datadir.Open(c)
+	place, err := datadir.Open(c, inS3(c))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func printStats(c *cli.Context, t *table.Table) error {
 	if name := c.String("svg"); name == "-" {
 		return s.WriteSVG(c.App.Writer)
 	} else if c.IsSet("svg") {
-		place, err := datadir.OpenFile("svg", name)
+		place, err := datadir.OpenFile("svg", name, inS3(c))
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -27,10 +26,11 @@ const silent = 3 * solve.Heartbeat
 
 func statusCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "status",
-		Usage: "how far a run is, or came, and what its jobs did",
+		Name:      "status",
+		Usage:     "how far a run is, or came, and what its jobs did",
+		UsageText: "driver status [--data DIRECTORY] [--all] [--json]\ndriver status [--all] [--json] s3://BUCKET/PATH",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "a line for each job, not for each step"},
 			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
 		},
@@ -40,10 +40,10 @@ func statusCommand() *cli.Command {
 
 // status is driver status.
 func status(c *cli.Context) error {
-	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
+	if err := dataInS3(c); err != nil {
 		return err
 	}
-	place, err := datadir.Open(c)
+	place, err := datadir.Open(c, inS3(c))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 		text, words = words[0], nil // --rules 1000
 	}
 	if len(words) > 0 {
-		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and the number of --rules comes last, or after =", words[0])
+		return false, 0, command.Usagef("unexpected argument %q: --data names the directory, and --rules takes one number", words[0])
 	}
 	if text != "" && text != alone {
 		if sample, err = strconv.ParseUint(text, 10, 64); err != nil || sample == 0 {
@@ -54,7 +54,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			datadir.Flag(),
+			readFlag(),
 			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
 		},
@@ -77,7 +77,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", t.Game().Spec(), n)
 				}
 				return err
-			})
+			}, inS3(c))
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}

@@ -23,6 +23,6 @@ func TestVerify(t *testing.T) {
 	refused(t, map[string]string{
 		"verify --seed 7":     "--seed is that of the positions of --rules N, which is missing",
 		"verify --rules many": `--rules: expected how many positions, found "many"`,
-		"verify here":         `unexpected argument "here": --data names the directory, and the number of --rules comes last, or after =`,
+		"verify here":         `unexpected argument "here": --data names the directory, and --rules takes one number`,
 	})
 }

@@ -22,7 +22,7 @@ func engineCommand(games game.Kinds) *cli.Command {
 		Name:      "engine",
 		Usage:     "play as another program asks: the protocol of docs/engines.md on stdin and stdout",
 		ArgsUsage: "[PLAYER]",
-		Description: entrantHelp + " Without a PLAYER it is\n" +
+		Description: entrantHelp + "Without a PLAYER it is\n" +
 			"machine. The game is that of the command line until the controller asks for another.",
 		Flags: entrantFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })

@@ -29,11 +29,11 @@ const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=2
 const entrantHelp = "A PLAYER is one of\n\n" +
 	"   human                    types its moves\n" +
 	"   random[:seed=N]          makes any move\n" +
-	"   table[:DIRECTORY]        looks up a solved game; of --data, if no directory is named\n" +
-	"   machine[:OPTION,OPTION]  searches: time=200ms a move, or depth=6 moves ahead exactly; memory=64M, threads=1\n" +
-	"   program:COMMAND          a program that speaks the protocol of docs/engines.md; COMMAND is a line of the shell,\n" +
-	"                            e.g. 'program:python3 engine.py'\n\n" +
-	"Flags come before the players."
+	"   table[:DIRECTORY]        looks up a solved game; of --data, if none is named\n" +
+	"   machine[:OPTION,OPTION]  searches: time=200ms a move, or exactly depth=6\n" +
+	"                            moves ahead; memory=64M, threads=1\n" +
+	"   program:COMMAND          speaks the protocol of docs/engines.md; COMMAND is a\n" +
+	"                            line of the shell: 'program:python3 engine.py'\n\n"
 
 // An entrantSpec is a player as a command line names it.
 type entrantSpec struct {

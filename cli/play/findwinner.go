@@ -33,8 +33,12 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 		ArgsUsage: "[POSITION]",
 		Flags:     findWinnerFlags(),
 		Description: "POSITION is a board ('XO  '; in Connect N, blanks may be . or _), or the moves that lead to it from the\n" +
-			"start (3 3 2): words are moves if each is one in its turn. A board that begins with - comes after --.\n" +
-			"Without a POSITION, each line of stdin is one.",
+			"start (3 3 2): words are moves if each is one in its turn.\n" +
+			"Without a POSITION, each line of stdin is one, as with driver lookup.\n\n" +
+			"Who wins is said to the player who asks, whose turn it is. --json writes a line for each position: game,\n" +
+			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end), best (a best\n" +
+			"move), line (best play, as far as it is known), and what it took; of what is not proven neither value nor\n" +
+			"remoteness, but depth, how many moves ahead was looked.",
 	}, findWinner)
 }
 
@@ -69,9 +73,6 @@ type finder func(ctx context.Context, p game.Position) (finding, error)
 
 // findWinner is play find-winner.
 func findWinner(c *cli.Context, kind game.Kind) error {
-	if err := command.NoLateFlags(c, "the position"); err != nil {
-		return err
-	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
@@ -205,18 +206,19 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 
 // print says what was found in words.
 func (f finding) print(out io.Writer, g game.Game, p game.Position) {
-	values := g.Values()
+	worth := command.WorthOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))
 	switch {
 	case f.best == "":
-		fmt.Fprintf(out, "%q is finished: %s\n", g.AppendText(nil, p), values.Word(f.value.Outcome()))
+		which, how := worth.Ended(g, p)
+		fmt.Fprintf(out, "%s%s\n", which, how)
 		return
 	case f.value.Valid():
-		text := values.Text(f.value)
+		said := worth.String()
 		if f.weak {
-			text = values.Word(f.value.Outcome())
+			said = worth.You()
 		}
-		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), text, f.best)
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), said, f.best)
 	default:
 		fmt.Fprintf(out, "%s: not proven, %d moves ahead\nbest move so far: %s\n", command.Heading(g, p), f.depth, f.best)
 	}
@@ -233,13 +235,14 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 // printJSON says it as a line of JSON.
 func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 	m := map[string]any{
-		"game": g.Spec(), "position": string(g.AppendText(nil, p)),
+		"game": g.Spec(), "position": string(g.AppendText(nil, p)), "hash": p,
 		"positions": f.positions, "lookups": f.lookups, "hits": f.hits, "seconds": f.seconds,
 	}
-	if f.value.Valid() && f.weak {
-		m["value"] = g.Values().Word(f.value.Outcome())
-	} else if f.value.Valid() {
-		m["value"], m["moves"] = g.Values().Text(f.value), f.value.Remoteness()
+	if f.value.Valid() {
+		worth := command.WorthOf(g, p, f.value).JSON()
+		if m["value"] = worth.Value; !f.weak {
+			m["remoteness"] = worth.Remoteness
+		}
 	} else {
 		m["depth"] = f.depth
 	}

@@ -13,14 +13,14 @@ import (
 func TestFindWinner(t *testing.T) {
 	const lines = "\n1\n1 1 2\n     X   \n0 1 0 1 0\nzz\n'XO       '\n"
 	heads := []string{
-		`"         ", X to move: tie in 9`, `"   X     ", O to move: tie in 8`, `"   XO X  ", O to move: tie in 6`,
+		`"         ", X to move: you tie in 9`, `"   X     ", O to move: you tie in 8`, `"   XO X  ", O to move: you tie in 6`,
 	}
 	for _, by := range []string{"--by plain", "--by memo", "--by memo --chains 1", "--by search", "--by search --threads 1 --memory 1M", ""} {
 		status, stdout, stderr := told(some(), "find-winner connectn "+by, lines)
 		if status != 1 || strings.Count(stderr, "\n") != 2 || !strings.HasPrefix(stderr, "play: stdin:4: expected a position (") || !strings.Contains(stderr, "\nplay: stdin:6: expected a position (") {
 			t.Errorf("%s: status %d, %s", by, status, stderr)
 		}
-		for _, want := range append(heads, `"XXXOO    " is finished: X wins`, `"XO       ", X to move: X wins in 7`) {
+		for _, want := range append(heads, `"XXXOO    " is finished: X wins`, `"XO       ", X to move: you win in 7`) {
 			if !strings.Contains(stdout, "\n"+want+"\n") {
 				t.Errorf("%s: no %s in %s", by, want, stdout)
 			}
@@ -43,20 +43,20 @@ func TestFindWinnerCounts(t *testing.T) {
 		"search":             `\d+ positions, \d+ look-ups in \d+\.\d\d s`,
 	} {
 		said := runs(t, "find-winner connectn --width 4 --start --by "+by, "")
-		if !regexp.MustCompile(`"            ", X to move: X wins in 9\nbest move: [12]\n` + want + `\n$`).MatchString(said) {
+		if !regexp.MustCompile(`"            ", X to move: you win in 9\nbest move: [12]\n` + want + `\n$`).MatchString(said) {
 			t.Errorf("%s: %s, want %s", by, said, want)
 		}
 	}
 }
 
 // JSON says the same: a line for each position, of what is not proven neither value nor
-// moves.
+// remoteness.
 func TestFindWinnerJSON(t *testing.T) {
 	for flags, want := range map[string]string{
-		"connectn --width 4 --by memo --start":   "4×3: X wins in 9, 9, 1, 7157, 11819, 4662, 0",
-		"connectn --width 4 --by plain --start":  "4×3: X wins in 9, 9, 1, 277167, 0, 0, 0",
+		"connectn --width 4 --by memo --start":   "4×3: win, 9, 1, 7157, 11819, 4662, 0",
+		"connectn --width 4 --by plain --start":  "4×3: win, 9, 1, 277167, 0, 0, 0",
 		"connectn --width 4 --depth 3 --start":   "4×3: <nil>, <nil>, ?, ?, ?, ?, 3",
-		"connectn --width 4 --by memo 0 1 0 1 0": "4×3: X wins in 0, 0, <nil>, 1, 1, 0, 0",
+		"connectn --width 4 --by memo 0 1 0 1 0": "4×3: lose, 0, <nil>, 1, 1, 0, 0",
 	} {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(runs(t, "find-winner "+strings.Replace(flags, "connectn", "connectn --json", 1), "")), &m); err != nil {
@@ -69,7 +69,7 @@ func TestFindWinnerJSON(t *testing.T) {
 		if depth == nil {
 			depth = 0
 		}
-		got := fmt.Sprintf("4×3: %v, %v, %v, %v, %v, %v, %v", m["value"], m["moves"], m["best"], m["positions"], m["lookups"], m["hits"], depth)
+		got := fmt.Sprintf("4×3: %v, %v, %v, %v, %v, %v, %v", m["value"], m["remoteness"], m["best"], m["positions"], m["lookups"], m["hits"], depth)
 		if want := strings.ReplaceAll(regexp.QuoteMeta(want), `\?`, `\d+`); !regexp.MustCompile("^" + want + "$").MatchString(got) {
 			t.Errorf("%s: %s, want %s", flags, got, want)
 		}
@@ -83,7 +83,7 @@ func TestNotProven(t *testing.T) {
 		t.Error(said)
 	}
 	said = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")
-	if !strings.Contains(said, `"../..", hash 0: LOSE in 2`+"\nbest move: ") {
+	if !strings.Contains(said, `"../..", hash 0: you lose in 2`+"\nbest move: ") {
 		t.Error(said)
 	}
 }
@@ -103,7 +103,7 @@ func TestFindWinnerRefuses(t *testing.T) {
 		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 or more",
 		"find-winner connectn --depth 0 1":              "--depth 0: expected 1 or more",
 		"find-winner connectn --time 0 1":               "--time 0s: expected more than 0",
-		"find-winner connectn 1 --by memo":              "--by comes after the position: flags come first",
+		"find-winner connectn 1 --by meo":               `--by "meo": expected plain, memo or search`,
 		"find-winner connectn --width 0 1":              "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
 		"find-winner quickcross --by memo a1-":          "--by memo: moves of quickcross width=3 height=3 connect=3 may go in circles, and it would never end",
 	})

@@ -18,7 +18,7 @@ import (
 func gameCommands(games game.Kinds) []*cli.Command {
 	c := command.OfGame(games, &cli.Command{
 		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + " A human is asked who begins, and whether\n" +
+		Description: entrantHelp + "A human is asked who begins, and whether\n" +
 			"to play again: then a machine knows what it has learned so far. Without a human the first one begins;\n" +
 			"in Network, always. resign gives a game up; quit, or the end of the input, ends it all.",
 		Flags: gameFlags(),
@@ -39,9 +39,6 @@ func gameFlags() []cli.Flag {
 
 // playGame is play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
-	if err := command.NoLateFlags(c, "the players"); err != nil {
-		return err
-	}
 	words := c.Args().Slice()
 	if len(words) != 2 {
 		return command.Usagef("expected two players, found %d", len(words))

@@ -122,7 +122,7 @@ func TestGameRefuses(t *testing.T) {
 		"connectn human":                    "expected two players, found 1",
 		"connectn human machine random":     "expected two players, found 3",
 		"connectn human chess":              `player "chess": expected ` + entrantForms,
-		"connectn human machine --width 4":  "--width comes after the players: flags come first",
+		"connectn human machine --widht 4":  "there is no flag --widht: did you mean --width?",
 		"connectn --width 0 human machine":  "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
 		"connectn --time -1s human machine": "--time -1s: expected more than 0",
 		"connectn human machine:depth=0":    `player "machine:depth=0": option "depth=0": expected a whole number from 1, found "0"`,

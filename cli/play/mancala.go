@@ -304,9 +304,6 @@ func playerOfCase(path string) string {
 
 // mancalaCheck is play mancala check.
 func mancalaCheck(c *cli.Context) error {
-	if err := command.NoLateFlags(c, "the directories"); err != nil {
-		return err
-	}
 	if c.NArg() != 2 {
 		return command.Usagef("expected two directories, IN and OUT, found %d", c.NArg())
 	}
@@ -374,9 +371,6 @@ func checkCase(ctx context.Context, p cse150.Player, file, expected string) (str
 
 // mancalaEndgames is play mancala endgames.
 func mancalaEndgames(c *cli.Context) error {
-	if err := command.NoLateFlags(c, "the file"); err != nil {
-		return err
-	}
 	if c.NArg() != 1 {
 		return command.Usagef("expected one file, found %d", c.NArg())
 	}

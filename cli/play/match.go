@@ -16,7 +16,7 @@ func matchCommand(games game.Kinds) *cli.Command {
 		Name:      "match",
 		Usage:     "two players, whoever they are, play some games",
 		ArgsUsage: "PLAYER PLAYER",
-		Description: entrantHelp + " The first-named begins, then the\n" +
+		Description: entrantHelp + "The first-named begins, then the\n" +
 			"other, in turn. An illegal move, a crash and a move that takes too long lose the game, and the match goes on.\n" +
 			"Where moves may go in circles, the third repetition of a position is a draw, and so are 1,000 moves, if the\n" +
 			"game says nothing else. The error of a score is its standard error.",

@@ -45,11 +45,6 @@ type arena struct {
 // so many at most.
 func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	words := c.Args().Slice()
-	for _, word := range words {
-		if strings.HasPrefix(word, "-") {
-			return nil, command.Usagef("%s comes after a player: flags come first", word)
-		}
-	}
 	if len(words) < least || len(words) > most {
 		many := "two players"
 		if most > least {

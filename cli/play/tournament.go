@@ -20,7 +20,7 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 		Name:      "tournament",
 		Usage:     "every two of some players play a match; a table of all, and their ratings",
 		ArgsUsage: "PLAYER PLAYER…",
-		Description: entrantHelp + " As in a match, the colours\n" +
+		Description: entrantHelp + "As in a match, the colours\n" +
 			"alternate, and faults lose. Ratings are points of Elo by the model of Bradley and Terry, with 0 as their mean:\n" +
 			"who is 400 above another scores ten points for each of his. Every two count as having tied once more, so that\n" +
 			"who has won everything has a rating as well. ± is the standard error.",

@@ -7,6 +7,8 @@
 //	bench -search [-large]
 //	bench -network
 //	bench -mancala [-n RUNS] [-large]
+//	bench -counts DRAWS
+//	bench -plan [-bin DIR] [-large]
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
@@ -14,7 +16,10 @@
 // measures nothing but what it costs that a run outlasts a power cut, -search nothing but
 // how fast Connect Four is searched; with -large from the empty board too, some minutes.
 // -network measures how far Network is searched in five seconds, two minutes; -mancala the
-// search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too.
+// search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too. -counts counts the
+// positions of some games before they are solved, with so many draws each, and prints the
+// table of docs/counting.md. -plan holds driver plan, by rates that it measures first,
+// against what solving boards takes.
 // -hadoop measures what runs on a cluster instead, which it starts on this
 // machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
 // passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the
@@ -46,6 +51,8 @@ func main() {
 	search := flag.Bool("search", false, "nothing but the search of Connect Four")
 	network := flag.Bool("network", false, "nothing but the search of Network")
 	mancala := flag.Bool("mancala", false, "nothing but the search of Mancala")
+	counts := flag.Int64("counts", 0, "nothing but how many positions games have, each counted with so many draws")
+	planned := flag.Bool("plan", false, "nothing but plans beside what they are of")
 	onCluster := flag.Bool("hadoop", false, "measure what runs on a cluster")
 	flag.Parse()
 	if o.Runs < 1 {
@@ -62,6 +69,10 @@ func main() {
 		run = func() error { return bench.RunNetwork(ctx, os.Stdout) }
 	case *mancala:
 		run = func() error { return bench.RunMancala(ctx, os.Stdout, o) }
+	case *planned:
+		run = func() error { return bench.RunPlan(ctx, os.Stdout, o) }
+	case *counts > 0:
+		run = func() error { return bench.RunCounts(ctx, os.Stdout, *counts) }
 	case *onCluster:
 		run = func() error { return bench.RunHadoop(ctx, os.Stdout, os.Stderr, o) }
 	}

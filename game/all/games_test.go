@@ -90,7 +90,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// What people call the games that are solved.
+// What people call the games.
 func TestTitles(t *testing.T) {
 	for spec, want := range map[string]string{
 		"connectn width=4 height=5 connect=3":   "Connect 3 on 4×5",
@@ -98,6 +98,7 @@ func TestTitles(t *testing.T) {
 		"mancala pits=3 stones=2":               "Mancala, 3 pits of 2 stones",
 		"mnk width=4 height=3 connect=3":        "Tic-tac-toe of 3 on 4×3",
 		"dodgem size=3":                         "Dodgem on 3×3",
+		"network":                               "Network",
 	} {
 		g, err := all.Kinds().Parse(spec)
 		if err != nil {

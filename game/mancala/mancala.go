@@ -49,6 +49,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -86,6 +87,13 @@ type Rules struct {
 	weight [maxPlaces]int          // what a stone in it adds to what every move lowers
 	course [maxPlaces]int          // the place that has a number
 	names  [2 * maxPits]string     // of the pits: their numbers
+	bound  bound                   // on the positions of each tier
+}
+
+// A bound is numbers of boards by what every move lowers, without the pass.
+type bound struct {
+	once      sync.Once
+	all, pass []float64 // pass: of those where a row must pass
 }
 
 // A board is the number of stones in each place.

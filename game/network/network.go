@@ -60,6 +60,7 @@ var (
 	_ game.Accustomed = (*Rules)(nil)
 	_ game.Typed      = (*Rules)(nil)
 	_ game.Vast       = (*Rules)(nil)
+	_ game.Titled     = (*Rules)(nil)
 )
 
 // A Board is what lies where: bit 8x+y of a color is its chip in column x and row y.
@@ -76,6 +77,9 @@ func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
 
 // Spec is the name of the game, which has no parameters.
 func (*Rules) Spec() string { return "network" }
+
+// Title is "Network".
+func (*Rules) Title() string { return "Network" }
 
 // KeyBits is 63: see rank.go.
 func (*Rules) KeyBits() uint { return 63 }

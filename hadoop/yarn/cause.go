@@ -301,3 +301,14 @@ func taskName(id string) string {
 	}
 	return "task " + id
 }
+
+// FailureOf is the failure that logs tell of, which were kept when the cluster could be
+// asked no more: what the program wrote to stderr, or the last error in syslog. Its Text
+// is empty if they tell of none.
+func FailureOf(task, stderr, syslog string) Failure {
+	text := strings.Join(programLines(stderr), "\n")
+	if text == "" {
+		text = lastError(syslog)
+	}
+	return Failure{Task: task, Text: text}
+}

@@ -229,4 +229,5 @@ func lastError(log string) string {
 // logEntry is level and message of an entry in a log of Hadoop's:
 //
 //	2026-11-21 19:01:11,528 ERROR [main] org.apache.hadoop.Name: message
-var logEntry = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ([A-Z]+) \[.*?\] [\w.$]+: (.*)`)
+//	2026-11-21 19:01:11,528 ERROR org.apache.hadoop.Name (main): message   in the steps of Amazon EMR
+var logEntry = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ([A-Z]+) (?:\[.*?\] [\w.$]+|[\w.$]+ \(.*?\)): (.*)`)

@@ -67,15 +67,17 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = onUsageError
-	var noHelp error
-	app.CommandNotFound = func(_ *cli.Context, topic string) { noHelp = Usagef("no help on %q", topic) }
 	prepare(app.Commands)
 	ctx, signalled := withSignal(context.Background())
-	words, err := helpPath(app, args)
-	if err == nil {
-		err = app.RunContext(ctx, words)
+	called, err := callOf(app, args[1:])
+	switch {
+	case err != nil:
+	case called.help:
+		err = writeHelp(out, app, called)
+	default:
+		err = app.RunContext(ctx, called.args(args[0]))
 	}
-	code := Exit(args, cmp.Or(err, noHelp, out.err), stderr)
+	code := exit(args, called.name(app), cmp.Or(err, out.err), stderr)
 	if code == ExitInterrupted && signalled() == syscall.SIGTERM {
 		return ExitTerminated
 	}
@@ -85,6 +87,11 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 // Exit tells the error of a command line, if it is one, and returns the exit code that
 // it deserves.
 func Exit(args []string, err error, stderr io.Writer) int {
+	return exit(args, filepath.Base(args[0]), err, stderr)
+}
+
+// exit is Exit; after an error of usage it says where help is, that of the command called.
+func exit(args []string, called string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
 	}
@@ -96,7 +103,7 @@ func Exit(args []string, err error, stderr io.Writer) int {
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: see %s --help\n", name, name)
+		fmt.Fprintf(stderr, "%s: see %s --help\n", name, called)
 		return ExitUsage
 	case errors.Is(err, ErrInterrupted):
 		return ExitInterrupted
@@ -108,7 +115,6 @@ func Exit(args []string, err error, stderr io.Writer) int {
 func prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = onUsageError
-		quietHelp(c.Flags)
 		prepare(c.Subcommands)
 	}
 }
@@ -212,6 +218,7 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 			Action:      func(c *cli.Context) error { return action(c, kind) },
 		})
 	}
+	c.ArgsUsage, c.Description = "GAME [flags]", ""
 	c.Flags, c.Action = nil, Unknown("game", games.Names())
 	return c
 }

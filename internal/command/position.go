@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,20 +19,6 @@ import (
 // StartFlag asks for the position before the first move.
 func StartFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "start", Usage: "the position before the first move"}
-}
-
-// lateFlag is what a word after others looks like that was meant to be a flag.
-var lateFlag = regexp.MustCompile(`^--[a-z]`)
-
-// NoLateFlags refuses a flag after the words that name something: they would count as
-// part of it.
-func NoLateFlags(c *cli.Context, of string) error {
-	for _, word := range c.Args().Slice() {
-		if lateFlag.MatchString(word) {
-			return Usagef("%s comes after %s: flags come first", word, of)
-		}
-	}
-	return nil
 }
 
 // Positions is how the positions of a command line, or of stdin, are read.
@@ -75,7 +60,11 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 		return Refuse(p.why)
 	}
 	if c.Args().Len() == 0 && !c.Bool("start") {
-		return EachLine(ctx, c, "a position", parse, one)
+		texts := stdinOf(ctx, c)
+		if ps.From == AnyForm || ps.From == FromPicture {
+			texts = newDrawings(ps.Game, texts, ps.From == FromPicture).next
+		}
+		return eachText(ctx, c, "a position", texts, parse, one)
 	}
 	text := strings.Join(c.Args().Slice(), " ")
 	p, _ := parse(text)
@@ -102,13 +91,25 @@ func Refuse(why error) error { return refusal{why} }
 // end. What answer writes goes out even if it returns an error; one that is no refusal
 // ends the command, as ctx does. A person at a terminal sees a prompt.
 func EachLine[T any](ctx context.Context, c *cli.Context, what string, parse func(line string) (T, error), answer func(out io.Writer, line string, asked T) error) error {
-	r := streamfmt.NewLineReader(Until(ctx, c.App.Reader), "stdin")
+	return eachText(ctx, c, what, stdinOf(ctx, c), parse, answer)
+}
+
+// stdinName is what stdin is called in errors.
+const stdinName = "stdin"
+
+// stdinOf are the lines of stdin, until ctx ends.
+func stdinOf(ctx context.Context, c *cli.Context) source {
+	return linesOf(streamfmt.NewLineReader(Until(ctx, c.App.Reader), stdinName))
+}
+
+// eachText is EachLine of texts, which may be of several lines.
+func eachText[T any](ctx context.Context, c *cli.Context, what string, next source, parse func(text string) (T, error), answer func(out io.Writer, text string, asked T) error) error {
 	prompt := promptOf(c, what)
-	var text bytes.Buffer
+	var said bytes.Buffer
 	var failed error
 	for {
 		prompt()
-		line, err := r.Next()
+		text, line, err := next()
 		if err == io.EOF {
 			return failed
 		}
@@ -118,21 +119,20 @@ func EachLine[T any](ctx context.Context, c *cli.Context, what string, parse fun
 		if err != nil {
 			return err
 		}
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		text.Reset()
-		asked, err := parse(string(line))
+		said.Reset()
+		asked, err := parse(text)
 		if err != nil {
 			err = Refuse(err)
 		} else {
-			err = answer(&text, string(line), asked)
+			err = answer(&said, text, asked)
 		}
-		if _, lost := c.App.Writer.Write(text.Bytes()); lost != nil {
+		if _, lost := c.App.Writer.Write(said.Bytes()); lost != nil {
 			return lost // nobody hears the answers any more
 		}
 		var refused refusal
 		switch {
 		case errors.As(err, &refused):
-			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, r.Errorf(fmt.Sprintf("%s (%v)", what, refused), line))
+			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
 			failed = ErrTold
 		case err != nil:
 			return err
@@ -169,20 +169,22 @@ const (
 	FromKey   Form = "key"   // of the steps: "0x044"
 	FromHash  Form = "hash"  // the key in decimal: "#68"
 	FromFinal Form = "final" // a line of final, or of a tier's directory
+	// FromPicture is a board as it is drawn: see game.ReadPicture, and of stdin drawings.
+	FromPicture Form = "picture"
 )
 
-var forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal}
+var forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal, FromPicture}
 
 // FromFlag fixes the form of positions; FormOf is its value.
 func FromFlag() cli.Flag {
-	return &cli.StringFlag{Name: "from", Usage: "read positions as `FORM`: moves, board, key (hexadecimal), hash (decimal) or final (its lines)", DefaultText: "whichever fits"}
+	return &cli.StringFlag{Name: "from", Usage: "read positions as `FORM`: moves, board, key (hexadecimal), hash (decimal), final (its lines) or picture (as drawn)", DefaultText: "whichever fits"}
 }
 
 // FormOf is the value of FromFlag.
 func FormOf(c *cli.Context) (Form, error) {
 	f := Form(c.String("from"))
 	if c.IsSet("from") && !slices.Contains(forms, f) {
-		return "", Usagef("--from %q: expected moves, board, key, hash or final", f)
+		return "", Usagef("--from %q: expected moves, board, key, hash, final or picture", f)
 	}
 	return f, nil
 }
@@ -220,6 +222,8 @@ func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 		a.Position, err = parseKey(g, strings.TrimPrefix(text, hashPrefix), 10)
 	case FromFinal:
 		a.Position, err = parseRecord(g, text)
+	case FromPicture:
+		a.Position, err = game.ReadPicture(g, text)
 	default:
 		err = a.parseAny(g, text)
 	}

@@ -1,9 +1,12 @@
 // Package filesys finds the file system that a name on a command line means: that of
-// this machine, or an HDFS. It is the one room that knows both, and knows nothing of
-// what lies in them.
+// this machine, an HDFS, or a further one that the command line speaks, which says so
+// itself: not all programs are to have what it takes to speak to Amazon. It knows nothing
+// of what lies in them.
 package filesys
 
 import (
+	"strings"
+
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/store"
 )
@@ -16,10 +19,28 @@ type Place struct {
 	HDFS *hadoop.FS
 }
 
-// Open opens the file system of a name: an HDFS, if it begins with hadoop.Scheme, or
-// this machine's. Nothing need be there under that path. A name that means neither is
-// a *hadoop.NameError.
-func Open(name string) (*Place, error) {
+// An Opener opens the names of a further file system: those that begin with Scheme.
+type Opener struct {
+	Scheme string
+	Open   func(name string) (fsys store.FS, path string, err error)
+}
+
+// Opens reports whether a name is one of its file system.
+func (o Opener) Opens(name string) bool { return strings.HasPrefix(name, o.Scheme) }
+
+// Open opens the file system of a name: one of the further ones, an HDFS, if it begins with
+// hadoop.Scheme, or this machine's. Nothing need be there under that path. A name that
+// means none is a *hadoop.NameError.
+func Open(name string, further ...Opener) (*Place, error) {
+	for _, o := range further {
+		if o.Opens(name) {
+			fsys, path, err := o.Open(name)
+			if err != nil {
+				return nil, err
+			}
+			return &Place{FS: fsys, Path: path}, nil
+		}
+	}
 	there, err := hadoop.InHDFS(name)
 	if err != nil {
 		return nil, err

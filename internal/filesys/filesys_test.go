@@ -22,6 +22,21 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, place, err)
 		}
 	}
+	further := Opener{Scheme: "s3://", Open: func(name string) (store.FS, string, error) {
+		if name == "s3://" {
+			return nil, "", errors.New("no bucket")
+		}
+		return store.Local{}, name[len("s3://"):], nil
+	}}
+	if place, err := Open("s3://b/d", further); err != nil || place.Path != "b/d" || place.Close() != nil {
+		t.Errorf("%+v, %v", place, err)
+	}
+	if place, err := Open("s3://", further); err == nil || err.Error() != "no bucket" {
+		t.Errorf("%+v, %v", place, err)
+	}
+	if place, err := Open("s3/d", further); err != nil || place.Path != "s3/d" {
+		t.Errorf("%+v, %v", place, err)
+	}
 	// Nobody listens there.
 	if place, err := Open("hdfs://127.0.0.1:1/d"); err == nil {
 		t.Errorf("%+v", place)

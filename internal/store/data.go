@@ -153,7 +153,7 @@ func (d *Data) refuse(mode Mode) error {
 		case name == lockName:
 			locked = true
 		case strings.HasPrefix(name, "_"):
-		case ours(name):
+		case Ours(name):
 			left = true
 		default:
 			foreign = true
@@ -225,15 +225,21 @@ func (d *Data) Remember(options map[string]string) error {
 	return d.writeManifest(false)
 }
 
-// ours reports whether a name in a data directory is one that treereduce makes,
-// the lock aside.
-func ours(name string) bool {
+// Ours reports whether a name in a data directory is one that treereduce makes there,
+// the manifest and what begins with _ aside.
+func Ours(name string) bool {
 	for _, prefix := range []string{"data_first", "data_second", "mark", "solve", "ties"} {
 		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
 			return true
 		}
 	}
 	return slices.Contains([]string{JournalFile, "temp", "create", "table", "final"}, name)
+}
+
+// Passing reports whether a name is that of an attempt, or of what is being removed:
+// nobody is to count on it.
+func Passing(name string) bool {
+	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix)
 }
 
 // clear removes attempts that are not to be kept, and if asked everything that
@@ -254,7 +260,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		case kept:
 		case attempt || strings.HasPrefix(e.Name(), removedPrefix):
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
-		case all && ours(e.Name()):
+		case all && Ours(e.Name()):
 			err = d.Remove(e.Name())
 		}
 		if err != nil {

@@ -90,5 +90,6 @@ func likely(place *filesys.Place, name string) string {
 	if like == "" {
 		return ""
 	}
-	return fmt.Sprintf(": did you mean %s?", path.Join(path.Dir(path.Clean(name)), like))
+	name = strings.TrimRight(name, "/")
+	return fmt.Sprintf(": did you mean %s%s?", name[:strings.LastIndex(name, "/")+1], like) // path.Join would make s3:/ of s3://
 }

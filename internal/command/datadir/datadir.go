@@ -1,11 +1,12 @@
 // Package datadir is the flags of command lines that name a data directory, or a file,
-// on this machine or in HDFS, and what they name.
+// on this machine, in HDFS or in a further file system, and what they name.
 package datadir
 
 import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,21 +23,24 @@ const byDefault = "all_data"
 // Open opens the data directory of a command line that looks at what is there. A name
 // without hdfs:// is first looked for on this machine, then in the default file system of
 // a cluster.
-func Open(c *cli.Context) (*filesys.Place, error) { return OpenDir("data", c.String("data")) }
+func Open(c *cli.Context, further ...filesys.Opener) (*filesys.Place, error) {
+	return OpenDir("data", c.String("data"), further...)
+}
 
 // OpenDir is Open of the data directory of that name, which a flag gives.
-func OpenDir(flag, name string) (*filesys.Place, error) {
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" {
+func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
+	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" && !elsewhere {
 		if name, err = hadoop.InDefault(name); err != nil {
 			return nil, Misnamed(flag, err)
 		}
 	}
-	return OpenFile(flag, name)
+	return OpenFile(flag, name, further...)
 }
 
 // OpenFile opens the file system of the name that a flag gives.
-func OpenFile(flag, name string) (*filesys.Place, error) {
-	place, err := filesys.Open(name)
+func OpenFile(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
+	place, err := filesys.Open(name, further...)
 	return place, Misnamed(flag, err)
 }
 
@@ -49,14 +53,19 @@ func Misnamed(flag string, err error) error {
 }
 
 // Flag names the data directory.
-func Flag() cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)", Value: byDefault}
+func Flag() cli.Flag { return flag("") }
+
+// FlagWith is Flag of a command that knows a further file system, as help calls it.
+func FlagWith(further string) cli.Flag { return flag(", or " + further) }
+
+func flag(further string) cli.Flag {
+	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)" + further, Value: byDefault}
 }
 
 // WithTable calls do with the table of the data directory of a command line, which is
 // that of one of the games.
-func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *filesys.Place) error) error {
-	place, err := Open(c)
+func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
+	place, err := Open(c, further...)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,173 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/calibrate"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/solve"
+)
+
+func calibrateCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "calibrate",
+		Usage: "measure this machine, or a cluster, for driver plan",
+		Description: "It solves small games, in about two minutes, on a machine that should have nothing else to do, and keeps\n" +
+			"the rates in a file. With --runner hadoop it runs jobs on the cluster of this machine's Hadoop, and keeps\n" +
+			"their rates beside those of the machine, which are measured first if there are none.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: onInline},
+			&cli.StringFlag{Name: "to", Usage: "the `FILE` of rates", DefaultText: "treereduce/rates.json where the user's settings are"},
+			&cli.DurationFlag{Name: "time", Usage: "about how long it may take: below 20s the games are tiny, and the rates rough", Value: 2 * time.Minute},
+			&cli.StringFlag{Name: "data", Usage: "a `DIRECTORY` to be made, measured in, and removed: of inline on the disk of later runs, of hadoop in HDFS", DefaultText: "a new one in the directory of temporary files; calibrate in HDFS"},
+		},
+		Action: func(c *cli.Context) error {
+			if err := command.NoArguments(c, ""); err != nil {
+				return err
+			}
+			if c.Duration("time") <= 0 {
+				return command.Usagef("--time %v: expected more than 0", c.Duration("time"))
+			}
+			name := c.String("to")
+			if name == "" {
+				var err error
+				if name, err = ratesFile(); err != nil {
+					return fmt.Errorf("%w: --to names a file", err)
+				}
+			}
+			runner := c.String("runner")
+			if runner != onInline && runner != onHadoop {
+				return command.Usagef("--runner %q: expected %s or %s", runner, onInline, onHadoop)
+			}
+			ctx, stop := command.Interruptible(c.Context)
+			defer stop()
+			p := newBar(c)
+			r, err := readRates(name)
+			if runner == onInline || errors.Is(err, fs.ErrNotExist) {
+				var old *plan.Rates
+				if err == nil {
+					old = r
+				}
+				r, err = calibrateHere(ctx, c, p, old)
+			}
+			if err == nil && runner == onHadoop {
+				err = calibrateCluster(ctx, c, p, r)
+			}
+			p.end()
+			if ctx.Err() != nil {
+				return command.ErrInterrupted
+			}
+			if err != nil {
+				return err
+			}
+			if err := writeRates(name, r); err != nil {
+				return err
+			}
+			printRates(c, name, r, runner)
+			return nil
+		},
+	}
+}
+
+// calibrateHere measures this machine; of old it keeps the rates of a cluster that were
+// measured.
+func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.Rates) (*plan.Rates, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir := c.String("data")
+	if dir == "" || c.String("runner") != onInline {
+		if dir, err = os.MkdirTemp("", "treereduce-calibrate-"); err != nil {
+			return nil, err
+		}
+	} else if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r, err := calibrate.Machine(ctx, calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: p.doing})
+	if err == nil && old != nil {
+		r.Cluster = old.Cluster
+	}
+	return r, err
+}
+
+// clusterRuns are the solves that a cluster is measured by: two of a small board whose largest
+// tiers are its jobs, in application masters and in containers, and one of a larger board.
+var clusterRuns = [...]struct{ what, flags string }{
+	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 30000"},
+	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 30000 -D mapreduce.job.ubertask.enable=false"},
+	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000"},
+}
+
+// calibrateCluster measures the cluster, by runs of this program.
+func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.Rates) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := c.String("data")
+	if dir == "" {
+		dir = "calibrate"
+	}
+	if dir, err = hadoop.InDefault(dir); err != nil {
+		return datadir.Misnamed("data", err)
+	}
+	place, err := datadir.OpenFile("data", dir)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	if _, err := place.FS.Stat(place.Path); err == nil {
+		return fmt.Errorf("%s is there: --data names a directory to be made", dir)
+	}
+	defer place.FS.RemoveAll(place.Path)
+	var runs [len(clusterRuns)]calibrate.Run
+	for i, run := range clusterRuns {
+		p.doing("measuring the cluster: "+run.what, float64(i)/float64(len(clusterRuns)))
+		args := append([]string{"solve", "connectn", "--runner", onHadoop, "--data", dir, "--overwrite", "--final", "no"}, strings.Fields(run.flags)...)
+		cmd := exec.CommandContext(ctx, self, args...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its jobs
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("driver %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+		}
+		journal, err := solve.ReadJournal(place.FS, place.Path)
+		if err != nil {
+			return err
+		}
+		runs[i] = calibrate.Run{Journal: journal, CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	}
+	g, err := connectn.New(5, 5, 4)
+	if err != nil {
+		return err
+	}
+	return calibrate.Cluster(r, runs[0], runs[1], runs[2], g, place.HDFS.Name(), time.Now().UTC().Truncate(time.Second))
+}
+
+// printRates prints what was measured.
+func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
+	out := c.App.Writer
+	fmt.Fprintf(out, "blocks: %.1f ns of CPU a position and %.2f a slot, %.1f ms a tier\n", r.Blocks.Position, r.Blocks.Slot, 1e3*r.Blocks.Tier)
+	fmt.Fprintf(out, "lists: %.0f ns a row; states: %.0f ns a position, by rules only %.0f ns a move\n", r.Lists.Row, r.States.Position, r.States.Move)
+	fmt.Fprintf(out, "on one core alone: %.1f %% of the CPU, of %d cores\n", 100*r.Serial, r.Cores)
+	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms a sync; a process starts in %.0f ms\n", plan.Bytes(r.Disk.Write), plan.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
+	if runner == onHadoop {
+		fmt.Fprintf(out, "cluster %s: a job takes %.1f s before it works, %.1f in its application master, %.1f s of its client's CPU and %.1f of each task's Java; programs %.1f times the CPU\n",
+			r.Cluster.Name, r.Cluster.Job, r.Cluster.Uber, r.Cluster.Client, r.Cluster.Task, r.Cluster.Program)
+	}
+	fmt.Fprintf(out, "rates: %s\n", name)
+}

@@ -1,0 +1,372 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/emr"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/s3"
+)
+
+// upLimit is the limit of a cluster by driver emr up where nothing is said.
+const upLimit = 8 * time.Hour
+
+// emrManage is driver emr: clusters and bucket alone, without a run.
+func emrManage() *cli.Command {
+	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
+	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
+	asJSON := &cli.BoolFlag{Name: "json", Usage: "each as a line of JSON"}
+	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"}
+	account := accountFlags()
+	commands := []*cli.Command{
+		{
+			Name:   "up",
+			Usage:  "make the bucket, if it is not there, and a cluster that waits for runs (solve --cluster-id)",
+			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "make no cluster"}, yes, asJSON, dry}),
+			Action: emrUp,
+		},
+		{
+			Name:   "status",
+			Usage:  "the clusters that cost something, or one with its steps",
+			Flags:  slices.Concat(account, []cli.Flag{id, asJSON}),
+			Action: emrStatus,
+		},
+		{
+			Name:   "down",
+			Usage:  "end a cluster, or all that were made from here; what is in S3 stays",
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver solve or driver emr up made from this machine"}, asJSON, dry}),
+			Action: emrDown,
+		},
+		{
+			Name:   "rm",
+			Usage:  "remove all that is below --bucket, and the bucket itself if that is all of it",
+			Flags:  slices.Concat(account, []cli.Flag{yes}),
+			Action: emrRemove,
+		},
+		{
+			Name:  "policies",
+			Usage: "write the least policies and roles that a run needs, and the calls that make them",
+			Flags: []cli.Flag{
+				account[0],
+				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
+				&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
+				&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
+			},
+			Action: emrPolicies,
+		},
+	}
+	return &cli.Command{
+		Name:        "emr",
+		Usage:       "clusters of Amazon EMR, and the bucket",
+		Subcommands: commands,
+		Action:      command.Unknown("command", command.Names(commands)),
+	}
+}
+
+// emrBegin is what the commands begin with.
+func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, func(), error) {
+	if err := command.NoArguments(c, ""); err != nil {
+		return nil, nil, nil, err
+	}
+	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
+		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver emr status lists them", id)
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	e, err := newEMRCommand(ctx, c, place)
+	if err != nil {
+		stop()
+		return nil, nil, nil, err
+	}
+	return e, ctx, stop, nil
+}
+
+// emrUp is driver emr up.
+func emrUp(c *cli.Context) error {
+	place, err := bucketOf(c)
+	if err != nil {
+		return err
+	}
+	spec, err := specOf(c, place)
+	if err != nil {
+		return err
+	}
+	e, ctx, stop, err := emrBegin(c, place)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
+		return err
+	}
+	estimate := new(emrEstimate)
+	estimate.perHour, estimate.why = e.clusterOf(spec).DollarsPerHour()
+	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
+		return err
+	}
+	if !e.dry {
+		text := fmt.Sprintf("a cluster in %s that ends itself when it has been idle for %s; it %s", e.conf.Region, spec.Idle, estimate.most("ends"))
+		if estimate.perHour > 0 {
+			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
+		}
+		if err := confirm(c, text); err != nil {
+			return err
+		}
+	}
+	if err := e.limit(spec, estimate.limit); err != nil {
+		return err
+	}
+	spec.Name, spec.Keep = "treereduce "+place.String(), true
+	spec.Tags[emr.TagOfRun] = place.String()
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	cluster, err := e.make(context.WithoutCancel(ctx), spec)
+	if err != nil || e.dry {
+		return err
+	}
+	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
+	return err
+}
+
+// makeBucket finds the bucket, or makes it.
+func (e *emrCommand) makeBucket(ctx context.Context) error {
+	if e.dry {
+		params, err := json.Marshal(map[string]string{"Bucket": e.place.bucket})
+		if err != nil {
+			return err
+		}
+		return e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket})
+	}
+	err := e.openBucket(ctx)
+	if !errors.Is(err, s3.ErrNoBucket) {
+		return err
+	}
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket); err != nil {
+		return err
+	}
+	e.tell("made bucket s3://" + e.place.bucket)
+	return e.openBucket(ctx)
+}
+
+// emrStatus is driver emr status.
+func emrStatus(c *cli.Context) error {
+	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if id := c.String("cluster-id"); id != "" {
+		return e.oneCluster(ctx, id)
+	}
+	alive, err := e.service.Alive(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := rememberedClusters()
+	if err != nil {
+		return err
+	}
+	ends := make(map[string]time.Time)
+	for _, m := range kept {
+		if m.Region != e.conf.Region {
+			e.tell(fmt.Sprintf("cluster %s was made in %s (--region %s)", m.ID, m.Region, m.Region))
+			continue
+		}
+		ends[m.ID] = m.Ends
+		if !slices.ContainsFunc(alive, func(s emr.ClusterState) bool { return s.ID == m.ID }) {
+			forget(m.ID)
+		}
+	}
+	if c.Bool("json") {
+		out := json.NewEncoder(c.App.Writer)
+		for _, s := range alive {
+			if err := out.Encode(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(alive) == 0 {
+		_, err := fmt.Fprintf(c.App.Writer, "no cluster in %s\n", e.conf.Region)
+		return err
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "cluster\tstate\tsince\tends by\tname")
+	for _, s := range alive {
+		by := ""
+		if at, ok := ends[s.ID]; ok {
+			by = clock(at)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.State, clock(s.Created), by, s.Name)
+	}
+	return w.Flush()
+}
+
+// clock is a time of this place; "" of none.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// oneCluster prints a cluster with its steps.
+func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
+	cluster := e.service.Cluster(id)
+	state, err := cluster.State(ctx)
+	if err != nil {
+		return err
+	}
+	steps, err := cluster.Steps(ctx)
+	if err != nil {
+		return err
+	}
+	if e.c.Bool("json") {
+		return json.NewEncoder(e.c.App.Writer).Encode(struct {
+			emr.ClusterState
+			Steps []emr.StepState
+		}{state, steps})
+	}
+	w := tabwriter.NewWriter(e.c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, state)
+	if place := state.Tags[emr.TagOfRun]; place != "" {
+		fmt.Fprintf(w, "for %s\n", place)
+	}
+	for _, s := range steps {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.State, clock(s.Started), clock(s.Ended), strings.TrimSpace(s.Name+" "+s.Reason))
+	}
+	return w.Flush()
+}
+
+// emrDown is driver emr down.
+func emrDown(c *cli.Context) error {
+	if c.IsSet("cluster-id") == c.Bool("all") {
+		return command.Usagef("expected --cluster-id or --all")
+	}
+	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ids := []string{c.String("cluster-id")}
+	if c.Bool("all") {
+		kept, err := rememberedClusters()
+		if err != nil {
+			return err
+		}
+		ids = nil
+		for _, m := range kept {
+			if m.Region == e.conf.Region {
+				ids = append(ids, m.ID)
+			} else {
+				e.tell(fmt.Sprintf("cluster %s was made in %s: --region %s ends it", m.ID, m.Region, m.Region))
+			}
+		}
+		if len(ids) == 0 {
+			e.tell("no cluster was made from here that is not known to have ended")
+		}
+	}
+	var failed []error
+	for _, id := range ids {
+		if err := e.service.Cluster(id).End(ctx); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if !e.dry {
+			forget(id)
+			fmt.Fprintf(c.App.Writer, "%s ends\n", id)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// emrRemove is driver emr rm.
+func emrRemove(c *cli.Context) error {
+	place, err := bucketOf(c)
+	if err != nil {
+		return err
+	}
+	e, ctx, stop, err := emrBegin(c, place)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := e.openBucket(ctx); err != nil {
+		return err
+	}
+	alive, err := e.service.Alive(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range alive {
+		if name := s.Name + "/"; strings.Contains(name, " "+place.String()+"/") || strings.Contains(name, " "+place.String()+" ") {
+			return fmt.Errorf("cluster %s may still write there: driver emr down --cluster-id %s ends it", s.ID, s.ID)
+		}
+	}
+	if !c.Bool("yes") {
+		answer, asked := ask(c, fmt.Sprintf("remove all that is below %s, tables too? yes or no?", place))
+		if !asked {
+			return fmt.Errorf("all that is below %s would be removed: --yes does it", place)
+		}
+		if !strings.HasPrefix(answer, "y") {
+			return errors.New("nothing was removed")
+		}
+	}
+	if place.prefix == "" {
+		err = e.fs.RemoveBucket(ctx)
+	} else {
+		err = e.fs.Remove(ctx, place.prefix)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "%s is removed\n", place)
+	return err
+}
+
+// emrPolicies is driver emr policies.
+func emrPolicies(c *cli.Context) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	place, err := bucketOf(c)
+	if err != nil {
+		return err
+	}
+	dir := c.String("dir")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	g := emr.Grant{Bucket: place.bucket, Prefix: place.prefix, Service: c.String("service-role"), Profile: c.String("instance-profile")}
+	for _, f := range g.Policies() {
+		mode := os.FileMode(0o666)
+		if path.Ext(f.Name) == ".sh" {
+			mode = 0o777
+		}
+		name := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(name, f.Content, mode); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.App.Writer, name)
+	}
+	return nil
+}

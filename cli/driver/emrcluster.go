@@ -1,0 +1,238 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/treereduce/treereduce/emr"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
+)
+
+const (
+	// leastLimit is the shortest limit of a cluster that is worth making: ten minutes pass
+	// until it takes a step.
+	leastLimit = 30 * time.Minute
+	// usualLimit is the limit of a cluster where nothing is said, if three times the
+	// estimate is not more.
+	usualLimit = 2 * time.Hour
+	// reserve is how much earlier than its cluster a step is told to stop, so that it stops
+	// in order.
+	reserve = 15 * time.Minute
+	// countTime bounds how long the positions of a game are counted for its estimate.
+	countTime = 20 * time.Second
+)
+
+// An emrEstimate is what a run on a cluster may come to.
+type emrEstimate struct {
+	plan    *plan.Plan // nil: nobody knows the instances
+	why     error      // why not
+	perHour float64    // dollars; 0: not known
+	limit   time.Duration
+}
+
+// clusterOf is a cluster as a plan wants it.
+func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
+	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.c.Float64("price"), EMR: true, CopyToS3: true}
+	if s.Master != s.Worker {
+		c.Master = s.Master
+	}
+	return c
+}
+
+// estimate plans the run, and finds the limit of its cluster.
+func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
+	e := new(emrEstimate)
+	cluster := r.clusterOf(r.spec)
+	perHour, err := cluster.DollarsPerHour()
+	e.perHour, e.why = perHour, err
+	need := 0.0
+	if err == nil {
+		rates, _, err := ratesOf(r.c)
+		if err != nil {
+			return nil, err
+		}
+		bar := newBar(r.c)
+		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: bar.doing})
+		bar.end()
+		if err != nil {
+			return nil, err
+		}
+		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above())})
+		if err != nil {
+			return nil, err
+		}
+		need = e.plan.Total.WallHours
+	}
+	e.limit, err = r.limitOf(max(usualLimit, hoursTime(3*need)), e)
+	return e, err
+}
+
+// hoursTime is a number of hours, in whole minutes.
+func hoursTime(hours float64) time.Duration {
+	return time.Duration(min(hours, 24*365)*60) * time.Minute
+}
+
+// limitOf is how long a cluster may live: --max-hours, or what is usual, or less if
+// --max-dollars do not last so long.
+func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duration, error) {
+	limit := usual
+	if e.c.IsSet("max-hours") {
+		limit = hoursTime(e.c.Float64("max-hours"))
+	} else if of.why != nil {
+		return 0, command.Usagef("there is no estimate (%w): --max-hours must say how long the cluster may live", of.why)
+	}
+	if e.c.IsSet("max-dollars") {
+		if of.perHour <= 0 {
+			return 0, command.Usagef("--max-dollars: %w", of.why)
+		}
+		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour))
+	}
+	if limit < leastLimit {
+		return 0, command.Usagef("the cluster would have to end after %s: it needs %s at least (--max-hours, --max-dollars)", limit, leastLimit)
+	}
+	return limit, nil
+}
+
+// stepLimit is how long the step may run.
+func (e *emrEstimate) stepLimit() time.Duration { return e.limit - reserve }
+
+// text is the estimate in words.
+func (e *emrEstimate) text(r *emrSolve) string {
+	cluster := r.clusterOf(r.spec)
+	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
+	if id := r.c.String("cluster-id"); id != "" {
+		on = "cluster " + id + ", taken for " + on
+	}
+	text := fmt.Sprintf("%s on %s: ", game.TitleOf(r.g), on)
+	switch {
+	case e.plan == nil:
+		text += fmt.Sprintf("there is no estimate (%v)", e.why)
+	default:
+		text += fmt.Sprintf("about %s and $%.2f, at $%.2f an hour", hours(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour)
+		if !r.c.IsSet("price") {
+			text += " (" + plan.PricesOf + ")"
+		}
+		for _, p := range e.plan.Problems {
+			text += "; " + p.Text
+		}
+		if hoursTime(e.plan.Total.WallHours) > e.stepLimit() {
+			text += fmt.Sprintf("; that is more than the limit of %s, after which --resume goes on", e.limit)
+		}
+	}
+	what := "the cluster ends itself"
+	if r.c.IsSet("cluster-id") {
+		what = "the step ends"
+	}
+	return text + "; " + e.most(what)
+}
+
+// most says what ends at the latest, and at what price.
+func (e *emrEstimate) most(what string) string {
+	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
+	if e.perHour > 0 {
+		text += fmt.Sprintf(", at $%.2f", e.perHour*e.limit.Hours())
+	}
+	return text
+}
+
+// limit has a cluster end itself.
+func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
+	script := emr.LimitScript()
+	at, err := e.put(script)
+	if err != nil {
+		return err
+	}
+	spec.Limit, spec.LimitScript = limit, at+"/"+script.Files[0].Name
+	return nil
+}
+
+// make makes a cluster and names it at once: on the screen, and in a file for driver emr
+// status and down.
+func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, error) {
+	cluster, err := e.service.Make(ctx, spec)
+	if err != nil || e.dry {
+		return cluster, err
+	}
+	e.tell(fmt.Sprintf("cluster %s is being made; driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {
+		e.tell(fmt.Sprintf("cluster %s was not written down: %v", cluster.ID, err))
+	}
+	return cluster, nil
+}
+
+// made is what is written down of a cluster that was made from here.
+type made struct {
+	ID     string    `json:"id"`
+	Region string    `json:"region"`
+	For    string    `json:"for"` // the place in S3
+	Made   time.Time `json:"made"`
+	Ends   time.Time `json:"ends"` // at the latest
+}
+
+// madeDir is where they are written down, a file each.
+func madeDir() (string, error) {
+	dir, err := os.UserConfigDir()
+	return filepath.Join(dir, "treereduce", "emr"), err
+}
+
+// clusterID is the form of the id of a cluster.
+var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
+
+// remember writes a cluster down.
+func remember(m made) error {
+	dir, err := madeDir()
+	if err != nil {
+		return err
+	}
+	if !clusterID.MatchString(m.ID) {
+		return fmt.Errorf("cluster %q: expected j-…", m.ID)
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, m.ID+".json"), append(text, '\n'), 0o666)
+}
+
+// forget is for a cluster that has ended. What cannot be removed is asked about once more
+// by driver emr status.
+func forget(id string) {
+	if dir, err := madeDir(); err == nil && clusterID.MatchString(id) {
+		os.Remove(filepath.Join(dir, id+".json"))
+	}
+}
+
+// rememberedClusters are the clusters that were made from here and are not known to have ended.
+func rememberedClusters() (all []made, err error) {
+	dir, err := madeDir()
+	if err != nil {
+		return nil, nil // then nothing could be written down
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "j-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var m made
+		if err := json.Unmarshal(text, &m); err != nil || !clusterID.MatchString(m.ID) {
+			return nil, fmt.Errorf("%s: expected a cluster that was made from here, found %.60q", name, text)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}

@@ -1,0 +1,561 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/emr"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/aws"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/s3"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
+)
+
+// logPatience is how long the logs of a failed step are waited for: the service brings
+// them about every five minutes.
+const logPatience = 12 * time.Minute
+
+// cancelPatience is how long a step that is cancelled may take to stop in order.
+const cancelPatience = 2 * time.Minute
+
+// An emrCommand is what the commands that talk to Amazon EMR have in common.
+type emrCommand struct {
+	c       *cli.Context
+	place   bucketPlace
+	conf    sdk.Config
+	service *emr.Service
+	// fs is the bucket; nil in a dry run. It outlives an interrupted context, for what
+	// is to be put in order then.
+	fs  *s3.FS
+	dry bool
+	// end removes the line of progress before a line for a person is written.
+	end func()
+}
+
+// newEMRCommand reads the flags of the account. In a dry run nobody is asked for anything.
+func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
+	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), end: func() {}}
+	if d := c.Duration("poll"); d <= 0 {
+		return nil, command.Usagef("--poll %s: expected more than 0", d)
+	}
+	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
+	if e.dry {
+		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), "us-east-1"), Credentials: sdk.AnonymousCredentials{}}
+		o.DryRun = e.show
+		e.service = emr.New(e.conf, o)
+		return e, nil
+	}
+	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
+	if err != nil {
+		return nil, err
+	}
+	e.conf, e.service = conf, emr.New(conf, o)
+	return e, nil
+}
+
+// openBucket finds the bucket.
+func (e *emrCommand) openBucket(ctx context.Context) (err error) {
+	if e.dry {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
+	if errors.Is(err, s3.ErrNoBucket) {
+		return fmt.Errorf("%w (driver emr up --bucket-only --bucket %s makes it)", err, e.place)
+	}
+	return err
+}
+
+// tell writes a line for a person.
+func (e *emrCommand) tell(line string) {
+	e.end()
+	fmt.Fprintf(e.c.App.ErrWriter, "driver: %s\n", line)
+}
+
+// show prints a request of a dry run: as the service, boto3 and the SDKs take it, and as
+// the AWS command line does. With --json each is a line.
+func (e *emrCommand) show(call emr.Call) error {
+	out := e.c.App.Writer
+	if e.c.Bool("json") {
+		return json.NewEncoder(out).Encode(call)
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, call.Params, "", "  "); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
+	if call.Line != "" {
+		fmt.Fprintf(out, "%s\n\n", call.Line)
+	}
+	return nil
+}
+
+// put puts a bundle below the place, and returns its address in S3.
+func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
+	if !e.dry {
+		dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
+			e.tell(fmt.Sprintf("sending %sB to s3://%s/%s", short(float64(bytes)), e.place.bucket, name))
+		})
+		return "s3://" + path.Join(e.place.bucket, dir), err
+	}
+	dir := b.Dir(e.place.prefix)
+	for _, f := range b.Files {
+		params, err := json.Marshal(map[string]string{"Bucket": e.place.bucket, "Key": path.Join(dir, f.Name)})
+		if err != nil {
+			return "", err
+		}
+		if err := e.show(emr.Call{Service: "s3", Operation: "PutObject", Params: params}); err != nil {
+			return "", err
+		}
+	}
+	return "s3://" + path.Join(e.place.bucket, dir), nil
+}
+
+// confirm asks a person at a terminal whether to begin; elsewhere --yes answers.
+func confirm(c *cli.Context, what string) error {
+	if c.Bool("yes") {
+		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", what)
+		return nil
+	}
+	answer, asked := ask(c, what+". Begin, yes or no?")
+	switch {
+	case !asked:
+		return fmt.Errorf("%s: --yes begins", what)
+	case !strings.HasPrefix(answer, "y"):
+		return errors.New("nothing was begun")
+	}
+	return nil
+}
+
+// ask asks a person at a terminal; asked is false if there is none.
+func ask(c *cli.Context, question string) (answer string, asked bool) {
+	if !command.IsTerminal(c.App.Reader) || !command.IsTerminal(c.App.ErrWriter) {
+		return "", false
+	}
+	fmt.Fprintf(c.App.ErrWriter, "driver: %s ", question)
+	line, _ := bufio.NewReader(c.App.Reader).ReadString('\n') // the end of the input is no answer
+	return strings.ToLower(strings.TrimSpace(line)), true
+}
+
+// An emrSolve is a run of solve on Amazon EMR, the driver as one step.
+type emrSolve struct {
+	*emrCommand
+	kind game.Kind
+	g    game.Game
+	data string // the data directory within the bucket
+	spec *emr.Spec
+	keep bool // the cluster
+}
+
+// uri is the data directory in S3.
+func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
+
+// notOnEMR are flags of solve that say something of this machine.
+var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
+
+// sent are the flags of solve that the driver on the cluster is given as they are.
+var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "memory", "cluster-above", "D", "queue"}
+
+// ofAnyCluster are flags that say something of a cluster that runs, too: what it is made
+// of, for the estimate and the processor, how long the step may take, where its logs go.
+var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
+
+// solveOnEMR is solve with --runner emr: a driver like this one runs as one step on the
+// master of a cluster, with --runner hadoop, and copies to S3 what it commits.
+func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) error {
+	r, err := newEMRSolve(c, kind, g)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	if r.emrCommand, err = newEMRCommand(ctx, c, r.place); err != nil {
+		return err
+	}
+	if err := r.openBucket(ctx); err != nil {
+		return err
+	}
+	if err := r.mayBegin(mode); err != nil {
+		return err
+	}
+	cluster, step, err := r.atWork(ctx, mode)
+	if err != nil {
+		return err
+	}
+	if step == "" {
+		if cluster, step, err = r.begin(ctx); err != nil {
+			return r.interrupted(ctx, err)
+		}
+	}
+	if r.dry {
+		return nil
+	}
+	return r.finish(ctx, cluster, step)
+}
+
+// newEMRSolve reads the flags of a run.
+func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error) {
+	r := &emrSolve{emrCommand: new(emrCommand), kind: kind, g: g, keep: c.Bool("keep-cluster")}
+	var err error
+	if r.place, err = bucketOf(c); err != nil {
+		return nil, err
+	}
+	name := c.String("data")
+	if !keyName.MatchString(name) || slices.Contains([]string{"bin", "logs"}, name) {
+		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, other than bin and logs", name, onEMR)
+	}
+	r.data = path.Join(r.place.prefix, name)
+	if err := checkEMRFlags(c); err != nil {
+		return nil, err
+	}
+	if _, err := solveOptions(c); err != nil {
+		return nil, err
+	}
+	if _, err := memoryOf(c); err != nil {
+		return nil, err
+	}
+	r.spec, err = specOf(c, r.place)
+	return r, err
+}
+
+// checkEMRFlags wants no flag that says something of this machine, or of a cluster that is
+// made where one is named.
+func checkEMRFlags(c *cli.Context) error {
+	for _, flag := range notOnEMR {
+		if c.IsSet(flag) {
+			return command.Usagef("--%s is not for --runner %s", flag, onEMR)
+		}
+	}
+	if c.IsSet("cluster-id") {
+		for _, flag := range clusterFlags() {
+			if name := flag.Names()[0]; c.IsSet(name) && !slices.Contains(ofAnyCluster, name) {
+				return command.Usagef("--%s is for a cluster that is made: --cluster-id names one that runs", name)
+			}
+		}
+	}
+	return nil
+}
+
+// mayBegin asks what the place in S3 has, before anything is begun that costs money.
+func (r *emrSolve) mayBegin(mode store.Mode) error {
+	if r.dry || mode == store.Overwrite {
+		return nil
+	}
+	m, err := store.ReadManifest(r.fs, r.data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume:
+		return fmt.Errorf("%s: there is no run to resume", r.uri())
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case m.Game != r.g.Spec():
+		return fmt.Errorf("%s is of %s, not of %s: --data names another", r.uri(), m.Game, r.g.Spec())
+	case mode == store.Fresh:
+		return fmt.Errorf("%s has a run: --resume goes on with it, --overwrite begins anew", r.uri())
+	}
+	return nil
+}
+
+// name is that of the cluster and of its step: by it a run is found again.
+func (r *emrSolve) name() string { return "treereduce " + r.uri() }
+
+// atWork finds a step that works on the same data: --resume follows it, without it the run
+// is refused. step is "" if there is none.
+func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cluster, step string, err error) {
+	if r.dry {
+		return nil, "", nil
+	}
+	alive, err := r.service.Alive(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	asked := r.c.String("cluster-id")
+	for _, state := range alive {
+		if state.ID != asked && !strings.HasPrefix(state.Name, r.name()+" ") {
+			continue
+		}
+		cluster := r.service.Cluster(state.ID)
+		steps, err := cluster.Steps(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, s := range steps {
+			if s.Over() || s.Name != r.name() && !strings.HasPrefix(s.Name, r.name()+" ") {
+				continue
+			}
+			if mode == store.Resume {
+				r.keep = r.keep || state.ID == asked
+				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
+				return cluster, s.ID, nil
+			}
+			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
+		}
+	}
+	return nil, "", nil
+}
+
+// step is the driver as a step of a cluster, with the programs at an address.
+func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) emr.Step {
+	words := []string{"solve", r.kind.Name}
+	for _, p := range r.kind.Params {
+		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
+	}
+	words = append(words, "--runner", onHadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes")
+	if !r.c.IsSet("cluster-above") {
+		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
+	}
+	for _, flag := range sent {
+		if !r.c.IsSet(flag) {
+			continue
+		}
+		switch v := r.c.Value(flag).(type) {
+		case cli.StringSlice:
+			for _, one := range v.Value() {
+				words = append(words, "--"+flag, one)
+			}
+		default:
+			words = append(words, fmt.Sprintf("--%s=%v", flag, v))
+		}
+	}
+	s := emr.Program(r.name(), programs, "driver", words, limit)
+	s.EndsCluster = endsCluster
+	return s
+}
+
+// above is --cluster-above: on several nodes what is worth more than one task goes to them.
+func (r *emrSolve) above() int64 {
+	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
+		return r.c.Int64("cluster-above")
+	}
+	return severalAbove
+}
+
+// begin starts the step, on a cluster that is made for it or on the one that is named.
+func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
+	id := r.c.String("cluster-id")
+	arch, err := emr.Architecture(r.spec.Worker)
+	if err != nil {
+		return nil, "", err
+	}
+	programs, err := programsFor(r.c, arch, clusterPrograms...)
+	if err != nil {
+		return nil, "", err
+	}
+	var cluster *emr.Cluster
+	if id != "" {
+		if cluster, err = r.service.Join(ctx, id); err != nil {
+			return nil, "", err
+		}
+	}
+	estimate, err := r.estimate(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !r.dry {
+		if err := confirm(r.c, estimate.text(r)); err != nil {
+			return nil, "", err
+		}
+	}
+	at, err := r.put(programs)
+	if err != nil {
+		return nil, "", err
+	}
+	if cluster != nil {
+		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(at, estimate.stepLimit(), false))
+		if err != nil {
+			return nil, "", err
+		}
+		r.tell(fmt.Sprintf("step %s of cluster %s", ids[0], cluster.ID))
+		return cluster, ids[0], nil
+	}
+	if err := r.limit(r.spec, estimate.limit); err != nil {
+		return nil, "", err
+	}
+	r.spec.Name, r.spec.Keep = r.name(), r.keep
+	r.spec.Tags[emr.TagOfRun] = r.uri()
+	r.spec.Steps = []emr.Step{r.step(at, estimate.stepLimit(), !r.keep)}
+	return r.start(ctx)
+}
+
+// start makes the cluster with its step, and names it at once. A Ctrl-C meanwhile waits: a
+// cluster of which nobody knows must not be.
+func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	cluster, err := r.make(context.WithoutCancel(ctx), r.spec)
+	if err != nil || r.dry {
+		return cluster, "", err
+	}
+	steps, err := cluster.Steps(context.WithoutCancel(ctx))
+	if err == nil && len(steps) == 0 {
+		err = errors.New("Amazon EMR tells of no step")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
+	}
+	return cluster, steps[len(steps)-1].ID, nil
+}
+
+// interrupted is the error of what was begun, or of the signal that stopped it.
+func (r *emrSolve) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w before anything was begun", command.ErrInterrupted)
+	}
+	return err
+}
+
+// finish follows a step to its end, says what came of it, and sees to the cluster.
+func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
+	p := newProgress(r.c)
+	r.end = p.end
+	defer p.end()
+	last := ""
+	var seen time.Time
+	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
+		if text := fmt.Sprintf("%s; step %s: %s", c, s.ID, s.State); text != last {
+			last = text
+			r.tell(text)
+		}
+		// The journal is the copy's, as driver status reads it.
+		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
+			seen = j.Updated
+			p.report(*j.Now)
+		}
+	})
+	p.end()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return r.leaveOrCancel(cluster, step)
+	}
+	after := context.WithoutCancel(ctx)
+	failed, isStep := emr.IsStep(err)
+	if err != nil && !isStep {
+		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver solve … --resume follows it, driver emr down --cluster-id %s ends it", err, cluster.ID)
+	}
+	ended := r.seeToCluster(after, cluster)
+	if !isStep {
+		return errors.Join(r.result(), ended)
+	}
+	return errors.Join(r.why(ctx, cluster, failed, err), ended)
+}
+
+// seeToCluster ends a cluster that was made for the run.
+func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
+	if r.keep || r.c.IsSet("cluster-id") {
+		r.tell(fmt.Sprintf("cluster %s goes on: driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+		return nil
+	}
+	if err := cluster.End(ctx); err != nil {
+		return err
+	}
+	r.tell(fmt.Sprintf("cluster %s ends", cluster.ID))
+	forget(cluster.ID)
+	return nil
+}
+
+// why is the error of a step that failed, with its probable cause: what the driver there
+// wrote into its journal, or else what the logs say.
+func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
+	goOn := "driver solve … --resume goes on"
+	j, readErr := solve.ReadJournal(r.fs, r.data)
+	told := readErr == nil && !failed.Step.Started.IsZero() && j.Begun.After(failed.Step.Started.Add(-time.Minute)) // clocks differ
+	switch {
+	case told && j.State == solve.Failed && j.Error != "":
+		return fmt.Errorf("%s; %w; %s", j.Error, err, goOn)
+	case told && j.State == solve.Stopped:
+		return fmt.Errorf("the driver on the cluster was stopped, by its limit or by cancelling: %w; %s", err, goOn)
+	case errors.Is(err, emr.ErrEnded):
+		return fmt.Errorf("%w; what was copied to %s is whole: %s", err, r.uri(), goOn)
+	}
+	_, dir, splitErr := s3.Split(r.spec.LogURI)
+	if splitErr != nil {
+		return err
+	}
+	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.tell}
+	cause, logErr := logs.Cause(ctx, failed.Step.ID)
+	switch {
+	case ctx.Err() != nil:
+		return errors.Join(err, command.ErrInterrupted)
+	case logErr != nil:
+		return fmt.Errorf("%w; %w; %s", err, logErr, goOn)
+	}
+	return fmt.Errorf("%s; %w; %s", cause, err, goOn)
+}
+
+// leaveOrCancel is what becomes of a step that is followed no more: a person is asked,
+// elsewhere it goes on.
+func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
+	left := fmt.Errorf("%w following; the step goes on: driver solve … --resume follows it, driver status --data %s shows it, driver emr down --cluster-id %s ends it",
+		command.ErrInterrupted, r.uri(), cluster.ID)
+	if answer, asked := ask(r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+		return left
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)
+	defer cancel()
+	err := cluster.Cancel(ctx, step)
+	if err == nil {
+		// It is given time to write its journal before the cluster goes.
+		if err = cluster.Wait(ctx, step, nil); err != nil {
+			if _, over := emr.IsStep(err); over || ctx.Err() != nil {
+				err = nil
+			}
+		}
+	}
+	if err := errors.Join(err, r.seeToCluster(context.WithoutCancel(r.c.Context), cluster)); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+}
+
+// result prints what a run came to, from its table in S3.
+func (r *emrSolve) result() error {
+	out := r.c.App.Writer
+	if r.c.Int("until-tier") >= 0 {
+		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+		return err
+	}
+	t, err := table.OpenOf(r.fs, r.data, r.g)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	start, ok, err := t.Lookup(r.g.Start())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%s: the table has no start", r.uri())
+	}
+	n, err := t.Positions()
+	if err != nil {
+		return err
+	}
+	if r.c.Bool("json") {
+		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
+			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
+	}
+	fmt.Fprintf(out, "%s: %s\n%d positions\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), n, r.uri(), table.Dir)
+	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
+		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
+	}
+	return nil
+}

@@ -1,0 +1,370 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
+	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
+)
+
+func planCommand(games game.Kinds) *cli.Command {
+	return command.OfGame(games, &cli.Command{
+		Name:  "plan",
+		Usage: "what solving a game would take: positions, bytes, hours, dollars",
+		Description: "Nothing is solved: small games are counted by going through them, others by drawing boards at random.\n" +
+			"The rates are those of driver calibrate, or built in.",
+		Flags: planFlags(),
+	}, planGame)
+}
+
+func planFlags() []cli.Flag {
+	return slices.Concat(command.Group("plan", []cli.Flag{
+		&cli.StringFlag{Name: "runner", Usage: "what is to run the jobs: inline, pipe, hadoop or emr", Value: onInline},
+		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through", Value: 2 * time.Minute},
+		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
+		ratesFlag(),
+		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+		&cli.StringFlag{Name: "svg", Usage: "the tiers as a picture, into `FILE`; - is stdout, and nothing else is printed"},
+	}), command.Group("where", []cli.Flag{
+		&cli.StringFlag{Name: "instance", Usage: "a machine for rent of this `TYPE`: of inline and pipe that machine, else each node", DefaultText: "this machine; of emr m6g.xlarge"},
+		&cli.IntFlag{Name: "nodes", Usage: "machines that run tasks (hadoop, emr)", DefaultText: "hadoop 1, emr 2"},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "further ones from the spot market (emr)"},
+		&cli.StringFlag{Name: "master-instance", Usage: "the `TYPE` of the machine that runs the driver (emr)", DefaultText: "as the nodes"},
+		&cli.Float64Flag{Name: "ebs-gb", Usage: "disk over the network that is rented for each machine, in GB"},
+		&cli.Float64Flag{Name: "price", Usage: "`DOLLARS` an hour for a machine", DefaultText: "of --instance the list price"},
+		&cli.IntFlag{Name: "cores", Usage: "of a machine", DefaultText: "of this one"},
+		&cli.StringFlag{Name: "memory", Usage: "of a machine, `SIZE` as 64G", DefaultText: "of this one"},
+		&cli.StringFlag{Name: "disk", Usage: "that is free on a machine, `SIZE` as 500G", DefaultText: "of this one, where --data is to be"},
+		&cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY` that a run on this machine would have", Value: "all_data"},
+		&cli.Int64Flag{Name: "cluster-above", Usage: "a job goes to the cluster if it reads more than `N` records", DefaultText: "as solve has it; on several nodes 16777216"},
+		&cli.IntFlag{Name: "replication", Usage: "how many copies of a file HDFS keeps", DefaultText: "EMR's: 1 below 4 nodes, 2 below 10, else 3"},
+	}))
+}
+
+// severalAbove is --cluster-above where it is not given and there are several nodes: what is
+// worth more than one task.
+const severalAbove = 16 << 20
+
+// planGame is driver plan.
+func planGame(c *cli.Context, kind game.Kind) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	if c.IsSet("svg") && c.String("svg") == "-" && c.Bool("json") {
+		return command.Usagef("--json and --svg - exclude each other")
+	}
+	if c.Duration("time") <= 0 {
+		return command.Usagef("--time %v: expected more than 0", c.Duration("time"))
+	}
+	g, err := command.GameOf(c, kind)
+	if err != nil {
+		return err
+	}
+	if err := solve.Check(g); err != nil {
+		return command.Usagef("%w", err)
+	}
+	where, err := whereOf(c, g)
+	if err != nil {
+		return err
+	}
+	rates, whose, err := ratesOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	defer stop()
+	p := newBar(c)
+	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Seed: c.Uint64("seed"), Progress: p.doing})
+	p.end()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return command.ErrInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	made, err := plan.Make(g, counts, rates, where)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
+	made.Rates = whose
+	return printPlan(c, g, made)
+}
+
+// whereOf is where a command line wants a game to be solved.
+func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
+	w = plan.Where{Runner: c.String("runner"), Nodes: c.Int("nodes"), Replication: c.Int("replication")}
+	for _, name := range []string{"nodes", "cores"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return w, command.Usagef("--%s %d: expected 1 or more", name, c.Int(name))
+		}
+	}
+	for _, name := range []string{"spot-nodes", "replication"} {
+		if c.Int(name) < 0 {
+			return w, command.Usagef("--%s %d: expected 0 or more", name, c.Int(name))
+		}
+	}
+	for _, name := range []string{"price", "ebs-gb"} {
+		if !(c.Float64(name) >= 0) {
+			return w, command.Usagef("--%s %v: expected 0 or more", name, c.Float64(name))
+		}
+	}
+	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR
+	for _, name := range []string{"nodes", "spot-nodes", "master-instance", "cluster-above", "replication"} {
+		if c.IsSet(name) && !cluster {
+			return w, command.Usagef("--%s is for --runner %s and %s", name, plan.Hadoop, plan.EMR)
+		}
+	}
+	if c.IsSet("ebs-gb") && !c.IsSet("instance") && w.Runner != plan.EMR {
+		return w, command.Usagef("--ebs-gb is of a machine for rent: --instance is missing")
+	}
+	w.LeastMemory = func(until int) float64 { return float64(inline.Least(g, until, false)) }
+	instance := c.String("instance")
+	if instance == "" && w.Runner == plan.EMR {
+		instance = "m6g.xlarge"
+	}
+	if w.Nodes == 0 {
+		w.Nodes = 1
+		if w.Runner == plan.EMR {
+			w.Nodes = 2
+		}
+	}
+	switch w.Above = clusterAbove; {
+	case c.IsSet("cluster-above"):
+		w.Above = float64(c.Int64("cluster-above"))
+	case w.Nodes > 1:
+		w.Above = severalAbove
+	}
+	switch {
+	case w.Runner == plan.EMR || instance != "" && cluster:
+		w.Cluster = &plan.Cluster{
+			Instance: instance, Nodes: w.Nodes, SpotNodes: c.Int("spot-nodes"), Master: c.String("master-instance"),
+			EBSGB: c.Float64("ebs-gb"), Price: c.Float64("price"), EMR: w.Runner == plan.EMR, CopyToS3: w.Runner == plan.EMR,
+		}
+		return w, nil
+	case instance != "":
+		i, ok := plan.InstanceNamed(instance)
+		if !ok {
+			return w, plan.UnknownInstance(instance)
+		}
+		w.Machine = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
+	default:
+		w.Machine = plan.Machine{Name: "this machine", Cores: runtime.GOMAXPROCS(0), MemoryBytes: memoryHere(), DollarsPerHour: c.Float64("price")}
+		if free, ok := freeOn(c.String("data")); ok && !cluster {
+			w.Machine.DiskBytes = free
+		}
+	}
+	if c.IsSet("cores") {
+		w.Machine.Cores = c.Int("cores")
+	}
+	for _, of := range []struct {
+		flag string
+		to   *float64
+	}{{"memory", &w.Machine.MemoryBytes}, {"disk", &w.Machine.DiskBytes}} {
+		if c.IsSet(of.flag) {
+			n, err := command.ParseSize(c.String(of.flag))
+			if err != nil {
+				return w, command.Usagef("--%s: %v", of.flag, err)
+			}
+			*of.to = float64(n)
+		}
+	}
+	return w, nil
+}
+
+// memoryHere is how many bytes of memory this machine has; 0: it does not say.
+func memoryHere() float64 {
+	text, _ := os.ReadFile("/proc/meminfo") // of Linux
+	found := regexp.MustCompile(`(?m)^MemTotal: +(\d+) kB$`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseFloat(string(found[1]), 64) // it is digits
+	return kilobytes * 1024
+}
+
+// printPlan prints a plan in the form that is asked for.
+func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
+	if name := c.String("svg"); name != "" {
+		var picture bytes.Buffer
+		if err := planPicture(g, p).WriteSVG(&picture); err != nil {
+			return err
+		}
+		if name == "-" {
+			_, err := c.App.Writer.Write(picture.Bytes())
+			return err
+		}
+		place, err := datadir.OpenFile("svg", name)
+		if err != nil {
+			return err
+		}
+		defer place.Close()
+		if err := store.WriteFile(place.FS, place.Path, picture.Bytes()); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		e := json.NewEncoder(c.App.Writer)
+		e.SetIndent("", "  ")
+		return e.Encode(p)
+	}
+	var text bytes.Buffer
+	writePlan(&text, p)
+	_, err := c.App.Writer.Write(text.Bytes())
+	return err
+}
+
+// writePlan writes a plan for people: a line for each tier, what all come to, and what
+// follows.
+func writePlan(out io.Writer, p *plan.Plan) {
+	fmt.Fprintf(out, "%s: %s\n\n", p.Title, positionsIn(p))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	shuffles, costs := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0
+	fmt.Fprint(w, "tier\tpositions\t±\ttold\t")
+	if shuffles {
+		fmt.Fprint(w, "shuffled\t")
+	}
+	fmt.Fprint(w, "kept\tat peak\tmemory\tCPU\twall\t")
+	if costs {
+		fmt.Fprint(w, "$\t")
+	}
+	fmt.Fprintln(w)
+	for i := range len(p.Tiers) + 1 {
+		t, name := &p.Total, "total"
+		if i < len(p.Tiers) {
+			t = &p.Tiers[i]
+			name = strconv.Itoa(t.Tier)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", name, table.Commas(uint64(t.Positions)), offBy(t), short(t.ShuffledRecords))
+		if shuffles {
+			fmt.Fprintf(w, "%s\t", plan.Bytes(t.ShuffledBytes))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), hours(t.CPUHours), hours(t.WallHours))
+		if costs {
+			fmt.Fprintf(w, "%.2f\t", t.Dollars)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush() // into memory
+	fmt.Fprintln(out)
+	if len(p.Tiers) > 1 {
+		most := p.Tiers[p.Largest]
+		fmt.Fprintf(out, "largest tier: %d, %s positions\n", most.Tier, table.Commas(uint64(most.Positions)))
+	}
+	fmt.Fprintf(out, "counted: %s\n", p.Note)
+	fmt.Fprintf(out, "rates: %s\n", p.Rates)
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s at least\n", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes), plan.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
+	if costs {
+		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
+	}
+	fmt.Fprintln(out)
+	for _, part := range p.Parts {
+		if part.Hours >= p.Total.WallHours/100 {
+			fmt.Fprintf(out, "  %s: %s\n", part.Name, hours(part.Hours))
+		}
+	}
+	if p.Jobs > 0 {
+		fmt.Fprintf(out, "  jobs on the cluster: %d\n", p.Jobs)
+	}
+	for _, problem := range p.Problems {
+		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
+	}
+	if o := p.Cheapest; o != nil {
+		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, hours(o.Hours), dollars(o.Dollars))
+	} else if len(p.Problems) > 0 {
+		fmt.Fprintln(out, "none of the machines of the table fits")
+	}
+	for _, assumed := range p.Assumed {
+		fmt.Fprintf(out, "assumed: %s\n", assumed)
+	}
+}
+
+// positionsIn says how many positions a game has.
+func positionsIn(p *plan.Plan) string {
+	n := table.Commas(uint64(p.Total.Positions))
+	switch p.How {
+	case count.Exact:
+		return n + " positions"
+	case count.AtLeast:
+		return "at least " + n + " positions"
+	}
+	return fmt.Sprintf("about %s positions (%s)", n, offBy(&p.Total))
+}
+
+// offBy is how far the positions of a tier may be off.
+func offBy(t *plan.Tier) string {
+	switch {
+	case t.Low == t.High:
+		return ""
+	case t.Positions == 0:
+		return "to " + short(t.High)
+	case t.Low == t.Positions:
+		return "at least"
+	}
+	return fmt.Sprintf("%.2g %%", 100*(t.High-t.Low)/2/t.Positions)
+}
+
+// hours writes hours for people.
+func hours(h float64) string {
+	switch s := h * 3600; {
+	case s < 0.1:
+		return fmt.Sprintf("%.2f s", s)
+	case s < 100:
+		return fmt.Sprintf("%.1f s", s)
+	case s < 7200:
+		return fmt.Sprintf("%.0f min", s/60)
+	case h < 100:
+		return fmt.Sprintf("%.1f h", h)
+	}
+	return fmt.Sprintf("%.0f h", h)
+}
+
+// dollars writes dollars for people.
+func dollars(d float64) string { return fmt.Sprintf("%.2f $", d) }
+
+// planPicture is the tiers of a plan as a picture.
+func planPicture(g game.Game, p *plan.Plan) table.Bars {
+	b := table.Bars{
+		Title:    p.Title + ": " + positionsIn(p),
+		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", plan.Bytes(p.Total.PeakBytes), hours(p.Total.CPUHours), hours(p.Total.WallHours), p.Where.Runner, p.Where),
+		Unit:     "tier",
+	}
+	if u, ok := g.(game.TierUnit); ok {
+		b.Unit += " = " + u.TierUnit()
+	}
+	of := func(heading, name string, value func(t *plan.Tier) float64) {
+		panel := table.Panel{Heading: heading, Name: name}
+		for i := range p.Tiers {
+			panel.Values = append(panel.Values, value(&p.Tiers[i]))
+		}
+		b.Panels = append(b.Panels, panel)
+	}
+	for _, t := range p.Tiers {
+		b.Tiers = append(b.Tiers, t.Tier)
+	}
+	of("Positions in the tier (log scale)", "positions", func(t *plan.Tier) float64 { return t.Positions })
+	of("Bytes on disk while it is solved (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
+	of("Seconds of CPU (log scale)", "seconds", func(t *plan.Tier) float64 { return t.CPUHours * 3600 })
+	return b
+}

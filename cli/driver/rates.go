@@ -1,0 +1,95 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/plan"
+)
+
+// builtin is what --rates is for those of package plan.
+const builtin = "builtin"
+
+func ratesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + builtin, DefaultText: "that of driver calibrate, if there is one"}
+}
+
+// ratesFile is where calibrate keeps the rates if no file is named.
+func ratesFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	return filepath.Join(dir, "treereduce", "rates.json"), err
+}
+
+// ratesOf are the rates that a command line wants, and says in words whose they are.
+func ratesOf(c *cli.Context) (r *plan.Rates, whose string, err error) {
+	name := c.String("rates")
+	if name == builtin {
+		r = plan.Builtin()
+		return r, fmt.Sprintf("built in, of %s, %s", r.Machine, r.Measured.Format(time.DateOnly)), nil
+	}
+	given := name != ""
+	if !given {
+		if name, err = ratesFile(); err != nil {
+			name = "" // a user without a home has no rates
+		}
+	}
+	r, err = readRates(name)
+	if errors.Is(err, fs.ErrNotExist) && !given {
+		r = plan.Builtin()
+		return r, fmt.Sprintf("built in, of %s, %s (driver calibrate measures this one)", r.Machine, r.Measured.Format(time.DateOnly)), nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return r, fmt.Sprintf("%s, of %s, %s", name, r.Machine, age(time.Since(r.Measured))), nil
+}
+
+// age is how long ago something was, in words.
+func age(d time.Duration) string {
+	switch days := int(d.Hours() / 24); {
+	case days < 1:
+		return "of today"
+	case days == 1:
+		return "a day old"
+	default:
+		return fmt.Sprintf("%d days old", days)
+	}
+}
+
+// readRates reads a file of rates.
+func readRates(name string) (*plan.Rates, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r := new(plan.Rates)
+	if err := store.UnmarshalSummed(name, text, r); err != nil {
+		return nil, fmt.Errorf("%w: driver calibrate makes it anew", err)
+	}
+	if err := r.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// writeRates writes a file of rates, whole or not at all.
+func writeRates(name string, r *plan.Rates) error {
+	text, err := store.MarshalSummed(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	if err := store.WriteFile(store.Local{}, name+".new", text); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}

@@ -1,0 +1,46 @@
+package driver
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/internal/aws"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/s3"
+)
+
+// readFlag names the data directory of a command that only reads.
+func readFlag() cli.Flag { return datadir.FlagWith("in S3 (s3://bucket/path)") }
+
+// inS3 opens what lies in S3, with the credentials of the environment. The end of the
+// command ends what is asked there.
+func inS3(c *cli.Context) filesys.Opener {
+	return filesys.Opener{Scheme: s3.Scheme, Open: func(name string) (store.FS, string, error) {
+		f, dir, err := s3.Dial(c.Context, name, aws.Options{})
+		if err != nil {
+			return nil, "", misnamed("data", err)
+		}
+		return f, dir, nil
+	}}
+}
+
+// misnamed makes an error of usage of one that a flag's name in S3 has earned.
+func misnamed(flag string, err error) error {
+	if errors.As(err, new(*s3.NameError)) {
+		return command.Usagef("--%s %w", flag, err)
+	}
+	return err
+}
+
+// dataInS3 takes the one argument of a command line, if there is one, for --data: what
+// begins with s3:// can mean nothing else.
+func dataInS3(c *cli.Context) error {
+	if name := c.Args().First(); c.Args().Len() == 1 && s3.InS3(name) && !c.IsSet("data") {
+		return c.Set("data", name)
+	}
+	return command.NoArguments(c, ": --data names the directory")
+}

@@ -1,0 +1,53 @@
+package cmd_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCompletion has each shell that is here, in a terminal, load the completion as the
+// help says, and presses the tab key after the beginning of words.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []struct{ start, load string }{
+		{"bash --norc --noprofile -i", "source <(driver completion bash); source <(play completion bash)"},
+		{"zsh -f -i", "autoload -U compinit; compinit -u -D; source <(driver completion zsh); source <(play completion zsh)"},
+		{"fish --no-config -i", "driver completion fish | source; play completion fish | source"},
+	} {
+		name, rest, _ := strings.Cut(shell.start, " ")
+		t.Run(name, func(t *testing.T) {
+			path, err := exec.LookPath(name)
+			if err != nil {
+				t.Skip(err)
+			}
+			dir := t.TempDir()
+			// inTerminal starts the program of a path with these words.
+			term := inTerminal(t, dir, path+" "+rest, 100, 40, "HOME="+dir, "PS1=ready> ", "ZDOTDIR="+dir)
+			if name == "fish" {
+				term.types("function fish_prompt; echo -n 'ready> '; end\r")
+			}
+			term.shows(`ready>`)
+			term.types(shell.load + "; echo load''ed\r")
+			term.shows(`(?m)^loaded`)
+			for typed, want := range map[string]string{
+				"driver loo\t":                   `driver lookup`,
+				"driver solve conn\t":            `driver solve connectn`,
+				"driver solve connectn --widt\t": `driver solve connectn --width`,
+				"driver lookup --paren\t":        `driver lookup --parents`,
+				"play find\t":                    `play find-winner`,
+				"driver completion ba\t":         `driver completion bash`,
+			} {
+				term.types("clear\r")
+				term.types(typed)
+				term.shows(`(?m)^ready> ` + want)
+				term.types("\x03")
+			}
+			// A flag's word is a file, if nothing else is known of it.
+			term.types("clear\r")
+			term.types("echo >solved; clear\r")
+			term.types("driver stats --data solv\t")
+			term.shows(`(?m)^ready> driver stats --data solved`)
+			term.types("\x03")
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package cmd_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/s3test"
+)
+
+// Ctrl-C while a run waits for its copy leaves nothing half: the copy says that the run
+// was stopped, nobody owns it, and another machine goes on with it to the same bytes.
+func TestInterruptedCopy(t *testing.T) {
+	dir := t.TempDir()
+	const board = "driver solve connectn --width 4 --height 3 --connect 3"
+	if status, _, stderr := ran(command(dir, board+" --data whole")); status != 0 {
+		t.Fatal(stderr)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "whole/final/part-r-00000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := s3test.StartFake(t, "bucket")
+	for name, at := range map[string]int64{"early": 5, "middle": 40, "late": 110} {
+		copied := " --copy s3://bucket/" + name
+		held := make(chan struct{})
+		var writes atomic.Int64
+		fake.Set(func(r *http.Request) *s3test.Fault {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) == at {
+				close(held)
+				<-r.Context().Done() // until its driver has gone on to the end
+			}
+			return nil
+		})
+		run := command(dir, board+copied+" --data "+name)
+		run.Env = fake.Env()
+		var stderr strings.Builder
+		run.Stderr = &stderr
+		if err := run.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-held
+		run.Process.Signal(os.Interrupt)
+		run.Wait()
+		fake.Set(nil)
+		if status := exitStatus(run); status != 130 || !strings.HasSuffix(stderr.String(), "driver: stopped; --resume goes on\n") {
+			t.Errorf("%s: status %d, %s", name, status, stderr.String())
+		}
+		if fake.Get("bucket", name+"/_owner") != nil || fake.Uploads() > 0 {
+			t.Errorf("%s: left behind: %v", name, fake.Keys("bucket"))
+		}
+		state := command(dir, "driver status s3://bucket/"+name)
+		state.Env = fake.Env()
+		if status, stdout, stderr := ran(state); status != 0 || !strings.Contains(stdout, ": stopped in ") && !strings.Contains(stdout, ": stopped after ") {
+			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)
+		}
+		again := command(dir, board+copied+" --resume --data again-"+name)
+		again.Env = fake.Env()
+		if status, _, stderr := ran(again); status != 0 || !strings.Contains(stderr, " fetched from s3://bucket/"+name+"\n") {
+			t.Errorf("%s: status %d, %s", name, status, stderr)
+		}
+		if got := fake.Get("bucket", name+"/final/part-r-00000"); string(got) != string(want) {
+			t.Errorf("%s: the text in the copy has %d bytes, expected %d", name, len(got), len(want))
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package emr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+// StepState is what the service tells of a step.
+type StepState struct {
+	ID      string // s-XXXXXXXXXXXXX
+	Name    string
+	State   string // PENDING, CANCEL_PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED
+	Reason  string // why it failed, as far as the service knows; mostly nothing
+	Created time.Time
+	Started time.Time // zero before
+	Ended   time.Time // zero before
+}
+
+// Over reports whether a step is done with, well or not.
+func (s StepState) Over() bool {
+	return slices.Contains([]string{"COMPLETED", "CANCELLED", "FAILED", "INTERRUPTED"}, s.State)
+}
+
+// A StepError is a step that ended otherwise than COMPLETED.
+type StepError struct {
+	Cluster string
+	Step    StepState
+}
+
+func (e *StepError) Error() string {
+	text := fmt.Sprintf("step %s (%s) of cluster %s: %s", e.Step.ID, e.Step.Name, e.Cluster, e.Step.State)
+	if e.Step.Reason != "" {
+		text += ": " + e.Step.Reason
+	}
+	return text
+}
+
+// Add gives a cluster further steps, at most MaxPending, and returns their ids in the
+// same order. Nothing is added twice if an answer is lost.
+func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err error) {
+	if len(steps) == 0 || len(steps) > MaxPending {
+		return nil, fmt.Errorf("%d steps: expected 1 to %d at once", len(steps), MaxPending)
+	}
+	named := slices.Clone(steps)
+	for i := range named {
+		named[i].Name = token(named[i].Name)
+		if err := named[i].Check(); err != nil {
+			return nil, err
+		}
+	}
+	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(c.ID), Steps: configs(named)}
+	if c.s.o.DryRun != nil {
+		for i := range named {
+			ids = append(ids, fmt.Sprintf("%s%d", dryStep, i))
+		}
+		return ids, c.s.dry(ctx, "AddJobFlowSteps", addCommandLine(c.ID, named), func(o func(*emr.Options)) error {
+			_, err := c.s.client.AddJobFlowSteps(ctx, in, o)
+			return err
+		})
+	}
+	out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
+	if err == nil {
+		return out.StepIds, nil
+	}
+	if !unknown(err) {
+		return nil, explain(err)
+	}
+	// They are added together or not at all.
+	var found []StepState
+	if look := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		found, err = c.steps(ctx)
+		return true, err
+	}); look != nil {
+		return nil, look
+	}
+	for _, step := range named {
+		i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name })
+		if i < 0 {
+			return c.Add(ctx, steps...)
+		}
+		ids = append(ids, found[i].ID)
+	}
+	return ids, nil
+}
+
+// Steps are all steps of a cluster, the newest first.
+func (c *Cluster) Steps(ctx context.Context) ([]StepState, error) {
+	steps, err := c.steps(ctx)
+	return steps, explain(err)
+}
+
+func (c *Cluster) steps(ctx context.Context) (all []StepState, err error) {
+	pages := emr.NewListStepsPaginator(c.s.client, &emr.ListStepsInput{ClusterId: aws.String(c.ID)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page.Steps {
+			all = append(all, stepOf(s.Id, s.Name, s.Status))
+		}
+	}
+	return all, nil
+}
+
+func stepOf(id, name *string, status *types.StepStatus) StepState {
+	s := StepState{ID: aws.ToString(id), Name: aws.ToString(name)}
+	if status == nil {
+		return s
+	}
+	s.State = string(status.State)
+	var reasons []string
+	if f := status.FailureDetails; f != nil {
+		reasons = append(reasons, aws.ToString(f.Reason), aws.ToString(f.Message))
+	}
+	if r := status.StateChangeReason; r != nil {
+		reasons = append(reasons, aws.ToString(r.Message))
+	}
+	s.Reason = strings.Join(slices.DeleteFunc(reasons, func(r string) bool { return r == "" }), ": ")
+	if t := status.Timeline; t != nil {
+		s.Created, s.Started, s.Ended = aws.ToTime(t.CreationDateTime), aws.ToTime(t.StartDateTime), aws.ToTime(t.EndDateTime)
+	}
+	return s
+}
+
+// StepState asks how a step is.
+func (c *Cluster) StepState(ctx context.Context, id string) (StepState, error) {
+	state, err := c.stepState(ctx, id)
+	return state, explain(err)
+}
+
+func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
+	if c.s.o.DryRun != nil {
+		return StepState{ID: id, State: string(types.StepStateCompleted)}, nil
+	}
+	out, err := c.s.client.DescribeStep(ctx, &emr.DescribeStepInput{ClusterId: aws.String(c.ID), StepId: aws.String(id)})
+	if err != nil {
+		return StepState{}, err
+	}
+	if out.Step == nil {
+		return StepState{}, fmt.Errorf("Amazon EMR told nothing of step %s", id)
+	}
+	return stepOf(out.Step.Id, out.Step.Name, out.Step.Status), nil
+}
+
+// Wait waits until a step has ended; each is called with what every look found, and may
+// be nil. A step that does not complete is a *StepError; if its cluster ended first, it is
+// ErrEnded too.
+func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, ClusterState)) error {
+	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		// The cluster first: a step may end between the two looks.
+		cluster, err := c.state(ctx)
+		if err != nil {
+			return false, err
+		}
+		step, err := c.stepState(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		if each != nil {
+			each(step, cluster)
+		}
+		if step.State == string(types.StepStateCompleted) {
+			return true, nil
+		}
+		// A step of a cluster that is gone may be told as running for ever.
+		gone := cluster.Over() && cluster.State != string(types.ClusterStateTerminating)
+		if !step.Over() && !gone {
+			return false, nil
+		}
+		failed := &StepError{Cluster: c.ID, Step: step}
+		if cluster.Over() && step.State != string(types.StepStateFailed) {
+			return false, fmt.Errorf("%w: %s; %w", ErrEnded, cluster, failed)
+		}
+		return false, failed
+	})
+}
+
+// RunStep adds a step and waits until it has ended; it returns its id as soon as there is
+// one, with an error too.
+func (c *Cluster) RunStep(ctx context.Context, step Step) (id string, err error) {
+	ids, err := c.Add(ctx, step)
+	if err != nil {
+		return "", err
+	}
+	if len(ids) != 1 {
+		return "", fmt.Errorf("Amazon EMR added %d steps, expected 1", len(ids))
+	}
+	return ids[0], c.Wait(ctx, ids[0], nil)
+}
+
+// Cancel ends steps that are pending or run: what they run is told by a signal, so that
+// it can stop in order. Steps that have ended are left as they are.
+func (c *Cluster) Cancel(ctx context.Context, ids ...string) error {
+	in := &emr.CancelStepsInput{ClusterId: aws.String(c.ID), StepIds: ids, StepCancellationOption: types.StepCancellationOptionSendInterrupt}
+	err := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		_, err := c.s.client.CancelSteps(ctx, in)
+		return true, err
+	})
+	if err != nil {
+		return fmt.Errorf("steps %s of cluster %s were not cancelled: %w", strings.Join(ids, ", "), c.ID, err)
+	}
+	return nil
+}
+
+// IsStep reports whether an error is of a step that failed, and of which.
+func IsStep(err error) (*StepError, bool) {
+	var e *StepError
+	ok := errors.As(err, &e)
+	return e, ok
+}

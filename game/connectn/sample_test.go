@@ -1,0 +1,140 @@
+package connectn
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// reached are the positions of each tier, by going forward.
+func reached(r *Rules) []map[game.Position]bool {
+	tiers := make([]map[game.Position]bool, r.Tiers()+1)
+	for i := range tiers {
+		tiers[i] = make(map[game.Position]bool)
+	}
+	tiers[0][r.Start()] = true
+	for i, tier := range tiers {
+		for p := range tier {
+			for _, m := range r.Moves(nil, p) {
+				tiers[i+1][m.To] = true
+			}
+		}
+	}
+	return tiers
+}
+
+// Of every board without a line, whether it can be reached is what going forward says;
+// and the shares of what is won after it add up to the won positions of the next tier.
+func TestJudge(t *testing.T) {
+	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {4, 4, 3}, {4, 4, 4}, {2, 6, 2}, {3, 5, 4}, {1, 7, 7}, {6, 1, 3}, {2, 3, 1}} {
+		r, err := New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := r.NewSampler().(*sampler)
+		tiers := reached(r)
+		open, won, moves := make([]float64, r.Tiers()+2), make([]float64, r.Tiers()+2), make([]float64, r.Tiers()+1)
+		for p := range game.Position(1) << r.KeyBits() {
+			if r.Check(p) != nil || r.Primitive(p).Outcome() != game.Undecided && r.Primitive(p).Outcome() != game.Tie {
+				continue
+			}
+			tier := r.Tier(p)
+			n, wins, ok := s.judge(p, tier)
+			if ok != tiers[tier][p] {
+				t.Fatalf("%s: %q can be reached: %v, want %v", r.Spec(), r.AppendText(nil, p), ok, tiers[tier][p])
+			}
+			if ok {
+				open[tier]++
+				moves[tier] += n
+				won[tier+1] += wins
+			}
+		}
+		for i, tier := range tiers {
+			wantMoves, wantWon := 0, 0
+			for p := range tier {
+				wantMoves += len(r.Moves(nil, p))
+				if o := r.Primitive(p).Outcome(); o == game.FirstWins || o == game.SecondWins {
+					wantWon++
+				}
+			}
+			if math.Abs(won[i]-float64(wantWon)) > 1e-6 || open[i] != float64(len(tier)-wantWon) || moves[i] != float64(wantMoves) {
+				t.Errorf("%s, tier %d: open %v, won %v, moves %v, want %d, %d and %d", r.Spec(), i, open[i], won[i], moves[i], len(tier)-wantWon, wantWon, wantMoves)
+			}
+		}
+	}
+}
+
+// What is drawn has no line, and the pieces of its tier; the mean over many draws is the
+// number of positions without a line, and each of those is drawn.
+func TestSample(t *testing.T) {
+	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 5, 4}, {5, 2, 3}, {2, 6, 3}} {
+		r, err := New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(5, 6))
+		s := r.NewSampler().(*sampler)
+		for tier, positions := range reached(r) {
+			const draws = 4000
+			open := 0
+			for p := range positions {
+				if o := r.Primitive(p).Outcome(); o == game.Undecided || o == game.Tie {
+					open++
+				}
+			}
+			drawn := make(map[game.Position]float64)
+			sum, squares := 0.0, 0.0
+			for range draws {
+				found := s.Sample(tier, random)
+				sum += found.Open
+				squares += found.Open * found.Open
+				if found.Open == 0 {
+					continue
+				}
+				p := s.drawn()
+				drawn[p]++
+				if r.Tier(p) != tier || !positions[p] || found.Open > r.Boards(tier)*(1+1e-9) {
+					t.Fatalf("%s, tier %d: drew %q with weight %v", r.Spec(), tier, r.AppendText(nil, p), found.Open)
+				}
+			}
+			mean := sum / draws
+			deviation := math.Sqrt(max(0, squares/draws-mean*mean) / draws)
+			if math.Abs(mean-float64(open)) > 4*deviation+1e-9*mean {
+				t.Errorf("%s, tier %d: %v ± %v open positions, want %d", r.Spec(), tier, mean, deviation, open)
+			}
+			if open < 100 && len(drawn) != open {
+				t.Errorf("%s, tier %d: %d different ones were drawn, want %d", r.Spec(), tier, len(drawn), open)
+			}
+		}
+	}
+}
+
+// drawn is the board that was drawn last.
+func (s *sampler) drawn() (p game.Position) {
+	for c, stones := range s.stones[colourX] {
+		p |= (2*stones + s.stones[colourO][c]) << s.r.shift(c)
+	}
+	return p
+}
+
+// Any board that there are rules for is drawn, tall ones and those of 64 bits too.
+func TestSampleLargest(t *testing.T) {
+	for _, b := range [][3]int{{8, 7, 4}, {2, 31, 4}, {1, 63, 40}, {32, 1, 3}, {7, 6, 7}} {
+		r, err := New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, random := r.NewSampler(), rand.New(rand.NewPCG(1, 2))
+		for _, tier := range []int{0, 1, 4, r.Tiers() / 2, r.Tiers()} {
+			sum := 0.0
+			for range 200 {
+				sum += s.Sample(tier, random).Open / 200
+			}
+			if math.IsNaN(sum) || sum <= 0 && tier <= 4 || sum > r.Boards(tier)*(1+1e-9) {
+				t.Errorf("%s, tier %d: %v of %v boards", r.Spec(), tier, sum, r.Boards(tier))
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package game
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Laid is how boards are drawn of a game in which pieces of two kinds are laid on any
+// empty squares, up to 64, and a line of one kind ends it: every board without a line can
+// be reached, and every board whose lines share a square, as that piece can have been laid
+// last.
+type Laid struct {
+	squares int
+	lines   [64][]uint64 // by square: those in which it is
+	whole   [64][]uint64 // by square: those of which it is the last
+	turns   bool
+	// ways is in how many ways so many squares can hold so many pieces:
+	// ways[squares][pieces][of the first kind], without turns all in the last at 0.
+	ways [][][]float64
+}
+
+// NewLaid makes it. Of a line, the bits of its squares are set. With turns, the kinds are
+// laid by turns, the first kind first; without, either may be laid at any time.
+func NewLaid(squares int, lines []uint64, turns bool) *Laid {
+	l := &Laid{squares: squares, turns: turns}
+	for _, line := range lines {
+		for left := line; left != 0; left &= left - 1 {
+			square := bits.TrailingZeros64(left)
+			l.lines[square] = append(l.lines[square], line)
+		}
+		last := bits.Len64(line) - 1
+		l.whole[last] = append(l.whole[last], line)
+	}
+	for m := range squares + 1 {
+		rows := make([][]float64, squares+1)
+		for pieces := range rows {
+			rows[pieces] = make([]float64, squares+1)
+			for first := range pieces + 1 {
+				switch {
+				case m == 0 && pieces == 0:
+					rows[0][0] = 1
+				case m > 0:
+					before := l.ways[m-1]
+					n := before[pieces][first]
+					for kind := range 2 {
+						if p, f, ok := l.take(pieces, first, kind); ok {
+							n += before[p][f]
+						}
+					}
+					rows[pieces][first] = n
+				}
+			}
+		}
+		l.ways = append(l.ways, rows)
+	}
+	return l
+}
+
+// take is what is left over of pieces and of the first kind when a piece has been laid.
+func (l *Laid) take(pieces, first, kind int) (int, int, bool) {
+	switch {
+	case pieces == 0:
+		return 0, 0, false
+	case !l.turns:
+		return pieces - 1, 0, first == 0
+	case kind == 0:
+		return pieces - 1, first - 1, first > 0
+	}
+	return pieces - 1, first, first < pieces
+}
+
+// firsts is how many of the pieces of a tier are of the first kind, as take has it.
+func (l *Laid) firsts(tier int) int {
+	if l.turns {
+		return (tier + 1) / 2
+	}
+	return 0
+}
+
+// Boards is how many boards have so many pieces, lines or not.
+func (l *Laid) Boards(tier int) float64 { return l.ways[l.squares][tier][l.firsts(tier)] }
+
+// Sample draws a board without a line, square by square among the pieces that complete
+// none, in proportion to the ways in which the squares after it can hold what is left
+// over. Its Moves are how many pieces can be laid: without turns, whoever has other moves
+// adds them. It is safe for concurrent use.
+func (l *Laid) Sample(tier int, r *rand.Rand) (found Sample) {
+	var board [2]uint64
+	pieces, first := tier, l.firsts(tier)
+	weight := 1.0
+	for square := range l.squares {
+		after := l.ways[l.squares-1-square]
+		empty := after[pieces][first]
+		sum := empty
+		var with [2]float64
+		for kind := range with {
+			p, f, ok := l.take(pieces, first, kind)
+			if ok && !completes(l.whole[square], board[kind]|1<<square) {
+				with[kind] = after[p][f]
+				sum += with[kind]
+			}
+		}
+		if sum == 0 {
+			return found
+		}
+		at := sum * r.Float64()
+		if at < empty || sum == empty {
+			weight *= sum / empty
+			continue
+		}
+		kind := 0
+		if with[0] == 0 || at >= empty+with[0] && with[1] > 0 {
+			kind = 1
+		}
+		weight *= sum / with[kind]
+		board[kind] |= 1 << square
+		pieces, first, _ = l.take(pieces, first, kind)
+	}
+	found.Open = weight
+	for square := range l.squares {
+		bit := uint64(1) << square
+		if (board[0]|board[1])&bit != 0 {
+			continue
+		}
+		for kind := range board {
+			if l.turns && kind != tier&1 {
+				continue
+			}
+			found.Moves += weight
+			// The squares that all lines share are those whose piece can have been the
+			// last one.
+			shared := board[kind] | bit
+			for _, line := range l.lines[square] {
+				if line&^(board[kind]|bit) == 0 {
+					shared &= line
+				}
+			}
+			if shared != board[kind]|bit || completes(l.lines[square], shared) {
+				found.Won += weight / float64(bits.OnesCount64(shared))
+			}
+		}
+	}
+	return found
+}
+
+// completes reports whether stones are on all squares of one of the lines.
+func completes(lines []uint64, stones uint64) bool {
+	for _, line := range lines {
+		if line&^stones == 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package mancala
+
+import "github.com/treereduce/treereduce/game"
+
+var _ game.Bounded = (*Rules)(nil)
+
+// Boards is how many positions of so many stones have the number of a tier: play leads
+// to a part of them. The start alone is in the first.
+//
+// Ways to lay stones in pits are summed up by the number of stones and by what they add to
+// what every move lowers, a pit at a time:
+//
+//	ways[n, weight] of some pits = ways[n, weight] of all but one
+//	                             + ways[n-1, weight - that one's] of them
+//
+// The other stones can be divided between the goals in so many ways and one, and either
+// row may be to move; the position of a row that must pass comes a tier earlier.
+func (r *Rules) Boards(tier int) float64 {
+	if tier == 0 {
+		return 1
+	}
+	r.bound.once.Do(r.countBoards)
+	at := func(counts []float64, weight int) float64 {
+		if weight < 0 || weight >= len(counts) {
+			return 0
+		}
+		return counts[weight]
+	}
+	weight := r.tiers - tier
+	return 2*at(r.bound.all, weight) - at(r.bound.pass, weight) + at(r.bound.pass, weight-1)
+}
+
+// countBoards sums up the boards by weight: all of them, and those of which one row is
+// empty and the other is not.
+func (r *Rules) countBoards() {
+	count := func(pits []int) []float64 {
+		weights := r.tiers + 1
+		ways := make([][]float64, r.all+1)
+		for n := range ways {
+			ways[n] = make([]float64, weights)
+		}
+		ways[0][0] = 1
+		for _, pit := range pits {
+			for n := 1; n <= r.all; n++ {
+				before, of := ways[n-1], ways[n]
+				for weight := r.weight[pit]; weight < weights; weight++ {
+					of[weight] += before[weight-r.weight[pit]]
+				}
+			}
+		}
+		sum := make([]float64, weights)
+		for n, of := range ways {
+			for weight, boards := range of {
+				sum[weight] += boards * float64(r.all-n+1)
+			}
+		}
+		return sum
+	}
+	both := make([]int, 2*r.pits)
+	for pit := range both {
+		both[pit] = pit
+	}
+	r.bound.all, r.bound.pass = count(both), count(both[:r.pits])
+	for weight := range r.bound.pass {
+		r.bound.pass[weight] *= 2 // either row
+	}
+	r.bound.pass[0] = 0 // the game is over
+}

@@ -1,0 +1,192 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
+)
+
+// alone is an environment that names nothing of AWS, with these files in place of those
+// of ~/.aws. Nobody answers for the instance.
+func alone(t *testing.T, conf, credentials string) {
+	t.Helper()
+	for _, line := range os.Environ() {
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"AWS_CONFIG_FILE": conf, "AWS_SHARED_CREDENTIALS_FILE": credentials} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(name, file)
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+}
+
+// Keys and region come from where every AWS tool has them, what the command line says
+// before the environment, and that before the files.
+func TestLoad(t *testing.T) {
+	const conf = "[default]\nregion = eu-central-1\n[profile other]\nregion = us-west-2\n[profile nowhere]\noutput = json\n"
+	const keys = "[default]\naws_access_key_id = A\naws_secret_access_key = a\n[other]\naws_access_key_id = B\naws_secret_access_key = b\n" +
+		"[nowhere]\naws_access_key_id = C\naws_secret_access_key = c\n"
+	for _, test := range []struct {
+		name        string
+		env         map[string]string
+		options     Options
+		key, region string
+		err         string
+	}{
+		{name: "files", key: "A", region: "eu-central-1"},
+		{name: "AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "other"}, key: "B", region: "us-west-2"},
+		{name: "--profile", env: map[string]string{"AWS_PROFILE": "nowhere"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
+		{name: "AWS_REGION", env: map[string]string{"AWS_REGION": "eu-west-1"}, key: "A", region: "eu-west-1"},
+		{name: "--region", env: map[string]string{"AWS_REGION": "eu-west-1"}, options: Options{Region: "sa-east-1"}, key: "A", region: "sa-east-1"},
+		{name: "keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, key: "K", region: "eu-central-1"},
+		{name: "--profile over keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
+		{name: "no region", options: Options{Profile: "nowhere"}, err: ErrNoRegion.Error()},
+		{name: "no profile", options: Options{Profile: "tset"}, err: `AWS profile "tset": neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			alone(t, conf, keys)
+			for name, value := range test.env {
+				t.Setenv(name, value)
+			}
+			c, err := Load(t.Context(), test.options)
+			if test.err != "" {
+				if err == nil || err.Error() != test.err {
+					t.Errorf("%v, expected %s", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := c.Credentials.Retrieve(t.Context())
+			if err != nil || found.AccessKeyID != test.key || c.Region != test.region || c.RetryMaxAttempts != attempts {
+				t.Errorf("key %q, region %q, %d attempts, %v", found.AccessKeyID, c.Region, c.RetryMaxAttempts, err)
+			}
+		})
+	}
+}
+
+// Without credentials that is said at once, whether there is a metadata server, one that
+// knows no role, or none.
+func TestNoCredentials(t *testing.T) {
+	nothing := httptest.NewServer(http.NotFoundHandler())
+	defer nothing.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for name, env := range map[string]map[string]string{
+		"disabled":  {},
+		"no role":   {"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": nothing.URL},
+		"no server": {"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": gone.URL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, "", "")
+			for name, value := range env {
+				t.Setenv(name, value)
+			}
+			if c, err := Load(t.Context(), Options{Region: "eu-west-1"}); !errors.Is(err, ErrNoCredentials) {
+				t.Errorf("%+v, %v", c, err)
+			}
+		})
+	}
+}
+
+// A command that is stopped meanwhile says nothing of credentials.
+func TestStopped(t *testing.T) {
+	alone(t, "", "")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Load(ctx, Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// On an instance, as a cluster's master is, its role gives the keys, and it knows where
+// it is.
+func TestInstance(t *testing.T) {
+	alone(t, "", "")
+	instance := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/latest/api/token":
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "21600")
+			fmt.Fprint(w, "token")
+		case "/latest/meta-data/iam/security-credentials/":
+			fmt.Fprint(w, "EMR_EC2_DefaultRole")
+		case "/latest/meta-data/iam/security-credentials/EMR_EC2_DefaultRole":
+			fmt.Fprint(w, `{"Code": "Success", "AccessKeyId": "I", "SecretAccessKey": "i", "Token": "t", "Expiration": "2099-01-01T00:00:00Z"}`)
+		case "/latest/dynamic/instance-identity/document":
+			fmt.Fprint(w, `{"region": "ap-south-1"}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer instance.Close()
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.URL)
+	c, err := Load(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Credentials.Retrieve(t.Context())
+	if err != nil || found.AccessKeyID != "I" || found.SessionToken != "t" || c.Region != "ap-south-1" {
+		t.Errorf("%+v, region %q, %v", found, c.Region, err)
+	}
+}
+
+// The answers of services become a line that says what helps.
+func TestExplain(t *testing.T) {
+	of := func(code, message string) error {
+		return &smithy.OperationError{ServiceID: "S3", OperationName: "GetObject", Err: &aws.RequestCanceledError{Err: &smithy.GenericAPIError{Code: code, Message: message}}}
+	}
+	for _, test := range []struct {
+		err  error
+		text string
+	}{
+		{of("ExpiredToken", "The provided token has expired.\nreally"), "S3 GetObject: ExpiredToken: The provided token has expired. (the credentials have expired: " + renew + ")"},
+		{of("InvalidAccessKeyId", "Not in our records."), "S3 GetObject: InvalidAccessKeyId: Not in our records. (the access key is none that AWS knows: look at AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE)"},
+		{of("SignatureDoesNotMatch", "No."), "S3 GetObject: SignatureDoesNotMatch: No. (the secret key does not belong to the access key: look at AWS_SECRET_ACCESS_KEY and AWS_PROFILE)"},
+		{of("RequestTimeTooSkewed", ""), "S3 GetObject: RequestTimeTooSkewed (the clock of this machine is wrong)"},
+		{of("SlowDown", "Reduce your request rate."), "S3 GetObject: SlowDown: Reduce your request rate. (too many requests, for longer than they were tried again)"},
+		{of("Forbidden", "Forbidden"), "S3 GetObject: Forbidden (aws sts get-caller-identity says as whom; the policy must allow it)"},
+		{of("Whatever", "Else."), "S3 GetObject: Whatever: Else."},
+		{errors.New("mine"), "mine"},
+	} {
+		err := Explain(fmt.Errorf("wrapped: %w", test.err))
+		if test.err.Error() == "mine" {
+			test.text = "wrapped: mine"
+		}
+		if err.Error() != test.text || !errors.Is(err, test.err) || Explain(err) != err {
+			t.Errorf("%v\nexpected\n%s", err, test.text)
+		}
+		if denied := strings.Contains(test.text, "Forbidden"); errors.Is(err, fs.ErrPermission) != denied {
+			t.Errorf("%v: permission denied: %v", err, !denied)
+		}
+	}
+	for code, passes := range map[string]bool{"SlowDown": true, "ThrottlingException": true, "AccessDenied": false, "ExpiredToken": false, "": true} {
+		if Passing(Explain(of(code, "x"))) != passes {
+			t.Errorf("%q passes: %v", code, !passes)
+		}
+	}
+	if Passing(errors.New("mine")) || Passing(nil) || Passing(Explain(&smithy.OperationError{Err: context.Canceled})) {
+		t.Error("what is none of a service passes")
+	}
+	if Explain(nil) != nil {
+		t.Error("nil is explained")
+	}
+}

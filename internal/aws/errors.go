@@ -1,0 +1,142 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// An Error is what a service answered, or why it did not, in a line: what was asked
+// for, the service's code and words, and what helps. It unwraps to the SDK's error.
+type Error struct {
+	Operation string // "S3 GetObject", or "" before any
+	Code      string // of the service, "" if it did not answer
+	Message   string
+	Help      string // what to do, "" if that is not known
+	err       error
+}
+
+func (e *Error) Error() string {
+	var parts []string
+	for _, part := range []string{e.Operation, e.Code, e.Message} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	text := strings.Join(parts, ": ")
+	if e.Help != "" {
+		text += " (" + e.Help + ")"
+	}
+	return text
+}
+
+// Unwrap is the SDK's error.
+func (e *Error) Unwrap() error { return e.err }
+
+// Is says that who is denied access lacks a permission: fs.ErrPermission.
+func (e *Error) Is(target error) bool {
+	return target == fs.ErrPermission && slices.Contains(denied, e.Code)
+}
+
+// Codes of services, which have several for one thing. HEAD has no body to name one:
+// the SDK makes it from the status.
+var (
+	denied  = []string{"AccessDenied", "AccessDeniedException", "Forbidden", "UnauthorizedOperation"}
+	expired = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+	unknown = []string{"InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken", "AuthFailure"}
+	unlike  = []string{"SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature"}
+	late    = []string{"RequestTimeTooSkewed", "RequestInTheFuture"}
+)
+
+// renew is how credentials are renewed.
+const renew = "aws sso login renews those of single sign-on; others are taken anew, with AWS_SESSION_TOKEN"
+
+// Explain makes an *Error of one of the SDK. Others, and nil, stay as they are.
+func Explain(err error) error {
+	var told *Error
+	if err == nil || errors.As(err, &told) {
+		return err
+	}
+	e := &Error{err: err}
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		e.Operation = operation.ServiceID + " " + operation.OperationName
+	}
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		e.Code, e.Message, e.Help = answer.ErrorCode(), firstLine(answer.ErrorMessage()), helpOf(answer.ErrorCode())
+		if e.Message == e.Code {
+			e.Message = ""
+		}
+		return e
+	}
+	var noToken *ssocreds.InvalidTokenError
+	var noAddress *net.DNSError
+	var noConnection *net.OpError
+	switch {
+	case errors.As(err, &noToken):
+		e.Message, e.Help = "the session of single sign-on has expired", "aws sso login begins one"
+	case errors.As(err, new(config.AssumeRoleTokenProviderNotSetError)):
+		e.Message, e.Help = "the profile's role wants a code of multi-factor authentication", "aws sts assume-role gives keys for the environment"
+	case errors.As(err, &noAddress):
+		e.Message, e.Help = noAddress.Error(), "is the region right, and AWS_ENDPOINT_URL?"
+	case errors.As(err, &noConnection):
+		e.Message = noConnection.Error()
+	case operation != nil:
+		e.Message = firstLine(operation.Err.Error())
+	default:
+		return err
+	}
+	return e
+}
+
+// Passing reports whether an error of Explain's may pass by itself: nobody answered, too
+// much was asked, or something is wrong on the other side.
+func Passing(err error) bool {
+	var told *Error
+	if !errors.As(err, &told) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var response *smithyhttp.ResponseError
+	status := 0
+	if errors.As(err, &response) {
+		status = response.HTTPStatusCode()
+	}
+	_, throttled := retry.DefaultThrottleErrorCodes[told.Code]
+	return throttled || told.Code == "" && told.Operation != "" || status >= http.StatusInternalServerError
+}
+
+// helpOf is what helps where a service answers with a code.
+func helpOf(code string) string {
+	_, throttled := retry.DefaultThrottleErrorCodes[code]
+	switch {
+	case throttled:
+		return "too many requests, for longer than they were tried again"
+	case slices.Contains(expired, code):
+		return "the credentials have expired: " + renew
+	case slices.Contains(unknown, code):
+		return "the access key is none that AWS knows: look at AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE"
+	case slices.Contains(unlike, code):
+		return "the secret key does not belong to the access key: look at AWS_SECRET_ACCESS_KEY and AWS_PROFILE"
+	case slices.Contains(late, code):
+		return "the clock of this machine is wrong"
+	case slices.Contains(denied, code):
+		return "aws sts get-caller-identity says as whom; the policy must allow it"
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(line)
+}

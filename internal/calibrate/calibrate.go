@@ -1,0 +1,325 @@
+// Package calibrate measures the rates of a machine, and of a cluster, by which package plan
+// reckons: it solves small games and looks at what they took. It knows the runner in process
+// and the loop of jobs; of a cluster it is given the journals of runs there. It knows no
+// command line, and keeps nothing.
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/runner/inline"
+	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/solve"
+)
+
+// Options are what is measured, and how long it may take.
+type Options struct {
+	// Time is about how long it may take; below twenty seconds the games are so small that
+	// the rates are rough.
+	Time time.Duration
+	Dir  string // an empty directory on the disk that is measured
+	// Self is a program that does nothing with these arguments: what the start of a process
+	// costs.
+	Self []string
+	// Progress is told what is being measured, and which share of all is done. May be nil.
+	Progress func(what string, share float64)
+}
+
+// roughBelow is below which time the small games are taken.
+const roughBelow = 20 * time.Second
+
+// A size is the games that are solved: two boards of whose slots a different share is taken,
+// one by lists, and one with cycles.
+type size struct {
+	dense, sparse [3]int // width, height, connect
+	lists, states [3]int
+	plain         [3]int
+	file          int64 // bytes that are written to the disk
+}
+
+var (
+	rough = size{dense: [3]int{4, 5, 4}, sparse: [3]int{4, 5, 3}, lists: [3]int{3, 3, 3}, states: [3]int{4, 3, 3}, plain: [3]int{3, 3, 3}, file: 8 << 20}
+	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, lists: [3]int{4, 3, 3}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
+)
+
+// A took is what solving a game took.
+type took struct {
+	cpu, wall               float64 // seconds
+	positions, slots, moves float64
+	tiers                   int
+}
+
+// Machine measures this machine, and fills in all rates but those of a cluster.
+func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
+	r := plan.Builtin()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a machine without a name"
+	}
+	r.Machine, r.Measured, r.Cores = host, time.Now().UTC().Truncate(time.Second), runtime.GOMAXPROCS(0)
+	s := full
+	if o.Time < roughBelow {
+		s = rough
+	}
+	m := &measurer{ctx: ctx, o: o}
+	steps := []struct {
+		what string
+		do   func() error
+	}{
+		{"start of a process", func() error { return m.process(r) }},
+		{"disk", func() error { return m.disk(s.file, r) }},
+		{"blocks", func() error { return m.blocks(s, r) }},
+		{"lists", func() error { return m.lists(s, r) }},
+		{"states", func() error { return m.states(s, r) }},
+	}
+	for i, step := range steps {
+		if o.Progress != nil {
+			o.Progress("measuring: "+step.what, float64(i)/float64(len(steps)))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := step.do(); err != nil {
+			return nil, fmt.Errorf("measuring %s: %w", step.what, err)
+		}
+	}
+	return r, r.Check()
+}
+
+// A measurer is one calibration.
+type measurer struct {
+	ctx context.Context
+	o   Options
+}
+
+// processes is how often a process is started, syncs how many files are synced.
+const (
+	processes = 5
+	syncs     = 40
+)
+
+// process is the median start of one.
+func (m *measurer) process(r *plan.Rates) error {
+	var all []float64
+	for range processes {
+		begun := time.Now()
+		if out, err := exec.CommandContext(m.ctx, m.o.Self[0], m.o.Self[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %w: %s", m.o.Self, err, out)
+		}
+		all = append(all, time.Since(begun).Seconds())
+	}
+	r.Process = median(all)
+	return nil
+}
+
+func median(all []float64) float64 {
+	all = slices.Sorted(slices.Values(all))
+	return all[len(all)/2]
+}
+
+// disk writes a file and reads it, past the memory of the machine where that can be had, and
+// syncs small ones.
+func (m *measurer) disk(size int64, r *plan.Rates) error {
+	name := filepath.Join(m.o.Dir, "file")
+	defer os.Remove(name)
+	chunk := make([]byte, 1<<20)
+	for i := range chunk {
+		chunk[i] = byte(i * i >> 8)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	begun := time.Now()
+	for written := int64(0); written < size; written += int64(len(chunk)) {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := f.Write(chunk); err != nil {
+			return err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	r.Disk.Write = float64(size) / time.Since(begun).Seconds()
+	forget(f)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	begun = time.Now()
+	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, f, chunk); err != nil {
+		return err
+	}
+	r.Disk.Read = float64(size) / time.Since(begun).Seconds()
+	var all []float64
+	for range syncs {
+		small := name + ".small"
+		if err := os.WriteFile(small, chunk[:100], 0o666); err != nil {
+			return err
+		}
+		begun := time.Now()
+		err := store.Local{}.Sync(small)
+		all = append(all, time.Since(begun).Seconds())
+		if err := errors.Join(err, os.Remove(small)); err != nil {
+			return err
+		}
+	}
+	r.Disk.Sync = median(all)
+	return nil
+}
+
+// blocks solves two boards, which give two equations: for a position and for a slot.
+func (m *measurer) blocks(s size, r *plan.Rates) error {
+	tiny, err := m.connectn([3]int{3, 3, 3})
+	if err != nil {
+		return err
+	}
+	dense, err := m.connectn(s.dense)
+	if err != nil {
+		return err
+	}
+	sparse, err := m.connectn(s.sparse)
+	if err != nil {
+		return err
+	}
+	r.Blocks.Start, r.Blocks.Tier, r.Blocks.Position, r.Blocks.Slot = fitBlocks(tiny, dense, sparse)
+	if r.Cores > 1 {
+		r.Serial = serial(dense.cpu, dense.wall-float64(dense.tiers)*4*r.Disk.Sync, r.Cores)
+	}
+	return nil
+}
+
+// fitBlocks fits the rates of blocks to three boards. No rate is below a twentieth of what
+// it is by those that are built in: of noise an equation may make nonsense.
+func fitBlocks(tiny, dense, sparse took) (start, tier, position, slot float64) {
+	before := plan.Builtin().Blocks
+	tier = tiny.cpu / float64(tiny.tiers)
+	d, s := max(0, dense.cpu-tier*float64(dense.tiers)), max(0, sparse.cpu-tier*float64(sparse.tiers))
+	det := dense.positions*sparse.slots - sparse.positions*dense.slots
+	slot = 1e9 * (dense.positions*s - sparse.positions*d) / det
+	slot = min(max(slot, before.Slot/20), 20*before.Slot)
+	if math.IsNaN(slot) {
+		slot = before.Slot
+	}
+	position = 1e9*d/dense.positions - slot*dense.slots/dense.positions
+	return before.Start, tier, max(position, before.Position/20), slot
+}
+
+// serial is the share of the CPU time on which one core alone can be at work, as Amdahl has it,
+// if so much of it took so long on some cores.
+func serial(cpu, wall float64, cores int) float64 {
+	speed := cpu / wall // as if all cores did the same work
+	return min(max((float64(cores)/speed-1)/float64(cores-1), 0.005), 0.5)
+}
+
+// lists solves m,n,k tic-tac-toe.
+func (m *measurer) lists(s size, r *plan.Rates) error {
+	g, err := mnk.Kind.Make(s.lists[:])
+	if err != nil {
+		return err
+	}
+	t, err := m.solve(g)
+	if err != nil {
+		return err
+	}
+	r.Lists.Tier = r.Blocks.Tier
+	r.Lists.Row = max(1, 1e9*(t.cpu-r.Lists.Tier*float64(t.tiers))/(t.moves+t.positions))
+	return nil
+}
+
+// states solves Quick Cross by its bitmaps, and by nothing but its rules.
+func (m *measurer) states(s size, r *plan.Rates) error {
+	g, err := quickcross.Kind.Make(s.states[:])
+	if err != nil {
+		return err
+	}
+	t, err := m.solve(g)
+	if err != nil {
+		return err
+	}
+	r.States.Position = 1e9 * t.cpu / t.positions
+	if g, err = quickcross.Kind.Make(s.plain[:]); err != nil {
+		return err
+	}
+	if t, err = m.solve(game.PlainRanges(rulesOnly{g}, 1<<14)); err != nil {
+		return err
+	}
+	r.States.Move = 1e9 * t.cpu / t.moves
+	return nil
+}
+
+// rulesOnly is a game of which nothing is known but its rules.
+type rulesOnly struct{ game.Game }
+
+func (m *measurer) connectn(board [3]int) (took, error) {
+	g, err := connectn.Kind.Make(board[:])
+	if err != nil {
+		return took{}, err
+	}
+	return m.solve(g)
+}
+
+// solve solves a game in this process.
+func (m *measurer) solve(g game.Game) (t took, err error) {
+	dir := filepath.Join(m.o.Dir, "data")
+	defer os.RemoveAll(dir)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Overwrite, func(string) (bool, error) { return false, nil })
+	if err != nil {
+		return t, err
+	}
+	defer data.Close()
+	begun, before := time.Now(), cpu()
+	result, err := solve.Run(m.ctx, data, g, solve.Options{
+		Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1,
+	})
+	if err != nil {
+		return t, err
+	}
+	t.cpu, t.wall, t.positions = cpu()-before, time.Since(begun).Seconds(), float64(result.Positions)
+	journal, err := solve.ReadJournal(store.Local{}, dir)
+	if err != nil {
+		return t, err
+	}
+	for _, j := range journal.Jobs {
+		if j.Step == step.Possible || j.Step == step.Init || j.Step == step.Mark || j.Step == step.Create {
+			t.moves += float64(j.Messages)
+		}
+	}
+	if tiered, ok := g.(game.Tiered); ok {
+		for tier := range tiered.Tiers() + 1 {
+			t.slots += tiered.Slots(tier)
+		}
+	}
+	t.tiers = game.LastTier(g) + 1
+	return t, nil
+}
+
+// cpu is how many seconds of CPU this process has had.
+func cpu() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	of := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return of(u.Utime) + of(u.Stime)
+}

@@ -1,0 +1,354 @@
+package emrtest
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of the service.
+const (
+	maxPending     = 256
+	maxStepLetters = 10_240
+	maxName        = 256
+	minIdle        = 60
+	maxIdle        = 7 * 24 * 60 * 60
+)
+
+// operations are the calls that are known, done with the lock held.
+var operations = map[string]func(s *Server, body []byte) (any, error){
+	"RunJobFlow":               decoded((*Server).runJobFlow),
+	"AddJobFlowSteps":          decoded((*Server).addJobFlowSteps),
+	"DescribeStep":             decoded((*Server).describeStep),
+	"ListSteps":                decoded((*Server).listSteps),
+	"CancelSteps":              decoded((*Server).cancelSteps),
+	"DescribeCluster":          decoded((*Server).describeCluster),
+	"ListClusters":             decoded((*Server).listClusters),
+	"TerminateJobFlows":        decoded((*Server).terminateJobFlows),
+	"ModifyCluster":            decoded((*Server).modifyCluster),
+	"PutAutoTerminationPolicy": decoded((*Server).putAutoTerminationPolicy),
+	"SetTerminationProtection": decoded((*Server).setTerminationProtection),
+}
+
+// decoded makes an operation of a function of its request.
+func decoded[In any](do func(s *Server, in *In) (any, error)) func(*Server, []byte) (any, error) {
+	return func(s *Server, body []byte) (any, error) {
+		in := new(In)
+		if err := json.Unmarshal(body, in); err != nil {
+			return nil, &apiError{code: "SerializationException", message: err.Error()}
+		}
+		return do(s, in)
+	}
+}
+
+// What follows is in the service's own form, as far as it matters here.
+
+type runJobFlowIn struct {
+	Name, LogUri, ReleaseLabel, JobFlowRole, ServiceRole string
+	Instances                                            struct {
+		KeepJobFlowAliveWhenNoSteps, TerminationProtected bool
+		InstanceGroups                                    []json.RawMessage
+		MasterInstanceType                                string
+	}
+	Steps                 []stepConfig
+	BootstrapActions      []bootstrapAction
+	AutoTerminationPolicy *idlePolicy
+	StepConcurrencyLevel  int
+	Tags                  []json.RawMessage
+	Applications          []json.RawMessage
+}
+
+type bootstrapAction struct {
+	Name                  string
+	ScriptBootstrapAction struct {
+		Path string
+		Args []string
+	}
+}
+
+type idlePolicy struct{ IdleTimeout int }
+
+type stepConfig struct {
+	Name, ActionOnFailure string
+	HadoopJarStep         struct {
+		Jar, MainClass string
+		Args           []string
+		Properties     []json.RawMessage
+	}
+}
+
+type reason struct {
+	Code    string `json:",omitempty"`
+	Message string `json:",omitempty"`
+}
+
+type timeline map[string]float64
+
+// set notes when something was; a time is seconds since 1970.
+func (t timeline) set(name string) { t[name] = float64(time.Now().UnixMilli()) / 1000 }
+
+type status struct {
+	State             string
+	StateChangeReason reason
+	FailureDetails    *failureDetails `json:",omitempty"`
+	Timeline          timeline
+}
+
+type failureDetails struct{ Reason, Message, LogFile string }
+
+type stepOut struct {
+	Id, Name, ActionOnFailure string
+	Config                    any
+	Status                    status
+}
+
+type clusterOut struct {
+	Id, Name, ClusterArn string
+	Status               status
+	LogUri               string `json:",omitempty"`
+	ReleaseLabel         string
+	AutoTerminate        bool
+	TerminationProtected bool
+	MasterPublicDnsName  string
+	StepConcurrencyLevel int
+	Tags, Applications   []json.RawMessage
+}
+
+func (s *Server) runJobFlow(in *runJobFlowIn) (any, error) {
+	switch {
+	case in.Name == "" || utf8.RuneCountInString(in.Name) > maxName:
+		return nil, unfit("1 validation error detected: Value at 'name' failed to satisfy constraint: Member must have length less than or equal to %d", maxName)
+	case in.JobFlowRole == "" || in.ServiceRole == "":
+		return nil, unfit("ServiceRole and JobFlowRole are required")
+	case len(in.Instances.InstanceGroups) == 0 && in.Instances.MasterInstanceType == "":
+		return nil, unfit("Instances: no group of them")
+	case in.StepConcurrencyLevel > 1:
+		return nil, unfit("emrtest: steps run one at a time")
+	}
+	if err := in.AutoTerminationPolicy.check(); err != nil {
+		return nil, err
+	}
+	if err := checkSteps(in.Steps); err != nil {
+		return nil, err
+	}
+	c := newCluster(s, in)
+	c.add(in.Steps)
+	s.clusters = append(s.clusters, c)
+	s.alive.Go(c.live)
+	return map[string]string{"JobFlowId": c.id, "ClusterArn": c.arn()}, nil
+}
+
+func (p *idlePolicy) check() error {
+	if p != nil && (p.IdleTimeout < minIdle || p.IdleTimeout > maxIdle) {
+		return unfit("IdleTimeout %d: expected %d to %d seconds", p.IdleTimeout, minIdle, maxIdle)
+	}
+	return nil
+}
+
+// checkSteps wants steps to be within the limits of the service.
+func checkSteps(steps []stepConfig) error {
+	if len(steps) > maxPending {
+		return unfit("1 validation error detected: Value at 'steps' failed to satisfy constraint: Member must have length less than or equal to %d", maxPending)
+	}
+	for _, step := range steps {
+		letters := utf8.RuneCountInString(step.HadoopJarStep.Jar) + utf8.RuneCountInString(step.HadoopJarStep.MainClass)
+		for _, arg := range step.HadoopJarStep.Args {
+			letters += utf8.RuneCountInString(arg)
+		}
+		switch {
+		case step.Name == "" || utf8.RuneCountInString(step.Name) > maxName:
+			return unfit("1 validation error detected: Value at 'steps.1.member.name' failed to satisfy constraint: Member must have length less than or equal to %d", maxName)
+		case letters > maxStepLetters:
+			return unfit("step %s: %d letters in jar and arguments, at most %d are taken", step.Name, letters, maxStepLetters)
+		case !slices.Contains([]string{"", "CONTINUE", "CANCEL_AND_WAIT", "TERMINATE_CLUSTER", "TERMINATE_JOB_FLOW"}, step.ActionOnFailure):
+			return unfit("ActionOnFailure %q", step.ActionOnFailure)
+		}
+	}
+	return nil
+}
+
+// cluster is the cluster with an identifier.
+func (s *Server) cluster(id string) (*cluster, error) {
+	for _, c := range s.clusters {
+		if c.id == id {
+			return c, nil
+		}
+	}
+	return nil, invalid("Cluster id '%s' is not valid.", id)
+}
+
+// changeable is one that is not about to end.
+func (s *Server) changeable(id string) (*cluster, error) {
+	c, err := s.cluster(id)
+	if err == nil && !c.active() {
+		err = invalid("A job flow that is shutting down, terminated, or finished may not be modified.")
+	}
+	return c, err
+}
+
+func (s *Server) addJobFlowSteps(in *struct {
+	JobFlowId string
+	Steps     []stepConfig
+}) (any, error) {
+	c, err := s.changeable(in.JobFlowId)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSteps(in.Steps); err != nil {
+		return nil, err
+	}
+	pending := 0
+	for _, step := range c.steps {
+		if !step.ended() {
+			pending++
+		}
+	}
+	if pending+len(in.Steps) > maxPending {
+		return nil, invalid("Maximum number of active steps(State = 'Running', 'Pending' or 'Cancel_Pending') for cluster exceeded.")
+	}
+	return map[string][]string{"StepIds": c.add(in.Steps)}, nil
+}
+
+func (s *Server) describeStep(in *struct{ ClusterId, StepId string }) (any, error) {
+	c, err := s.cluster(in.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range c.steps {
+		if step.id == in.StepId {
+			return map[string]any{"Step": step.out()}, nil
+		}
+	}
+	return nil, invalid("Step id '%s' is not valid.", in.StepId)
+}
+
+func (s *Server) listSteps(in *struct {
+	ClusterId           string
+	StepStates, StepIds []string
+}) (any, error) {
+	c, err := s.cluster(in.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	all := []stepOut{}
+	for _, step := range slices.Backward(c.steps) {
+		if among(step.state, in.StepStates) && among(step.id, in.StepIds) {
+			all = append(all, step.out())
+		}
+	}
+	return map[string]any{"Steps": all}, nil
+}
+
+// among reports whether a word is one of those that are wanted; none are: any is.
+func among(word string, wanted []string) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, word)
+}
+
+func (s *Server) cancelSteps(in *struct {
+	ClusterId, StepCancellationOption string
+	StepIds                           []string
+}) (any, error) {
+	c, err := s.cluster(in.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	type info struct{ StepId, Status, Reason string }
+	infos := []info{}
+	for _, id := range in.StepIds {
+		i := slices.IndexFunc(c.steps, func(step *step) bool { return step.id == id })
+		switch {
+		case i < 0:
+			infos = append(infos, info{id, "FAILED", "Step id is not valid."})
+		case c.steps[i].ended():
+			infos = append(infos, info{id, "FAILED", "Step is not in a state that can be cancelled."})
+		default:
+			c.steps[i].cancelled()
+			infos = append(infos, info{StepId: id, Status: "SUBMITTED"})
+		}
+	}
+	return map[string]any{"CancelStepsInfoList": infos}, nil
+}
+
+func (s *Server) describeCluster(in *struct{ ClusterId string }) (any, error) {
+	c, err := s.cluster(in.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"Cluster": c.out()}, nil
+}
+
+func (s *Server) listClusters(in *struct {
+	ClusterStates               []string
+	CreatedAfter, CreatedBefore float64
+}) (any, error) {
+	all := []clusterOut{}
+	for _, c := range slices.Backward(s.clusters) {
+		at := c.timeline["CreationDateTime"]
+		if among(c.state, in.ClusterStates) && at >= in.CreatedAfter && (in.CreatedBefore == 0 || at <= in.CreatedBefore) {
+			all = append(all, c.out())
+		}
+	}
+	return map[string]any{"Clusters": all}, nil
+}
+
+func (s *Server) terminateJobFlows(in *struct{ JobFlowIds []string }) (any, error) {
+	var all []*cluster
+	for _, id := range in.JobFlowIds {
+		c, err := s.cluster(id)
+		if err != nil {
+			return nil, err
+		}
+		if c.protected && c.active() {
+			return nil, unfit("Could not shut down one or more job flows since they are termination protected.")
+		}
+		all = append(all, c)
+	}
+	for _, c := range all {
+		c.end("TERMINATED", "USER_REQUEST", "Terminated by user request")
+	}
+	return struct{}{}, nil
+}
+
+func (s *Server) modifyCluster(in *struct {
+	ClusterId            string
+	StepConcurrencyLevel *int
+}) (any, error) {
+	if _, err := s.changeable(in.ClusterId); err != nil {
+		return nil, err
+	}
+	if n := in.StepConcurrencyLevel; n != nil && *n != 1 {
+		return nil, unfit("emrtest: steps run one at a time")
+	}
+	return map[string]int{"StepConcurrencyLevel": 1}, nil
+}
+
+func (s *Server) putAutoTerminationPolicy(in *struct {
+	ClusterId             string
+	AutoTerminationPolicy *idlePolicy
+}) (any, error) {
+	c, err := s.changeable(in.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.AutoTerminationPolicy.check(); err != nil {
+		return nil, err
+	}
+	c.in.AutoTerminationPolicy = in.AutoTerminationPolicy
+	c.stir()
+	return struct{}{}, nil
+}
+
+func (s *Server) setTerminationProtection(in *struct {
+	JobFlowIds           []string
+	TerminationProtected bool
+}) (any, error) {
+	for _, id := range in.JobFlowIds {
+		c, err := s.changeable(id)
+		if err != nil {
+			return nil, err
+		}
+		c.protected = in.TerminationProtected
+	}
+	return struct{}{}, nil
+}

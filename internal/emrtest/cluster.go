@@ -1,0 +1,301 @@
+package emrtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A cluster is one that was made. But for ctx it is held by the server's lock.
+type cluster struct {
+	s    *Server
+	in   *runJobFlowIn
+	id   string
+	ctx  context.Context    // done when the cluster is to end
+	done context.CancelFunc //
+	wake chan struct{}      // something has changed
+
+	state     string
+	reason    reason
+	timeline  timeline
+	protected bool
+	steps     []*step
+	last      string    // the state in which it will end
+	idle      time.Time // since when it waits
+}
+
+// shutdownFile is where sudo shutdown on the master leaves its words, in the folder that
+// masterVariable names.
+const (
+	shutdownFile   = "shutdown"
+	masterVariable = "EMRTEST_MASTER"
+)
+
+// look is how often a cluster looks whether it is to end.
+const look = 20 * time.Millisecond
+
+func newCluster(s *Server, in *runJobFlowIn) *cluster {
+	c := &cluster{s: s, in: in, id: s.newID("j"), state: "STARTING", timeline: make(timeline),
+		protected: in.Instances.TerminationProtected, wake: make(chan struct{}, 1)}
+	c.ctx, c.done = context.WithCancel(context.Background())
+	c.timeline.set("CreationDateTime")
+	return c
+}
+
+func (c *cluster) arn() string {
+	return "arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/" + c.id
+}
+
+// dir is the master's folder.
+func (c *cluster) dir() string { return filepath.Join(c.s.config.Dir, c.id) }
+
+// active reports whether the cluster takes steps.
+func (c *cluster) active() bool {
+	return slices.Contains([]string{"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}, c.state)
+}
+
+func (c *cluster) out() clusterOut {
+	out := clusterOut{
+		Id: c.id, Name: c.in.Name, ClusterArn: c.arn(), ReleaseLabel: c.in.ReleaseLabel,
+		Status:        status{State: c.state, StateChangeReason: c.reason, Timeline: c.timeline},
+		AutoTerminate: !c.in.Instances.KeepJobFlowAliveWhenNoSteps, TerminationProtected: c.protected,
+		MasterPublicDnsName: "localhost", StepConcurrencyLevel: 1, Tags: orNone(c.in.Tags), Applications: orNone(c.in.Applications),
+	}
+	if rest, ok := strings.CutPrefix(c.in.LogUri, scheme); ok {
+		out.LogUri = "s3n://" + rest // as the service tells it
+	}
+	return out
+}
+
+func orNone(list []json.RawMessage) []json.RawMessage {
+	return append([]json.RawMessage{}, list...)
+}
+
+// add puts steps into the queue, and returns their identifiers.
+func (c *cluster) add(configs []stepConfig) (ids []string) {
+	for _, config := range configs {
+		step := newStep(c, config)
+		c.steps = append(c.steps, step)
+		ids = append(ids, step.id)
+	}
+	c.stir()
+	return ids
+}
+
+// stir has the cluster look what is new.
+func (c *cluster) stir() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// end has the cluster end in a state, for the first reason that is given.
+func (c *cluster) end(last, code, message string) {
+	if c.last != "" {
+		return
+	}
+	c.last, c.reason = last, reason{code, message}
+	c.state = "TERMINATING"
+	c.done()
+}
+
+// live is the life of a cluster.
+func (c *cluster) live() {
+	s := c.s
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.watch()
+	}()
+	defer func() {
+		<-watched
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, step := range c.steps {
+			if !step.ended() {
+				step.end("CANCELLED", "")
+			}
+		}
+		c.state = c.last
+		c.timeline.set("EndDateTime")
+	}()
+	if !c.sleep(s.seconds(s.config.Start)) {
+		return
+	}
+	if s.config.Hadoop != nil {
+		// The Hadoop is one cluster's.
+		s.hadoop.Lock()
+		defer s.hadoop.Unlock()
+		defer c.forget()
+	}
+	err := os.MkdirAll(c.dir(), 0o777)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.dir(), path.Base(instanceFile)), []byte(`{"isMaster": true}`), 0o666)
+	}
+	if err != nil {
+		c.fail("INTERNAL_ERROR", err.Error())
+		return
+	}
+	c.become("BOOTSTRAPPING")
+	if !c.sleep(s.seconds(s.config.Bootstrap)) {
+		return
+	}
+	for i, action := range c.in.BootstrapActions {
+		if err := c.bootstrap(i, action); err != nil {
+			c.fail("BOOTSTRAP_FAILURE", fmt.Sprintf("On the master instance, bootstrap action %d returned a non-zero return code: %v", i+1, err))
+			return
+		}
+	}
+	s.mu.Lock()
+	c.timeline.set("ReadyDateTime")
+	s.mu.Unlock()
+	for c.ctx.Err() == nil {
+		if step := c.next(); step != nil {
+			step.run()
+			continue
+		}
+		c.wait()
+	}
+}
+
+// next is the step that is to run; nil if there is none.
+func (c *cluster) next() *step {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return nil
+	}
+	for _, step := range c.steps {
+		if step.state == "PENDING" {
+			step.begin()
+			c.state, c.reason = "RUNNING", reason{Message: "Running step"}
+			return step
+		}
+	}
+	if !c.in.Instances.KeepJobFlowAliveWhenNoSteps {
+		c.end("TERMINATED", "ALL_STEPS_COMPLETED", "Steps completed")
+		return nil
+	}
+	if c.state != "WAITING" {
+		c.state, c.reason, c.idle = "WAITING", reason{Message: "Cluster ready to run steps."}, time.Now()
+	}
+	return nil
+}
+
+// wait waits until something changes, and ends a cluster that has been idle for as long
+// as its policy allows.
+func (c *cluster) wait() {
+	select {
+	case <-c.ctx.Done():
+	case <-c.wake:
+	case <-time.After(look):
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	p := c.in.AutoTerminationPolicy
+	if p == nil || slices.ContainsFunc(c.steps, func(step *step) bool { return !step.ended() }) {
+		return
+	}
+	if c.state == "WAITING" && time.Since(c.idle) > c.s.seconds(p.IdleTimeout) {
+		c.end("TERMINATED", "USER_REQUEST", fmt.Sprintf("Terminated by its auto-termination policy: idle for %d seconds", p.IdleTimeout))
+	}
+}
+
+// watch looks for word of a shutdown of the master, and keeps to the time that it gives.
+func (c *cluster) watch() {
+	var at time.Time
+	for c.ctx.Err() == nil {
+		words, err := os.ReadFile(filepath.Join(c.dir(), shutdownFile))
+		if err == nil && at.IsZero() && len(words) > 0 {
+			at = time.Now().Add(c.s.seconds(60 * shutdownMinutes(string(words))))
+		}
+		if !at.IsZero() && !time.Now().Before(at) {
+			c.fail("INSTANCE_FAILURE", "The master node was terminated")
+		}
+		c.sleep(look)
+	}
+}
+
+// shutdownMinutes is in how many minutes the words after shutdown have it.
+func shutdownMinutes(words string) int {
+	for _, word := range strings.Fields(words) {
+		if minutes, err := strconv.Atoi(strings.TrimPrefix(word, "+")); err == nil {
+			return minutes
+		}
+	}
+	return 0
+}
+
+// become changes the state of a cluster that does not end.
+func (c *cluster) become(state string) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.ctx.Err() == nil {
+		c.state = state
+	}
+}
+
+// fail has the cluster end in error.
+func (c *cluster) fail(code, message string) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.end("TERMINATED_WITH_ERRORS", code, message)
+}
+
+// sleep waits; false: the cluster is to end.
+func (c *cluster) sleep(d time.Duration) bool {
+	select {
+	case <-c.ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// EndCluster ends a cluster as one ends that has lost its machines; "": every one.
+func (s *Server) EndCluster(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.clusters {
+		if id == "" || c.id == id {
+			c.end("TERMINATED_WITH_ERRORS", "INSTANCE_FAILURE", "Instance failure: all nodes of the core group were terminated")
+		}
+	}
+}
+
+// A State is how a cluster stands.
+type State struct {
+	ID, Name, State string
+	Steps           []StepState // the first first
+}
+
+// A StepState is how a step stands.
+type StepState struct {
+	ID, Name, State string
+	Args            []string
+}
+
+// Clusters are those that were made, the first first.
+func (s *Server) Clusters() (all []State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.clusters {
+		state := State{ID: c.id, Name: c.in.Name, State: c.state}
+		for _, step := range c.steps {
+			state.Steps = append(state.Steps, StepState{step.id, step.config.Name, step.state, step.config.HadoopJarStep.Args})
+		}
+		all = append(all, state)
+	}
+	return all
+}
+
+// Ended reports whether a state of a cluster is its last.
+func (s State) Ended() bool { return strings.HasPrefix(s.State, "TERMINATED") }

@@ -1,0 +1,567 @@
+//go:build emr
+
+package emrtest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/emrtest"
+	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/s3test"
+)
+
+const (
+	bucket = "s3://bucket/test"
+	// second is how long a second of the service takes: clusters start within a few, and
+	// are idle for a minute where nobody comes for three seconds.
+	second = 50 * time.Millisecond
+	// waitTime bounds whatever is waited for.
+	waitTime = 10 * time.Minute
+	poll     = 50 * time.Millisecond
+	// quick has a streaming step run its tasks in the client, without YARN: for what is
+	// not about tasks.
+	quick = " --D mapreduce.framework.name=local"
+)
+
+// A board is one of Connect 3.
+type board struct{ width, height int }
+
+var tiny, small, square, course = board{2, 2}, board{3, 3}, board{4, 4}, board{4, 5}
+
+func (b board) flags() string {
+	return fmt.Sprintf("connectn --width %d --height %d --connect %d", b.width, b.height, min(3, b.width))
+}
+
+// A site is an EMR, an S3, and who calls them.
+type site struct {
+	emr    *emrtest.Server
+	hadoop *minicluster.Cluster
+	root   string // of the module
+	tools  string
+	env    []string
+
+	mu   sync.Mutex
+	want map[board]string // a data directory that was solved inline
+}
+
+// TestEMR solves games on an Amazon EMR of our own, in both ways, and has all go wrong
+// that can. What comes of it is held against a run in one process, byte for byte.
+func TestEMR(t *testing.T) {
+	s := newSite(t)
+	for _, test := range []struct {
+		name string
+		do   func(*testing.T, *site)
+	}{
+		{"driver as a step", testDriverStep},
+		{"step per job", testStepPerJob},
+		{"step fails", testStepFails},
+		{"job fails", testJobFails},
+		{"cluster ends", testClusterEnds},
+		{"driver's cluster ends", testDriverClusterEnds},
+		{"spot nodes taken", testSpotTaken},
+		{"throttled and lost", testThrottledAndLost},
+		{"credentials expire", testExpired},
+		{"second driver", testSecondDriver},
+		{"asleep", testAsleep},
+		{"requests", testRequests},
+	} {
+		if !t.Run(test.name, func(t *testing.T) {
+			s.emr.Mend()
+			test.do(t, s)
+			s.noneAlive(t)
+		}) {
+			// What runs on would be in the way of the next.
+			s.emr.Mend()
+			s.emr.EndCluster("")
+			s.waitFor(t, "all clusters to end", s.allEnded)
+		}
+	}
+	s.validate(t)
+}
+
+// TestLongEMR has every job of the course's board be a step on YARN.
+func TestLongEMR(t *testing.T) {
+	longtest.Skip(t)
+	s := newSite(t)
+	data := s.solveSteps(t, course, "")
+	s.same(t, course, data)
+	s.noneAlive(t)
+}
+
+// newSite starts all.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{want: make(map[board]string), tools: s3test.Bin(t)}
+	var err error
+	if s.root, err = filepath.Abs("../.."); err != nil {
+		t.Fatal(err)
+	}
+	s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
+	objects := s3test.Start(t)
+	s.emr, err = emrtest.Start(emrtest.Config{
+		Hadoop: s.hadoop, S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
+		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.emr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.env = append(objects.Env(), "AWS_ENDPOINT_URL_EMR="+s.emr.URL, "XDG_CONFIG_HOME="+t.TempDir())
+	s.aws(t, "s3", "mb", "s3://bucket")
+	return s
+}
+
+// aws is what of an environment is AWS's.
+func aws(env []string) (of []string) {
+	for _, v := range env {
+		if strings.HasPrefix(v, "AWS_") {
+			of = append(of, v)
+		}
+	}
+	return of
+}
+
+// aws runs the AWS command line.
+func (s *site) aws(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(s.tools, "aws"), args...)
+	cmd.Env = s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("aws %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A driver is one at work.
+type driver struct {
+	*exec.Cmd
+	said *said
+}
+
+// said is what a driver has said.
+type said struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
+}
+
+// start starts a driver.
+func (s *site) start(t *testing.T, line string) *driver {
+	t.Helper()
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d.Env, d.Dir = s.env, s.root
+	d.Stdout, d.Stderr = d.said, d.said
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Process.Kill() }) // which does nothing to one that has ended
+	return d
+}
+
+// startEMR starts a driver that solves a board on EMR.
+func (s *site) startEMR(t *testing.T, b board, data, more string) *driver {
+	t.Helper()
+	return s.start(t, fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data %s --yes --poll 200ms --max-hours 100 --final yes %s", b.flags(), bucket, data, more))
+}
+
+// done wants a driver to succeed.
+func (d *driver) done(t *testing.T) {
+	t.Helper()
+	if err := d.Wait(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(d.Args, " "), err, d.said)
+	}
+}
+
+// fails wants a driver to fail, and to say so in these words.
+func (d *driver) fails(t *testing.T, words ...string) {
+	t.Helper()
+	if err := d.Wait(); err == nil {
+		t.Fatalf("%s: it has not failed\n%s", strings.Join(d.Args, " "), d.said)
+	}
+	for _, word := range words {
+		if !strings.Contains(d.said.String(), word) {
+			t.Errorf("%s does not say %q, but\n%s", strings.Join(d.Args, " "), word, d.said)
+		}
+	}
+}
+
+// solveSteps solves a board with a step for each job, into a folder of this machine.
+func (s *site) solveSteps(t *testing.T, b board, more string) (data string) {
+	t.Helper()
+	data = filepath.Join(t.TempDir(), "data")
+	s.startEMR(t, b, data, "--step-per-job "+more).done(t)
+	return data
+}
+
+// fetched gets a data directory from S3 into a folder.
+func (s *site) fetched(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	s.aws(t, "s3", "cp", "--recursive", "--only-show-errors", bucket+"/"+name, dir)
+	return dir
+}
+
+// same wants a data directory to have the bytes of a run in one process.
+func (s *site) same(t *testing.T, b board, data string) {
+	t.Helper()
+	want := s.inline(t, b)
+	for _, pattern := range []string{"table/*", "final/part-*"} {
+		names, err := filepath.Glob(filepath.Join(want, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		got, err := filepath.Glob(filepath.Join(data, pattern))
+		if err != nil || len(got) != len(names) {
+			t.Errorf("%s: %v, %v, want %v", pattern, got, err, names)
+		}
+		for _, name := range names {
+			other, err := filepath.Rel(want, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(filepath.Join(data, other)); err != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s differs (%v)", other, err)
+			}
+		}
+	}
+}
+
+// inline is a data directory of a board that one process has solved.
+func (s *site) inline(t *testing.T, b board) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if dir := s.want[b]; dir != "" {
+		return dir
+	}
+	dir, err := os.MkdirTemp("", "emr-inline-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(t, fmt.Sprintf("solve %s --data %s --final yes", b.flags(), filepath.Join(dir, "data"))).done(t)
+	s.want[b] = filepath.Join(dir, "data")
+	return s.want[b]
+}
+
+// waitFor waits until something is so.
+func (s *site) waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for begun := time.Now(); !is(); time.Sleep(poll) {
+		if time.Since(begun) > waitTime {
+			t.Fatalf("waited for %s for %v: %+v", what, waitTime, s.emr.Clusters())
+		}
+	}
+}
+
+func (s *site) allEnded() bool {
+	for _, c := range s.emr.Clusters() {
+		if !c.Ended() {
+			return false
+		}
+	}
+	return true
+}
+
+// noneAlive wants no cluster to be left, when those that are ending have ended.
+func (s *site) noneAlive(t *testing.T) {
+	t.Helper()
+	s.waitFor(t, "clusters that end", func() bool {
+		for _, c := range s.emr.Clusters() {
+			if c.State == "TERMINATING" {
+				return false
+			}
+		}
+		return true
+	})
+	if !s.allEnded() {
+		t.Errorf("a cluster is left: %+v", s.emr.Clusters())
+	}
+}
+
+// last is the cluster that was made last.
+func (s *site) last() emrtest.State {
+	all := s.emr.Clusters()
+	if len(all) == 0 {
+		return emrtest.State{}
+	}
+	return all[len(all)-1]
+}
+
+// completed is how many steps of the last cluster have been completed, of those made
+// after the first n clusters.
+func (s *site) completed(n int) (done int) {
+	if len(s.emr.Clusters()) <= n {
+		return 0
+	}
+	for _, step := range s.last().Steps {
+		if step.State == "COMPLETED" {
+			done++
+		}
+	}
+	return done
+}
+
+// testDriverStep has the driver as a step, some jobs on the cluster.
+func testDriverStep(t *testing.T, s *site) {
+	for b, more := range map[board]string{square: "--cluster-above 3000", course: "--cluster-above 30000"} {
+		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
+		d := s.startEMR(t, b, name, more)
+		d.done(t)
+		if !strings.Contains(d.said.String(), "positions") {
+			t.Errorf("it says\n%s", d.said)
+		}
+		s.same(t, b, s.fetched(t, name))
+	}
+}
+
+// testStepPerJob has each job as a step: of one board on YARN, of the other within
+// Hadoop's client.
+func testStepPerJob(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	s.same(t, small, s.solveSteps(t, small, ""))
+	if n := s.completed(before); n != 2*9+2 {
+		t.Errorf("%d steps, want %d", n, 2*9+2)
+	}
+	for _, b := range []board{square, course} {
+		s.same(t, b, s.solveSteps(t, b, quick))
+	}
+	s.same(t, small, s.solveSteps(t, small, "--reducers 3"+quick))
+	// Nothing but programs and logs is left of them.
+	if left := s.aws(t, "s3", "ls", "--recursive", bucket+"/"); strings.Contains(left, "/steps/in/") || strings.Contains(left, "part-") && strings.Contains(left, "test/steps/") {
+		t.Errorf("left is\n%s", left)
+	}
+}
+
+// testStepFails has the driver on the cluster fail: it says why.
+func testStepFails(t *testing.T, s *site) {
+	s.startEMR(t, small, "fails", "--cluster-above 0 --queue nowhere").fails(t, "nowhere", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, small, "fails", "--resume --cluster-above 0 --queue default --cluster-above 1000000").done(t)
+	s.same(t, small, s.fetched(t, "fails"))
+}
+
+// testJobFails has a mapper fail: what it says comes out of the logs of its container.
+func testJobFails(t *testing.T, s *site) {
+	bin := t.TempDir()
+	for _, name := range []string{"mapper", "reducer", "driver"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho \"$0: input:3: expected a key, found 'x'\" >&2\nexit 1\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	s.startEMR(t, tiny, data, "--step-per-job --binaries "+bin).fails(t, "data_first0", "input:3: expected a key, found 'x'", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.same(t, tiny, data)
+}
+
+// testClusterEnds has a cluster end in mid-run, with a step for each job.
+func testClusterEnds(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	data := filepath.Join(t.TempDir(), "data")
+	d := s.startEMR(t, small, data, "--step-per-job"+quick)
+	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
+	s.emr.EndCluster(s.last().ID)
+	d.fails(t, "ended", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, small, data, "--step-per-job --resume"+quick).done(t)
+	s.same(t, small, data)
+	if n := s.completed(before + 1); n > 2*9+2-3 {
+		t.Errorf("%d steps after the first were done: they were done again", n)
+	}
+}
+
+// testDriverClusterEnds has a cluster end while the driver is its step: what was copied is
+// there, and the run goes on on another.
+func testDriverClusterEnds(t *testing.T, s *site) {
+	d := s.startEMR(t, course, "ends", "--cluster-above 30000")
+	s.waitFor(t, "a job", func() bool {
+		return strings.Contains(s.aws(t, "s3", "ls", "--recursive", "s3://bucket/"), "test/ends/data_first9/_SUCCESS")
+	})
+	s.emr.EndCluster("")
+	d.fails(t, "ended", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, course, "ends", "--resume").done(t)
+	s.same(t, course, s.fetched(t, "ends"))
+}
+
+// testSpotTaken takes the nodes away on which tasks run.
+func testSpotTaken(t *testing.T, s *site) {
+	d := s.startEMR(t, square, "spot", "--cluster-above 3000")
+	s.waitFor(t, "a job", func() bool {
+		dirs, err := filepath.Glob(filepath.Join(s.hadoop.Dir(), "local", "usercache", "*", "appcache", "application_*"))
+		return err == nil && len(dirs) > 0
+	})
+	if err := s.emr.SpotTaken(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Wait(); err != nil {
+		// A job may give up whose only node went. Then it says so, and goes on.
+		if !strings.Contains(d.said.String(), "--resume") {
+			t.Fatalf("%v\n%s", err, d.said)
+		}
+		s.startEMR(t, square, "spot", "--resume").done(t)
+	}
+	s.same(t, square, s.fetched(t, "spot"))
+}
+
+// testThrottledAndLost has calls that are refused in passing, and answers that do not
+// come: nothing is made twice.
+func testThrottledAndLost(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	fault := func(f emrtest.Fault, op string, after, times int) {
+		f.Op, f.After, f.Times = op, after, times
+		s.emr.Meet(f)
+	}
+	fault(emrtest.Throttled, "RunJobFlow", 0, 2)
+	fault(emrtest.Lost, "RunJobFlow", 0, 1)
+	fault(emrtest.Throttled, "AddJobFlowSteps", 1, 2)
+	fault(emrtest.Lost, "AddJobFlowSteps", 2, 1)
+	fault(emrtest.Throttled, "", 8, 5)
+	fault(emrtest.Lost, "DescribeStep", 3, 2)
+	fault(emrtest.Internal, "DescribeCluster", 2, 2)
+	data := filepath.Join(t.TempDir(), "data")
+	s.startEMR(t, tiny, data, "--step-per-job"+quick).done(t)
+	s.same(t, tiny, data)
+	if n := len(s.emr.Clusters()); n != before+1 {
+		t.Errorf("%d clusters were made", n-before)
+	}
+	if n := len(s.last().Steps); n != 2*4+2 {
+		t.Errorf("%d steps were made, want %d", n, 2*4+2)
+	}
+}
+
+// testExpired has the credentials expire in mid-run: the driver says so, and as it may not
+// end the cluster, that does so itself.
+func testExpired(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	data := filepath.Join(t.TempDir(), "data")
+	d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m"+quick)
+	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
+	expired := emrtest.Expired
+	expired.Times = -1
+	s.emr.Meet(expired)
+	d.fails(t, "expired", "--resume")
+	s.waitFor(t, "the cluster to end itself", s.allEnded)
+	s.emr.Mend()
+	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+	s.same(t, tiny, data)
+}
+
+// testSecondDriver has a second driver on the same data, in both ways.
+func testSecondDriver(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	d := s.startEMR(t, course, "second", "--cluster-above 30000")
+	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
+	s.startEMR(t, course, "second", "").fails(t, "at work")
+	d.done(t)
+	s.same(t, course, s.fetched(t, "second"))
+
+	before = len(s.emr.Clusters())
+	data := filepath.Join(t.TempDir(), "data")
+	d = s.startEMR(t, tiny, data, "--step-per-job"+quick)
+	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
+	s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).fails(t, "another driver is at work")
+	d.done(t)
+	s.same(t, tiny, data)
+	if n := len(s.emr.Clusters()); n != before+1 {
+		t.Errorf("%d clusters were made", n-before)
+	}
+}
+
+// testAsleep has a laptop sleep, and one that never wakes: the clusters end themselves.
+func testAsleep(t *testing.T, s *site) {
+	for name, signal := range map[string]syscall.Signal{"sleeps": syscall.SIGSTOP, "dies": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			before := len(s.emr.Clusters())
+			data := filepath.Join(t.TempDir(), "data")
+			d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m"+quick)
+			s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
+			if err := d.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			s.waitFor(t, "the cluster to end itself", s.allEnded)
+			if signal == syscall.SIGSTOP {
+				if err := d.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+				d.fails(t, "--resume")
+			} else if err := d.Wait(); err == nil {
+				t.Error("it was not killed")
+			}
+			s.startEMR(t, tiny, data, "--step-per-job --resume"+quick).done(t)
+			s.same(t, tiny, data)
+		})
+	}
+}
+
+// testRequests holds what a dry run prints against botocore's model, and has moto take it.
+func testRequests(t *testing.T, s *site) {
+	before := len(s.emr.Calls())
+	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
+	d := s.start(t, line)
+	d.done(t)
+	moto := s3test.Start(t)
+	s.python(t, d.said.String(), moto.URL)
+	if n := len(s.emr.Calls()); n != before {
+		t.Errorf("a dry run has made %d calls", n-before)
+	}
+}
+
+// validate holds all requests that came against botocore's model.
+func (s *site) validate(t *testing.T) {
+	var lines strings.Builder
+	for _, call := range s.emr.Calls() {
+		text, err := json.Marshal(map[string]any{"Service": "emr", "Operation": call.Op, "Parameters": call.Body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(text, '\n'))
+	}
+	s.python(t, lines.String())
+}
+
+// python holds requests against botocore's model.
+func (s *site) python(t *testing.T, lines string, moto ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.tools, "python"), append([]string{"validate.py"}, moto...)...)
+	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines)
+	}
+	t.Logf("%s", bytes.TrimSpace(out))
+}

@@ -1,0 +1,350 @@
+package emrtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/smithy-go"
+)
+
+// serve starts an EMR whose steps run runs, and whose seconds are short; and its client,
+// which tries nothing again.
+func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*Server, *emr.Client) {
+	t.Helper()
+	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Dir: t.TempDir(), Start: 1, Bootstrap: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, emr.New(emr.Options{
+		BaseEndpoint: aws.String(s.URL), Region: "us-east-1", RetryMaxAttempts: 1,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "testing", SecretAccessKey: "testing"}, nil
+		}),
+	})
+}
+
+// made is a cluster with these steps, changed before it is made.
+func made(t *testing.T, client *emr.Client, change func(*emr.RunJobFlowInput), steps ...types.StepConfig) string {
+	t.Helper()
+	in := &emr.RunJobFlowInput{
+		Name: aws.String("test"), ServiceRole: aws.String("service"), JobFlowRole: aws.String("profile"), Steps: steps,
+		Instances: &types.JobFlowInstancesConfig{MasterInstanceType: aws.String("m6g.xlarge")},
+	}
+	if change != nil {
+		change(in)
+	}
+	out, err := client.RunJobFlow(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aws.ToString(out.JobFlowId)
+}
+
+// keep has a cluster wait for steps.
+func keep(in *emr.RunJobFlowInput) { in.Instances.KeepJobFlowAliveWhenNoSteps = aws.Bool(true) }
+
+func stepOf(action types.ActionOnFailure, args ...string) types.StepConfig {
+	return types.StepConfig{Name: aws.String("a step"), ActionOnFailure: action,
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: args}}
+}
+
+// until asks for a cluster until it is as it is wanted.
+func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterState) *types.Cluster {
+	t.Helper()
+	for {
+		out, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(wanted, out.Cluster.Status.State) {
+			return out.Cluster
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// states are those of the steps of a cluster, the first first.
+func states(t *testing.T, client *emr.Client, id string) (all []types.StepState) {
+	t.Helper()
+	out, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range slices.Backward(out.Steps) {
+		all = append(all, step.Status.State)
+	}
+	return all
+}
+
+// fails is a Run in which what is called false fails, and what is called wait waits.
+func fails(ctx context.Context, args []string) error {
+	switch args[0] {
+	case "false":
+		return errors.New("it is the test")
+	case "wait":
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+// A cluster runs its steps in their order and ends, or waits for more; what a step that
+// fails takes with it is what it was told to.
+func TestSteps(t *testing.T) {
+	ok := stepOf(types.ActionOnFailureTerminateCluster, "true")
+	for _, test := range []struct {
+		name  string
+		keep  bool
+		steps []types.StepConfig
+		state types.ClusterState
+		want  []types.StepState
+	}{
+		{"all done", false, []types.StepConfig{ok, ok}, "TERMINATED", []types.StepState{"COMPLETED", "COMPLETED"}},
+		{"waits", true, []types.StepConfig{ok}, "WAITING", []types.StepState{"COMPLETED"}},
+		{"goes on", true, []types.StepConfig{stepOf("CONTINUE", "false"), ok}, "WAITING", []types.StepState{"FAILED", "COMPLETED"}},
+		{"ends", true, []types.StepConfig{stepOf("TERMINATE_CLUSTER", "false"), ok}, "TERMINATED_WITH_ERRORS", []types.StepState{"FAILED", "CANCELLED"}},
+		{"cancels", true, []types.StepConfig{stepOf("CANCEL_AND_WAIT", "false"), ok}, "WAITING", []types.StepState{"FAILED", "CANCELLED"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, client := serve(t, fails)
+			id := made(t, client, func(in *emr.RunJobFlowInput) {
+				in.Instances.KeepJobFlowAliveWhenNoSteps = aws.Bool(test.keep)
+			}, test.steps...)
+			until(t, client, id, test.state)
+			if got := states(t, client, id); !slices.Equal(got, test.want) {
+				t.Errorf("the steps are %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// A step that is cancelled ends alone; one whose cluster ends, with it: by request, when
+// its machines go, or when it has been idle.
+func TestEnds(t *testing.T) {
+	s, client := serve(t, fails)
+	id := made(t, client, keep, stepOf("CONTINUE", "wait"), stepOf("CONTINUE", "true"), stepOf("CONTINUE", "wait"))
+	until(t, client, id, "RUNNING")
+	steps, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := client.CancelSteps(t.Context(), &emr.CancelStepsInput{ClusterId: &id, StepIds: []string{*steps.Steps[2].Id, "s-NONE"}})
+	if err != nil || out.CancelStepsInfoList[0].Status != "SUBMITTED" || out.CancelStepsInfoList[1].Status != "FAILED" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	for want := []types.StepState{"CANCELLED", "COMPLETED", "RUNNING"}; !slices.Equal(states(t, client, id), want); {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{JobFlowIds: []string{id}, TerminationProtected: aws.Bool(true)}); err != nil {
+		t.Fatal(err)
+	}
+	end := &emr.TerminateJobFlowsInput{JobFlowIds: []string{id}}
+	if _, err := client.TerminateJobFlows(t.Context(), end); code(err) != "ValidationException" {
+		t.Errorf("one that is protected: %v", err)
+	}
+	s.EndCluster(id)
+	c := until(t, client, id, "TERMINATED_WITH_ERRORS")
+	if got := states(t, client, id); got[2] != "INTERRUPTED" || c.Status.StateChangeReason.Code != "INSTANCE_FAILURE" || c.Status.Timeline.EndDateTime == nil {
+		t.Errorf("%v, %+v", got, c.Status)
+	}
+	if _, err := client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{stepOf("CONTINUE", "true")}}); code(err) != "InvalidRequestException" {
+		t.Errorf("a step for a cluster that has ended: %v", err)
+	}
+
+	idle := made(t, client, func(in *emr.RunJobFlowInput) {
+		keep(in)
+		in.AutoTerminationPolicy = &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(60)}
+	}, stepOf("CONTINUE", "true"))
+	until(t, client, idle, "TERMINATED")
+	if got := states(t, client, idle); got[0] != "COMPLETED" {
+		t.Errorf("idle before its step: %v", got)
+	}
+	busy := made(t, client, keep, stepOf("CONTINUE", "wait"))
+	policy := &emr.PutAutoTerminationPolicyInput{ClusterId: &busy, AutoTerminationPolicy: &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(60)}}
+	if _, err := client.PutAutoTerminationPolicy(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
+	until(t, client, busy, "RUNNING")
+	time.Sleep(s.seconds(3 * 60))
+	if state := until(t, client, busy, "RUNNING", "TERMINATING", "TERMINATED").Status.State; state != "RUNNING" {
+		t.Errorf("one that runs a step counts as idle: %s", state)
+	}
+}
+
+// code is the code of an error of the service.
+func code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return fmt.Sprint(err)
+}
+
+// Limits of the service are kept.
+func TestLimits(t *testing.T) {
+	_, client := serve(t, fails)
+	id := made(t, client, keep, stepOf("CONTINUE", "wait"))
+	add := func(n int, change func(*types.StepConfig)) error {
+		steps := make([]types.StepConfig, n)
+		for i := range steps {
+			steps[i] = stepOf("CONTINUE", "true")
+			if change != nil {
+				change(&steps[i])
+			}
+		}
+		_, err := client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: steps})
+		return err
+	}
+	for _, test := range []struct {
+		n      int
+		change func(*types.StepConfig)
+		want   string
+	}{
+		{257, nil, "ValidationException"},
+		{255, nil, "<nil>"}, // and one runs
+		{1, nil, "InvalidRequestException"},
+		{1, func(s *types.StepConfig) { s.Name = aws.String(strings.Repeat("n", 257)) }, "ValidationException"},
+		{1, func(s *types.StepConfig) {
+			s.HadoopJarStep.Args = []string{strings.Repeat("a", 5_000), strings.Repeat("b", 5_223)}
+		}, "ValidationException"},
+	} {
+		if got := code(add(test.n, test.change)); got != test.want {
+			t.Errorf("%d steps: %s, want %s", test.n, got, test.want)
+		}
+	}
+	_, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: aws.String("j-NONE")})
+	if code(err) != "InvalidRequestException" {
+		t.Errorf("a cluster that there is not: %v", err)
+	}
+	if _, err := client.ListInstances(t.Context(), &emr.ListInstancesInput{ClusterId: &id}); code(err) != "UnknownOperationException" {
+		t.Errorf("a call that is not known: %v", err)
+	}
+}
+
+// What goes wrong does so when it is asked for, and only then; a lost answer is of a call
+// that was done.
+func TestFaults(t *testing.T) {
+	s, client := serve(t, nil)
+	id := made(t, client, keep)
+	ask := func() string {
+		_, err := client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
+		return code(err)
+	}
+	throttled := Throttled
+	throttled.Op, throttled.After, throttled.Times = "DescribeCluster", 1, 2
+	s.Meet(throttled)
+	s.Meet(Expired)
+	want := []string{"ExpiredTokenException", "ThrottlingException", "ThrottlingException", "<nil>"}
+	for i, want := range want {
+		if got := ask(); got != want {
+			t.Errorf("call %d: %s, want %s", i, got, want)
+		}
+	}
+	lost := Lost
+	lost.Op = "AddJobFlowSteps"
+	s.Meet(lost)
+	if _, err := client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{stepOf("CONTINUE", "true")}}); err == nil {
+		t.Error("the answer has come")
+	}
+	if got := states(t, client, id); len(got) != 1 {
+		t.Errorf("%d steps after a lost answer, want 1", len(got))
+	}
+	all := Internal
+	all.Times = -1
+	s.Meet(all)
+	for range 3 {
+		if got := ask(); got != "InternalServerException" {
+			t.Errorf("%s", got)
+		}
+	}
+	s.Mend()
+	if got := ask(); got != "<nil>" {
+		t.Error(got)
+	}
+	for _, call := range s.Calls() {
+		if call.Op == "" || len(call.Body) == 0 {
+			t.Errorf("call %+v", call)
+		}
+	}
+	// Without a signature nothing is done.
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Amz-Target", "ElasticMapReduce.ListClusters")
+	request.Header.Set("Content-Type", contentType)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusForbidden {
+		t.Errorf("without a signature: %s", response.Status)
+	}
+}
+
+func TestParseStreaming(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"-D a=b -files s3://b/m -mapper m -lazyOutput -input s3://b/i -output s3://b/o", "<nil>"},
+		{"-mapper m -D a=b", "ERROR streaming.StreamJob: Unrecognized option: -D"},
+		{"-mapper", "ERROR streaming.StreamJob: Missing argument for option: -mapper"},
+		{"m", "ERROR streaming.StreamJob: Found 1 unexpected arguments on the command line [m]"},
+	} {
+		options, err := parseStreaming(strings.Fields(test.line))
+		if fmt.Sprint(err) != test.want {
+			t.Errorf("%s: %v, want %s", test.line, err, test.want)
+		}
+		var back []string
+		for _, o := range options {
+			back = append(back, strings.TrimSpace(o.name+" "+o.value))
+		}
+		if err == nil && strings.Join(back, " ") != test.line {
+			t.Errorf("%s: %q", test.line, back)
+		}
+	}
+}
+
+func FuzzParseStreaming(f *testing.F) {
+	f.Add("-D\x00a=b\x00-input\x00s3://b/i\x00-lazyOutput")
+	f.Add("-mapper")
+	f.Add("")
+	f.Fuzz(func(t *testing.T, text string) {
+		args := strings.Split(text, "\x00")
+		options, err := parseStreaming(args)
+		if err != nil {
+			return
+		}
+		var back []string
+		for _, o := range options {
+			back = append(back, o.name)
+			if !slices.Contains(flags, o.name) {
+				back = append(back, o.value)
+			}
+		}
+		if !slices.Equal(back, args) {
+			t.Errorf("%q, read as %q", args, back)
+		}
+	})
+}
+
+func TestShutdownMinutes(t *testing.T) {
+	for words, want := range map[string]int{"": 0, "now": 0, "-h now": 0, "-h +5": 5, "-P 7 going down": 7} {
+		if got := shutdownMinutes(words); got != want {
+			t.Errorf("%q: %d, want %d", words, got, want)
+		}
+	}
+}

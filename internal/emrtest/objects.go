@@ -1,0 +1,103 @@
+package emrtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// objects are those of the S3 server.
+type objects struct{ client *s3.Client }
+
+func newObjects(endpoint string) *objects {
+	return &objects{s3.New(s3.Options{
+		BaseEndpoint: aws.String(endpoint), UsePathStyle: true, Region: "us-east-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "testing", SecretAccessKey: "testing"}, nil
+		}),
+	})}
+}
+
+// scheme begins the name of an object.
+const scheme = "s3://"
+
+// cut parts the name of an object, s3://bucket/key.
+func cut(uri string) (bucket, key string, err error) {
+	rest, ok := strings.CutPrefix(uri, scheme)
+	bucket, key, _ = strings.Cut(rest, "/")
+	if !ok || bucket == "" {
+		return "", "", fmt.Errorf("%s: not the name of an object in S3", uri)
+	}
+	return bucket, key, nil
+}
+
+// list are the names of the objects of a name: itself, or those under it as under a
+// folder.
+func (o *objects) list(ctx context.Context, uri string) (uris []string, err error) {
+	bucket, key, err := cut(uri)
+	if err != nil {
+		return nil, err
+	}
+	key = strings.TrimSuffix(key, "/")
+	pages := s3.NewListObjectsV2Paginator(o.client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &key})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", uri, err)
+		}
+		for _, object := range page.Contents {
+			if name := aws.ToString(object.Key); name == key || strings.HasPrefix(name, key+"/") && !strings.HasSuffix(name, "/") {
+				uris = append(uris, scheme+bucket+"/"+name)
+			}
+		}
+	}
+	return uris, nil
+}
+
+// get writes an object.
+func (o *objects) get(ctx context.Context, uri string, w io.Writer) error {
+	bucket, key, err := cut(uri)
+	if err != nil {
+		return err
+	}
+	out, err := o.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil {
+		return fmt.Errorf("%s: %w", uri, err)
+	}
+	defer out.Body.Close()
+	if _, err := io.Copy(w, out.Body); err != nil {
+		return fmt.Errorf("%s: %w", uri, err)
+	}
+	return nil
+}
+
+// download gets an object into a file of this machine.
+func (o *objects) download(ctx context.Context, uri, file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o777)
+	if err != nil {
+		return err
+	}
+	if err := o.get(ctx, uri, f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// put makes an object.
+func (o *objects) put(ctx context.Context, uri string, content []byte) error {
+	bucket, key, err := cut(uri)
+	if err != nil {
+		return err
+	}
+	if _, err := o.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader(content)}); err != nil {
+		return fmt.Errorf("%s: %w", uri, err)
+	}
+	return nil
+}

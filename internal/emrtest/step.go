@@ -1,0 +1,299 @@
+package emrtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A step is one of a cluster. But for what never changes it is held by the server's lock.
+type step struct {
+	c      *cluster
+	config stepConfig
+	id     string
+	ctx    context.Context    // done when the step is to end
+	done   context.CancelFunc //
+
+	state    string
+	reason   reason
+	failure  *failureDetails
+	timeline timeline
+}
+
+func newStep(c *cluster, config stepConfig) *step {
+	if config.ActionOnFailure == "" {
+		config.ActionOnFailure = "TERMINATE_CLUSTER"
+	}
+	s := &step{c: c, config: config, id: c.s.newID("s"), state: "PENDING", timeline: make(timeline)}
+	s.ctx, s.done = context.WithCancel(c.ctx)
+	s.timeline.set("CreationDateTime")
+	return s
+}
+
+func (s *step) out() stepOut {
+	jar := s.config.HadoopJarStep
+	return stepOut{
+		Id: s.id, Name: s.config.Name, ActionOnFailure: s.config.ActionOnFailure,
+		Config: map[string]any{"Jar": jar.Jar, "Args": append([]string{}, jar.Args...), "Properties": map[string]string{}},
+		Status: status{State: s.state, StateChangeReason: s.reason, FailureDetails: s.failure, Timeline: s.timeline},
+	}
+}
+
+// ended reports whether the step has come to an end.
+func (s *step) ended() bool {
+	return !slices.Contains([]string{"PENDING", "RUNNING", "CANCEL_PENDING"}, s.state)
+}
+
+func (s *step) begin() {
+	s.state = "RUNNING"
+	s.timeline.set("StartDateTime")
+}
+
+func (s *step) end(state, message string) {
+	s.state, s.reason = state, reason{Message: message}
+	s.timeline.set("EndDateTime")
+	s.done()
+}
+
+// cancelled is what a wish to cancel the step comes to.
+func (s *step) cancelled() {
+	if s.state == "PENDING" {
+		s.end("CANCELLED", "Job terminated")
+		return
+	}
+	s.state = "CANCEL_PENDING"
+	s.done()
+}
+
+// logs are what a step leaves in S3, by the name of the file.
+type logs map[string][]byte
+
+// run runs a step to its end, and does then what is to be done if it has failed.
+func (s *step) run() {
+	begun := time.Now()
+	said := make(logs)
+	err := s.do(said)
+	s.c.s.mu.Lock()
+	var logFile string
+	if uri := s.logURI(); uri != "" {
+		logFile = uri + "/stderr.gz"
+	}
+	switch {
+	case s.c.ctx.Err() != nil: // with the cluster
+		state := "CANCELLED"
+		if s.c.last != "TERMINATED" {
+			state = "INTERRUPTED"
+		}
+		s.end(state, "Job terminated")
+	case s.ctx.Err() != nil:
+		s.end("CANCELLED", "Job terminated")
+	case err == nil:
+		s.end("COMPLETED", "")
+	default:
+		s.failure = &failureDetails{Reason: "Unknown Error.", LogFile: logFile}
+		s.end("FAILED", "")
+		switch s.config.ActionOnFailure {
+		case "TERMINATE_CLUSTER", "TERMINATE_JOB_FLOW":
+			s.c.end("TERMINATED_WITH_ERRORS", "STEP_FAILURE", "Shut down as step failed")
+		case "CANCEL_AND_WAIT":
+			for _, other := range s.c.steps {
+				if other.state == "PENDING" {
+					other.end("CANCELLED", "Job terminated")
+				}
+			}
+		}
+	}
+	s.c.s.mu.Unlock()
+	code := exitCode(err)
+	words := append([]string{"hadoop", "jar", "/var/lib/aws/emr/step-runner/hadoop-jars/" + s.config.HadoopJarStep.Jar}, s.config.HadoopJarStep.Args...)
+	said["controller"] = fmt.Appendf(said["controller"], "INFO startExec '%s'\nINFO waitProcessCompletion ended with exit code %d : %s\nINFO Step %s with exitCode %d and took %d seconds\n",
+		strings.Join(words, " "), code, strings.Join(words, " "), map[bool]string{true: "succeeded", false: "failed"}[code == 0], code, int(time.Since(begun).Seconds()))
+	s.putLogs(s.logURI(), said)
+}
+
+// exitCode is the code with which a command ended that ended with an error.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit) && exit.ExitCode() >= 0:
+		return exit.ExitCode()
+	}
+	return 1
+}
+
+// do is the work of a step.
+func (s *step) do(said logs) error {
+	jar := s.config.HadoopJarStep
+	if jar.Jar != "command-runner.jar" || len(jar.Args) == 0 {
+		return fmt.Errorf("emrtest: jar %q with %d arguments: only command-runner.jar is known", jar.Jar, len(jar.Args))
+	}
+	server := s.c.s
+	if server.config.Hadoop == nil {
+		if server.config.Run == nil {
+			return nil
+		}
+		err := server.config.Run(s.ctx, jar.Args)
+		if err != nil {
+			said["stderr"] = []byte(err.Error() + "\n")
+		}
+		return err
+	}
+	dir := filepath.Join(s.c.dir(), s.id)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if jar.Args[0] == "hadoop-streaming" {
+		return s.stream(dir, jar.Args[1:], said)
+	}
+	stdout, stderr, err := s.c.command(s.ctx, dir, jar.Args[0], jar.Args[1:]...)
+	said["stdout"], said["stderr"] = stdout, stderr
+	return err
+}
+
+// endWait is how long a command may take to end that is told to.
+const endWait = 30 * time.Second
+
+// command runs a command on the master, in a folder, and what it starts. With ctx it is
+// told to end; with its cluster it just ends.
+func (c *cluster) command(ctx context.Context, dir, name string, args ...string) (stdout, stderr []byte, err error) {
+	env := c.environment()
+	program, err := lookPath(name, env)
+	if err != nil {
+		return nil, []byte(err.Error() + "\n"), err
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Args[0] = name
+	cmd.Env, cmd.Dir = env, dir
+	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, endWait
+	cmd.Cancel = func() error {
+		if c.ctx.Err() != nil {
+			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	}
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err = cmd.Start(); err == nil {
+		// One that was told to end may be at it when the cluster goes.
+		stop := context.AfterFunc(c.ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		err = cmd.Wait()
+		stop()
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return out.Bytes(), said.Bytes(), err
+}
+
+// environment is that of the commands on the master.
+func (c *cluster) environment() []string {
+	config := c.s.config
+	env := slices.DeleteFunc(config.Hadoop.Env(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+	env = append(env, config.Env...)
+	found := ""
+	for _, v := range env {
+		if list, ok := strings.CutPrefix(v, "PATH="); ok {
+			found = list
+		}
+	}
+	return append(env,
+		"AWS_ENDPOINT_URL="+c.s.URL, "AWS_ENDPOINT_URL_S3="+config.S3,
+		"HADOOP_STREAMING_JAR="+config.Hadoop.StreamingJar(),
+		masterVariable+"="+c.dir(),
+		"PATH="+strings.Join([]string{c.s.toolsDir(), config.Tools, found}, string(os.PathListSeparator)))
+}
+
+// lookPath finds a program in the PATH of an environment.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, v := range slices.Backward(env) {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			program := filepath.Join(dir, name)
+			if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				return program, nil
+			}
+		}
+		break
+	}
+	return "", fmt.Errorf("java.io.IOException: Cannot run program %q: error=2, No such file or directory", name)
+}
+
+// bootstrap runs a bootstrap action on the master.
+func (c *cluster) bootstrap(i int, action bootstrapAction) error {
+	server := c.s
+	if server.config.Hadoop == nil {
+		return nil
+	}
+	dir := filepath.Join(c.dir(), fmt.Sprintf("bootstrap-%d", i+1))
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	script := filepath.Join(dir, path.Base(action.ScriptBootstrapAction.Path))
+	if err := server.objects.download(c.ctx, action.ScriptBootstrapAction.Path, script); err != nil {
+		return err
+	}
+	_, stderr, err := c.command(c.ctx, dir, "bash", append([]string{script}, action.ScriptBootstrapAction.Args...)...)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, stderr)
+	}
+	return nil
+}
+
+// logURI is where the logs of the step go; "": nowhere.
+func (s *step) logURI() string {
+	if s.c.in.LogUri == "" || s.c.s.objects == nil {
+		return ""
+	}
+	return s.c.logURI() + "/steps/" + s.id
+}
+
+// logURI is where the logs of the cluster go.
+func (c *cluster) logURI() string {
+	uri := "s3://" + c.in.LogUri[strings.Index(c.in.LogUri, "://")+len("://"):] // s3n:// is the same
+	return strings.TrimSuffix(uri, "/") + "/" + c.id
+}
+
+// putLogs puts logs under an address in S3, packed, when their time has come: also after
+// the cluster has ended.
+func (s *step) putLogs(uri string, said logs) {
+	server := s.c.s
+	if uri == "" {
+		return
+	}
+	server.alive.Go(func() {
+		// A test that is over does not wait for what nobody reads.
+		s.c.sleep(server.seconds(server.config.LogDelay))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		for name, text := range said {
+			var packed bytes.Buffer
+			w := gzip.NewWriter(&packed)
+			_, err := io.Copy(w, bytes.NewReader(text))
+			if err = errors.Join(err, w.Close()); err == nil {
+				err = server.objects.put(ctx, uri+"/"+name+".gz", packed.Bytes())
+			}
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "emrtest: log %s/%s: %v\n", uri, name, err)
+			}
+		}
+	})
+}

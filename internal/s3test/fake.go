@@ -1,0 +1,360 @@
+package s3test
+
+import (
+	"crypto/md5"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Fake is an S3 in this process, as small as our requests allow. It is there for what
+// a real server cannot be made to do: to be busy, to cut an answer off, to have tokens
+// expire; and for tests that have no second for a real one. What it does without a fault,
+// tests hold against moto's.
+type Fake struct {
+	URL string
+	// Fault is asked of each request; nil is none. Set it while nobody asks.
+	Fault func(r *http.Request) *Fault
+
+	mu      sync.Mutex
+	buckets map[string]map[string]*object
+	uploads map[string]map[int][]byte // parts, by upload
+	number  int                       // of uploads
+	asked   []string
+}
+
+// A Fault is what becomes of a request in place of an answer.
+type Fault struct {
+	Status int               // of an error; 0: there is none
+	Code   string            // of it
+	Header map[string]string // of the answer
+	Cut    int               // after how many bytes of the body of an answer the connection ends; 0: it does not
+}
+
+type object struct {
+	content []byte
+	etag    string
+	changed time.Time
+}
+
+// StartFake starts a fake with these buckets, which ends with the test.
+func StartFake(t testing.TB, buckets ...string) *Fake {
+	t.Helper()
+	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]map[int][]byte)}
+	for _, name := range buckets {
+		f.buckets[name] = make(map[string]*object)
+	}
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	f.URL = s.URL
+	return f
+}
+
+// Env is the environment of a process that has this server as S3.
+func (f *Fake) Env() []string { return append(Environ(), "AWS_ENDPOINT_URL_S3="+f.URL) }
+
+// Set changes the Fault.
+func (f *Fake) Set(fault func(r *http.Request) *Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Fault = fault
+}
+
+// Asked are the requests so far: "PUT bucket/key".
+func (f *Fake) Asked() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.asked)
+}
+
+// Keys are the keys of a bucket, in their order.
+func (f *Fake) Keys(bucket string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.buckets[bucket]))
+}
+
+// Get is the content of an object; nil: there is none.
+func (f *Fake) Get(bucket, key string) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o := f.buckets[bucket][key]; o != nil {
+		return o.content
+	}
+	return nil
+}
+
+// Put makes an object.
+func (f *Fake) Put(bucket, key string, content []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.put(bucket, key, content)
+}
+
+// Age has an object have been written some time ago.
+func (f *Fake) Age(bucket, key string, age time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := *f.buckets[bucket][key]
+	o.changed = o.changed.Add(-age)
+	f.buckets[bucket][key] = &o
+}
+
+// Uploads is how many uploads in parts have neither been ended nor taken back.
+func (f *Fake) Uploads() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.uploads)
+}
+
+func (f *Fake) put(bucket, key string, content []byte) *object {
+	o := &object{content, fmt.Sprintf(`"%x"`, md5.Sum(content)), time.Now()}
+	f.buckets[bucket][key] = o
+	return o
+}
+
+// cutter is an answer whose connection ends after so many bytes of its body.
+type cutter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutter) Write(b []byte) (int, error) {
+	if len(b) > c.left {
+		c.ResponseWriter.Write(b[:c.left])
+		c.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	c.left -= len(b)
+	return c.ResponseWriter.Write(b)
+}
+
+// ServeHTTP answers a request.
+func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	f.mu.Lock()
+	f.asked = append(f.asked, strings.TrimSuffix(r.Method+" "+bucket+"/"+key, "/"))
+	fault := f.Fault
+	f.mu.Unlock()
+	if fault != nil {
+		if fault := fault(r); fault != nil {
+			for name, value := range fault.Header {
+				w.Header().Set(name, value)
+			}
+			if fault.Status != 0 {
+				answerError(w, fault.Status, fault.Code)
+				return
+			}
+			if fault.Cut > 0 {
+				w = &cutter{w, fault.Cut}
+			}
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q := r.URL.Query()
+	if f.buckets[bucket] == nil && (r.Method != http.MethodPut || key != "") {
+		answerError(w, http.StatusNotFound, "NoSuchBucket")
+		return
+	}
+	switch op := r.Method; {
+	case key == "" && op == http.MethodPut:
+		f.buckets[bucket] = make(map[string]*object)
+	case key == "" && op == http.MethodHead:
+	case key == "" && op == http.MethodGet:
+		f.list(w, bucket, q.Get("prefix"), q.Get("delimiter"), q.Get("continuation-token"), q.Get("max-keys"))
+	case key == "" && op == http.MethodPost:
+		f.removeAll(w, bucket, body)
+	case op == http.MethodGet || op == http.MethodHead:
+		f.get(w, r, bucket, key)
+	case op == http.MethodPut && q.Has("uploadId"):
+		f.part(w, q.Get("uploadId"), q.Get("partNumber"), body)
+	case op == http.MethodPut:
+		f.conditionalPut(w, r, bucket, key, body)
+	case op == http.MethodPost && q.Has("uploads"):
+		f.number++
+		id := strconv.Itoa(f.number)
+		f.uploads[id] = make(map[int][]byte)
+		answer(w, struct {
+			XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
+			UploadId string
+		}{UploadId: id})
+	case op == http.MethodPost:
+		f.complete(w, bucket, key, q.Get("uploadId"), body)
+	case op == http.MethodDelete && q.Has("uploadId"):
+		delete(f.uploads, q.Get("uploadId"))
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		answerError(w, http.StatusNotImplemented, "NotImplemented")
+	}
+}
+
+func answerError(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/xml")
+	_ = xml.NewEncoder(w).Encode(v)
+}
+
+// list answers ListObjectsV2.
+func (f *Fake) list(w http.ResponseWriter, bucket, prefix, delimiter, after, most string) {
+	type content struct {
+		Key          string
+		Size         int
+		LastModified string
+	}
+	type common struct{ Prefix string }
+	out := struct {
+		XMLName               xml.Name `xml:"ListBucketResult"`
+		IsTruncated           bool
+		NextContinuationToken string `xml:",omitempty"`
+		Contents              []content
+		CommonPrefixes        []common
+	}{}
+	n, err := strconv.Atoi(most)
+	if err != nil {
+		n = 1000
+	}
+	last := ""
+	for _, key := range slices.Sorted(maps.Keys(f.buckets[bucket])) {
+		if !strings.HasPrefix(key, prefix) || after != "" && key <= after {
+			continue
+		}
+		if len(out.Contents)+len(out.CommonPrefixes) == n {
+			out.IsTruncated, out.NextContinuationToken = true, last
+			break
+		}
+		last = key
+		if rest := key[len(prefix):]; delimiter != "" && strings.Contains(rest, delimiter) {
+			p := common{prefix + rest[:strings.Index(rest, delimiter)+1]}
+			if !slices.Contains(out.CommonPrefixes, p) {
+				out.CommonPrefixes = append(out.CommonPrefixes, p)
+			}
+			continue
+		}
+		o := f.buckets[bucket][key]
+		out.Contents = append(out.Contents, content{key, len(o.content), o.changed.UTC().Format(time.RFC3339)})
+	}
+	answer(w, out)
+}
+
+// removeAll answers DeleteObjects.
+func (f *Fake) removeAll(w http.ResponseWriter, bucket string, body []byte) {
+	var in struct {
+		Object []struct{ Key string }
+	}
+	if err := xml.Unmarshal(body, &in); err != nil {
+		answerError(w, http.StatusBadRequest, "MalformedXML")
+		return
+	}
+	for _, o := range in.Object {
+		delete(f.buckets[bucket], o.Key)
+	}
+	answer(w, struct {
+		XMLName xml.Name `xml:"DeleteResult"`
+	}{})
+}
+
+// get answers GetObject and HeadObject.
+func (f *Fake) get(w http.ResponseWriter, r *http.Request, bucket, key string) {
+	o := f.buckets[bucket][key]
+	if o == nil {
+		answerError(w, http.StatusNotFound, "NoSuchKey")
+		return
+	}
+	if tag := r.Header.Get("If-Match"); tag != "" && tag != o.etag {
+		answerError(w, http.StatusPreconditionFailed, "PreconditionFailed")
+		return
+	}
+	w.Header().Set("ETag", o.etag)
+	w.Header().Set("Last-Modified", o.changed.UTC().Format(http.TimeFormat))
+	content, status := o.content, http.StatusOK
+	var first, last int
+	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last); n == 2 {
+		if first >= len(content) {
+			answerError(w, http.StatusRequestedRangeNotSatisfiable, "InvalidRange")
+			return
+		}
+		last = min(last, len(content)-1)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(content)))
+		content, status = content[first:last+1], http.StatusPartialContent
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	if r.Method == http.MethodGet {
+		w.Write(content)
+	}
+}
+
+// conditionalPut answers PutObject.
+func (f *Fake) conditionalPut(w http.ResponseWriter, r *http.Request, bucket, key string, body []byte) {
+	o := f.buckets[bucket][key]
+	switch tag := r.Header.Get("If-Match"); {
+	case r.Header.Get("If-None-Match") == "*" && o != nil, tag != "" && o != nil && tag != o.etag:
+		answerError(w, http.StatusPreconditionFailed, "PreconditionFailed")
+	case tag != "" && o == nil:
+		answerError(w, http.StatusNotFound, "NoSuchKey")
+	case r.Header.Get("Content-Encoding") == "aws-chunked": // nobody asks so over HTTP without TLS
+		answerError(w, http.StatusNotImplemented, "NotImplemented")
+	default:
+		w.Header().Set("ETag", f.put(bucket, key, body).etag)
+	}
+}
+
+// part answers UploadPart.
+func (f *Fake) part(w http.ResponseWriter, id, number string, body []byte) {
+	n, err := strconv.Atoi(number)
+	if err != nil || f.uploads[id] == nil {
+		answerError(w, http.StatusNotFound, "NoSuchUpload")
+		return
+	}
+	f.uploads[id][n] = body
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(body)))
+}
+
+// complete answers CompleteMultipartUpload.
+func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []byte) {
+	var in struct {
+		Part []struct{ PartNumber int }
+	}
+	if err := xml.Unmarshal(body, &in); err != nil || f.uploads[id] == nil {
+		answerError(w, http.StatusNotFound, "NoSuchUpload")
+		return
+	}
+	var content []byte
+	for i, p := range in.Part {
+		part, ok := f.uploads[id][p.PartNumber]
+		switch {
+		case !ok:
+			answerError(w, http.StatusBadRequest, "InvalidPart")
+			return
+		case i > 0 && p.PartNumber <= in.Part[i-1].PartNumber:
+			answerError(w, http.StatusBadRequest, "InvalidPartOrder")
+			return
+		}
+		content = append(content, part...)
+	}
+	delete(f.uploads, id)
+	o := f.put(bucket, key, content)
+	answer(w, struct {
+		XMLName xml.Name `xml:"CompleteMultipartUploadResult"`
+		ETag    string
+	}{ETag: o.etag})
+}

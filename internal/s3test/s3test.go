@@ -1,0 +1,190 @@
+// Package s3test starts an S3 for tests: moto's server, on loopback, without a word to
+// Amazon. It comes from PyPI, with the AWS command line and botocore, into a virtual
+// environment in build/emr-venv, which is made once. It knows nothing of what it is
+// asked to store.
+package s3test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Region is the region of all that is tested.
+const Region = "us-east-1"
+
+const (
+	// requirements are what the environment has, and venv is where it lies, both from
+	// the root of the module.
+	requirements = "internal/emrtest/requirements.txt"
+	venv         = "build/emr-venv"
+	// startTime bounds the start of the server, on a machine that is busy.
+	startTime = 2 * time.Minute
+)
+
+// A Server is an S3 that runs.
+type Server struct {
+	URL string // http://127.0.0.1:PORT
+	cmd *exec.Cmd
+}
+
+// running is how the server says where it listens.
+var running = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
+
+// Start starts a server without a bucket, which ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{cmd: exec.Command(filepath.Join(Bin(t), "moto_server"), "-H", "127.0.0.1", "-p", "0")}
+	s.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1")
+	// A test that is killed leaves no server behind.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-ended
+		_ = s.cmd.Wait()
+	})
+	found := make(chan string, 1)
+	var said bytes.Buffer
+	go func() {
+		defer close(ended)
+		defer close(found)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if m := running.FindSubmatch(lines.Bytes()); m != nil {
+				found <- string(m[1])
+				break
+			}
+			fmt.Fprintln(&said, lines.Text())
+		}
+		_, _ = io.Copy(io.Discard, stderr) // a line for each request
+	}()
+	select {
+	case url, ok := <-found:
+		if !ok {
+			t.Fatalf("moto_server has ended: %s", said.String())
+		}
+		s.URL = url
+	case <-time.After(startTime):
+		t.Fatalf("moto_server does not listen after %v", startTime)
+	}
+	return s
+}
+
+// Env is this process's environment, but with this server as S3, and with nothing by
+// which any program could reach Amazon or use what the caller has there.
+func (s *Server) Env() []string { return append(Environ(), "AWS_ENDPOINT_URL_S3="+s.URL) }
+
+// nowhere is an endpoint at which nobody listens.
+const nowhere = "http://127.0.0.1:1"
+
+// Environ is this process's environment without whatever is of AWS in it, and with
+// credentials that are none, a region, and for every service an endpoint at which nobody
+// listens.
+func Environ() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "AWS_") {
+			env = append(env, v)
+		}
+	}
+	return append(env,
+		"AWS_ACCESS_KEY_ID=testing", "AWS_SECRET_ACCESS_KEY=testing",
+		"AWS_REGION="+Region, "AWS_DEFAULT_REGION="+Region,
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL="+nowhere, "AWS_PAGER=")
+}
+
+// Bin is the folder of the programs of the virtual environment: python, aws and
+// moto_server. It makes the environment if it is not there, or if other versions are
+// wanted than those in it.
+func Bin(t testing.TB) string {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, venv)
+	if err := makeVenv(t.Context(), dir, filepath.Join(root, requirements), t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "bin")
+}
+
+// moduleRoot is the folder of the module in which a test runs.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s: no go.mod here or above", dir)
+		}
+	}
+}
+
+// makeVenv makes a virtual environment with what a file requires. A copy of the file
+// that is written last says that it is whole.
+func makeVenv(ctx context.Context, dir, required string, progress io.Writer) error {
+	want, err := os.ReadFile(required)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	// Tests of other packages may be about to make it, too.
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("%s: %w", lock.Name(), err)
+	}
+	mark := filepath.Join(dir, "requirements.txt")
+	have, err := os.ReadFile(mark)
+	if err == nil && bytes.Equal(have, want) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fmt.Fprintf(progress, "making %s\n", dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	// Without a pip of its own: Debian's Python has none to give.
+	for _, args := range [][]string{
+		{"-m", "venv", "--without-pip", dir},
+		{"-m", "pip", "--python", filepath.Join(dir, "bin", "python"), "install", "--quiet",
+			"--no-deps", "--no-compile", "--disable-pip-version-check", "-r", required},
+	} {
+		if out, err := exec.CommandContext(ctx, "python3", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("python3 %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return os.WriteFile(mark, want, 0o666)
+}

@@ -1,0 +1,309 @@
+package count
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// The draws are made in chunks, each with random numbers of its own, so that it does not
+// matter who makes them. The chunks come in rounds: in the first each tier gets the same,
+// in the others a tier gets what it needs by the chunks so far.
+const (
+	chunkDraws  = 128 // draws of a chunk
+	firstChunks = 2   // chunks of a tier in the first round
+	growth      = 4   // a round has this part of the chunks before it
+)
+
+// A stratum is what the draws of a tier say.
+type stratum struct {
+	tier, chunks int
+	draws        float64
+	open, won    sums
+	moves, both  sums // both: open and won of a draw together
+}
+
+func (s *stratum) merge(other *stratum) {
+	s.draws += other.draws
+	s.open.merge(other.open)
+	s.won.merge(other.won)
+	s.moves.merge(other.moves)
+	s.both.merge(other.both)
+}
+
+// mostWon is how much a draw can say of the next tier: by what is known of all boards, or
+// by the heaviest that was drawn.
+func (s *stratum) mostWon(boards, moves float64) float64 {
+	if s.open.sum > 0 {
+		boards = s.open.most
+	}
+	return moves * boards
+}
+
+// A chunk is some draws of a tier.
+type chunk struct {
+	stratum, number, draws int
+}
+
+// A sampler draws the boards of the tiers from the last one that was gone through.
+type sampler struct {
+	*counter
+	g      game.Sampled
+	first  int // tier of the first stratum: it is exact, and drawn for the won ones after it
+	strata []stratum
+}
+
+// draw counts what was not gone through by drawing.
+func (c *counter) draw(g game.Sampled, f *front) (*Counts, error) {
+	s := &sampler{counter: c, g: g, first: len(f.tiers) - 1}
+	for tier := s.first; tier <= g.SampledTiers(); tier++ {
+		s.strata = append(s.strata, stratum{tier: tier})
+	}
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	return s.counts(f), nil
+}
+
+// run makes rounds of draws until the time is over, or their number is reached.
+func (s *sampler) run() error {
+	drawers := make([]game.Sampler, s.o.Workers)
+	for i := range drawers {
+		drawers[i] = s.g.NewSampler()
+	}
+	begun := time.Now()
+	share := func(draws int64) float64 {
+		if s.o.Draws > 0 {
+			return float64(draws) / float64(s.o.Draws)
+		}
+		return float64(time.Since(begun)) / float64(s.o.Time)
+	}
+	draws, chunks := int64(0), 0
+	for share(draws) < 1 {
+		s.o.Progress("drawing boards", share(draws))
+		round := s.round(chunks)
+		results := make([]*stratum, len(round))
+		planned := draws
+		for i := range round {
+			if s.o.Draws > 0 {
+				round[i].draws = int(min(chunkDraws, s.o.Draws-planned))
+			}
+			planned += int64(round[i].draws)
+		}
+		var wait sync.WaitGroup
+		var lock sync.Mutex
+		next := 0
+		for _, drawer := range drawers {
+			wait.Go(func() {
+				for s.ctx.Err() == nil {
+					lock.Lock()
+					i := next
+					over := s.o.Draws == 0 && chunks > 0 && share(0) >= 1
+					if i < len(round) && !over {
+						next++
+					}
+					lock.Unlock()
+					if i == len(round) || over {
+						return
+					}
+					results[i] = s.chunk(drawer, round[i])
+				}
+			})
+		}
+		wait.Wait()
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		// In the order of the round, so that the sums are the same to the last bit.
+		for i, result := range results[:next] {
+			s.strata[round[i].stratum].merge(result)
+			s.strata[round[i].stratum].chunks++
+			draws += int64(round[i].draws)
+		}
+		chunks += next
+	}
+	return nil
+}
+
+// chunk draws the boards of a chunk.
+func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
+	tier := s.strata[c.stratum].tier
+	r := rand.New(rand.NewPCG(s.o.Seed, uint64(tier)<<40|uint64(c.number)))
+	found := &stratum{draws: float64(c.draws)}
+	for range c.draws {
+		draw := d.Sample(tier, r)
+		if draw.Open == 0 {
+			continue
+		}
+		found.open.add(draw.Open)
+		found.won.add(draw.Won)
+		found.moves.add(draw.Moves)
+		if tier == s.first {
+			draw.Open = 0 // it is counted
+		}
+		found.both.add(draw.Open + draw.Won)
+	}
+	return found
+}
+
+// round says which chunks are next: half of them where the sum gains most, half where a
+// tier is known worst in proportion.
+func (s *sampler) round(chunks int) []chunk {
+	wanted := make([]int, len(s.strata))
+	if chunks == 0 {
+		for i := range wanted {
+			wanted[i] = firstChunks
+		}
+	} else {
+		all := chunks + max(len(s.strata), chunks/growth)
+		for i, share := range s.shares() {
+			wanted[i] = max(0, int(math.Ceil(share*float64(all)))-s.strata[i].chunks)
+		}
+	}
+	// One of each in turn, so that a round that is cut short has some of all.
+	var round []chunk
+	for more, turn := true, 0; more; turn++ {
+		more = false
+		for i, n := range wanted {
+			if turn < n {
+				round = append(round, chunk{i, s.strata[i].chunks + turn, chunkDraws})
+				more = true
+			}
+		}
+	}
+	return round
+}
+
+// shares says which part of all chunks each stratum should have.
+func (s *sampler) shares() []float64 {
+	shares, worst := make([]float64, len(s.strata)), make([]float64, len(s.strata))
+	sum, allWorst := 0.0, 0.0
+	for i := range s.strata {
+		t := &s.strata[i]
+		// The sum is known best if draws are in proportion to the deviation of one.
+		shares[i] = math.Sqrt(t.both.variance(t.draws))
+		sum += shares[i]
+		// All tiers are known alike if draws are in proportion to the variance of one,
+		// measured by the tier itself. What was never hit counts as hit once.
+		if i > 0 {
+			worst[i] = relative(t.open, t.draws, s.mean(i))
+		}
+		if i+1 < len(s.strata) {
+			worst[i] = max(worst[i], relative(t.won, t.draws, s.mean(i+1)))
+		}
+		allWorst += worst[i]
+	}
+	for i := range shares {
+		a, b := 1/float64(len(shares)), 1/float64(len(shares))
+		if sum > 0 {
+			a = shares[i] / sum
+		}
+		if allWorst > 0 {
+			b = worst[i] / allWorst
+		}
+		shares[i] = (a + b) / 2
+	}
+	return shares
+}
+
+// mean is about the positions of the tier of stratum i, 0 if none was hit.
+func (s *sampler) mean(i int) float64 {
+	n := s.strata[i].open.sum / s.strata[i].draws
+	if i > 0 {
+		n += s.strata[i-1].won.sum / s.strata[i-1].draws
+	}
+	return n
+}
+
+// relative is the variance of one of n estimates, in proportion to the square of a mean.
+func relative(of sums, n, mean float64) float64 {
+	if mean == 0 {
+		return n
+	}
+	return min(n, of.variance(n)/(mean*mean))
+}
+
+// counts makes the tiers and their sum of the draws.
+func (s *sampler) counts(f *front) *Counts {
+	all := &Counts{Tiers: f.tiers, How: Sampled}
+	gone := sum(f.tiers)
+	total := interval{gone.Positions, gone.Low, gone.High}
+	draws := int64(0)
+	moves := float64(s.g.MostMoves())
+	for i := range s.strata {
+		t := &s.strata[i]
+		boards := s.g.Boards(t.tier)
+		total = total.plus(t.both.of(t.draws, boards+t.mostWon(boards, moves)))
+		draws += int64(t.draws)
+		if i == 0 {
+			continue
+		}
+		before := &s.strata[i-1]
+		won := before.won.of(before.draws, before.mostWon(s.g.Boards(before.tier), moves))
+		n := t.open.of(t.draws, boards).plus(won)
+		of := Tier{
+			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
+			Won: won.mean, Moves: t.moves.sum / t.draws, Draws: int64(t.draws),
+		}
+		all.Tiers = append(all.Tiers, of)
+	}
+	all.Sum = sum(all.Tiers)
+	all.Sum.Positions, all.Sum.Low, all.Sum.High, all.Sum.Draws = total.mean, total.low, total.high, draws
+	all.Note = s.note(all)
+	return all
+}
+
+// note says what the draws reached.
+func (s *sampler) note(all *Counts) string {
+	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %.2g %%", s.first, all.Sum.Draws, 100*all.Sum.Error())
+	var never, hardly []int
+	worst := all.Tiers[0]
+	for i, t := range all.Tiers {
+		switch {
+		case i <= s.first:
+		case t.Positions == 0:
+			never = append(never, i)
+			continue
+		case s.strata[i-s.first].open.weight() < enough:
+			hardly = append(hardly, i)
+		}
+		if t.Error() > worst.Error() {
+			worst = t
+		}
+	}
+	text += fmt.Sprintf(", the worst tier, %d, within %.2g %%", worst.Tier, 100*worst.Error())
+	if hardly != nil {
+		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
+	}
+	if never != nil {
+		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
+	}
+	return text
+}
+
+// list names tiers that are in ascending order: "tiers 3, 5 to 8".
+func list(tiers []int) string {
+	text := "tier "
+	if len(tiers) > 1 {
+		text = "tiers "
+	}
+	for i := 0; i < len(tiers); {
+		end := i
+		for end+1 < len(tiers) && tiers[end+1] == tiers[end]+1 {
+			end++
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(tiers[i])
+		if end > i {
+			text += fmt.Sprintf(" to %d", tiers[end])
+		}
+		i = end + 1
+	}
+	return text
+}

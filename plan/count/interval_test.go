@@ -1,0 +1,89 @@
+package count
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Quantiles of 2.5 % and 97.5 %, from tables.
+func TestChiSquare(t *testing.T) {
+	for _, tt := range []struct{ z, freedom, want, off float64 }{
+		{normal, 2, 7.378, 0.001}, {normal, 4, 11.143, 0.02}, {normal, 10, 20.483, 0.02}, {normal, 100, 129.561, 0.02},
+		{-normal, 2, 0.0506, 0.03}, {-normal, 10, 3.247, 0.03}, {-normal, 100, 74.222, 0.02},
+	} {
+		if got := chiSquare(tt.z, tt.freedom); math.Abs(got-tt.want) > tt.off {
+			t.Errorf("chiSquare(%v, %v) = %v, want %v", tt.z, tt.freedom, got, tt.want)
+		}
+	}
+}
+
+// Without a hit the interval is from 0 to a bound that holds, and with nothing but hits it
+// is as far from the other end; nothing drawn is nothing known.
+func TestIntervalEnds(t *testing.T) {
+	var s sums
+	if i := s.of(0, 7); i != (interval{0, 0, 7}) {
+		t.Errorf("no draws: %+v", i)
+	}
+	// (1 - p)^100 = 0.025 at p = 0.0362
+	if i := s.of(100, 7); i.mean != 0 || i.low != 0 || math.Abs(i.high/7-0.0369) > 0.001 {
+		t.Errorf("no hits: %+v", i)
+	}
+	for range 100 {
+		s.add(7)
+	}
+	if i := s.of(100, 7); i.mean != 7 || i.high != 7 || math.Abs((7-i.low)/7-0.0369) > 0.001 {
+		t.Errorf("no misses: %+v", i)
+	}
+}
+
+// Whatever the part of draws that hit, few or nearly all, the interval holds the truth in at
+// least 95 of 100 cases, if they weigh the same; in at least 90, if they do not: where four
+// hits are expected, all that are heavy may be missing.
+func TestIntervalHolds(t *testing.T) {
+	const draws, cases = 400, 1500
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, p := range []float64{0.0005, 0.003, 0.01, 0.05, 0.3, 0.7, 0.97, 0.99, 0.9995} {
+		for _, light := range []float64{1, 0.3} {
+			held := 0
+			for range cases {
+				var s sums
+				for range draws {
+					if r.Float64() < p {
+						weight := 1.0
+						if r.Float64() < 0.5 {
+							weight = light
+						}
+						s.add(weight)
+					}
+				}
+				if i := s.of(draws, 1); i.low <= p*(1+light)/2 && p*(1+light)/2 <= i.high {
+					held++
+				}
+			}
+			least := cases * 90 / 100
+			if light == 1 {
+				least = cases * 95 / 100
+			}
+			if held < least {
+				t.Errorf("hits of %v, half of weight %v: the interval holds in %d of %d", p, light, held, cases)
+			}
+		}
+	}
+}
+
+// The sum of two is known as well as their errors, squared, add up to.
+func TestPlus(t *testing.T) {
+	got := interval{10, 7, 16}.plus(interval{5, 1, 13})
+	if want := (interval{15, 10, 25}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestList(t *testing.T) {
+	for want, tiers := range map[string][]int{"tier 3": {3}, "tiers 3, 5 to 8": {3, 5, 6, 7, 8}, "tiers 1 to 2, 9": {1, 2, 9}} {
+		if got := list(tiers); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

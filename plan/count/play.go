@@ -1,0 +1,109 @@
+package count
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// playCheck is how many games are played between two looks at the clock.
+const playCheck = 64
+
+// playRoom is which part of the positions that may be gone through may be seen in games: one
+// takes so much more room.
+const playRoom = 4
+
+// leastSeen is how many may be seen in any case.
+const leastSeen = 1 << 20
+
+// mostMoves is after how many moves a game that goes on is left.
+const mostMoves = 1 << 12
+
+// play goes on from where the sets have ended: it plays games from the start with random
+// moves and counts the different positions.
+func (c *counter) play(f *front) (*Counts, error) {
+	a, acyclic := c.g.(game.Acyclic)
+	seen := make([]map[game.Position]struct{}, len(f.tiers))
+	first := len(f.tiers) // what is below was gone through
+	known := func(p game.Position) (tier int, is bool) { return first, f.has(p) }
+	if acyclic {
+		known = func(p game.Position) (int, bool) {
+			tier := a.Tier(p)
+			return tier, tier < first
+		}
+		seen = make([]map[game.Position]struct{}, a.Tiers()+1)
+	} else {
+		// What was not gone through is one tier: how few moves lead there is not known.
+		seen = append(seen, nil)
+		f.seen = append(make([][]game.Position, first), nil)
+	}
+	found := int64(0)
+	add := func(tier int, p game.Position) {
+		if seen[tier] == nil {
+			seen[tier] = make(map[game.Position]struct{})
+		}
+		n := len(seen[tier])
+		seen[tier][p] = struct{}{}
+		found += int64(len(seen[tier]) - n)
+	}
+	for tier := first; tier < len(f.seen); tier++ {
+		for _, p := range f.seen[tier] {
+			add(tier, p)
+		}
+		f.seen[tier] = nil
+	}
+	begun, games, most := time.Now(), int64(0), max(leastSeen, c.o.Exact/playRoom)
+	r := rand.New(rand.NewPCG(c.o.Seed, 0))
+	var moves []game.Move
+	for {
+		if games%playCheck == 0 {
+			if c.ctx.Err() != nil {
+				return nil, c.ctx.Err()
+			}
+			share := float64(time.Since(begun)) / float64(c.o.Time)
+			if c.o.Draws > 0 {
+				share = float64(games) / float64(c.o.Draws)
+			}
+			share = max(share, float64(found)/float64(most))
+			if share >= 1 {
+				break
+			}
+			c.o.Progress("playing games", share)
+		}
+		if c.o.Draws > 0 && games == c.o.Draws {
+			break
+		}
+		games++
+		p := c.g.Start()
+		for range mostMoves {
+			moves = c.g.Moves(moves[:0], p)
+			if len(moves) == 0 {
+				break
+			}
+			p = moves[r.IntN(len(moves))].To
+			if tier, is := known(p); !is {
+				add(tier, p)
+			}
+		}
+	}
+	all := &Counts{Tiers: f.tiers, How: AtLeast}
+	bound := keys(c.g)
+	if v, ok := c.g.(game.Vast); ok {
+		bound = v.Vast()
+	}
+	bounded, isBounded := c.g.(game.Bounded)
+	for tier := first; tier < len(seen); tier++ {
+		n := float64(len(seen[tier]))
+		t := Tier{Tier: tier, Positions: n, Low: n, High: bound}
+		if isBounded {
+			t.High = min(bound, bounded.Boards(tier))
+		}
+		all.Tiers = append(all.Tiers, t)
+	}
+	all.Sum = sum(all.Tiers)
+	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
+	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; in %d games of random moves %d more positions were seen: there may be many more, %.3g at most", first-1, games, found, all.Sum.High)
+	return all, nil
+}

@@ -1,0 +1,69 @@
+package plan
+
+import "slices"
+
+// An Instance is a type of machine that is for rent.
+type Instance struct {
+	Name    string
+	VCPU    int
+	Memory  float64 // bytes
+	Disk    float64 // bytes of disks of its own, which are lost with it; 0: none
+	Network float64 // bytes a second that it can keep up
+	Price   float64 // dollars an hour, on demand
+	ARM     bool    // the binaries must be for arm64
+}
+
+const (
+	gib = 1 << 30
+	// gbit is a gigabit a second, in bytes.
+	gbit = 1e9 / 8
+)
+
+// instances are list prices of Amazon EC2, us-east-1, Linux, on demand, as known in 2024:
+// they change, and must be checked against https://aws.amazon.com/ec2/pricing/on-demand/
+// before money is spent (--price says another). The network is the baseline, not the burst.
+var instances = []Instance{
+	{"m5.xlarge", 4, 16 * gib, 0, 1.25 * gbit, 0.192, false},
+	{"m5.4xlarge", 16, 64 * gib, 0, 5 * gbit, 0.768, false},
+	{"m6g.xlarge", 4, 16 * gib, 0, 1.25 * gbit, 0.154, true},
+	{"m6g.4xlarge", 16, 64 * gib, 0, 5 * gbit, 0.616, true},
+	{"c6g.4xlarge", 16, 32 * gib, 0, 5 * gbit, 0.544, true},
+	{"r6g.4xlarge", 16, 128 * gib, 0, 5 * gbit, 0.8064, true},
+	{"r6g.16xlarge", 64, 512 * gib, 0, 25 * gbit, 3.2256, true},
+	{"i3en.2xlarge", 8, 64 * gib, 2 * 2500e9, 8.4 * gbit, 0.904, false},
+	{"i3en.6xlarge", 24, 192 * gib, 2 * 7500e9, 25 * gbit, 2.712, false},
+	{"i3en.12xlarge", 48, 384 * gib, 4 * 7500e9, 50 * gbit, 5.424, false},
+	{"i3en.24xlarge", 96, 768 * gib, 8 * 7500e9, 100 * gbit, 10.848, false},
+}
+
+// PricesOf says whose prices the table has, and of when.
+const PricesOf = "list prices of Amazon EC2, us-east-1, on demand, as known in 2024: check them, or give --price"
+
+const (
+	// emrSurcharge is what EMR costs besides a machine, as a share of its price on demand:
+	// so the list of its prices of 2024 has it for these families; of a few large sizes it is
+	// less.
+	emrSurcharge = 0.25
+	// spotPrice is a machine's price on the spot market as a share of that on demand: a guess,
+	// it changes by the hour.
+	spotPrice = 0.4
+	// ebsMonth is what a gigabyte of EBS (gp3) costs a month, s3Month one in S3 (standard), and
+	// s3Put a thousand PUT requests, in dollars; the same list.
+	ebsMonth = 0.08
+	s3Month  = 0.023
+	s3Put    = 0.005
+	// monthHours is how many hours a month is charged for.
+	monthHours = 730
+)
+
+// Instances are the types of machine that a plan knows, by family and size.
+func Instances() []Instance { return slices.Clone(instances) }
+
+// InstanceNamed is the type of that name; ok is false if the table has none.
+func InstanceNamed(name string) (i Instance, ok bool) {
+	at := slices.IndexFunc(instances, func(i Instance) bool { return i.Name == name })
+	if at < 0 {
+		return i, false
+	}
+	return instances[at], true
+}

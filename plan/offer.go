@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// offered are how many nodes of EMR are tried.
+var offered = []int{2, 4, 8, 16, 32, 64}
+
+// ebsStep is in what steps disks over the network are rented, in GB.
+const ebsStep = 100
+
+// cheapest is the cheapest way of those in the table, with the runner of the site: one
+// machine, or a cluster. Nil: none fits.
+func (w *work) cheapest(s *site, r *Rates) *Offer {
+	var best *Offer
+	try := func(where Where) {
+		where.Above, where.LeastMemory = s.Above, s.LeastMemory
+		at, err := where.site(r)
+		if err != nil {
+			return
+		}
+		c := w.at(at)
+		if len(c.problems) == 0 && (best == nil || c.dollars < best.Dollars) {
+			best = &Offer{Where: at.Where, Hours: c.wall / 3600, Dollars: c.dollars}
+		}
+	}
+	for _, i := range instances {
+		if !s.onCluster() {
+			try(Where{Runner: s.Runner, Nodes: 1, Machine: MachineOf(i, ebsFor(w.peak()-i.Disk), 0)})
+			continue
+		}
+		for _, n := range offered {
+			need := w.peak() * float64(replication(n)) / diskUse / float64(n)
+			try(Where{Runner: EMR, Cluster: &Cluster{Instance: i.Name, Nodes: n, Master: masterFor(i, s), EBSGB: ebsFor(need - i.Disk), EMR: true, CopyToS3: true}})
+		}
+	}
+	return best
+}
+
+// masterFor is the cheapest type that has the memory that the driver needs, of the processors
+// that the nodes have, since the binaries are the same; "": it is that of the nodes, or none has.
+func masterFor(node Instance, s *site) string {
+	if s.LeastMemory == nil || node.Memory >= s.LeastMemory(-1) {
+		return ""
+	}
+	best := Instance{Price: math.Inf(1)}
+	for _, i := range instances {
+		if i.Memory >= s.LeastMemory(-1) && i.ARM == node.ARM && i.Price < best.Price {
+			best = i
+		}
+	}
+	return best.Name
+}
+
+// ebsFor is how many GB are rented for so many bytes.
+func ebsFor(bytes float64) float64 {
+	return max(0, math.Ceil(1.02*bytes/1e9/ebsStep)*ebsStep)
+}
+
+// String is where, in words.
+func (w Where) String() string {
+	switch {
+	case w.Cluster != nil:
+		c := w.Cluster
+		text := fmt.Sprintf("%d × %s", c.Nodes, c.Instance)
+		if c.EBSGB > 0 {
+			text += fmt.Sprintf(" with %s of EBS each", Bytes(c.EBSGB*1e9))
+		}
+		if c.SpotNodes > 0 {
+			text += fmt.Sprintf(", %d on the spot market", c.SpotNodes)
+		}
+		master := c.Master
+		if master == "" {
+			master = c.Instance
+		}
+		return fmt.Sprintf("%s and a master (%s)", text, master)
+	case w.Nodes > 1:
+		return fmt.Sprintf("%d × %s", w.Nodes, w.Machine)
+	}
+	return w.Machine.String()
+}
+
+// String is the machine, in words.
+func (m Machine) String() string {
+	text := fmt.Sprintf("%s: %d cores", m.Name, m.Cores)
+	if m.MemoryBytes > 0 {
+		text += fmt.Sprintf(", %s of memory", Bytes(m.MemoryBytes))
+	}
+	if m.DiskBytes > 0 {
+		text += fmt.Sprintf(", %s of disk", Bytes(m.DiskBytes))
+	}
+	return text
+}
+
+// assumed says what of a plan nobody has measured.
+func (w *work) assumed(s *site) (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	_, rented := InstanceNamed(s.Machine.Name)
+	if rented {
+		say("a vCPU of %s is as fast as a core of the machine whose rates these are", s.Machine.Name)
+		if slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == s.Machine.Name && i.Disk == 0 }) {
+			say("a volume of EBS moves %s a second", Bytes(ebsRate))
+		}
+		say("%s", PricesOf)
+	}
+	if s.Machine.Cores > s.rates.Cores && !s.onCluster() {
+		say("on %d cores %.1f %% of the CPU time is one core's alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
+	}
+	if s.onCluster() {
+		say("the last task of a job takes %v times as long as the mean; with several tasks %d maps speak to a range", stragglers, pieces)
+	}
+	if s.Runner == EMR {
+		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, Bytes(s3Rate))
+	}
+	if s.Cluster != nil && s.Cluster.SpotNodes > 0 {
+		say("a spot node costs %.0f %% of one on demand, and none is taken away", 100*spotPrice)
+	}
+	switch {
+	case w.method == lists:
+		say("positions of a game by lists have keys as close to one another as those of Mancala and m,n,k tic-tac-toe")
+	case w.method == states:
+		say("passes back find as much as passes forward")
+	}
+	if s.Runner == Pipe {
+		say("lines take %d times the CPU of blocks, as of 5×5 connect 4", pipeTimes)
+	}
+	return all
+}

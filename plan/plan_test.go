@@ -1,0 +1,304 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/network"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
+)
+
+// recorded are the counts of a board that was solved, from testdata: positions and finished
+// ones by tier.
+func recorded(t testing.TB, name string, width, height, connect int) (game.Tiered, *count.Counts) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := connectn.New(width, height, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &count.Counts{How: count.Exact, Note: "solved"}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var tier count.Tier
+		if _, err := fmt.Sscan(line, &tier.Tier, &tier.Positions, &tier.Won); err != nil {
+			t.Fatalf("%s: %q: %v", name, line, err)
+		}
+		tier.Low, tier.High = tier.Positions, tier.Positions
+		tier.Slots, tier.Cells = g.Slots(tier.Tier), g.Ranges(tier.Tier)
+		c.Tiers = append(c.Tiers, tier)
+		c.Sum.Positions += tier.Positions
+	}
+	if len(c.Tiers) != g.Tiers()+1 {
+		t.Fatalf("%s: %d tiers, expected %d", name, len(c.Tiers), g.Tiers()+1)
+	}
+	c.Sum.Tier, c.Sum.Low, c.Sum.High = len(c.Tiers), c.Sum.Positions, c.Sum.Positions
+	return g, c
+}
+
+// within wants a planned figure to be that which was measured, within a factor.
+func within(t *testing.T, factor float64, what string, planned, measured float64) {
+	t.Helper()
+	if times := planned / measured; !(times < factor && times > 1/factor) {
+		t.Errorf("%s: planned %.4g, measured %.4g: %.2f times, expected within %v", what, planned, measured, times, factor)
+	}
+}
+
+// noisy are the rates of the machine of docs/benchmarks.md, on which 5×5 connect 4 took
+// 80 ns of CPU a position, and 6×5 76.
+func noisy() *plan.Rates {
+	r := plan.Builtin()
+	r.Blocks.Position, r.Blocks.Slot, r.Serial = 73, 1, 0.05
+	return r
+}
+
+// twoCores are the machines on which boards were solved.
+func twoCores() plan.Where {
+	return plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "two cores", Cores: 2, MemoryBytes: 24 << 30}}
+}
+
+// The model is held to what boards took, with the rates of the machine on which they did: see
+// docs/benchmarks.md, and of 6×6 the run that it names.
+func TestRecorded(t *testing.T) {
+	for _, of := range []struct {
+		name                        string
+		width, height, connect      int
+		rates                       *plan.Rates
+		cpu, wall, peak, table, all float64 // seconds, bytes; 0: not known. all: of data_first
+	}{
+		{"5x4", 5, 4, 4, noisy(), 0.50, 0.35, 0, 2151186, 1003006},
+		{"5x5", 5, 5, 4, noisy(), 5.61, 2.96, 0, 42654511, 22503886},
+		{"5x5", 5, 5, 4, plan.Builtin(), 69763700 * 45e-9, 0, 0, 42654511, 22503886},
+		{"5x5_connect3", 5, 5, 3, plan.Builtin(), 0, 0, 0, 3076333, 2443754},
+		{"6x5", 6, 5, 4, noisy(), 214.43, 112.00, 0, 1721979473, 876886105},
+		{"6x5", 6, 5, 4, plan.Builtin(), 2818972642 * 41e-9, 0, 0, 0, 0},
+		{"6x6", 6, 6, 4, plan.Builtin(), 3000, 26*60 + 44, 45.7e9, 45257e6, 0},
+	} {
+		g, counts := recorded(t, of.name, of.width, of.height, of.connect)
+		p, err := plan.Make(g, counts, of.rates, twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, figure := range []struct {
+			what              string
+			planned, measured float64
+		}{
+			{"CPU s", p.Total.CPUHours * 3600, of.cpu},
+			{"wall s", p.Total.WallHours * 3600, of.wall},
+			{"peak", p.Total.PeakBytes, of.peak},
+			{"table", p.Total.KeptBytes, of.table},
+			{"data_first", p.Total.WorkBytes, of.all},
+		} {
+			if figure.measured > 0 {
+				t.Logf("%s %s: planned %.4g, measured %.4g: %.2f", of.name, figure.what, figure.planned, figure.measured, figure.planned/figure.measured)
+				within(t, 1.3, of.name+", "+figure.what, figure.planned, figure.measured)
+			}
+		}
+	}
+}
+
+// 5×5 connect 4 on a Hadoop of one machine, jobs above 100,000 records there: docs/hadoop.md.
+func TestRecordedCluster(t *testing.T) {
+	g, counts := recorded(t, "5x5", 5, 5, 4)
+	where := twoCores()
+	where.Runner, where.Above, where.Replication = plan.Hadoop, 100_000, 1
+	p, err := plan.Make(g, counts, noisy(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const written = 2 * 69763700 // both ways
+	onIt := 0.0
+	for _, tier := range p.Tiers {
+		if tier.ShuffledBytes > 0 {
+			onIt += 2 * tier.Positions
+		}
+	}
+	within(t, 1.3, "wall s", p.Total.WallHours*3600, 243)
+	within(t, 1.3, "CPU s", p.Total.CPUHours*3600, 15+72)
+	within(t, 1.07, "jobs", float64(p.Jobs), 31)
+	within(t, 1.3, "positions shuffled, of one written", p.Total.ShuffledRecords/written, 0.87)
+	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
+}
+
+// What does not fit is said, with what would make it fit; and what fits is offered.
+func TestProblems(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	where := twoCores()
+	where.Machine.DiskBytes, where.Machine.MemoryBytes = 40e9, 1e9
+	where.LeastMemory = func(until int) float64 {
+		if until < 0 {
+			return 2e9
+		}
+		return 1e6 * float64(until)
+	}
+	p, err := plan.Make(g, counts, plan.Builtin(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
+		!strings.Contains(p.Problems[1].Text, "two cores has 40 GB free: a disk with that much") {
+		t.Errorf("%+v", p.Problems)
+	}
+	if p.Cheapest == nil || p.Cheapest.Dollars <= 0 || p.Cheapest.Where.Runner != plan.Inline {
+		t.Fatalf("offered: %+v", p.Cheapest)
+	}
+	// The offer is what a plan of it comes to.
+	again, err := plan.Make(g, counts, plan.Builtin(), p.Cheapest.Where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
+		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
+	}
+	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
+	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "are in HDFS at the peak, 2 times; 4 nodes have room for 18 GB: 17 nodes have it") {
+		t.Errorf("%+v", p.Problems)
+	}
+}
+
+// More nodes take less time, what is told of the price is taken, spot is cheaper, and a copy to
+// S3 costs something.
+func TestCluster(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	of := func(c plan.Cluster) plan.Tier {
+		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Total
+	}
+	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
+	base := of(cluster)
+	more, spot, copied, priced := cluster, cluster, cluster, cluster
+	more.Nodes, copied.CopyToS3 = 16, true
+	spot.Nodes, spot.SpotNodes = 2, 2
+	priced.Price = 2 * (0.154 * 1.25)
+	if of(more).WallHours >= base.WallHours {
+		t.Error("16 nodes take no less time than 4")
+	}
+	if s := of(spot); s.Dollars >= base.Dollars || s.WallHours > base.WallHours*1.1 {
+		t.Errorf("with spot nodes %+v, without %+v", s, base)
+	}
+	if of(copied).Dollars <= base.Dollars {
+		t.Error("a copy to S3 costs nothing")
+	}
+	const disks = 5 * 100 * 0.08 / 730
+	if got, want := of(priced).Dollars/base.WallHours-disks, 2*(base.Dollars/base.WallHours-disks); math.Abs(got-want) > 1e-9 {
+		t.Errorf("at twice the price an hour costs %v $, expected %v", got, want)
+	}
+}
+
+// Of every method there is a plan, of which JSON has what is promised; and Network is not
+// solved.
+func TestMethods(t *testing.T) {
+	counts := &count.Counts{How: count.AtLeast}
+	for i := range 5 {
+		n := math.Pow(10, float64(i))
+		tier := count.Tier{Tier: i, Positions: n, Low: n, High: 2 * n, Moves: 3 * n}
+		counts.Tiers = append(counts.Tiers, tier)
+		counts.Sum.Positions += n
+		counts.Sum.Moves += 3 * n
+	}
+	for _, kind := range []game.Kind{mancala.Kind, quickcross.Kind} {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		g, err := kind.Make(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, runner := range []string{plan.Inline, plan.Pipe, plan.Hadoop} {
+			where := twoCores()
+			where.Runner = runner
+			p, err := plan.Make(g, counts, plan.Builtin(), where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Inline) != (p.Total.ShuffledBytes == 0) {
+				t.Errorf("%s, %s: %+v", kind.Name, runner, p.Total)
+			}
+			text, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{`"total":{`, `"tiers":[`, `"positions":1000,"low":1000,"high":2000`, `"peak_bytes":`, `"wall_hours":`, `"counted":"at least"`} {
+				if !strings.Contains(string(text), name) {
+					t.Errorf("%s: no %s in %s", kind.Name, name, text)
+				}
+			}
+		}
+	}
+	g, err := network.Kind.Make(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Make(g, counts, plan.Builtin(), twoCores()); err == nil || !strings.Contains(err.Error(), "is not solved") {
+		t.Errorf("Network: %v", err)
+	}
+}
+
+// Where there is nothing is refused.
+func TestNowhere(t *testing.T) {
+	g, counts := recorded(t, "5x4", 5, 4, 4)
+	for want, where := range map[string]plan.Where{
+		`runner "abacus"`:                     {Runner: "abacus"},
+		"0 cores":                             {Runner: plan.Inline},
+		`instance type "m1.tiny" is not in`:   {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m1.tiny", Nodes: 1}},
+		`instance type "m1.large" is not in`:  {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge", Master: "m1.large", Nodes: 1}},
+		"0 nodes and 0 spot nodes: expected":  {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge"}},
+		"2 nodes and -1 spot nodes: expected": {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge", Nodes: 2, SpotNodes: -1}},
+	} {
+		if _, err := plan.Make(g, counts, plan.Builtin(), where); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// Rates that are nonsense are refused, those built in are not.
+func TestRates(t *testing.T) {
+	if err := plan.Builtin().Check(); err != nil {
+		t.Error(err)
+	}
+	for want, spoil := range map[string]func(r *plan.Rates){
+		"rates of version 7, expected 1": func(r *plan.Rates) { r.Version = 7 },
+		"without their machine":          func(r *plan.Rates) { r.Cores = 0 },
+		"serial_share 1: expected":       func(r *plan.Rates) { r.Serial = 1 },
+		"blocks.position_cpu_ns 0":       func(r *plan.Rates) { r.Blocks.Position = 0 },
+		"disk.sync_s -1":                 func(r *plan.Rates) { r.Disk.Sync = -1 },
+		"cluster.job_s NaN":              func(r *plan.Rates) { r.Cluster.Job = math.NaN() },
+	} {
+		r := plan.Builtin()
+		spoil(r)
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// Bytes are three digits and a unit.
+func TestBytes(t *testing.T) {
+	for n, want := range map[float64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 999.7e6: "1 GB", 3.44e12: "3.44 TB", 2e15: "2 PB"} {
+		if got := plan.Bytes(n); got != want {
+			t.Errorf("%v: %q, expected %q", n, got, want)
+		}
+	}
+}

@@ -130,11 +130,12 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 	return game.Move{Name: strconv.Itoa(c), To: p + drop(r.column(p, c), r.ToMove(p))<<r.shift(c)}
 }
 
-// What makes a move promising.
+// What makes a move promising, in units that leave to what a search has learnt of squares no
+// more than half a column's: with more, hard positions take half as long again.
 const (
-	spotRank   = 1 << 10 // a square that would win
-	spentRank  = 768     // less for one that the opponent must take at once
-	centerRank = 64      // a column nearer to the middle
+	spotRank   = 1 << 12 // a square that would win
+	spentRank  = 3072    // less for one that the opponent must take at once
+	centerRank = 256     // a column nearer to the middle
 )
 
 // quick is how many empty squares are soon seen through. Of more, positions with an odd

@@ -6,8 +6,8 @@ import "github.com/treereduce/treereduce/game"
 // That gets shortPart times as much at first, if many moves are left; if it is not enough,
 // so does what is short, as there may be a win that is nearer than it is plain.
 const (
-	shortNodes = 1 << 11
-	shortPart  = 32
+	shortNodes = 1 << 9
+	shortPart  = 128
 )
 
 // With so few moves left the value is asked for at once; with few, short wins are not asked

@@ -64,6 +64,7 @@ func TestEntry(t *testing.T) {
 		{game.Traits{MaxMoves: 1 << 16}, game.MaxRemoteness, game.MaxRemoteness},
 		{game.Traits{MaxMoves: 279}, game.MaxRemoteness, game.MaxRemoteness},
 		{game.Traits{MaxMoves: 7, MaxPlies: 42}, 63, 42},
+		{game.Traits{MaxMoves: 4, MaxPlies: 42}, 63, 42}, // four moves, and none
 		{game.Traits{MaxMoves: 7, MaxPlies: 63}, 63, 63},
 		{game.Traits{MaxMoves: 6, MaxPlies: 3000}, 4095, 3000},
 		{game.Traits{MaxMoves: 6, MaxPlies: 3000, OnlyWho: true}, 1023, 0},

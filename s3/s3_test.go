@@ -497,7 +497,7 @@ func TestCut(t *testing.T) {
 	}
 	fake.Set(func(r *http.Request) *s3test.Fault { return &s3test.Fault{Cut: 1} })
 	b := make([]byte, 1000)
-	if n, err := in.ReadAt(b, 2<<20); err == nil || n != 0 || !strings.Contains(err.Error(), "read s3://bucket/file: the answer was cut off") {
+	if n, err := in.ReadAt(b, 1<<20); err == nil || n != 0 || !strings.Contains(err.Error(), "read s3://bucket/file: the answer was cut off") {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }

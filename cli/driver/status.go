@@ -28,7 +28,7 @@ func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "how far a run is, or came, and what its jobs did",
-		UsageText: "driver status [--data DIRECTORY] [--all] [--json]\ndriver status [--all] [--json] s3://BUCKET/PATH",
+		UsageText: "driver status [--data DIRECTORY] [--all] [--json]\ndriver status s3://BUCKET/PATH [--all] [--json]",
 		Flags: []cli.Flag{
 			readFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "a line for each job, not for each step"},

@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/aws"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/s3"
+	"github.com/treereduce/treereduce/solve"
 )
 
 const (
@@ -35,6 +36,9 @@ const (
 	giveUp     = 10 * time.Minute
 	firstPause = time.Second
 	lastPause  = 30 * time.Second
+	// overtakeEvery is how often the journal overtakes what takes long to be copied: it
+	// is written more often, and who follows the run takes silence for its end.
+	overtakeEvery = 10 * time.Second
 	// lastWords bounds how long it takes a driver that is stopped to say so in the copy.
 	lastWords = 10 * time.Second
 	// smallFile is the size up to which a file is taken as it was when it got its name.
@@ -56,6 +60,8 @@ type Copy struct {
 	from store.FS // of the data directory
 	data string
 	on   bool // what happens in the data directory is followed
+
+	journal sync.Mutex // held while the journal is put
 
 	mu    sync.Mutex
 	moved *sync.Cond // of queue, err
@@ -285,11 +291,50 @@ func (c *Copy) make(ch *change) error {
 	case ch.remove:
 		return c.to.Remove(c.ctx, to)
 	case ch.content != nil:
+		if ch.name == store.JournalFile {
+			c.journal.Lock()
+			defer c.journal.Unlock()
+		}
 		return c.to.Put(c.ctx, to, bytes.NewReader(ch.content), int64(len(ch.content)))
 	case ch.dir:
 		return c.to.PutDir(c.ctx, c.from, at, to)
 	}
 	return c.to.PutFile(c.ctx, c.from, at, to)
+}
+
+// overtake puts the journal, if its turn is not yet, and it says that the run goes on:
+// that the game is solved is said when the copy has the table.
+func (c *Copy) overtake() {
+	c.journal.Lock()
+	defer c.journal.Unlock()
+	var text []byte
+	c.mu.Lock()
+	for i, ch := range c.queue {
+		if i > 0 && ch.name == store.JournalFile && bytes.Contains(ch.content, []byte(running)) {
+			text = ch.content
+		}
+	}
+	c.mu.Unlock()
+	if text != nil && c.claim.Held(c.ctx) == nil {
+		c.to.Put(c.ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // its turn comes in any case
+	}
+}
+
+// running is how a journal says that its run goes on.
+const running = `"state": "` + solve.Running + `"`
+
+// follow lets the journal overtake until the copying ends.
+func (c *Copy) follow() {
+	ticker := time.NewTicker(overtakeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.ended:
+			return
+		case <-ticker.C:
+			c.overtake()
+		}
+	}
 }
 
 // Start makes the copy what the data directory is, whose manifest must be there, and
@@ -330,6 +375,7 @@ func (c *Copy) Start(mode store.Mode) error {
 	}
 	c.ended = make(chan struct{})
 	go c.work()
+	go c.follow()
 	return nil
 }
 

@@ -1,0 +1,88 @@
+package mirror
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/aws"
+	"github.com/treereduce/treereduce/internal/s3test"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/s3"
+)
+
+// While a directory is on its way the journal overtakes it, as long as it says that the run
+// goes on; that it has ended is said after all else.
+func TestOvertake(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	for _, line := range fake.Env() {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	fsys := c.FS(store.Local{}, data)
+	d, err := store.Create(fsys, data, "game", store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := c.Start(store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	held, release := make(chan struct{}), make(chan struct{})
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/data_first0/part-00000") {
+			close(held)
+			<-release
+		}
+		return nil
+	})
+	attempt, err := d.Attempt("data_first0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(attempt, "data_first0", nil); err != nil {
+		t.Fatal(err)
+	}
+	<-held
+	tell := func(state string) string {
+		if err := d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+		c.overtake()
+		return string(fake.Get("bucket", "d/"+store.JournalFile))
+	}
+	if got := tell("running"); got != `{"state": "running"}` {
+		t.Errorf("while a directory is put: %q", got)
+	}
+	if got := tell("solved"); got != `{"state": "running"}` {
+		t.Errorf("before all is put: %q", got)
+	}
+	close(release)
+	if err := c.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != `{"state": "solved"}` {
+		t.Errorf("at the end: %q", got)
+	}
+	if fake.Get("bucket", "d/data_first0/"+store.Success) == nil {
+		t.Error("the directory is not there")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}

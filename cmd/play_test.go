@@ -103,7 +103,7 @@ func TestPlayStops(t *testing.T) {
 		if strings.HasPrefix(test.line, "score") {
 			io.WriteString(k.stdin, "\n")
 		}
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(time.Second) // so that it has begun, on a busy machine too
 		said, stderr := k.stopped(t, test.signal)
 		if !regexp.MustCompile(test.says).MatchString(said) || stderr != "play: stopped\n" {
 			t.Errorf("%s: %q, %q, want %s", test.line, said, stderr, test.says)

@@ -475,8 +475,9 @@ func (c *Copy) Finish() error {
 	return c.err
 }
 
-// Close ends the copying. A run that was stopped says so in the copy, so that nobody
-// thinks that it goes on; then the claim is given up.
+// Close ends the copying. A run that was stopped says so in the copy, even if only the
+// copying was left of it, so that nobody thinks that it goes on, or that all is there;
+// then the claim is given up.
 func (c *Copy) Close() error {
 	if c.ended != nil {
 		c.mu.Lock()
@@ -488,8 +489,13 @@ func (c *Copy) Close() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), lastWords)
 	defer cancel()
 	if c.ended != nil && c.ctx.Err() != nil && c.claim.Held(ctx) == nil {
-		if text, err := store.ReadFile(c.from, path.Join(c.data, store.JournalFile)); err == nil {
-			c.to.Put(ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // the next run writes it in any case
+		if j, err := solve.ReadJournal(c.from, c.data); err == nil {
+			if j.State == solve.Solved {
+				j.State = solve.Stopped
+			}
+			if text, err := store.MarshalSummed(j); err == nil {
+				c.to.Put(ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // the next run writes it in any case
+			}
 		}
 	}
 	return c.claim.Release(ctx)

@@ -79,7 +79,7 @@ func Builtin() *Rates {
 	return &Rates{
 		Version:  RatesVersion,
 		Machine:  "a quiet virtual machine of 2 cores and 24 GiB",
-		Measured: day(2026, time.November, 1),
+		Measured: day(2026, time.November, 22),
 		Cores:    2,
 		// 45, 41 and 43 ns a position of 5×5, 6×5 and 6×6 connect 4, of whose slots 41, 28 and
 		// 11.5 % are positions.
@@ -92,7 +92,7 @@ func Builtin() *Rates {
 		Disk:    DiskRates{Write: 500e6, Read: 1000e6, Sync: 0.0025},
 		Cluster: ClusterRates{
 			Name:     "a Hadoop 3.4.2 on one machine of 2 cores",
-			Measured: day(2026, time.November, 1),
+			Measured: day(2026, time.November, 22),
 			// docs/hadoop.md, "What it costs"; the pairs by ten million lines of text.
 			Job: 11.7, Uber: 6.8, Client: 2.3, Task: 1.5, Pair: 2500, Program: 1.1,
 		},

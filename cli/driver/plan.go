@@ -349,7 +349,7 @@ func hours(h float64) string {
 }
 
 // dollars writes dollars for people.
-func dollars(d float64) string { return fmt.Sprintf("%.2f $", d) }
+func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 
 // planPicture is the tiers of a plan as a picture.
 func planPicture(g game.Game, p *plan.Plan) table.Bars {

@@ -120,7 +120,13 @@ func New(pits, stones int) (game.Acyclic, error) {
 	for pit := range 2 * pits {
 		b[pit] = uint16(stones)
 	}
-	r.title = fmt.Sprintf("Mancala, %d pits of %d stones", pits, stones)
+	of := func(n int, what string) string {
+		if n == 1 {
+			return "1 " + what
+		}
+		return fmt.Sprintf("%d %ss", n, what)
+	}
+	r.title = fmt.Sprintf("Mancala, %s of %s", of(pits, "pit"), of(stones, "stone"))
 	r.begin(&b, 0, fmt.Sprintf("mancala pits=%d stones=%d", pits, stones))
 	return r.fastest(), nil
 }

@@ -229,7 +229,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // nobody is there to hear it
 	}
-	var answer any
+	var answer []byte
 	lost := false
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != "/":
@@ -254,14 +254,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			e = &apiError{code: "InternalServerException", message: err.Error(), status: http.StatusInternalServerError}
 		}
 		status = max(e.status, http.StatusBadRequest)
-		answer = map[string]string{"__type": e.code, "message": e.message, "Message": e.message}
+		answer, _ = json.Marshal(map[string]string{"__type": e.code, "message": e.message, "Message": e.message})
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // who has gone away does not hear it
+	_, _ = w.Write(answer) // who has gone away does not hear it
 }
 
-// call does what is asked, unless the script has it otherwise.
-func (s *Server) call(op string, body []byte) (answer any, lost bool, err error) {
+// call does what is asked, unless the script has it otherwise. The answer is text before
+// another changes what it is of.
+func (s *Server) call(op string, body []byte) (answer []byte, lost bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, Call{op, append([]byte(nil), body...)})
@@ -273,7 +274,11 @@ func (s *Server) call(op string, body []byte) (answer any, lost bool, err error)
 	if !known {
 		return nil, false, &apiError{code: "UnknownOperationException", message: op}
 	}
-	answer, err = do(s, body)
+	of, err := do(s, body)
+	if err != nil {
+		return nil, fault != nil, err
+	}
+	answer, err = json.Marshal(of)
 	return answer, fault != nil, err
 }
 

@@ -413,10 +413,17 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 		return bytes.Equal(here, there), err
 	}
 	if _, err := c.from.Stat(path.Join(at, store.Success)); err == nil {
-		if is, err := same(store.Success); err != nil || is {
+		is, err := same(store.Success)
+		if err != nil {
 			return true, err
 		}
-		return true, c.put(name)
+		if !is {
+			return true, c.put(name)
+		}
+		if _, err := c.to.Stat(path.Join(to, tiersSeal)); err == nil { // the last run came no further
+			c.add(&change{name: path.Join(name, tiersSeal), remove: true})
+		}
+		return true, nil
 	}
 	if _, err := c.from.Stat(path.Join(at, tiersSeal)); err != nil {
 		return false, nil

@@ -107,10 +107,10 @@ test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (
 	$(TEST_EMR) -skip '^Test(Long)?EMR(Alone)?$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 test-emr-hadoop: build ## the same with its steps on a cluster of their own (Java, Maven, Python; make cluster-down first)
-	$(TEST_EMR) -run '^TestEMR(Alone)?$$' ./internal/emrtest
+	$(TEST_EMR) -run '^TestEMR$$' ./internal/emrtest
 
-test-emr-long: build ## the long one: each job of 4×5 as a step on YARN
-	TREEREDUCE_LONG=1 $(TEST_EMR) -run '^TestLongEMR$$' ./internal/emrtest
+test-emr-long: build ## the long ones: each job of 4×5 as a step of Hadoop's client, and on YARN
+	TREEREDUCE_LONG=1 $(TEST_EMR) -run '^Test(EMRAlone|LongEMR)$$' ./internal/emrtest
 
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.

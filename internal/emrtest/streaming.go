@@ -92,7 +92,7 @@ func (s *step) stream(dir string, args []string, said logs) error {
 		j.files, j.at = local{}, filepath.Join(dir, "files")
 		j.args = []string{"-D", "fs.defaultFS=file:///", "-D", "mapreduce.framework.name=local"}
 	} else {
-		dfs, _, err := hadoop.Dial(hadoopd.DefaultFS() + "/")
+		dfs, _, err := hadoop.Dial(hadoopd.DefaultFS() + "/emrtest")
 		if err != nil {
 			return err
 		}
@@ -331,7 +331,7 @@ func killAll(c *minicluster.Cluster) error {
 
 // empty removes all files of users.
 func empty(c *minicluster.Cluster) error {
-	files, _, err := hadoop.Dial(c.DefaultFS() + "/")
+	files, _, err := hadoop.Dial(c.DefaultFS() + "/emrtest")
 	if err != nil {
 		return err
 	}

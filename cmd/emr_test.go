@@ -38,6 +38,12 @@ type cloud struct {
 // newCloud starts both.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
+	return newFastCloud(t, 20*time.Millisecond)
+}
+
+// newFastCloud is newCloud with seconds of the service as short as this.
+func newFastCloud(t *testing.T, second time.Duration) *cloud {
+	t.Helper()
 	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
 	programs, master := filepath.Join(c.dir, "programs"), t.TempDir()
 	if err := os.Mkdir(programs, 0o777); err != nil {
@@ -90,7 +96,7 @@ exec `+bin+`/driver "${words[@]}"`)
 		return nil
 	}
 	var err error
-	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Env: c.s3.Env(), Dir: t.TempDir(), Second: 20 * time.Millisecond, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
+	if c.emr, err = emrtest.Start(emrtest.Config{Run: run, S3: c.s3.URL, Env: c.s3.Env(), Dir: t.TempDir(), Second: second, Start: 1, Bootstrap: 1, LogDelay: 60}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -309,6 +315,87 @@ func TestEMRLeave(t *testing.T) {
 	c.ended(t)
 }
 
+// Answers that are lost or refused in passing make no second cluster. Credentials that
+// expire while a run is followed are told; the run goes on, and is followed with new ones.
+func TestEMRExpired(t *testing.T) {
+	c := newCloud(t)
+	letGo := c.holding()
+	defer letGo()
+	for _, f := range []emrtest.Fault{emrtest.Throttled, emrtest.Lost} {
+		f.Op, f.Times = "RunJobFlow", 1
+		c.emr.Meet(f)
+	}
+	cmd := c.driver(onCloud + " --yes")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.begun(t, 1)
+	expired := emrtest.Expired
+	expired.Times = -1
+	c.emr.Meet(expired)
+	cmd.Wait()
+	if status, said := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(said, "the credentials have expired") ||
+		!strings.Contains(said, "driver solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
+		t.Errorf("exit %d, %s", status, said)
+	}
+	// Without a word of the service nobody takes the cluster for ended.
+	if status, _, _ := ran(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
+		t.Errorf("exit %d, written down %v", status, c.written(t))
+	}
+	c.emr.Mend()
+	other := filepath.Join(filepath.Dir(c.written(t)[0]), "j-OTHER.json")
+	record := fmt.Sprintf(`{"id":"j-OTHER","region":"us-east-1","ends":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+	if err := os.WriteFile(other, []byte(record), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := ran(c.driver("emr status")); status != 0 || !strings.Contains(errs, "cluster j-OTHER was made from here, and may go on until ") || len(c.written(t)) != 2 {
+		t.Errorf("exit %d, %s, written down %v", status, errs, c.written(t))
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	looks := c.calls("DescribeStep")
+	follow := c.driver(onCloud + " --resume")
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
+	letGo()
+	follow.Wait()
+	if status := exitStatus(follow); status != 0 {
+		t.Errorf("exit %d", status)
+	}
+	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
+		t.Errorf("%d clusters, written down %v", n, c.written(t))
+	}
+}
+
+// A cluster that nobody ends has its master shut down at its limit, whatever runs there.
+func TestEMRLimit(t *testing.T) {
+	c := newFastCloud(t, time.Millisecond)
+	defer c.holding()()
+	cmd := c.driver(onCloud + " --yes --max-hours 1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.begun(t, 1)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if n := c.ended(t); n != 1 {
+		t.Errorf("%d clusters", n)
+	}
+	id := strings.TrimSuffix(filepath.Base(c.written(t)[0]), ".json")
+	status, out, errs := ran(c.driver("emr status --cluster-id " + id))
+	if status != 0 || !strings.Contains(out, "TERMINATED_WITH_ERRORS (The master node was terminated)") || !strings.Contains(out, "INTERRUPTED") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	if status, out, errs := ran(c.driver("emr status")); status != 0 || !strings.HasPrefix(out, "no cluster in ") || len(c.written(t)) != 0 {
+		t.Errorf("exit %d, %s%s, written down %v", status, out, errs, c.written(t))
+	}
+}
+
 // At a terminal one is asked: first whether to begin, and after a Ctrl-C whether to leave
 // the run or to cancel it.
 func TestEMRAsk(t *testing.T) {
@@ -391,6 +478,34 @@ func TestEMRUp(t *testing.T) {
 	}
 	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
 		t.Error("the cluster has ended with its run")
+	}
+	// A second driver, that would make a cluster of its own, finds the run on this one; who
+	// follows it leaves the cluster as it is.
+	letGo := c.holding()
+	defer letGo()
+	first := c.driver(onCloud + " --yes --data busy --cluster-id " + id)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.begun(t, 2)
+	status, _, errs = ran(c.driver(onCloud + " --yes --data busy"))
+	if status != 1 || !strings.Contains(errs, "cluster "+id+" is at work on s3://bucket/games/busy: --resume follows it") || len(c.emr.Clusters()) != 1 {
+		t.Errorf("a second driver: exit %d, %s", status, errs)
+	}
+	first.Process.Kill()
+	first.Wait()
+	follow := c.driver(onCloud + " --yes --data busy --resume")
+	var more bytes.Buffer
+	follow.Stderr = &more
+	looks := c.calls("DescribeStep")
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the step to be followed", func() bool { return c.calls("DescribeStep") > looks })
+	letGo()
+	follow.Wait()
+	if status := exitStatus(follow); status != 0 || !strings.Contains(more.String(), "cluster "+id+" goes on") || slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
+		t.Errorf("exit %d, %s", status, more.String())
 	}
 	if status, out, errs := ran(c.driver("emr down --cluster-id " + id)); status != 0 || out != id+" ends\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)

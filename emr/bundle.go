@@ -81,8 +81,9 @@ func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes in
 // which: the master's shutdown ends the cluster, as its instances end when they are shut
 // down. systemd keeps the time, not a process that could be killed.
 const limitScript = `#!/bin/bash
-# Ends the cluster after so many minutes: $1.
-grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit 0
+# Ends the cluster after so many minutes: $1. A node that is not the master has nothing to
+# do; one that does not know what it is fails, for no cluster is to be without its limit.
+grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit $(($? - 1))
 exec sudo shutdown -P "+$1" "treereduce: the cluster has reached its limit of $1 minutes"
 `
 

@@ -93,6 +93,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	}
 	s.o.News("the answer of Amazon EMR was lost: looking whether the cluster is being made")
 	var found *Cluster
+	looks := 0 // a request may still be on its way when its answer is given up
 	if look := s.poll(ctx, func(ctx context.Context) (bool, error) {
 		clusters, err := s.clusters(ctx, begun.Add(-time.Hour)) // clocks differ
 		for _, c := range clusters {
@@ -100,12 +101,15 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 				found = &Cluster{ID: c.ID, s: s}
 			}
 		}
-		return true, err
+		if err == nil {
+			looks++
+		}
+		return found != nil || looks == lostLooks, err
 	}); look != nil {
 		return nil, fmt.Errorf("whether a cluster named %q was made is not known (driver emr status tells): %w", named.Name, look)
 	}
 	if found == nil {
-		return nil, explain(err)
+		return nil, fmt.Errorf("%w; no cluster named %q was found (driver emr status lists what there is)", explain(err), named.Name)
 	}
 	return found, nil
 }

@@ -38,6 +38,9 @@ const (
 	defaultPoll = 15 * time.Second
 	// defaultPatience is how long looks may fail, one after another.
 	defaultPatience = 10 * time.Minute
+	// lostLooks is how often it is looked for a cluster whose answer was lost, until nobody
+	// believes in it.
+	lostLooks = 3
 	// attempts is how often a call is tried that is throttled, or fails in passing. The
 	// time between two is doubled each time, up to Options.Poll.
 	attempts = 8

@@ -176,6 +176,45 @@ func TestAddOnce(t *testing.T) {
 	}
 }
 
+// A service that is out of order is not asked without a pause, nor for ever.
+func TestAddPatience(t *testing.T) {
+	s, f := serve(t, Options{Poll: 5 * time.Millisecond, Patience: 50 * time.Millisecond}, func(call string, _ int, _ map[string]any) answer {
+		if call == "AddJobFlowSteps" {
+			return refused(500, "InternalServerError", "oops")
+		}
+		return answer{body: `{"Steps":[]}`}
+	})
+	_, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
+	if n := f.count("AddJobFlowSteps"); err == nil || !strings.Contains(err.Error(), "for 50ms no look at it: EMR AddJobFlowSteps") || n < 2 || n > 50 {
+		t.Errorf("%v after %d calls", err, n)
+	}
+}
+
+// The bootstrap action has the master shut down, and no other node.
+func TestLimitScript(t *testing.T) {
+	for info, want := range map[string]string{`{"isMaster": true}`: "-P +7 ", `{"isMaster": false}`: "", "": "failed"} {
+		dir := t.TempDir()
+		place := filepath.Join(dir, "instance.json")
+		if info != "" {
+			if err := os.WriteFile(place, []byte(info), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range map[string]string{"sudo": `exec "$@"`, "shutdown": `echo "$@"`} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		script := strings.ReplaceAll(string(LimitScript().Files[0].Content), "/mnt/var/lib/info/instance.json", place)
+		cmd := exec.Command("bash", "-c", script, "limit.sh", "7")
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		out, err := cmd.Output()
+		if got := string(out); (err != nil) != (want == "failed") || want != "failed" && (!strings.HasPrefix(got, want) || want == "" && got != "") {
+			t.Errorf("%s: %q, %v, want %q", info, got, err, want)
+		}
+	}
+}
+
 // A step is followed through all that passes, and told as it ended.
 func TestWait(t *testing.T) {
 	cluster := func(state string) string {

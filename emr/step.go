@@ -66,29 +66,39 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 			return err
 		})
 	}
-	out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
-	if err == nil {
-		return out.StepIds, nil
-	}
-	if !unknown(err) {
-		return nil, explain(err)
-	}
-	// They are added together or not at all.
-	var found []StepState
-	if look := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
-		found, err = c.steps(ctx)
-		return true, err
-	}); look != nil {
-		return nil, look
-	}
+	sent := false
+	err = c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		if sent { // and it may be that the answer alone was lost
+			found, err := c.steps(ctx)
+			if err != nil {
+				return false, err
+			}
+			if ids = idsOf(named, found); ids != nil {
+				return true, nil
+			}
+		}
+		out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
+		if err != nil {
+			sent = sent || unknown(err)
+			return false, err
+		}
+		ids = out.StepIds
+		return true, nil
+	})
+	return ids, err
+}
+
+// idsOf are the ids of steps by their names; nil if one is not there. They are added
+// together or not at all.
+func idsOf(named []Step, found []StepState) (ids []string) {
 	for _, step := range named {
 		i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name })
 		if i < 0 {
-			return c.Add(ctx, steps...)
+			return nil
 		}
 		ids = append(ids, found[i].ID)
 	}
-	return ids, nil
+	return ids
 }
 
 // Steps are all steps of a cluster, the newest first.

@@ -11,14 +11,14 @@ import (
 	"github.com/treereduce/treereduce/internal/aws"
 )
 
-// homeRegion is the region whose buckets have no location.
-const homeRegion = "us-east-1"
+// HomeRegion is the region whose buckets have no location.
+const HomeRegion = "us-east-1"
 
 // MakeBucket makes a bucket in the region of a configuration. Nobody but its owner can
 // read it, as S3 has it by default.
 func MakeBucket(ctx context.Context, conf sdk.Config, bucket string) error {
 	in := &service.CreateBucketInput{Bucket: &bucket}
-	if conf.Region != homeRegion {
+	if conf.Region != HomeRegion {
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(conf.Region)}
 	}
 	if _, err := newClient(conf).CreateBucket(ctx, in); err != nil {

@@ -23,6 +23,10 @@ import (
 // upLimit is the limit of a cluster by driver emr up where nothing is said.
 const upLimit = 8 * time.Hour
 
+// forgetAfter is how long after its limit a cluster of which the service tells nothing is
+// still spoken of.
+const forgetAfter = 24 * time.Hour
+
 // emrManage is driver emr: clusters and bucket alone, without a run.
 func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
@@ -140,8 +144,12 @@ func emrUp(c *cli.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
 	}
-	if err != nil {
+	if errors.Is(err, emr.ErrEnded) {
+		forget(cluster.ID)
 		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", err, cluster.ID)
 	}
 	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
 	return err
@@ -150,11 +158,15 @@ func emrUp(c *cli.Context) error {
 // makeBucket finds the bucket, or makes it.
 func (e *emrCommand) makeBucket(ctx context.Context) error {
 	if e.dry {
-		params, err := json.Marshal(map[string]string{"Bucket": e.place.bucket})
+		request := map[string]any{"Bucket": e.place.bucket}
+		if region := e.conf.Region; region != s3.HomeRegion {
+			request["CreateBucketConfiguration"] = map[string]string{"LocationConstraint": region}
+		}
+		params, err := json.Marshal(request)
 		if err != nil {
 			return err
 		}
-		return e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket})
+		return e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region})
 	}
 	err := e.openBucket(ctx)
 	if !errors.Is(err, s3.ErrNoBucket) {
@@ -192,8 +204,18 @@ func emrStatus(c *cli.Context) error {
 			continue
 		}
 		ends[m.ID] = m.Ends
-		if !slices.ContainsFunc(alive, func(s emr.ClusterState) bool { return s.ID == m.ID }) {
+		if slices.ContainsFunc(alive, func(s emr.ClusterState) bool { return s.ID == m.ID }) {
+			continue
+		}
+		// It may be another account's.
+		state, err := e.service.Cluster(m.ID).State(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return command.ErrInterrupted
+		case err == nil && state.Over(), err != nil && time.Since(m.Ends) > forgetAfter:
 			forget(m.ID)
+		case err != nil:
+			e.tell(fmt.Sprintf("cluster %s was made from here, and may go on until %s: %v", m.ID, clock(m.Ends), err))
 		}
 	}
 	if c.Bool("json") {

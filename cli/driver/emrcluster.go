@@ -26,6 +26,9 @@ const (
 	// reserve is how much earlier than its cluster a step is told to stop, so that it stops
 	// in order.
 	reserve = 15 * time.Minute
+	// unlimited is how long a cluster costs besides its limit: from the start of its
+	// machines to the bootstrap action, and from the shutdown to their end.
+	unlimited = 5 * time.Minute
 	// countTime bounds how long the positions of a game are counted for its estimate.
 	countTime = 20 * time.Second
 )
@@ -93,10 +96,10 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 		if of.perHour <= 0 {
 			return 0, command.Usagef("--max-dollars: %w", of.why)
 		}
-		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour))
+		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour)-unlimited)
 	}
 	if limit < leastLimit {
-		return 0, command.Usagef("the cluster would have to end after %s: it needs %s at least (--max-hours, --max-dollars)", limit, leastLimit)
+		return 0, command.Usagef("the cluster would have to end after %s: it needs %s at least (--max-hours, --max-dollars)", max(0, limit), leastLimit)
 	}
 	return limit, nil
 }
@@ -138,7 +141,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 func (e *emrEstimate) most(what string) string {
 	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
 	if e.perHour > 0 {
-		text += fmt.Sprintf(", at $%.2f", e.perHour*e.limit.Hours())
+		text += fmt.Sprintf(", at $%.2f", e.perHour*(e.limit+unlimited).Hours())
 	}
 	return text
 }

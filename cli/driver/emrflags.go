@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -78,6 +79,12 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 // anywhere.
 var keyName = regexp.MustCompile(`^[A-Za-z0-9_.=-]+(/[A-Za-z0-9_.=-]+)*$`)
 
+// isKey reports whether a name is one of that form, and of nothing beside or above what it
+// is below.
+func isKey(name string) bool {
+	return keyName.MatchString(name) && path.Clean("/"+name) == "/"+name
+}
+
 // bucketOf is --bucket.
 func bucketOf(c *cli.Context) (b bucketPlace, err error) {
 	uri := c.String("bucket")
@@ -87,7 +94,7 @@ func bucketOf(c *cli.Context) (b bucketPlace, err error) {
 	rest, ok := strings.CutPrefix(uri, "s3://")
 	b.bucket, b.prefix, _ = strings.Cut(rest, "/")
 	b.prefix = strings.Trim(b.prefix, "/")
-	if !ok || !bucketName.MatchString(b.bucket) || b.prefix != "" && !keyName.MatchString(b.prefix) {
+	if !ok || !bucketName.MatchString(b.bucket) || b.prefix != "" && !isKey(b.prefix) {
 		return b, command.Usagef("--bucket %q: expected s3://BUCKET or s3://BUCKET/PREFIX, of letters, digits and ._=-", uri)
 	}
 	return b, nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	}
 	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
 	if e.dry {
-		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), "us-east-1"), Credentials: sdk.AnonymousCredentials{}}
+		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
 		o.DryRun = e.show
 		e.service = emr.New(e.conf, o)
 		return e, nil
@@ -221,8 +222,9 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 		return nil, err
 	}
 	name := c.String("data")
-	if !keyName.MatchString(name) || slices.Contains([]string{"bin", "logs"}, name) {
-		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, other than bin and logs", name, onEMR)
+	first, _, _ := strings.Cut(name, "/")
+	if !isKey(name) || slices.Contains([]string{"bin", "logs", stepsDir}, first) {
+		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, onEMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
 	if err := checkEMRFlags(c); err != nil {
@@ -296,7 +298,9 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	}
 	asked := r.c.String("cluster-id")
 	for _, state := range alive {
-		if state.ID != asked && !strings.HasPrefix(state.Name, r.name()+" ") {
+		// One made for something else in the bucket, by driver emr up say, may have it too.
+		own := strings.HasPrefix(state.Name, r.name()+" ")
+		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
 			continue
 		}
 		cluster := r.service.Cluster(state.ID)
@@ -309,7 +313,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 				continue
 			}
 			if mode == store.Resume {
-				r.keep = r.keep || state.ID == asked
+				r.keep = r.keep || state.ID == asked || !own
 				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
@@ -317,6 +321,13 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 		}
 	}
 	return nil, "", nil
+}
+
+// inBucket reports whether a cluster of that name was made from here, for something in a
+// bucket.
+func inBucket(name, bucket string) bool {
+	rest, ok := strings.CutPrefix(name, "treereduce s3://"+bucket)
+	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, " "))
 }
 
 // step is the driver as a step of a cluster, with the programs at an address.

@@ -80,7 +80,11 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 		return command.Usagef("%w", err)
 	}
 	r.g = g
-	r.spec.Name = "treereduce, a step for each job of " + g.Spec()
+	// By its name driver emr rm knows where it writes; the policy of who runs driver wants
+	// the tag.
+	at := r.place.String() + "/" + stepsDir
+	r.spec.Name = "treereduce " + at + " " + g.Spec()
+	r.spec.Tags[emr.TagOfRun] = at
 	if r.emrCommand, err = newEMRCommand(ctx, r.c, r.place); err != nil {
 		return err
 	}
@@ -206,13 +210,11 @@ func (r *stepRunner) cause(ctx context.Context, id string) (string, error) {
 	return logs.Cause(ctx, id)
 }
 
-// close takes away what only the run needed, its objects in S3 and its cluster, and returns
+// close takes away what only the run needed, its cluster and its objects in S3, and returns
 // the error of the run with those of that.
 func (r *stepRunner) close(err error) error {
 	errs := []error{err}
-	if r.steps != nil {
-		errs = append(errs, r.steps.Clean())
-	}
+	// The cluster first: it costs, and may still write.
 	switch {
 	case r.cluster == nil:
 	case r.c.IsSet("cluster-id") || r.c.Bool("keep-cluster"):
@@ -224,6 +226,9 @@ func (r *stepRunner) close(err error) error {
 			forget(r.cluster.ID)
 		}
 		errs = append(errs, err)
+	}
+	if r.steps != nil {
+		errs = append(errs, r.steps.Clean())
 	}
 	if errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil }); len(errs) == 1 {
 		return errs[0] // as it is

@@ -98,7 +98,7 @@ func Start(config Config) (*Server, error) {
 	if config.S3 != "" {
 		s.objects = newObjects(config.S3)
 	}
-	if config.Hadoop != nil {
+	if config.Hadoop != nil || config.S3 != "" {
 		if err := s.writeTools(); err != nil {
 			return nil, fmt.Errorf("emrtest: %w", err)
 		}

@@ -201,7 +201,11 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 // environment is that of the commands on the master.
 func (c *cluster) environment() []string {
 	config := c.s.config
-	env := slices.DeleteFunc(config.Hadoop.Env(), func(v string) bool { return strings.HasPrefix(v, "AWS_") })
+	env := os.Environ()
+	if config.Hadoop != nil {
+		env = append(config.Hadoop.Env(), "HADOOP_STREAMING_JAR="+config.Hadoop.StreamingJar())
+	}
+	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "AWS_") })
 	env = append(env, config.Env...)
 	found := ""
 	for _, v := range env {
@@ -211,7 +215,6 @@ func (c *cluster) environment() []string {
 	}
 	return append(env,
 		"AWS_ENDPOINT_URL="+c.s.URL, "AWS_ENDPOINT_URL_S3="+config.S3,
-		"HADOOP_STREAMING_JAR="+config.Hadoop.StreamingJar(),
 		masterVariable+"="+c.dir(),
 		"PATH="+strings.Join([]string{c.s.toolsDir(), config.Tools, found}, string(os.PathListSeparator)))
 }
@@ -240,7 +243,7 @@ func lookPath(name string, env []string) (string, error) {
 // bootstrap runs a bootstrap action on the master.
 func (c *cluster) bootstrap(i int, action bootstrapAction) error {
 	server := c.s
-	if server.config.Hadoop == nil {
+	if server.objects == nil {
 		return nil
 	}
 	dir := filepath.Join(c.dir(), fmt.Sprintf("bootstrap-%d", i+1))

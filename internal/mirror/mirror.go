@@ -239,15 +239,15 @@ func (c *Copy) work() {
 		}
 		ch := c.queue[0]
 		c.mu.Unlock()
-		err := c.persist(ch)
+		// One that failed stays in the queue: nobody may take it for made.
+		if err := c.persist(ch); err != nil {
+			c.fail(fmt.Errorf("--copy: %w; --resume goes on", err))
+			return
+		}
 		c.mu.Lock()
 		c.queue = c.queue[1:]
 		c.moved.Broadcast()
 		c.mu.Unlock()
-		if err != nil {
-			c.fail(fmt.Errorf("--copy: %w; --resume goes on", err))
-			return
-		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package mirror
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -84,5 +86,66 @@ func TestOvertake(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What S3 has refused is never taken for copied: neither at the end, nor by a run that
+// would remove what it was made of.
+func TestRefused(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	for _, line := range fake.Env() {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/part-00000") {
+			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		}
+		return nil
+	})
+	// Whoever waits may be woken before the error is told, or after it.
+	for i := range 30 {
+		to, dir, err := s3.Dial(t.Context(), fmt.Sprintf("s3://bucket/d%d", i), aws.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Open(t.Context(), to, dir, "test", func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys := c.FS(store.Local{}, filepath.Join(t.TempDir(), "data"))
+		d, err := store.Create(fsys, c.data, "game", store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		attempt, err := d.Attempt("data_first0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(attempt, "data_first0", nil); err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan error, 4)
+		for range cap(gone) {
+			go func() { gone <- c.settle("data_first0") }()
+		}
+		if err := c.Finish(); err == nil {
+			t.Errorf("run %d: the copy is said to be whole", i)
+		}
+		for range cap(gone) {
+			if err := <-gone; err == nil {
+				t.Errorf("run %d: the directory could be removed", i)
+			}
+		}
+		if err := errors.Join(c.Close(), d.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -68,10 +68,17 @@ func replication(nodes int) int {
 	return 3
 }
 
+// hadoopCopies is how many copies of a file a Hadoop keeps that is not EMR's, if nothing is
+// said (dfs.replication); one on a node.
+const hadoopCopies = 3
+
 // copies is how many copies of a file so many nodes keep.
 func (w Where) copies(nodes float64) float64 {
-	if w.Replication > 0 {
+	switch {
+	case w.Replication > 0:
 		return float64(w.Replication)
+	case w.Runner == Hadoop && (w.Cluster == nil || !w.Cluster.EMR):
+		return min(hadoopCopies, nodes)
 	}
 	return float64(replication(int(min(nodes, 100))))
 }
@@ -331,8 +338,13 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
-			for peak*s.copies(nodes) > s.Machine.DiskBytes*diskUse*nodes {
-				nodes = max(nodes+1, math.Floor(peak*s.copies(nodes)/(s.Machine.DiskBytes*diskUse)))
+			// More nodes may keep more copies, and need more again: three at most.
+			for {
+				least := math.Ceil(peak * s.copies(nodes) / (s.Machine.DiskBytes * diskUse))
+				if least <= nodes {
+					break
+				}
+				nodes = least
 			}
 			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have room for %s: %.0f nodes have it, or disks of %s a node",
 				Bytes(peak), s.replication, max(1, s.Where.Nodes), Bytes(s.room), nodes, Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))

@@ -43,7 +43,7 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 	if p.Problems = c.problems; len(p.Problems) > 0 || p.Total.WallHours > offerFrom {
 		p.Cheapest = w.cheapest(site, rates)
 	}
-	p.Assumed = w.assumed(site)
+	p.Assumed = w.assumed(site, c.jobs)
 	return p, nil
 }
 

@@ -95,8 +95,8 @@ func (m Machine) String() string {
 	return text
 }
 
-// assumed says what of a plan nobody has measured.
-func (w *work) assumed(s *site) (all []string) {
+// assumed says what of a plan with so many jobs on the cluster nobody has measured.
+func (w *work) assumed(s *site, jobs int) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	_, rented := InstanceNamed(s.Machine.Name)
 	if rented {
@@ -109,8 +109,11 @@ func (w *work) assumed(s *site) (all []string) {
 	if s.Machine.Cores > s.rates.Cores && !s.onCluster() {
 		say("on %d cores %.1f %% of the CPU time is one core's alone, as on %d", s.Machine.Cores, 100*s.rates.Serial, s.rates.Cores)
 	}
-	if s.onCluster() {
+	if jobs > 0 {
 		say("the last task of a job takes %v times as long as the mean; with several tasks %d maps speak to a range", stragglers, pieces)
+		if s.nodes > 1 && s.Machine.NetworkBytes == 0 {
+			say("no job waits for the network between the nodes")
+		}
 	}
 	if s.Runner == EMR {
 		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, Bytes(s3Rate))
@@ -122,7 +125,7 @@ func (w *work) assumed(s *site) (all []string) {
 	case w.method == lists:
 		say("positions of a game by lists have keys as close to one another as those of Mancala and m,n,k tic-tac-toe")
 	case w.method == states:
-		say("passes back find as much as passes forward")
+		say("passes back find as much as passes forward, and positions take as many bytes as those of Quick Cross")
 	}
 	if s.Runner == Pipe {
 		say("lines take %d times the CPU of blocks, as of 5×5 connect 4", pipeTimes)

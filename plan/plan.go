@@ -61,7 +61,7 @@ type Where struct {
 	// Above is how many records a job must read to go to the cluster.
 	Above float64 `json:"cluster_above,omitempty"`
 	// Replication is how many copies of a file HDFS keeps; 0: as many as EMR does by default
-	// on so many nodes, see replication.
+	// on so many nodes, see replication, and another Hadoop three, one on a node.
 	Replication int `json:"replication,omitempty"`
 	// LeastMemory is how many bytes the process of the driver takes at least until a tier is
 	// solved, as its runner knows; -1 is all. May be nil.
@@ -82,6 +82,9 @@ type Plan struct {
 	Tiers   []Tier `json:"tiers"`        // of a game with cycles the passes forward
 	Largest int    `json:"largest_tier"` // the number of the tier with most positions
 
+	// FinalBytes is what the text of all positions takes besides, if the run writes it.
+	FinalBytes float64 `json:"final_bytes,omitempty"`
+
 	Parts []Part `json:"wall_parts"` // of what the hours of the clock are made
 	Jobs  int    `json:"cluster_jobs,omitempty"`
 
@@ -93,7 +96,7 @@ type Plan struct {
 // A Tier is what one tier comes to, or all of them. Bytes, records and positions are whole
 // numbers.
 type Tier struct {
-	Tier      int     `json:"tier"`
+	Tier      int     `json:"tier"` // its number; in sum how many there are
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"` // a 95 % interval; both as Positions where that is exact
 	High      float64 `json:"high"`
@@ -106,7 +109,7 @@ type Tier struct {
 	KeptBytes       float64 `json:"kept_bytes"`       // in the table
 	WorkBytes       float64 `json:"work_bytes"`       // of its directory, until it is solved
 	PeakBytes       float64 `json:"peak_bytes"`       // on the disk, of all tiers, while it is solved; in sum the most
-	MemoryBytes     float64 `json:"memory_bytes"`     // of the driver's process at least
+	MemoryBytes     float64 `json:"memory_bytes"`     // of the driver's process at least; 0: it is content with little
 	CPUHours        float64 `json:"cpu_hours"`
 	WallHours       float64 `json:"wall_hours"`
 	Dollars         float64 `json:"dollars"`

@@ -1,6 +1,10 @@
 package plan
 
-import "math"
+import (
+	"math"
+
+	"github.com/treereduce/treereduce/game"
+)
 
 // How many bytes records take, which no machine changes. They are fitted to the files of the
 // tiers of 5×4, 5×5, 6×5 and 6×6 connect 4, of whose slots 63, 41, 28 and 11.5 % are
@@ -38,6 +42,12 @@ const (
 	stateKept = 0.47
 	stateSent = 0.4
 )
+
+// FinalBytes is what the text of so many positions takes: a line has the board in quotes, and
+// its value of up to three digits, most of two.
+func FinalBytes(g game.Game, positions float64) float64 {
+	return positions * float64(len(g.AppendText(nil, g.Start()))+len("''\t66\n"))
+}
 
 // setBytes is what a bitmap takes of which n of so many slots are set. It keeps the bytes that
 // are not empty, with a mask of a bit for each byte, and so on with the mask, while that saves

@@ -52,6 +52,10 @@ func calibrateCommand() *cli.Command {
 			if runner != onInline && runner != onHadoop {
 				return command.Usagef("--runner %q: expected %s or %s", runner, onInline, onHadoop)
 			}
+			// Whether it can be kept is known before two minutes of measuring.
+			if err := mayWriteRates(name); err != nil {
+				return err
+			}
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
 			p := newBar(c)

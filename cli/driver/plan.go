@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
@@ -33,7 +34,10 @@ func planCommand(games game.Kinds) *cli.Command {
 		Name:  "plan",
 		Usage: "what solving a game would take: positions, bytes, hours, dollars",
 		Description: "Nothing is solved: small games are counted by going through them, others by drawing boards at random.\n" +
-			"The rates are those of driver calibrate, or built in.",
+			"The rates are those of driver calibrate, or built in.\n\n" +
+			"Of a tier it prints its positions and by how much they may be off; the records that maps tell to\n" +
+			"reducers; the bytes that stay in the table, those on the disk while it is solved, and the memory of the\n" +
+			"driver at least; hours of CPU and of the clock.",
 		Flags: planFlags(),
 	}, planGame)
 }
@@ -58,7 +62,7 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "disk", Usage: "that is free on a machine, `SIZE` as 500G", DefaultText: "of this one, where --data is to be"},
 		&cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY` that a run on this machine would have", Value: "all_data"},
 		&cli.Int64Flag{Name: "cluster-above", Usage: "a job goes to the cluster if it reads more than `N` records", DefaultText: "as solve has it; on several nodes 16777216"},
-		&cli.IntFlag{Name: "replication", Usage: "how many copies of a file HDFS keeps", DefaultText: "EMR's: 1 below 4 nodes, 2 below 10, else 3"},
+		&cli.IntFlag{Name: "replication", Usage: "how many copies of a file HDFS keeps", DefaultText: "3, one on a node; of emr 1 below 4 nodes, 2 below 10"},
 	}))
 }
 
@@ -108,6 +112,9 @@ func planGame(c *cli.Context, kind game.Kind) error {
 		return command.Usagef("%w", err)
 	}
 	made.Rates = whose
+	if made.Total.Positions <= solve.FinalLimit {
+		made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
+	}
 	return printPlan(c, g, made)
 }
 
@@ -125,9 +132,12 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 		}
 	}
 	for _, name := range []string{"price", "ebs-gb"} {
-		if !(c.Float64(name) >= 0) {
-			return w, command.Usagef("--%s %v: expected 0 or more", name, c.Float64(name))
+		if n := c.Float64(name); !(n >= 0) || math.IsInf(n, 0) {
+			return w, command.Usagef("--%s %v: expected 0 or more", name, n)
 		}
+	}
+	if c.String("data") == "" {
+		return w, command.Usagef("--data: the name of a directory is missing")
 	}
 	cluster := w.Runner == plan.Hadoop || w.Runner == plan.EMR
 	for _, name := range []string{"nodes", "spot-nodes", "master-instance", "cluster-above", "replication"} {
@@ -157,6 +167,11 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	}
 	switch {
 	case w.Runner == plan.EMR || instance != "" && cluster:
+		for _, name := range []string{"cores", "memory", "disk"} {
+			if c.IsSet(name) {
+				return w, command.Usagef("--%s is not for a cluster for rent: --instance and --ebs-gb say it", name)
+			}
+		}
 		w.Cluster = &plan.Cluster{
 			Instance: instance, Nodes: w.Nodes, SpotNodes: c.Int("spot-nodes"), Master: c.String("master-instance"),
 			EBSGB: c.Float64("ebs-gb"), Price: c.Float64("price"), EMR: w.Runner == plan.EMR, CopyToS3: w.Runner == plan.EMR,
@@ -165,7 +180,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	case instance != "":
 		i, ok := plan.InstanceNamed(instance)
 		if !ok {
-			return w, plan.UnknownInstance(instance)
+			return w, command.Usagef("%w", plan.UnknownInstance(instance))
 		}
 		w.Machine = plan.MachineOf(i, c.Float64("ebs-gb"), c.Float64("price"))
 	default:
@@ -239,12 +254,16 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintf(out, "%s: %s\n\n", p.Title, positionsIn(p))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shuffles, costs := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0
+	shuffles, costs, keeps := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0, p.Total.MemoryBytes > 0
 	fmt.Fprint(w, "tier\tpositions\t±\ttold\t")
 	if shuffles {
 		fmt.Fprint(w, "shuffled\t")
 	}
-	fmt.Fprint(w, "kept\tat peak\tmemory\tCPU\twall\t")
+	fmt.Fprint(w, "kept\tat peak\t")
+	if keeps {
+		fmt.Fprint(w, "memory\t")
+	}
+	fmt.Fprint(w, "CPU\twall\t")
 	if costs {
 		fmt.Fprint(w, "$\t")
 	}
@@ -259,7 +278,11 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		if shuffles {
 			fmt.Fprintf(w, "%s\t", plan.Bytes(t.ShuffledBytes))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), hours(t.CPUHours), hours(t.WallHours))
+		fmt.Fprintf(w, "%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes))
+		if keeps {
+			fmt.Fprintf(w, "%s\t", plan.Bytes(t.MemoryBytes))
+		}
+		fmt.Fprintf(w, "%s\t%s\t", hours(t.CPUHours), hours(t.WallHours))
 		if costs {
 			fmt.Fprintf(w, "%.2f\t", t.Dollars)
 		}
@@ -277,12 +300,20 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes))
-	if p.Total.MemoryBytes > 0 {
+	// What rests on a bound from below is one itself.
+	least := ""
+	if p.How == count.AtLeast {
+		least = "at least "
+	}
+	fmt.Fprintf(out, "disk: %s%s at the peak, %s kept", least, plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes))
+	if keeps {
 		fmt.Fprintf(out, "; memory: %s at least", plan.Bytes(p.Total.MemoryBytes))
 	}
 	fmt.Fprintln(out)
-	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
+	if p.FinalBytes > 0 {
+		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", plan.Bytes(p.FinalBytes))
+	}
+	fmt.Fprintf(out, "with %s on %s: %s%s", p.Where.Runner, p.Where, least, hours(p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
 	}
@@ -292,7 +323,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 			fmt.Fprintf(out, "  %s: %s\n", part.Name, hours(part.Hours))
 		}
 	}
-	if p.Jobs > 0 {
+	if p.Where.Runner == plan.Hadoop || p.Where.Runner == plan.EMR {
 		fmt.Fprintf(out, "  jobs on the cluster: %d\n", p.Jobs)
 	}
 	for _, problem := range p.Problems {
@@ -330,7 +361,7 @@ func offBy(t *plan.Tier) string {
 	case t.Low == t.Positions:
 		return "at least"
 	}
-	return fmt.Sprintf("%.2g %%", 100*(t.High-t.Low)/2/t.Positions)
+	return count.Percent((t.High - t.Low) / 2 / t.Positions)
 }
 
 // hours writes hours for people.

@@ -145,11 +145,11 @@ func (p *progress) end() {
 
 // short writes a number in three digits and a unit.
 func short(n float64) string {
-	for _, unit := range []string{"", "k", "M", "G"} {
-		if n < 1000 {
+	for _, unit := range []string{"", "k", "M", "G", "T"} {
+		if n < 999.5 {
 			return fmt.Sprintf("%.3g%s", n, unit)
 		}
 		n /= 1000
 	}
-	return fmt.Sprintf("%.3gT", n)
+	return fmt.Sprintf("%.4gP", n)
 }

@@ -79,13 +79,26 @@ func readRates(name string) (*plan.Rates, error) {
 	return r, nil
 }
 
+// mayWriteRates makes the directory of a file of rates, and says why one cannot be written
+// there.
+func mayWriteRates(name string) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory: expected the name of a file", name)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // writeRates writes a file of rates, whole or not at all.
 func writeRates(name string, r *plan.Rates) error {
 	text, err := store.MarshalSummed(r)
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}
 	if err := store.WriteFile(store.Local{}, name+".new", text); err != nil {

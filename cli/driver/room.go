@@ -64,6 +64,9 @@ func diskFor(g game.Game, o *solve.Options) float64 {
 		} else if o.KeepAll {
 			bytes *= 2
 		}
+		if o.Final == solve.FinalYes {
+			bytes += plan.FinalBytes(g, slots*slotPositions)
+		}
 		return bytes
 	case game.Cyclic:
 		return float64(g.Positions()) * hashBytes
@@ -113,7 +116,11 @@ func plannedDisk(ctx context.Context, g game.Game, o *solve.Options, bound float
 	if err != nil {
 		return 0, err
 	}
-	return min(bound, p.Total.PeakBytes*roomMargin), nil
+	need := p.Total.PeakBytes
+	if o.Final == solve.FinalYes {
+		need = max(need, p.Total.KeptBytes+plan.FinalBytes(g, p.Total.Positions))
+	}
+	return min(bound, need*roomMargin), nil
 }
 
 // enoughDisk asks whether to begin a run for which the disk may be too small: a person at

@@ -27,6 +27,8 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 			f.Category = name
 		case *cli.Int64Flag:
 			f.Category = name
+		case *cli.Uint64Flag:
+			f.Category = name
 		case *cli.Float64Flag:
 			f.Category = name
 		case *cli.DurationFlag:
@@ -300,6 +302,8 @@ func wantedBy(flags []cli.Flag, name string) string {
 			return "a time, such as 500ms or 10s"
 		case *cli.Uint64Flag:
 			return "a whole number, 0 or more"
+		case *cli.Float64Flag:
+			return "a number"
 		case *cli.BoolFlag:
 			return "true or false"
 		}

@@ -272,7 +272,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note says what the draws reached.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %.2g %%", s.first, all.Sum.Draws, 100*all.Sum.Error())
+	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, Percent(all.Sum.Error()))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {
@@ -288,7 +288,7 @@ func (s *sampler) note(all *Counts) string {
 			worst = t
 		}
 	}
-	text += fmt.Sprintf(", the worst tier, %d, within %.2g %%", worst.Tier, 100*worst.Error())
+	text += fmt.Sprintf(", the worst tier, %d, within %s", worst.Tier, Percent(worst.Error()))
 	if hardly != nil {
 		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
 	}
@@ -296,6 +296,14 @@ func (s *sampler) note(all *Counts) string {
 		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
 	}
 	return text
+}
+
+// Percent writes a share for people, in two digits or more: "0.26 %", "130 %".
+func Percent(share float64) string {
+	if share >= 0.995 {
+		return fmt.Sprintf("%.0f %%", 100*share)
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 // list names tiers that are in ascending order: "tiers 3, 5 to 8".

@@ -106,6 +106,10 @@ func (c *counter) play(f *front) (*Counts, error) {
 	}
 	all.Sum = sum(all.Tiers)
 	all.Sum.High, all.Sum.Draws = min(all.Sum.High, bound), games
-	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; %d more positions were seen, going on from there and in %d games of random moves: there may be many more, %.3g at most", first-1, found, games, all.Sum.High)
+	in := ""
+	if games > 0 {
+		in = fmt.Sprintf(" and in %d games of random moves", games)
+	}
+	all.Note = fmt.Sprintf("tiers 0 to %d were gone through; %d more positions were seen, going on from there%s: there may be many more, %.3g at most", first-1, found, in, all.Sum.High)
 	return all, nil
 }

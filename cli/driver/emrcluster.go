@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/emr"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/plan"
 	"github.com/treereduce/treereduce/plan/count"
 )
@@ -68,7 +69,10 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above())})
+		e.plan, err = plan.Make(r.g, counts, rates, plan.Where{
+			Runner: plan.EMR, Cluster: &cluster, Above: float64(r.above()),
+			LeastMemory: func(until int) float64 { return float64(inline.Least(r.g, until, false)) },
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +123,11 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		text += fmt.Sprintf("about %s and $%.2f, at $%.2f an hour", hours(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour)
+		about := "about"
+		if e.plan.How == count.AtLeast {
+			about = "at least"
+		}
+		text += fmt.Sprintf("%s %s and $%.2f, at $%.2f an hour", about, hours(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour)
 		if !r.c.IsSet("price") {
 			text += " (" + plan.PricesOf + ")"
 		}

@@ -33,7 +33,7 @@ func TestParseEntrant(t *testing.T) {
 		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
 		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is there twice`},
 		{"machine:memory=0", `player "machine:memory=0": option "memory=0": expected more than 0`},
-		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, or one with K, M or G after it`},
+		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, or one with K, M, G or T after it`},
 	} {
 		s, err := parseEntrant(tt.text)
 		got := s.kind

@@ -99,7 +99,7 @@ func TestFindWinnerRefuses(t *testing.T) {
 		"find-winner connectn --by memo --chains 0 1":   "--chains 0: expected 1 or more",
 		"find-winner connectn --by memo --memory 4K 1":  "memo: 100000 chains in 4096 bytes: they take all of it, and leave no room for a position",
 		"find-winner connectn --by memo --memory 0 1":   "--memory: expected more than 0",
-		"find-winner connectn --memory lots 1":          `--memory: size "lots": expected a number of bytes, or one with K, M or G after it`,
+		"find-winner connectn --memory lots 1":          `--memory: size "lots": expected a number of bytes, or one with K, M, G or T after it`,
 		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 or more",
 		"find-winner connectn --depth 0 1":              "--depth 0: expected 1 or more",
 		"find-winner connectn --time 0 1":               "--time 0s: expected more than 0",

@@ -7,12 +7,12 @@ import (
 )
 
 func TestParseSize(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "1000": 1000, "1K": 1 << 10, "256M": 256 << 20, "4g": 4 << 30} {
+	for text, want := range map[string]int64{"0": 0, "1000": 1000, "1K": 1 << 10, "256M": 256 << 20, "4g": 4 << 30, "5T": 5 << 40} {
 		if got, err := command.ParseSize(text); err != nil || got != want {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "M", "-1", "1.5G", "1MM", "9999999999G", "4 G"} {
+	for _, text := range []string{"", "M", "-1", "1.5G", "1MM", "9999999999G", "9999999T", "4 G"} {
 		if got, err := command.ParseSize(text); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}

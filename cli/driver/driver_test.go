@@ -18,7 +18,8 @@ func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.K
 func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := told(some(), line, "")
-	if status != 0 || stderr != "" {
+	// Where S3 is slow, a run says what it is still busy with.
+	if status != 0 || stderr != "" && !strings.Contains(stderr, " changes are still to be copied to ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
 	}
 	return stdout

@@ -106,7 +106,7 @@ TEST_EMR := $(GO) test -tags emr -count=1 -p 1 -timeout 1h
 test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (three minutes; Python)
 	$(TEST_EMR) -skip '^Test(Long)?EMR(Alone)?$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
-test-emr-hadoop: build ## the same with its steps on a cluster of their own (Java, Maven, Python; make cluster-down first)
+test-emr-hadoop: build ## the same with its steps on a cluster of their own (ten minutes; Java, Maven, Python; make cluster-down first)
 	$(TEST_EMR) -run '^TestEMR$$' ./internal/emrtest
 
 test-emr-long: build ## the long ones: each job of 4×5 as a step of Hadoop's client, and on YARN

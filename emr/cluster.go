@@ -41,6 +41,11 @@ func (c ClusterState) Over() bool {
 	return slices.Contains([]string{"TERMINATING", "TERMINATED", "TERMINATED_WITH_ERRORS"}, c.State)
 }
 
+// gone reports whether a cluster has ended altogether.
+func (c ClusterState) gone() bool {
+	return c.Over() && c.State != string(types.ClusterStateTerminating)
+}
+
 // Takes reports whether a cluster takes steps.
 func (c ClusterState) Takes() bool {
 	return slices.Contains([]string{"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}, c.State)
@@ -250,7 +255,7 @@ func (c *Cluster) End(ctx context.Context) error {
 
 // Gone waits until a cluster has ended altogether, when its logs are complete.
 func (c *Cluster) Gone(ctx context.Context, news func(ClusterState)) error {
-	return c.until(ctx, news, func(state ClusterState) (bool, error) { return state.Over() && state.State != "TERMINATING", nil })
+	return c.until(ctx, news, func(state ClusterState) (bool, error) { return state.gone(), nil })
 }
 
 // until asks for the state of a cluster until it is the one that is waited for.

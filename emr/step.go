@@ -182,8 +182,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 			return true, nil
 		}
 		// A step of a cluster that is gone may be told as running for ever.
-		gone := cluster.Over() && cluster.State != string(types.ClusterStateTerminating)
-		if !step.Over() && !gone {
+		if !step.Over() && !cluster.gone() {
 			return false, nil
 		}
 		failed := &StepError{Cluster: c.ID, Step: step}

@@ -339,7 +339,7 @@ func (w *writer) Close() error {
 	if w.failed {
 		return w.client.Close()
 	}
-	err := untilReplicated(closeWait, hdfs.IsErrReplicating, w.out.Close)
+	err := untilReady(closeWait, hdfs.IsErrReplicating, w.out.Close)
 	if err == nil {
 		return w.fs.give(w.client)
 	}
@@ -356,7 +356,7 @@ func (w *writer) Close() error {
 // that it has changes nothing, but has its lease recovered first: when that has not
 // been renewed for a minute, the data nodes say what they hold.
 func (f *FS) recoverFile(name string, size int64) error {
-	return untilReplicated(recoverWait, leased, func() error {
+	return untilReady(recoverWait, leased, func() error {
 		return f.do(func(client *hdfs.Client) error {
 			_, err := client.Truncate(name, size)
 			return err
@@ -364,10 +364,10 @@ func (f *FS) recoverFile(name string, size int64) error {
 	})
 }
 
-// untilReplicated closes a file until the name node no longer answers that it is not
-// ready, or for so long: a data node tells it of a block a moment after it has told the
+// untilReady closes a file until the name node no longer answers that it is not ready, or
+// for so long: a data node tells it of a block a moment after it has told the
 // writer.
-func untilReplicated(most time.Duration, notReady func(error) bool, close func() error) error {
+func untilReady(most time.Duration, notReady func(error) bool, close func() error) error {
 	err := close()
 	for wait, all := closeFirst, time.Duration(0); notReady(err) && all < most; wait = min(2*wait, closeMost) {
 		time.Sleep(wait)

@@ -75,7 +75,7 @@ func TestUntilReplicated(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			err := untilReplicated(closeWait, hdfs.IsErrReplicating, func() error {
+			err := untilReady(closeWait, hdfs.IsErrReplicating, func() error {
 				if time.Since(begun) < test.after {
 					return replicating
 				}
@@ -87,7 +87,7 @@ func TestUntilReplicated(t *testing.T) {
 		})
 	}
 	broken := errors.New("no name node")
-	if err := untilReplicated(closeWait, hdfs.IsErrReplicating, func() error { return broken }); err != broken {
+	if err := untilReady(closeWait, hdfs.IsErrReplicating, func() error { return broken }); err != broken {
 		t.Errorf("another error: %v", err)
 	}
 }

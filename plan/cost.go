@@ -358,11 +358,17 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 
 // Bytes writes a number of bytes for people: "3.4 TB".
 func Bytes(n float64) string {
-	for _, unit := range []string{"B", "kB", "MB", "GB", "TB"} {
+	digits, prefix := Scaled(n)
+	return digits + " " + prefix + "B"
+}
+
+// Scaled is a number in three digits, and the prefix of its unit: "3.4" and "T".
+func Scaled(n float64) (digits, prefix string) {
+	for _, prefix := range []string{"", "k", "M", "G", "T"} {
 		if n < 999.5 {
-			return fmt.Sprintf("%.3g %s", n, unit)
+			return fmt.Sprintf("%.3g", n), prefix
 		}
 		n /= 1000
 	}
-	return fmt.Sprintf("%.4g PB", n)
+	return fmt.Sprintf("%.4g", n), "P"
 }

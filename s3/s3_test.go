@@ -53,7 +53,6 @@ var all = map[string]func(t *testing.T, f *FS){
 	"read":    testRead,
 	"dir":     testDir,
 	"put dir": testPutDir,
-	"content": testByContent,
 	"claim":   testClaim,
 	"changed": testChanged,
 }
@@ -249,32 +248,6 @@ func testPutDir(t *testing.T, f *FS) {
 	}
 	if err := f.PutDir(t.Context(), store.Local{}, "/no/such", "data/d"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
-	}
-}
-
-// Who puts a content twice finds it there; another content has another name.
-func testByContent(t *testing.T, f *FS) {
-	put := func(text string) string {
-		name, err := f.PutByContent(t.Context(), "bin", "mapper", strings.NewReader(text), int64(len(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := store.ReadFile(f, name); err != nil || string(b) != text || path.Base(name) != "mapper" {
-			t.Errorf("%s: %q, %v", name, b, err)
-		}
-		return name
-	}
-	a, again, b := put("one"), put("one"), put("two")
-	if a != again || a == b {
-		t.Error(a, again, b)
-	}
-	i, err := f.Stat(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put("one")
-	if j, err := f.Stat(a); err != nil || !j.ModTime().Equal(i.ModTime()) {
-		t.Error("put twice", err)
 	}
 }
 

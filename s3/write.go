@@ -3,9 +3,7 @@ package s3
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -279,23 +277,4 @@ func each(ctx context.Context, names []string, do func(context.Context, string) 
 	}
 	going.Wait()
 	return context.Cause(ctx)
-}
-
-// PutByContent puts a file below dir under a name that tells its content, unless it is
-// there already: dir/SUM/base, of which it returns the path. No two contents have the
-// same, so that whoever uses it is not disturbed by a newer one.
-func (f *FS) PutByContent(ctx context.Context, dir, base string, in io.ReaderAt, size int64) (name string, err error) {
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(in, 0, size)); err != nil {
-		return "", err
-	}
-	name = path.Join(keyOf(dir), fmt.Sprintf("%x", sum.Sum(nil)[:16]), base)
-	head, err := f.client.HeadObject(ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &name})
-	switch {
-	case err == nil && sdk.ToInt64(head.ContentLength) == size:
-		return name, nil
-	case err != nil && !errors.Is(known(err), fs.ErrNotExist):
-		return "", f.failed("stat", name, err)
-	}
-	return name, f.Put(ctx, name, in, size)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/plan"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -145,11 +146,6 @@ func (p *progress) end() {
 
 // short writes a number in three digits and a unit.
 func short(n float64) string {
-	for _, unit := range []string{"", "k", "M", "G", "T"} {
-		if n < 999.5 {
-			return fmt.Sprintf("%.3g%s", n, unit)
-		}
-		n /= 1000
-	}
-	return fmt.Sprintf("%.4gP", n)
+	digits, prefix := plan.Scaled(n)
+	return digits + prefix
 }

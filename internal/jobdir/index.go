@@ -2,7 +2,6 @@ package jobdir
 
 import (
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -44,17 +43,7 @@ type Run struct {
 // ReadIndex reads the index in the directory of a pass over a game.
 func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 	name := path.Join(dir, IndexName)
-	var seals Seals
-	seal, err := seals.Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(seal.Reader(f, name))
+	text, err := ReadSealed(fsys, name)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,20 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	return f, nil
 }
 
+// ReadSealed reads a small file, held to the seal of its directory.
+func ReadSealed(fsys store.FS, name string) ([]byte, error) {
+	seal, err := new(Seals).Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(seal.Reader(f, name))
+}
+
 // otherGame is the error of a file that is of another game than expected.
 func otherGame(name, expected, found string) error {
 	return &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", expected, found)}

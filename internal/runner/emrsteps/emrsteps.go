@@ -22,7 +22,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -261,7 +260,7 @@ func (r *Runner) inputs(ctx context.Context, job *runner.Job, g game.Tiered) (di
 	}
 	for i, dir := range job.Input {
 		if job.Step == step.Init {
-			text, err := readText(job.FS, dir)
+			text, err := jobdir.ReadSealed(job.FS, dir)
 			if err := add([]part{{jobdir.PartName(0, jobdir.Text), text}}, err); err != nil {
 				return nil, 0, err
 			}
@@ -288,7 +287,7 @@ func readParts(job *runner.Job, g game.Tiered, dir string, tier int) (parts []pa
 	for i, name := range names {
 		p := part{name: jobdir.PartName(i, jobdir.Text)}
 		if jobdir.IsText(name) {
-			p.text, err = readText(job.FS, name)
+			p.text, err = jobdir.ReadSealed(job.FS, name)
 		} else {
 			p.text, err = unpacked(job.FS, name, g, tier)
 		}
@@ -298,20 +297,6 @@ func readParts(job *runner.Job, g game.Tiered, dir string, tier int) (parts []pa
 		parts = append(parts, p)
 	}
 	return parts, nil
-}
-
-// readText reads a file, held to its seal.
-func readText(fsys store.FS, name string) ([]byte, error) {
-	seal, err := new(jobdir.Seals).Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(seal.Reader(f, name))
 }
 
 // unpacked is a packed file as text.

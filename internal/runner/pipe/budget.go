@@ -9,12 +9,15 @@ import (
 
 // The memory of a job is that of the driver and of all processes that it starts.
 const (
-	// driverMemory is what the driver takes, and for each mapper and each reducer
-	// what it has of their lines in its hands.
+	// codeMemory is the driver's own program, of which its collector knows nothing.
+	codeMemory = 14 << 20
+	// driverMemory is what it takes beside that, and for each mapper and each
+	// reducer what it has of their lines in its hands.
 	driverMemory = 12 << 20
 	feedMemory   = 3 << 20
 	partMemory   = 2 << 20
-	// processMemory is what a mapper or reducer takes before it has read a line,
+	// processMemory is what a mapper or reducer takes before it has read a line, with
+	// its share of their program,
 	// sortMemory what sort takes beside its buffer.
 	processMemory = 7 << 20
 	sortMemory    = 1 << 20
@@ -75,7 +78,7 @@ func least(g game.Game, mappers, reducers int) int {
 	if runner.ReducersHold(g) {
 		each += reducers * 2 * leastBuffer
 	}
-	return driverMemory + tables(g) + each
+	return codeMemory + driverMemory + tables(g) + each
 }
 
 // tables is what every process has of the game.

@@ -316,7 +316,14 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 			n.High = min(n.High, 0)
 		}
 	}
-	for rest := odd; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
+	// All columns with an odd number that are left after the move must have such a square.
+	tries, f := odd, &r.forms
+	if lack := f.has(odd) &^ f.has(n.State[stateWins]&empty&^f.follow); lack&(lack-1) != 0 {
+		tries = 0
+	} else if lack != 0 {
+		tries &= lack - lack>>(uint(r.height)&63)
+	}
+	for rest := tries; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
 		m := rest & -rest
 		if holds, wins := r.follows(own|m, other, n.State[stateWins], empty^m, odd^m); wins {
 			n.Low = game.WonIn((left - 1) | 1)

@@ -75,18 +75,16 @@ func text(recs []streamfmt.Record, width int) string {
 
 // gather reads all blocks and gives each to use.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
-	gatherer := jobdir.NewGatherer(g, in, "in", sorted)
 	b := new(block.Block)
-	for {
-		err := gatherer.Next(b, jobdir.AddRecord)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return jobdir.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
 		use(b)
-	}
+		return nil
+	})
+}
+
+// adder adds records to a block.
+func adder(b *block.Block) func(int, streamfmt.Record) string {
+	return func(slot int, rec streamfmt.Record) string { return jobdir.AddRecord(b, slot, rec) }
 }
 
 var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
@@ -267,9 +265,10 @@ func TestAppendMessages(t *testing.T) {
 }
 
 func TestNoLines(t *testing.T) {
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), strings.NewReader(""), "in", true)
+	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
 	for range 2 {
-		if err := gatherer.Next(new(block.Block), jobdir.AddRecord); err != io.EOF {
+		if _, err := gatherer.Next(adder(b)); err != io.EOF {
 			t.Errorf("error %v, want io.EOF", err)
 		}
 	}
@@ -280,10 +279,10 @@ func TestNoLines(t *testing.T) {
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), in, "in", true)
 	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, in, "in", true)
 	for range 2 {
-		if err := gatherer.Next(b, jobdir.AddRecord); !errors.Is(err, broken) {
+		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
 		}
 	}

@@ -70,7 +70,7 @@ func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOptions
 	var err error
 	switch name {
 	case step.Init:
-		err = f.mapInit(in)
+		err = f.MapStart(g, in, o.Source)
 	case step.Possible:
 		err = f.mapRows(in, Parents)
 	case step.Solve:
@@ -116,14 +116,6 @@ func (f *filter) write(rows []Row, kind Kind) error {
 		}
 	}
 	return nil
-}
-
-// mapInit prints the start if there is a line at all.
-func (f *filter) mapInit(in io.Reader) error {
-	if err := f.CountLines(in, f.o.Source); err != nil || f.In == 0 {
-		return err
-	}
-	return f.write(Start(f.g), Parents)
 }
 
 // each calls do for every row of in that the rules allow, which is of one of some kinds.

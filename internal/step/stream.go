@@ -120,7 +120,7 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Coun
 	case game.Tiered:
 		switch name {
 		case Init:
-			err = mapInit(g, in, w, o)
+			err = w.MapStart(g, in, o.Source)
 		case Final:
 			err = mapFinal(g, in, w, o)
 		case Possible, Solve:
@@ -131,7 +131,7 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Coun
 	case game.Cyclic:
 		switch name {
 		case Create:
-			err = mapCreate(g, in, w, o)
+			err = w.MapStart(g, in, o.Source)
 		case Final:
 			err = mapFinal(g, in, w, o)
 		default:
@@ -230,19 +230,15 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// CountLines counts the lines of in as records that are read.
-func (w *Writer) CountLines(in io.Reader, source string) error {
-	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+// MapStart is the map of the first step: it prints the position before the first move,
+// if there is a line at all.
+func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
 		return nil
 	})
-}
-
-// mapInit prints the position before the first move if there is a line at all.
-func mapInit(g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	err := w.CountLines(in, o.Source)
 	if err == nil && w.In > 0 {
-		w.block(Start(g), streamfmt.Done)
+		w.line(streamfmt.Record{Key: g.Start()})
 	}
 	return err
 }
@@ -376,10 +372,10 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 	})
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
-	err := jobdir.NewGatherer(g, in, o.Source, false).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
+	err := jobdir.NewGatherer(g, b, in, o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
 		w.In++
 		return check.add(b, slot, rec, w.In)
-	}, func() error {
+	}, func(uint64) error {
 		if err := check.values(b); err != nil {
 			return err
 		}
@@ -429,14 +425,14 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 		children = 1
 	}
 	b := new(block.Block)
-	return jobdir.NewGatherer(g, in, o.Source, true).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
+	return jobdir.NewGatherer(g, b, in, o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
 		if w.In++; w.In == 1 && name != Init {
 			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
 				return want
 			}
 		}
 		return hear(b, slot, rec, w.In)
-	}, func() error {
+	}, func(uint64) error {
 		if err := reduce(b); err != nil {
 			return err
 		}

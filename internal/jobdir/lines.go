@@ -216,15 +216,12 @@ func AddState(s *block.State, slot int, rec streamfmt.Record) string {
 // AppendState appends the records of the positions of a range that are reached.
 func AppendState(dst []byte, g game.Cyclic, rng uint64, s *block.State, width int) []byte {
 	first := rng * uint64(g.RangeSize())
-	for i, w := range s.Reached {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			rec := streamfmt.Record{Key: first + uint64(slot)}
-			if rec.Value, _ = s.Value(slot); rec.Value != 0 {
-				rec.Kind = streamfmt.Done
-			}
-			dst = streamfmt.AppendRecord(dst, rec, width)
+	for slot := range s.Reached.All() {
+		rec := streamfmt.Record{Key: first + uint64(slot)}
+		if rec.Value, _ = s.Value(slot); rec.Value != 0 {
+			rec.Kind = streamfmt.Done
 		}
+		dst = streamfmt.AppendRecord(dst, rec, width)
 	}
 	return dst
 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -186,12 +185,9 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 
 // tell counts the moves of positions that are not finished, and tells them.
 func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
-	for i, w := range of {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
-				return err
-			}
+	for slot := range of.All() {
+		if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
+			return err
 		}
 	}
 	return nil

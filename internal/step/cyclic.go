@@ -20,6 +20,14 @@ const (
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
 
+// NamesOf lists the steps of a game in the order in which they run.
+func NamesOf(g game.Game) []string {
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		return CyclicNames()
+	}
+	return Names()
+}
+
 // AllNames lists the steps of all games, each once.
 func AllNames() []string { return append(Names(), Create, Mark, Ties) }
 

@@ -143,7 +143,7 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	case err != nil:
 		return nil, err
 	case file.Spec() != f.spec:
-		return nil, otherGame(name, f.spec, file.Spec())
+		return nil, store.OtherGame(name, f.spec, file.Spec())
 	case file.Tier() != f.tier:
 		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", file.Tier(), f.tier)}
 	}

@@ -53,11 +53,6 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return io.ReadAll(seal.Reader(f, name))
 }
 
-// otherGame is the error of a file that is of another game than expected.
-func otherGame(name, expected, found string) error {
-	return &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
-}
-
 // A Packed is a block file, a range file or a list file, as far as seals go.
 type Packed interface {
 	Size() int64

@@ -26,7 +26,7 @@ func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
 	r.possible(0)
 	r.possible(1)
-	return r.g, r.forward[1].Path()
+	return r.g, filepath.Join(r.dir, "data_first1")
 }
 
 // openAll opens the directory, reads its part and what it tells tier 2.

@@ -162,14 +162,11 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if s, err = ReadSeal(fsys, dir); err != nil {
 		return nil, nil, err
 	}
-	damaged := func(format string, args ...any) (*Seal, []string, error) {
-		return nil, nil, &DamageError{dir, fmt.Sprintf(format, args...)}
-	}
 	if s != nil && game != "" && s.Game != game {
-		return damaged("of another game: expected %q, found %q", game, s.Game)
+		return nil, nil, OtherGame(dir, game, s.Game)
 	}
 	if s != nil && s.Job != path.Base(dir) {
-		return damaged("it is %s, under another name", s.Job)
+		return nil, nil, &DamageError{dir, fmt.Sprintf("it is %s, under another name", s.Job)}
 	}
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -121,7 +121,7 @@ type summed struct {
 
 func (s *summed) Write(b []byte) (int, error) {
 	n, err := s.WriteCloser.Write(b)
-	s.seal.Add(b[:n])
+	s.seal.Write(b[:n])
 	return n, err
 }
 
@@ -157,9 +157,9 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 		return s, err
 	}
 	defer in.Close()
+	s.Name = path.Base(name)
 	if IsText(name) {
-		s, err = store.SealText(in, path.Base(name))
-		if err != nil {
+		if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		return s, err
@@ -168,7 +168,8 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	return store.SealedFile{Name: path.Base(name), Length: f.Size(), Records: f.Records(), Sum: f.Sum()}, nil
+	s.Length, s.Records, s.Sum = f.Size(), f.Records(), f.Sum()
+	return s, nil
 }
 
 // SealAll is the seals of all files of a directory, its old seal aside.

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -19,6 +20,17 @@ const (
 
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
+
+// After is the pass, by step and number, that comes after one that found something new,
+// or nothing: the next of its step, or the first of the next one.
+func After(name string, number int, found bool) (next string, n int) {
+	names := CyclicNames()
+	i := slices.Index(names, name) + 1
+	if found && name != Create || i == len(names) {
+		return name, number + 1
+	}
+	return names[i], 1
+}
 
 // NamesOf lists the steps of a game in the order in which they run.
 func NamesOf(g game.Game) []string {

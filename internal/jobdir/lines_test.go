@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -284,6 +285,29 @@ func TestReadError(t *testing.T) {
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
+		}
+	}
+}
+
+// Of the last range of a game there may be fewer positions than of the others: what is
+// past them is none, wherever it stands.
+func TestPastTheLastPosition(t *testing.T) {
+	rules, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.PlainRanges(rules, 128)
+	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
+		var slots []int
+		gatherer := jobdir.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
+		err := gatherer.Each(func(slot int, _ streamfmt.Record) string {
+			slots = append(slots, slot)
+			return ""
+		}, func(uint64) error { return nil })
+		lines := strings.Count(in, "\n")
+		want := fmt.Sprintf(`in:%d: expected a position below 729, found "2d9"`, lines)
+		if err == nil || err.Error() != want || len(slots) != lines-1 {
+			t.Errorf("%q: slots %v, error\n%v, want\n%s", in, slots, err, want)
 		}
 	}
 }

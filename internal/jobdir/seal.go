@@ -133,23 +133,15 @@ func (s *summed) Close() error {
 	return err
 }
 
-// written is the seal of a text that was written, as long as the file is now.
-func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error) {
-	v, ok := f.seals.Load(name)
-	if !ok {
-		return seal, false, nil
-	}
-	seal = v.(store.SealedFile)
-	info, err := f.Stat(name)
-	return seal, err == nil && info.Size() == seal.Length, err
-}
-
 // Seal is the seal of a file as it is: text is read whole, unless it was written
 // through the file system that is a SumFS; of a packed file the ends are read.
 func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if sums, isSum := fsys.(*SumFS); isSum {
-		if s, ok, err := sums.written(name); ok || err != nil {
-			return s, err
+		if v, ok := sums.seals.Load(name); ok {
+			written := v.(store.SealedFile)
+			if info, err := fsys.Stat(name); err != nil || info.Size() == written.Length {
+				return written, err
+			}
 		}
 	}
 	in, err := fsys.Open(name)

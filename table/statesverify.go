@@ -279,7 +279,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 		} else if !h.Times.Add(set) {
 			mu.Lock()
 			if rng < failedAt {
-				failedAt, failed = rng, fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
+				failedAt, failed = rng, step.HeardTooOften(rng)
 			}
 			mu.Unlock()
 		}

@@ -31,12 +31,6 @@ type Positions struct {
 	Refused func(out io.Writer, text string, why error) error
 }
 
-// EachPosition answers the position that the words of a command line name, or --start,
-// or else that of each line of stdin, in any form. See Positions.Each.
-func EachPosition(ctx context.Context, c *cli.Context, g game.Game, answer func(out io.Writer, p game.Position) error) error {
-	return Positions{Game: g}.Each(ctx, c, func(out io.Writer, a Asked) error { return answer(out, a.Position) })
-}
-
 // Each answers the position that the words of a command line name, or --start, or else
 // that of each line of stdin. See ParseAsked and EachLine.
 func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io.Writer, a Asked) error) error {
@@ -196,12 +190,6 @@ type Asked struct {
 	// Before is the position before the last move, if Moved: it was asked for by moves.
 	Before game.Position
 	Moved  bool
-}
-
-// ParsePosition reads a position in any form. See ParseAsked.
-func ParsePosition(g game.Game, text string) (game.Position, error) {
-	a, err := ParseAsked(g, text, AnyForm)
-	return a.Position, err
 }
 
 // ParseAsked reads a position in the form that is asked for. Of a text that may have any,

@@ -22,7 +22,7 @@ func (g numbered) Parse(text string) (game.Position, error) {
 }
 
 // Words are moves if each is one in its turn, otherwise a board, whatever it begins with.
-func TestParsePosition(t *testing.T) {
+func TestParseAsked(t *testing.T) {
 	rules, err := connectn.New(2, 2, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -41,8 +41,8 @@ func TestParsePosition(t *testing.T) {
 		"    ":       "no board",
 		"X O  0 0 1": `neither a board nor moves: no board; move 1: expected one of 0 1, found "X"`,
 	} {
-		p, err := command.ParsePosition(g, text)
-		got := string(g.AppendText(nil, p))
+		a, err := command.ParseAsked(g, text, command.AnyForm)
+		got := string(g.AppendText(nil, a.Position))
 		if err != nil {
 			got = err.Error()
 		}
@@ -52,8 +52,8 @@ func TestParsePosition(t *testing.T) {
 	}
 }
 
-// FuzzParsePosition wants every answer to be a position of the game.
-func FuzzParsePosition(f *testing.F) {
+// FuzzParseAsked wants every answer to be a position of the game.
+func FuzzParseAsked(f *testing.F) {
 	g, err := connectn.New(4, 5, 3)
 	if err != nil {
 		f.Fatal(err)
@@ -62,9 +62,9 @@ func FuzzParsePosition(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := command.ParsePosition(g, text)
+		a, err := command.ParseAsked(g, text, command.AnyForm)
 		if err == nil {
-			err = g.Check(p)
+			err = g.Check(a.Position)
 			if err != nil {
 				t.Errorf("%q: %v", text, err)
 			}

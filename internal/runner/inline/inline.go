@@ -183,13 +183,12 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 		}
 	}
 	g := job.g
-	input := w.input.Cursor(w.plan.window)
+	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
 	var parents *jobdir.TierCursor
 	if w.parents != nil {
 		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
-	var sources []uint64
 	return func(ranges []uint64, out *jobdir.Chunk) error {
 		for _, rng := range ranges {
 			if parents != nil {
@@ -201,17 +200,7 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 			} else {
 				continue
 			}
-			sources = w.step.Inputs(sources[:0], job.Tier, rng)
-			for _, source := range sources {
-				from, err := input.Block(rng, source)
-				if err != nil {
-					return err
-				}
-				if from != nil {
-					w.step.Map(from, &into)
-				}
-			}
-			if err := w.step.Reduce(&into); err != nil {
+			if err := pull.Pull(&into); err != nil {
 				return err
 			}
 			out.Add(&into)

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -112,12 +111,9 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 // moves: they are open.
 func unfinished(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
-	for i, w := range of.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			if game.Value(of.Val[slot]).Remoteness() > 0 {
-				b.Open.Add(slot)
-			}
+	for slot := range of.Done.All() {
+		if game.Value(of.Val[slot]).Remoteness() > 0 {
+			b.Open.Add(slot)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package inline
 import (
 	"context"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -109,13 +108,10 @@ func (f *final) newWorker() func(finalTask, *textChunk) error {
 			if !ok {
 				continue
 			}
-			for i, w := range b.Done {
-				for base := i << 6; w != 0; w &= w - 1 {
-					slot := base + bits.TrailingZeros64(w)
-					low := b.Low[slot]
-					seen.Add(int(low))
-					values[low] = b.Val[slot]
-				}
+			for slot := range b.Done.All() {
+				low := b.Low[slot]
+				seen.Add(int(low))
+				values[low] = b.Val[slot]
 			}
 		}
 		return nil
@@ -129,12 +125,9 @@ func (f *final) newWorker() func(finalTask, *textChunk) error {
 				}
 				loaded = rng
 			}
-			piece := seen[t.from>>6 : block.Words(t.to)]
-			for i, w := range piece {
-				for base := t.from + i<<6; w != 0; w &= w - 1 {
-					low := base + bits.TrailingZeros64(w)
-					out.final(g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
-				}
+			for slot := range seen[t.from>>6 : block.Words(t.to)].All() {
+				low := t.from + slot
+				out.final(g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
 			}
 		}
 		return nil

@@ -2,7 +2,6 @@ package inline
 
 import (
 	"context"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -33,12 +32,9 @@ func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (s
 			}
 			out.lines = int64(s.Reached.Count())
 			first := first(i)
-			for j, w := range s.Reached {
-				for base := j << 6; w != 0; w &= w - 1 {
-					slot := base + bits.TrailingZeros64(w)
-					value, _ := s.Value(slot)
-					out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
-				}
+			for slot := range s.Reached.All() {
+				value, _ := s.Value(slot)
+				out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
 			}
 			return nil
 		}

@@ -29,11 +29,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/parallel"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -400,29 +400,20 @@ func (p *pipeline) finishReduces() {
 
 // runMaps runs a map for each split, as many at a time as the budget has.
 func (p *pipeline) runMaps() {
-	ss := p.splits
-	var next atomic.Int64
 	var mu sync.Mutex // of finished, and of reports
 	finished := 0
-	var all sync.WaitGroup
-	for range min(p.budget.Mappers, len(ss)) {
-		all.Go(func() {
-			for p.ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(ss) {
-					return
-				}
-				if err := p.runMap(i, ss[i]); err != nil {
-					p.cancel(err)
-				}
-				mu.Lock()
-				finished++
-				p.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
-				mu.Unlock()
-			}
-		})
+	runMap := func(i int) error {
+		if err := p.runMap(i, p.splits[i]); err != nil {
+			p.cancel(err)
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		finished++
+		p.Report(runner.Progress{Share: float64(finished) / float64(len(p.splits)+1)})
+		return nil
 	}
-	all.Wait()
+	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // its error is that of ctx
 }
 
 func (p *pipeline) runMap(i int, s split) error {

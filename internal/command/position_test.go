@@ -32,6 +32,8 @@ func TestParseAsked(t *testing.T) {
 		"":           "    ",
 		"0":          "X   ",
 		"0,1\t0":     "XXO ",
+		"010":        "XXO ",
+		"01x":        `move 3: expected one of 0 1, found "x"`,
 		"0 0 X O ":   "X O ",
 		"0 0 ____":   "    ",
 		"0 7":        `move 2: expected one of 0 1, found "7"`,

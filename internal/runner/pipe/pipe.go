@@ -66,27 +66,30 @@ type split struct {
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	p, err := r.ready(ctx, cancel, job)
-	if err != nil {
-		return stats, err
-	}
-	defer p.close()
-	err = p.run()
-	stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+	err = r.with(ctx, job, func(p *pipeline) error {
+		err := p.run()
+		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+		return err
+	})
 	return stats, err
 }
 
-// ready makes the pipeline of a job, and opens what its maps read.
-func (r *Runner) ready(ctx context.Context, cancel context.CancelCauseFunc, job *runner.Job) (*pipeline, error) {
+// with calls do with the pipeline of a job, and opens what its maps read for so long.
+func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) error) error {
 	borders, err := job.Borders()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
 		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
+	defer func() {
+		for _, in := range p.open {
+			in.Close()
+		}
+	}()
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
@@ -98,18 +101,10 @@ func (r *Runner) ready(ctx context.Context, cancel context.CancelCauseFunc, job 
 	case game.Acyclic:
 		err = p.ofLists(g)
 	}
-	if err != nil {
-		p.close()
-		return nil, err
+	if err == nil {
+		err = do(p)
 	}
-	return p, nil
-}
-
-// close closes what the maps read.
-func (p *pipeline) close() {
-	for _, in := range p.open {
-		in.Close()
-	}
+	return err
 }
 
 // run runs all maps, and the reduces behind them. Where there is nothing to read, as for

@@ -22,7 +22,7 @@ func (g numbered) Parse(text string) (game.Position, error) {
 }
 
 // Words are moves if each is one in its turn, otherwise a board, whatever it begins with.
-func TestParseAsked(t *testing.T) {
+func TestParsePosition(t *testing.T) {
 	rules, err := connectn.New(2, 2, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +54,8 @@ func TestParseAsked(t *testing.T) {
 	}
 }
 
-// FuzzParseAsked wants every answer to be a position of the game.
-func FuzzParseAsked(f *testing.F) {
+// FuzzParsePosition wants every answer to be a position of the game.
+func FuzzParsePosition(f *testing.F) {
 	g, err := connectn.New(4, 5, 3)
 	if err != nil {
 		f.Fatal(err)

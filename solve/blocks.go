@@ -42,12 +42,15 @@ func (b *byBlocks) values(tier int) string {
 func (b *byBlocks) needed(ctx context.Context, until int) ([]bool, error) {
 	needed := make([]bool, until+2)
 	for tier := until; tier >= 0; tier-- {
-		switch whole, err := b.wholeAfter(ctx, tier, needed[tier+1]); {
-		case err != nil:
-			return nil, err
-		case !whole: // the next is to be made from it
-			needed[tier] = true
-		case b.tabled[tier]:
+		if needed[tier+1] {
+			next, err := b.whole(ctx, first(tier+1))
+			if err != nil {
+				return nil, err
+			}
+			needed[tier] = !next // which is to be made from it
+		}
+		switch {
+		case needed[tier] || b.tabled[tier]:
 		case b.UntilTier >= 0 || tier == b.last:
 			needed[tier] = true
 		default:
@@ -59,15 +62,6 @@ func (b *byBlocks) needed(ctx context.Context, until int) ([]bool, error) {
 		}
 	}
 	return needed, nil
-}
-
-// wholeAfter reports whether the positions of the tier after this one are there, or
-// not needed.
-func (b *byBlocks) wholeAfter(ctx context.Context, tier int, needed bool) (bool, error) {
-	if !needed {
-		return true, nil
-	}
-	return b.whole(ctx, first(tier+1))
 }
 
 func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
@@ -127,12 +121,9 @@ func (b *byBlocks) positions(ctx context.Context, tier int) (int64, error) {
 	return int64(seal.Records()), nil
 }
 
-func (b *byBlocks) canKeepTier(ctx context.Context, tier int) error {
-	for _, name := range []string{first(tier), second(tier)} {
-		needed := b.tabled[tier] && (name == first(tier) || tier < b.last)
-		if err := b.canKeepDir(ctx, name, needed); err != nil {
-			return err
-		}
+func (b *byBlocks) dirs(tier int) []string {
+	if tier == b.last {
+		return []string{first(tier)}
 	}
-	return nil
+	return []string{first(tier), second(tier)}
 }

@@ -34,9 +34,7 @@ type byLists struct {
 	sum    float64   // of rows; 0: not counted yet
 	like   string    // the last data_first in which positions lie
 
-	mu      sync.Mutex // of what follows
-	firsts  []*told    // by tier: data_first, if it is whole and was looked at
-	seconds []*told    // data_second
+	firsts, seconds tellers // the directories data_first and data_second
 }
 
 // worthIt is Options.WorthIt where it is 0: to write the seal anew is as much work as
@@ -57,23 +55,21 @@ func (t *told) to(tier int) bool {
 	return found
 }
 
-// tell has a job read it, if it is for its tier.
-func (t *told) tell(job *runner.Job) error {
-	switch {
-	case t == nil || !t.to(job.Tier):
-	case t.dir == nil:
-		return fmt.Errorf("%s told tier %d something, which has been let go", t.seal.Job, job.Tier)
-	default:
-		job.Told = append(job.Told, t.dir)
-	}
-	return nil
+// tellers are the directories of one step, of all tiers.
+type tellers struct {
+	*tiers
+	name func(tier int) string
+
+	mu sync.Mutex
+	of []*told // by tier, if it is whole and was looked at
 }
 
 func newLists(l *loop, g game.Acyclic) *tiers {
 	t := newTiers(l, g)
 	t.work = 2
 	n := t.last + 1
-	t.records = &byLists{tiers: t, solves: make([]bool, n), rows: make([]float64, n), firsts: make([]*told, n), seconds: make([]*told, n)}
+	t.records = &byLists{tiers: t, solves: make([]bool, n), rows: make([]float64, n),
+		firsts: tellers{tiers: t, name: first, of: make([]*told, n)}, seconds: tellers{tiers: t, name: second, of: make([]*told, n)}}
 	return t
 }
 
@@ -84,130 +80,113 @@ func (b *byLists) weightOf(name string, tier int) float64 {
 	return b.rows[tier] / b.sum
 }
 
-// first and second look at a directory of a tier; nil: it is not whole.
-func (b *byLists) first(ctx context.Context, tier int) (*told, error) {
-	return b.look(ctx, &b.firsts[tier], func() string { return first(tier) })
-}
-
-func (b *byLists) second(ctx context.Context, tier int) (*told, error) {
-	return b.look(ctx, &b.seconds[tier], func() string { return second(tier) })
-}
-
-func (b *byLists) look(ctx context.Context, at **told, name func() string) (*told, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if *at != nil {
-		return *at, nil
+// look looks at the directory of a tier; nil: it is not whole.
+func (d *tellers) look(ctx context.Context, tier int) (*told, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.of[tier]; t != nil {
+		return t, nil
 	}
-	seal, err := b.sealOf(ctx, name())
+	seal, err := d.sealOf(ctx, d.name(tier))
 	if err != nil || seal == nil {
 		return nil, err
 	}
 	t := &told{seal: seal, tells: seal.Told}
 	t.part = slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) })
 	if len(seal.Gone) == 0 {
-		if t.dir, err = lists.OpenDir(b.data.FS, b.data.Dir(name()), b.g); err != nil {
+		if t.dir, err = lists.OpenDir(d.data.FS, d.data.Dir(d.name(tier)), d.g); err != nil {
 			return nil, err
 		}
 		t.tells = t.dir.Tells()
 	}
-	*at = t
+	d.of[tier] = t
 	return t, nil
 }
 
-// forget removes a directory.
-func (b *byLists) forget(at **told, name string) error {
-	b.mu.Lock()
-	*at = nil
-	b.mu.Unlock()
-	return b.remove(name)
+// tell has a job read what the tiers from a first one to the one before end tell its own.
+func (d *tellers) tell(ctx context.Context, job *runner.Job, first, end int) error {
+	for tier := first; tier < end; tier++ {
+		switch t, err := d.look(ctx, tier); {
+		case err != nil:
+			return err
+		case t == nil || !t.to(job.Tier):
+		case t.dir == nil:
+			return fmt.Errorf("%s told tier %d something, which has been let go", t.seal.Job, job.Tier)
+		default:
+			job.Told = append(job.Told, t.dir)
+		}
+	}
+	return nil
+}
+
+// toMake reports whether the job of a tier is to be run: its part is wanted and not there,
+// or one of the tiers that are made, from a first one on, must be told again what its
+// directory told it, or may have, and tells no more. What is there then is removed.
+func (d *tellers) toMake(ctx context.Context, tier int, wanted bool, made []bool, first int) (bool, error) {
+	t, err := d.look(ctx, tier)
+	if err != nil || t == nil {
+		return wanted || slices.Contains(made, true), err
+	}
+	again := func(to int) bool { return first <= to && to < first+len(made) && made[to-first] }
+	if wanted && !t.part || t.dir == nil && slices.ContainsFunc(t.tells, again) {
+		return true, d.forget(tier)
+	}
+	return false, nil
+}
+
+// forget removes the directory of a tier.
+func (d *tellers) forget(tier int) error {
+	d.mu.Lock()
+	d.of[tier] = nil
+	d.mu.Unlock()
+	return d.remove(d.name(tier))
 }
 
 // strip removes those files of a directory that nobody needs any more, if it is worth
 // it.
-func (b *byLists) strip(at **told, name string, goes func(file string) bool) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t := *at
+func (d *tellers) strip(tier int, goes func(file string) bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.of[tier]
 	var bytes int64
 	for _, f := range t.seal.Files {
 		if goes(f.Name) {
 			bytes += f.Length
 		}
 	}
-	if bytes < cmp.Or(b.WorthIt, worthIt) {
+	if bytes < cmp.Or(d.WorthIt, worthIt) {
 		return nil
 	}
 	t.dir, t.seal.Told = nil, t.tells
-	return t.seal.LetGo(b.data.FS, b.data.Dir(name), goes)
+	return t.seal.LetGo(d.data.FS, d.data.Dir(d.name(tier)), goes)
 }
 
 // needed works out which jobs are to be run, backward first: for the sake of a tier
 // that has no values, all that told it something, or may have, and can tell it no more.
-// What is there and is to be made again is removed.
-func (b *byLists) needed(ctx context.Context, until int) ([]bool, error) {
-	if b.UntilTier < 0 {
-		for tier := range b.last + 1 {
-			t, err := b.second(ctx, tier)
-			if err != nil {
-				return nil, err
-			}
-			b.solves[tier] = !b.tabled[tier] && (t == nil || !t.part) || b.lacking(t, b.solves[:tier], 0)
-			if b.solves[tier] && t != nil {
-				if err := b.forget(&b.seconds[tier], second(tier)); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	needed := make([]bool, until+1)
-	for tier := until; tier >= 0; tier-- {
-		t, err := b.first(ctx, tier)
-		if err != nil {
+func (b *byLists) needed(ctx context.Context, until int) (needed []bool, err error) {
+	for tier := 0; tier <= b.last && b.UntilTier < 0; tier++ {
+		if b.solves[tier], err = b.seconds.toMake(ctx, tier, !b.tabled[tier], b.solves[:tier], 0); err != nil {
 			return nil, err
 		}
+	}
+	needed = make([]bool, until+1)
+	for tier := until; tier >= 0; tier-- {
 		wanted := b.solves[tier] || b.UntilTier >= 0 && !b.tabled[tier]
-		needed[tier] = wanted && (t == nil || !t.part) || b.lacking(t, needed[tier+1:], tier+1)
-		if needed[tier] && t != nil {
-			if err := b.forget(&b.firsts[tier], first(tier)); err != nil {
-				return nil, err
-			}
+		if needed[tier], err = b.firsts.toMake(ctx, tier, wanted, needed[tier+1:], tier+1); err != nil {
+			return nil, err
 		}
 	}
 	return needed, nil
 }
 
-// lacking reports whether one of the tiers from a first one that are made must be told
-// again what a directory told it, or may have.
-func (b *byLists) lacking(t *told, made []bool, first int) bool {
-	if t != nil && t.dir != nil {
-		return false
-	}
-	for i, again := range made {
-		if again && (t == nil || t.to(first+i)) {
-			return true
-		}
-	}
-	return false
-}
-
 func (b *byLists) setPossible(ctx context.Context, job *runner.Job) error {
 	job.Like = b.like
-	for tier := range job.Tier {
-		t, err := b.first(ctx, tier)
-		if err != nil {
-			return err
-		}
-		if err := t.tell(job); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.firsts.tell(ctx, job, 0, job.Tier)
 }
 
 // made lets those outboxes go whose tiers have all been made.
 func (b *byLists) made(ctx context.Context, tier int) error {
-	t, err := b.first(ctx, tier)
+	t, err := b.firsts.look(ctx, tier)
 	if err != nil {
 		return err
 	}
@@ -217,12 +196,11 @@ func (b *byLists) made(ctx context.Context, tier int) error {
 	if b.KeepAll {
 		return nil
 	}
-	for from, t := range b.firsts[:tier+1] {
+	for from, t := range b.firsts.of[:tier+1] {
 		if t == nil || t.dir == nil || len(t.tells) == 0 || t.tells[len(t.tells)-1] > tier {
 			continue
 		}
-		err := b.strip(&b.firsts[from], first(from), func(file string) bool { return strings.HasPrefix(file, store.OutboxPrefix) })
-		if err != nil {
+		if err := b.firsts.strip(from, func(file string) bool { return strings.HasPrefix(file, store.OutboxPrefix) }); err != nil {
 			return err
 		}
 	}
@@ -239,23 +217,13 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) (ok bool, err e
 		return false, nil
 	}
 	job.Like = job.Parents
-	for tier := job.Tier + 1; tier <= b.last; tier++ {
-		t, err := b.second(ctx, tier)
-		if err != nil {
-			return false, err
-		}
-		if err := t.tell(job); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	return true, b.seconds.tell(ctx, job, job.Tier+1, b.last+1)
 }
 
 // weigh counts the rows of the tiers, or where these have gone the positions.
 func (b *byLists) weigh(ctx context.Context) error {
 	for tier := range b.rows {
-		t, err := b.first(ctx, tier)
-		switch {
+		switch t, err := b.firsts.look(ctx, tier); {
 		case err != nil:
 			return err
 		case t != nil && t.part:
@@ -289,17 +257,17 @@ func (b *byLists) open(name string, tier int, kind lists.Kind) (*lists.Source, e
 // letGo removes the positions of a tier, and what later tiers told those that are
 // solved.
 func (b *byLists) letGo(tier int) error {
-	if err := b.forget(&b.firsts[tier], first(tier)); err != nil {
+	if err := b.firsts.forget(tier); err != nil {
 		return err
 	}
 	for from := tier; from <= b.last; from++ {
-		b.mu.Lock()
-		t := b.seconds[from]
-		b.mu.Unlock()
+		b.seconds.mu.Lock()
+		t := b.seconds.of[from]
+		b.seconds.mu.Unlock()
 		if t == nil || len(t.seal.Files) == 0 || len(t.tells) > 0 && t.tells[0] < tier {
 			continue
 		}
-		if err := b.strip(&b.seconds[from], second(from), func(string) bool { return true }); err != nil {
+		if err := b.seconds.strip(from, func(string) bool { return true }); err != nil {
 			return err
 		}
 	}
@@ -314,18 +282,4 @@ func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
 	return n, errors.Join(in.EachKey(func(game.Position) { n++ }), in.Close())
 }
 
-func (b *byLists) canKeepTier(ctx context.Context, tier int) error {
-	for _, name := range []string{first(tier), second(tier)} {
-		seal, err := b.sealOf(ctx, name)
-		if err != nil {
-			return err
-		}
-		if seal != nil && len(seal.Gone) > 0 {
-			return fmt.Errorf("--keep all comes too late: of %s, %s has been let go: --overwrite begins anew", name, seal.Gone[0])
-		}
-		if err := b.canKeepDir(ctx, name, b.tabled[tier]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (b *byLists) dirs(tier int) []string { return []string{first(tier), second(tier)} }

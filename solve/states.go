@@ -197,9 +197,6 @@ func (r *states) canKeep(ctx context.Context) error {
 		if err := r.canKeepDir(ctx, found.Pass, true); err != nil {
 			return err
 		}
-		if seal, err := r.sealOf(ctx, found.Pass); err != nil || seal.File(jobdir.StateName(0)) == nil {
-			return errors.Join(err, fmt.Errorf("--keep all comes too late: the states of %s have been let go: --overwrite begins anew", found.Pass))
-		}
 	}
 	return nil
 }

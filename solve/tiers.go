@@ -59,8 +59,8 @@ type records interface {
 	letGo(tier int) error
 	// positions is how many positions a tier has that is not in the table.
 	positions(ctx context.Context, tier int) (int64, error)
-	// canKeepTier is method.canKeep of a tier.
-	canKeepTier(ctx context.Context, tier int) error
+	// dirs are the directories that the jobs of a tier make.
+	dirs(tier int) []string
 }
 
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
@@ -151,8 +151,10 @@ func (r *tiers) takeTier(ctx context.Context, f store.SealedFile) error {
 
 func (r *tiers) canKeep(ctx context.Context) error {
 	for tier := range r.last + 1 {
-		if err := r.canKeepTier(ctx, tier); err != nil {
-			return err
+		for _, dir := range r.dirs(tier) {
+			if err := r.canKeepDir(ctx, dir, r.tabled[tier]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -378,7 +380,7 @@ func (r *tiers) finish(job *runner.Job, stats runner.Stats) error {
 
 func (r *tiers) ours(name string) bool {
 	for tier := range r.tabled {
-		if name == first(tier) || name == second(tier) {
+		if slices.Contains(r.dirs(tier), name) {
 			return true
 		}
 	}

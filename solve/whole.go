@@ -77,8 +77,8 @@ func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
 }
 
-// canKeepDir wants a directory to be there if an earlier run has needed it, and to have
-// the form that is asked for.
+// canKeepDir wants a directory to be there if an earlier run has needed it, with all its
+// files, and to have the form that is asked for.
 func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 	seal, err := l.sealOf(ctx, name)
 	if err != nil {
@@ -89,6 +89,9 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 	}
 	if seal == nil {
 		return nil
+	}
+	if len(seal.Gone) > 0 {
+		return fmt.Errorf("--keep all comes too late: of %s, %s has been let go: --overwrite begins anew", name, seal.Gone[0])
 	}
 	for _, f := range seal.Files {
 		if !strings.HasPrefix(f.Name, store.PartPrefix) {

@@ -3,13 +3,11 @@ package table
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -70,11 +68,13 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	var total streamfmt.Counts
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want, from block.Block
-		var sources []uint64
 		hereCursor := here.Cursor(verifyAhead)
-		var before *jobdir.TierCursor
+		pull := &step.Puller{Step: possible, Speaks: func(parents *block.Block) *block.Block {
+			unfinished(&from, parents)
+			return &from
+		}}
 		if tier > 0 {
-			before = t.tiers[tier-1].Cursor(verifyAhead)
+			pull.From = t.tiers[tier-1].Cursor(verifyAhead)
 		}
 		return func(rng uint64) error {
 			low := t.g.Low(tier, rng)
@@ -86,19 +86,8 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 				want = *step.Start(t.g)
 			} else {
 				want.Reset(tier, rng, t.g.LowBits(), low)
-				sources = possible.Inputs(sources[:0], tier, rng)
-				for _, source := range sources {
-					parents, err := before.Block(rng, source)
-					if err != nil {
-						return err
-					}
-					if parents != nil {
-						unfinished(&from, parents)
-						possible.Map(&from, &want)
-					}
-				}
 			}
-			if err := possible.Reduce(&want); err != nil {
+			if err := pull.Pull(&want); err != nil {
 				return err
 			}
 			found.Reset(tier, rng, t.g.LowBits(), low)
@@ -122,12 +111,9 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 // moves: they are open.
 func unfinished(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
-	for i, w := range of.Done {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			if game.Value(of.Val[slot]).Remoteness() > 0 {
-				b.Open.Add(slot)
-			}
+	for slot := range of.Done.All() {
+		if game.Value(of.Val[slot]).Remoteness() > 0 {
+			b.Open.Add(slot)
 		}
 	}
 }
@@ -166,24 +152,13 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 	here, next := t.tiers[tier], t.tiers[tier+1]
 	return eachRange(ctx, here.Ranges(), func() func(uint64) error {
 		var found, want block.Block
-		var sources []uint64
-		hereCursor, nextCursor := here.Cursor(verifyAhead), next.Cursor(verifyAhead)
+		hereCursor, pull := here.Cursor(verifyAhead), &step.Puller{Step: solve, From: next.Cursor(verifyAhead)}
 		return func(rng uint64) error {
 			if _, err := hereCursor.Load(&found, rng); err != nil {
 				return err
 			}
 			unfinished(&want, &found)
-			sources = solve.Inputs(sources[:0], tier, rng)
-			for _, source := range sources {
-				child, err := nextCursor.Block(rng, source)
-				if err != nil {
-					return err
-				}
-				if child != nil {
-					solve.Map(child, &want)
-				}
-			}
-			if err := solve.Reduce(&want); err != nil {
+			if err := pull.Pull(&want); err != nil {
 				return err
 			}
 			for slot, value := range want.Val[:want.Len()] {

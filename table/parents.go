@@ -60,10 +60,8 @@ func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) er
 			continue
 		}
 		if err := f.read(e, tier-1, t.g, low, func(b *block.Block) {
-			for slot := range b.Len() {
-				if b.Done.Has(slot) {
-					say(b.Key(slot), game.Value(b.Val[slot]))
-				}
+			for slot := range b.Done.All() {
+				say(b.Key(slot), game.Value(b.Val[slot]))
 			}
 		}); err != nil {
 			return err
@@ -85,7 +83,7 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) er
 	set.Add(int(p % size))
 	var from []game.Position
 	back.Parents(rng, set, func(rng uint64, set block.Set) {
-		for _, slot := range set.Append(nil) {
+		for slot := range set.All() {
 			from = append(from, rng*size+uint64(slot))
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/parallel"
 )
 
 // Rules is a check of a table by the plain moves of the rules (game.Game.Moves and
@@ -218,19 +219,15 @@ func newLedTo(part *rulesPart, firsts []uint64) ledTo {
 // each calls check for the ranges of a part, on all cores, with their numbers and the
 // slots of their positions.
 func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, slots []uint32) error) error {
-	numbers := make([]uint64, len(part.ranges))
-	for i := range numbers {
-		numbers[i] = uint64(i)
-	}
-	return eachRange(ctx, numbers, func() func(uint64) error {
+	return each(ctx, len(part.ranges), func() func(int) error {
 		reader := part.reader()
 		check := newCheck(reader)
 		var slots []uint32
-		return func(i uint64) (err error) {
+		return func(i int) (err error) {
 			if slots, err = reader.load(slots[:0], part.ranges[i]); err != nil {
 				return err
 			}
-			return check(int(i), slots)
+			return check(i, slots)
 		}
 	})
 }
@@ -457,37 +454,14 @@ func (s *sample) of(slots []uint32, first uint64) []uint32 {
 // eachRange calls check for all ranges, on all cores, and returns the error of
 // the lowest range that has one. newCheck makes the check of one worker.
 func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
-	var next atomic.Int64
-	var mu sync.Mutex
-	first, firstErr := len(ranges), error(nil)
-	var all sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), len(ranges))
-	chunk := max(1, min(rangesAtOnce, len(ranges)/(rangesTurns*max(1, workers))))
-	for range workers {
-		all.Go(func() {
-			check := newCheck()
-			for ctx.Err() == nil {
-				from := int(next.Add(int64(chunk))) - chunk
-				if from >= len(ranges) {
-					return
-				}
-				for i := from; i < min(from+chunk, len(ranges)); i++ {
-					if err := check(ranges[i]); err != nil {
-						mu.Lock()
-						if i < first {
-							first, firstErr = i, err
-						}
-						mu.Unlock()
-						next.Store(int64(len(ranges))) // no later range can be the first
-						return
-					}
-				}
-			}
-		})
-	}
-	all.Wait()
-	if firstErr == nil {
-		return ctx.Err()
-	}
-	return firstErr
+	return each(ctx, len(ranges), func() func(int) error {
+		check := newCheck()
+		return func(i int) error { return check(ranges[i]) }
+	})
+}
+
+// each is eachRange of the numbers of so many ranges.
+func each(ctx context.Context, ranges int, newCheck func() func(i int) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	return parallel.Each(ctx, workers, ranges, max(1, min(rangesAtOnce, ranges/(rangesTurns*workers))), newCheck)
 }

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -82,10 +81,8 @@ func (v *statesVerifier) fault(rng uint64, slot int, reason string) error {
 
 // first is the first slot of a set, -1 of an empty one.
 func first(s block.Set) int {
-	for i, w := range s {
-		if w != 0 {
-			return i<<6 + bits.TrailingZeros64(w)
-		}
+	for slot := range s.All() {
+		return slot
 	}
 	return -1
 }
@@ -279,7 +276,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 		} else if !h.Times.Add(set) {
 			mu.Lock()
 			if rng < failedAt {
-				failedAt, failed = rng, fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
+				failedAt, failed = rng, step.HeardTooOften(rng)
 			}
 			mu.Unlock()
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/parallel"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -427,46 +428,32 @@ func shuffled(p game.Position, seed uint64) uint64 {
 // sample writes n of the positions that are wanted, all if there are no more: those to
 // which the seed gives the least numbers.
 func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
-	var mu sync.Mutex
-	next, all := 0, picks(nil)
-	var failed error
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			r, b, own := x.scan.Reader(), new(table.Batch), picks(nil)
-			err := func() error {
-				for {
-					mu.Lock()
-					i := next
-					next++
-					mu.Unlock()
-					if i >= x.scan.Len() {
-						return nil
-					}
-					if err := ctx.Err(); err != nil {
-						return err
-					}
-					if err := r.Read(i, b); err != nil {
-						return err
-					}
-					for j, p := range b.Positions {
-						if v := b.Values[j]; x.wanted.value(v) {
-							own.add(n, picked{shuffled(p, seed), b.Tier, p, v})
-						}
-					}
-				}
-			}()
-			mu.Lock()
-			defer mu.Unlock()
-			failed = cmp.Or(failed, err)
-			for _, p := range own {
-				all.add(n, p)
+	var mu sync.Mutex // of the list of what the workers have picked
+	var each []*picks
+	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.scan.Len(), 1, func() func(int) error {
+		r, b, own := x.scan.Reader(), new(table.Batch), new(picks)
+		mu.Lock()
+		each = append(each, own)
+		mu.Unlock()
+		return func(i int) error {
+			if err := r.Read(i, b); err != nil {
+				return err
 			}
-		})
+			for j, p := range b.Positions {
+				if v := b.Values[j]; x.wanted.value(v) {
+					own.add(n, picked{shuffled(p, seed), b.Tier, p, v})
+				}
+			}
+			return nil
+		}
+	}); err != nil {
+		return err
 	}
-	workers.Wait()
-	if failed != nil {
-		return failed
+	var all picks
+	for _, own := range each {
+		for _, p := range *own {
+			all.add(n, p)
+		}
 	}
 	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
 	var lines []byte

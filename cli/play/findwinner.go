@@ -83,8 +83,8 @@ func findWinner(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	return command.EachPosition(ctx, c, g, func(out io.Writer, p game.Position) error {
-		begun := time.Now()
+	return command.Positions{Game: g}.Each(ctx, c, func(out io.Writer, asked command.Asked) error {
+		begun, p := time.Now(), asked.Position
 		f, err := find(ctx, p)
 		if err != nil {
 			return err

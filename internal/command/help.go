@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -17,25 +18,8 @@ import (
 
 // Group puts flags under a heading of the help.
 func Group(name string, flags []cli.Flag) []cli.Flag {
-	for _, f := range flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.Category = name
-		case *cli.StringSliceFlag:
-			f.Category = name
-		case *cli.IntFlag:
-			f.Category = name
-		case *cli.Int64Flag:
-			f.Category = name
-		case *cli.Uint64Flag:
-			f.Category = name
-		case *cli.Float64Flag:
-			f.Category = name
-		case *cli.DurationFlag:
-			f.Category = name
-		case *cli.BoolFlag:
-			f.Category = name
-		}
+	for _, f := range flags { // each type of the library has the field, and no interface to set it
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
 	}
 	return flags
 }

@@ -31,12 +31,6 @@ type Positions struct {
 	Refused func(out io.Writer, text string, why error) error
 }
 
-// EachPosition answers the position that the words of a command line name, or --start,
-// or else that of each line of stdin, in any form. See Positions.Each.
-func EachPosition(ctx context.Context, c *cli.Context, g game.Game, answer func(out io.Writer, p game.Position) error) error {
-	return Positions{Game: g}.Each(ctx, c, func(out io.Writer, a Asked) error { return answer(out, a.Position) })
-}
-
 // Each answers the position that the words of a command line name, or --start, or else
 // that of each line of stdin. See ParseAsked and EachLine.
 func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io.Writer, a Asked) error) error {
@@ -198,12 +192,6 @@ type Asked struct {
 	Moved  bool
 }
 
-// ParsePosition reads a position in any form. See ParseAsked.
-func ParsePosition(g game.Game, text string) (game.Position, error) {
-	a, err := ParseAsked(g, text, AnyForm)
-	return a.Position, err
-}
-
 // ParseAsked reads a position in the form that is asked for. Of a text that may have any,
 // words of which each is a move of the position that the ones before lead to are moves;
 // no words are the start; then come boards, keys after 0x, hashes after #, lines with a
@@ -245,7 +233,7 @@ func (a *Asked) parseAny(g game.Game, text string) (err error) {
 		a.Position, err = parseBoard(g, text)
 		return err
 	}
-	made, notMoves := a.play(g, splitMoves(text))
+	made, notMoves := a.play(g, false, splitMoves(text)...)
 	if notMoves == nil && (made > 0 || text == "") {
 		return nil
 	}
@@ -268,7 +256,7 @@ func (a *Asked) parseAny(g game.Game, text string) (err error) {
 	case notMoves == nil: // nothing but blanks
 		return notBoard
 	}
-	if made, err := a.playOn(g, text); made > 0 {
+	if made, err := a.play(g, true, text); made > 0 {
 		return err
 	}
 	return fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
@@ -324,46 +312,34 @@ func splitMoves(text string) []string {
 
 // playAny makes the moves of a text, with blanks between them or without.
 func (a *Asked) playAny(g game.Game, text string) (made int, err error) {
-	if made, err = a.play(g, splitMoves(text)); err == nil || made > 0 {
+	if made, err = a.play(g, false, splitMoves(text)...); err == nil || made > 0 {
 		return made, err
 	}
-	if made, notOne := a.playOn(g, text); made > 0 {
+	if made, notOne := a.play(g, true, text); made > 0 {
 		return made, notOne
 	}
 	return 0, err
 }
 
-// play makes moves from the start. It returns how many could be made.
-func (a *Asked) play(g game.Game, names []string) (made int, err error) {
+// play makes moves from the start: each word is one, or, joined, moves that follow one
+// another without a blank, each the longest that fits. It returns how many could be made.
+func (a *Asked) play(g game.Game, joined bool, words ...string) (made int, err error) {
 	a.Position, a.Moved = g.Start(), false
-	for i, name := range names {
-		moves := g.Moves(nil, a.Position)
-		at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
-		if at < 0 {
-			return i, noMove(moves, i, name)
-		}
-		a.Before, a.Position, a.Moved = a.Position, moves[at].To, true
-	}
-	return len(names), nil
-}
-
-// playOn makes the moves of a word, which follow one another without a blank: each is the
-// longest that fits.
-func (a *Asked) playOn(g game.Game, word string) (made int, err error) {
-	a.Position, a.Moved = g.Start(), false
-	for ; word != ""; made++ {
-		moves := g.Moves(nil, a.Position)
-		best := -1
-		for i, m := range moves {
-			if m.Name != "" && strings.HasPrefix(word, m.Name) && (best < 0 || len(m.Name) > len(moves[best].Name)) {
-				best = i
+	for _, word := range words {
+		for ; word != ""; made++ {
+			moves, best := g.Moves(nil, a.Position), -1
+			for i, m := range moves {
+				fits := m.Name == word || joined && m.Name != "" && strings.HasPrefix(word, m.Name)
+				if fits && (best < 0 || len(m.Name) > len(moves[best].Name)) {
+					best = i
+				}
 			}
+			if best < 0 {
+				return made, noMove(moves, made, word)
+			}
+			a.Before, a.Position, a.Moved = a.Position, moves[best].To, true
+			word = word[len(moves[best].Name):]
 		}
-		if best < 0 {
-			return made, noMove(moves, made, word)
-		}
-		a.Before, a.Position, a.Moved = a.Position, moves[best].To, true
-		word = word[len(moves[best].Name):]
 	}
 	return made, nil
 }

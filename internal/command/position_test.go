@@ -32,6 +32,8 @@ func TestParsePosition(t *testing.T) {
 		"":           "    ",
 		"0":          "X   ",
 		"0,1\t0":     "XXO ",
+		"010":        "XXO ",
+		"01x":        `move 3: expected one of 0 1, found "x"`,
 		"0 0 X O ":   "X O ",
 		"0 0 ____":   "    ",
 		"0 7":        `move 2: expected one of 0 1, found "7"`,
@@ -41,8 +43,8 @@ func TestParsePosition(t *testing.T) {
 		"    ":       "no board",
 		"X O  0 0 1": `neither a board nor moves: no board; move 1: expected one of 0 1, found "X"`,
 	} {
-		p, err := command.ParsePosition(g, text)
-		got := string(g.AppendText(nil, p))
+		a, err := command.ParseAsked(g, text, command.AnyForm)
+		got := string(g.AppendText(nil, a.Position))
 		if err != nil {
 			got = err.Error()
 		}
@@ -62,9 +64,9 @@ func FuzzParsePosition(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := command.ParsePosition(g, text)
+		a, err := command.ParseAsked(g, text, command.AnyForm)
 		if err == nil {
-			err = g.Check(p)
+			err = g.Check(a.Position)
 			if err != nil {
 				t.Errorf("%q: %v", text, err)
 			}

@@ -3,7 +3,6 @@ package inline
 import (
 	"context"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -59,7 +58,8 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	n.chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.plan = r.plan(n)
 	ts := f.cut(tasks(job, ranges, lines, f.plan.slots))
-	return job.writeText(ctx, f.plan, len(ts), func(i int) int { return ts[i].part }, func() func(int, *textChunk) error {
+	first := func(i int) game.Position { return ts[i].ranges[0] << job.g.LowBits() }
+	return job.writeText(ctx, f.plan, len(ts), first, func() func(int, *textChunk) error {
 		work := f.newWorker()
 		return func(i int, out *textChunk) error { return work(ts[i], out) }
 	})
@@ -68,24 +68,28 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 // lows is the number of low parts, be they of positions or not.
 func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 
+// A finalTask is neighbouring ranges of one part, or some low parts of one range.
+type finalTask struct {
+	ranges   []uint64
+	from, to int // these low parts
+}
+
 // cut cuts the tasks that are one range with too many lines for a chunk.
-func (f *final) cut(ts []task) (all []task) {
-	for _, t := range ts {
-		t.to = f.lows()
-		if most := 2 * f.plan.slots; len(t.ranges) == 1 && f.most[t.ranges[0]] > most {
-			for ; t.from+most < f.lows(); t.from += most {
-				t.to = t.from + most
-				all = append(all, t)
-			}
-			t.to = f.lows()
+func (f *final) cut(ts [][]uint64) (all []finalTask) {
+	for _, ranges := range ts {
+		each := f.lows()
+		if most := 2 * f.plan.slots; len(ranges) == 1 && f.most[ranges[0]] > most {
+			each = most
 		}
-		all = append(all, t)
+		for from := 0; from < f.lows(); from += each {
+			all = append(all, finalTask{ranges, from, min(from+each, f.lows())})
+		}
 	}
 	return all
 }
 
 // newWorker returns a function that makes the lines of a task.
-func (f *final) newWorker() func(task, *textChunk) error {
+func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
 	cursors := make([]*jobdir.TierCursor, len(f.tiers))
 	for i, t := range f.tiers {
@@ -104,19 +108,16 @@ func (f *final) newWorker() func(task, *textChunk) error {
 			if !ok {
 				continue
 			}
-			for i, w := range b.Done {
-				for base := i << 6; w != 0; w &= w - 1 {
-					slot := base + bits.TrailingZeros64(w)
-					low := b.Low[slot]
-					seen.Add(int(low))
-					values[low] = b.Val[slot]
-				}
+			for slot := range b.Done.All() {
+				low := b.Low[slot]
+				seen.Add(int(low))
+				values[low] = b.Val[slot]
 			}
 		}
 		return nil
 	}
 	loaded := ^uint64(0)
-	return func(t task, out *textChunk) error {
+	return func(t finalTask, out *textChunk) error {
 		for _, rng := range t.ranges {
 			if rng != loaded { // by the task with the piece before
 				if err := load(rng); err != nil {
@@ -124,12 +125,9 @@ func (f *final) newWorker() func(task, *textChunk) error {
 				}
 				loaded = rng
 			}
-			piece := seen[t.from>>6 : block.Words(t.to)]
-			for i, w := range piece {
-				for base := t.from + i<<6; w != 0; w &= w - 1 {
-					low := base + bits.TrailingZeros64(w)
-					out.final(g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
-				}
+			for slot := range seen[t.from>>6 : block.Words(t.to)].All() {
+				low := t.from + slot
+				out.final(g, rng<<g.LowBits()|uint64(low), game.Value(values[low]))
 			}
 		}
 		return nil

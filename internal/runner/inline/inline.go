@@ -35,14 +35,6 @@ type Runner struct {
 
 var _ runner.Runner = (*Runner)(nil)
 
-// A task is neighbouring ranges of the output, all of one part.
-type task struct {
-	ranges []uint64
-	part   int
-
-	from, to int // final's: of one range alone, these low parts
-}
-
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	borders, err := job.Borders()
@@ -76,7 +68,8 @@ func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats 
 	}
 	w.plan = r.plan(w.needs(slots))
 	ts := tasks(job, w.ranges, slots, w.plan.slots)
-	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts), part: func(i int) int { return ts[i].part },
+	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
+		part: func(i int) int { return job.part(ts[i][0] << job.g.LowBits()) },
 		create: func(number int) (part[*jobdir.Chunk], error) {
 			file, err := job.create(jobdir.PartName(number, job.Codec))
 			if err != nil {
@@ -181,24 +174,23 @@ func (w *work) needs(slots []int) needs {
 }
 
 // newWorker returns a function that makes the output of a task.
-func (w *work) newWorker() func(task, *jobdir.Chunk) error {
+func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
-		return func(_ task, out *jobdir.Chunk) error {
+		return func(_ []uint64, out *jobdir.Chunk) error {
 			out.Add(step.Start(job.g))
 			return nil
 		}
 	}
 	g := job.g
-	input := w.input.Cursor(w.plan.window)
+	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
 	var parents *jobdir.TierCursor
 	if w.parents != nil {
 		parents = w.parents.Cursor(w.plan.window)
 	}
 	var into block.Block
-	var sources []uint64
-	return func(t task, out *jobdir.Chunk) error {
-		for _, rng := range t.ranges {
+	return func(ranges []uint64, out *jobdir.Chunk) error {
+		for _, rng := range ranges {
 			if parents != nil {
 				if _, err := parents.Load(&into, rng); err != nil {
 					return err
@@ -208,17 +200,7 @@ func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 			} else {
 				continue
 			}
-			sources = w.step.Inputs(sources[:0], job.Tier, rng)
-			for _, source := range sources {
-				from, err := input.Block(rng, source)
-				if err != nil {
-					return err
-				}
-				if from != nil {
-					w.step.Map(from, &into)
-				}
-			}
-			if err := w.step.Reduce(&into); err != nil {
+			if err := pull.Pull(&into); err != nil {
 				return err
 			}
 			out.Add(&into)
@@ -227,21 +209,20 @@ func (w *work) newWorker() func(task, *jobdir.Chunk) error {
 	}
 }
 
-// tasks cuts ranges into tasks, at the borders of parts and where they weigh
-// enough: so many slots, of which each range has some.
-func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) []task {
-	var ts []task
-	part, sum, from := 0, 0, 0
+// tasks cuts the ranges of the output into tasks, at the borders of parts and where they
+// weigh enough: so many slots, of which each range has some.
+func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) (ts [][]uint64) {
+	borders, sum, from := job.borders, 0, 0
 	cut := func(to int) {
 		if to > from {
-			ts = append(ts, task{ranges: ranges[from:to], part: part})
+			ts = append(ts, ranges[from:to])
 		}
 		from, sum = to, 0
 	}
 	for i, rng := range ranges {
-		for part < len(job.borders) && rng<<job.g.LowBits() >= job.borders[part] {
+		for len(borders) > 0 && rng<<job.g.LowBits() >= borders[0] {
 			cut(i)
-			part++
+			borders = borders[1:]
 		}
 		if sum > enough || slots[i] > 2*enough {
 			cut(i)

@@ -10,19 +10,13 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 )
 
-// A listShare is a share of the rows of a job, all of one part.
-type listShare struct {
-	lists.Share
-	part int
-}
-
 // listWork is what the workers of a job share that goes by lists.
 type listWork struct {
 	job      *jobOf[game.Acyclic]
 	kind     lists.Kind    // of what is told
 	parents  *lists.Source // nil in init
 	messages *lists.Source // solve's
-	shares   []listShare
+	shares   []lists.Share // each of one part
 	plan     listPlan
 	told     *telling
 
@@ -66,7 +60,8 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	w.shares = cutShares(w.plan.share, job.borders, sources)
 	w.told = newTelling(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
-	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares), part: func(i int) int { return w.shares[i].part },
+	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares),
+		part: func(i int) int { return job.part(w.shares[i].First) },
 		create: func(number int) (part[*rowChunk], error) {
 			file, err := job.create(lists.PartName(number, job.Codec))
 			if err != nil {
@@ -130,19 +125,17 @@ func (w *listWork) close() {
 
 // cutShares cuts the keys into shares of about so many rows, and at the borders of
 // parts.
-func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []listShare) {
-	part := 0
+func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []lists.Share) {
 	for _, s := range lists.Cut(most, sources...) {
-		for part < len(borders) && borders[part] <= s.Last {
-			if border := borders[part]; border > s.First {
+		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
+			if border := borders[0]; border > s.First {
 				before := s
 				before.Last = border - 1
-				shares = append(shares, listShare{before, part})
+				shares = append(shares, before)
 				s.First = border
 			}
-			part++
 		}
-		shares = append(shares, listShare{s, part})
+		shares = append(shares, s)
 	}
 	return shares
 }
@@ -180,13 +173,13 @@ func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	s := w.shares[i]
-	if err := w.out.goOn(s.part); err != nil {
+	if err := w.out.goOn(w.job.part(s.First)); err != nil {
 		return err
 	}
 	parents := &out.rows // which possible changes in place
 	if w.listWork.messages != nil {
 		parents = &w.parents
-		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s.Share); err != nil {
+		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s); err != nil {
 			return err
 		}
 	}
@@ -195,7 +188,7 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			out.rows = append(out.rows, start...)
 		}
-	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s.Share); err != nil {
+	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s); err != nil {
 		return err
 	}
 	out.rows, err = w.kernel.Do(out.rows, *parents, w.messages)
@@ -218,11 +211,12 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 	defer all.Close()
 	plan := r.planListsFinal(job.g, all)
 	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
-	return job.writeText(ctx, plan.plan, len(shares), func(i int) int { return shares[i].part }, func() func(int, *textChunk) error {
+	first := func(i int) game.Position { return shares[i].First }
+	return job.writeText(ctx, plan.plan, len(shares), first, func() func(int, *textChunk) error {
 		var loader lists.Loader
 		var rows []lists.Row
 		return func(i int, out *textChunk) (err error) {
-			if rows, err = loader.Load(rows, all, shares[i].Share); err != nil {
+			if rows, err = loader.Load(rows, all, shares[i]); err != nil {
 				return err
 			}
 			for _, row := range rows {

@@ -165,9 +165,10 @@ func (p textPart) Append(c *textChunk) error {
 
 func (p textPart) Finish(err error) error { return cmp.Or(err, p.Close()) }
 
-// writeText writes parts of the lines that workers make, whose chunks are empty.
-func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, partOf func(task int) int, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
-	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, part: partOf,
+// writeText writes parts of the lines that workers make, whose chunks are empty; first is
+// the first key of a task.
+func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, first func(task int) game.Position, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
+	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, part: func(i int) int { return j.part(first(i)) },
 		create: func(number int) (part[*textChunk], error) {
 			file, err := j.create(jobdir.PartName(number, jobdir.Text))
 			return textPart{file}, err

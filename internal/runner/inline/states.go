@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/parallel"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 )
@@ -50,8 +50,7 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 		return 0, err
 	}
 	defer input.Close()
-	var next, sum atomic.Int64
-	var all sync.WaitGroup
+	var sum atomic.Int64
 	needs := r.passNeeds(job, input)
 	var moves *lists.Moves
 	if step.NeedsMoves(job.g, job.Step) {
@@ -63,36 +62,29 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 		needs.worker += moves.Memory()
 	}
 	plan := r.plan(needs)
-	for range max(1, min(plan.workers, input.Len())) {
-		all.Go(func() {
-			p := step.NewPass(job.g, job.Step, job.Tier)
-			if moves != nil {
-				p.Moves = moves.Reader()
+	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
+		p := step.NewPass(job.g, job.Step, job.Tier)
+		if moves != nil {
+			p.Moves = moves.Reader()
+		}
+		c := input.CursorOf(plan.window)
+		var from block.State
+		return func(i int) error {
+			if err := c.Read(i, &from); err != nil {
+				return err
 			}
-			c := input.CursorOf(plan.window)
-			var from block.State
-			for ctx.Err() == nil && s.failed() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= input.Len() {
-					break
-				}
-				if err := c.Read(i, &from); err != nil {
-					s.fail(err)
-					break
-				}
-				if err := p.Map(input.Range(i), &from, s.say); err != nil {
-					s.fail(err)
-				}
+			p.Messages = 0
+			if err := p.Map(input.Range(i), &from, s.say); err != nil {
+				return err
 			}
 			sum.Add(p.Messages)
-		})
+			return s.failed()
+		}
+	})
+	if err == nil {
+		job.Report(runner.Progress{Share: mapShare})
 	}
-	all.Wait()
-	if err := s.failed(); err != nil {
-		return 0, err
-	}
-	job.Report(runner.Progress{Share: mapShare})
-	return sum.Load(), context.Cause(ctx)
+	return sum.Load(), err
 }
 
 // passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full

@@ -2,7 +2,6 @@ package inline
 
 import (
 	"context"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -24,7 +23,7 @@ func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (s
 	plan := r.plan(needs{shared: r.memory()/4 + table.Len()*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return size * most / 4 * 5 }})
 	first := func(i int) game.Position { return table.Range(i) * uint64(size) }
-	return job.writeText(ctx, plan, table.Len(), func(i int) int { return job.part(first(i)) }, func() func(int, *textChunk) error {
+	return job.writeText(ctx, plan, table.Len(), first, func() func(int, *textChunk) error {
 		c := table.CursorOf(plan.window)
 		var s block.State
 		return func(i int, out *textChunk) error {
@@ -33,12 +32,9 @@ func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (s
 			}
 			out.lines = int64(s.Reached.Count())
 			first := first(i)
-			for j, w := range s.Reached {
-				for base := j << 6; w != 0; w &= w - 1 {
-					slot := base + bits.TrailingZeros64(w)
-					value, _ := s.Value(slot)
-					out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
-				}
+			for slot := range s.Reached.All() {
+				value, _ := s.Value(slot)
+				out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
 			}
 			return nil
 		}

@@ -38,7 +38,7 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	if err != nil {
 		return err
 	}
-	var pieces []piece
+	var pieces []split
 	for _, r := range rows {
 		if r.Packed != nil {
 			p.open = append(p.open, r.Packed)
@@ -51,7 +51,9 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 				return err
 			}
 			if info.Size() > 0 {
-				pieces = append(pieces, piece{fileSplit(p.FS, name), info.Size()})
+				text := fileSplit(p.FS, name)
+				text.size = info.Size()
+				pieces = append(pieces, text)
 			}
 		}
 		if r.Packed != nil && r.Packed.Rows() > 0 {
@@ -62,15 +64,8 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	return nil
 }
 
-// A piece is something to read of about so many bytes, too small for a map of its own
-// where there are many.
-type piece struct {
-	split
-	size int64
-}
-
-// packedPieces are the pieces of packed rows.
-func packedPieces(r runner.Rows, width int) (ps []piece) {
+// packedPieces are packed rows in pieces, which may be too small for a map of their own.
+func packedPieces(r runner.Rows, width int) (ps []split) {
 	for _, share := range lists.Cut(splitRows, r.Packed) {
 		write := func(w io.Writer) error {
 			rows, err := new(lists.Loader).Load(nil, r.Packed, share)
@@ -84,7 +79,7 @@ func packedPieces(r runner.Rows, width int) (ps []piece) {
 			_, err = w.Write(text)
 			return err
 		}
-		ps = append(ps, piece{split{r.Name, write}, share.Rows * int64(2*width)})
+		ps = append(ps, split{r.Name, share.Rows * int64(2*width), write})
 	}
 	return ps
 }
@@ -92,7 +87,7 @@ func packedPieces(r runner.Rows, width int) (ps []piece) {
 // group makes splits of pieces, in their order, of about equal size where there are more
 // than most of them. In messages such a split has the name of its first piece, from whose
 // beginning lines are counted, and says how many come after it.
-func group(ps []piece, most int) (ss []split) {
+func group(ps []split, most int) (ss []split) {
 	var all, sum int64
 	for _, p := range ps {
 		all += p.size + 1
@@ -109,14 +104,14 @@ func group(ps []piece, most int) (ss []split) {
 }
 
 // together makes one split of pieces that follow one another.
-func together(ps []piece) split {
+func together(ps []split) split {
 	more := 0
 	for i := 1; i < len(ps); i++ {
 		if ps[i].source != ps[i-1].source {
 			more++
 		}
 	}
-	s := ps[0].split
+	s := ps[0]
 	if more > 0 {
 		s.source = fmt.Sprintf("%s and %d more", s.source, more)
 	}

@@ -25,13 +25,13 @@ func TestGroup(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		n, most := random.IntN(40), 1+random.IntN(12)
-		var ps []piece
+		var ps []split
 		var want strings.Builder
 		for i := range n {
 			text := fmt.Sprintf("%d\n", i)
 			want.WriteString(text)
 			write := func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-			ps = append(ps, piece{split{fmt.Sprint("file", i/2), write}, int64(random.IntN(4) * random.IntN(1000))})
+			ps = append(ps, split{fmt.Sprint("file", i/2), int64(random.IntN(4) * random.IntN(1000)), write})
 		}
 		ss := group(ps, most)
 		if len(ss) > most || len(ss) < min(n, 1) || n <= most && len(ss) != n {
@@ -64,9 +64,9 @@ func TestGroup(t *testing.T) {
 
 // TestGroupEven wants splits to be of about the same size.
 func TestGroupEven(t *testing.T) {
-	var ps []piece
+	var ps []split
 	for range 1000 {
-		ps = append(ps, piece{split{"file", func(w io.Writer) error { _, err := w.Write([]byte{'x'}); return err }}, 1})
+		ps = append(ps, split{"file", 1, func(w io.Writer) error { _, err := w.Write([]byte{'x'}); return err }})
 	}
 	for _, s := range group(ps, 8) {
 		var got bytes.Buffer

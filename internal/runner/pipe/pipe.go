@@ -29,11 +29,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/parallel"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -60,32 +60,36 @@ const (
 // A split is what one map reads.
 type split struct {
 	source string // file, for messages
+	size   int64  // about how many bytes, where that counts: see group
 	write  func(io.Writer) error
 }
 
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	p, err := r.ready(ctx, cancel, job)
-	if err != nil {
-		return stats, err
-	}
-	defer p.close()
-	err = p.run()
-	stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+	err = r.with(ctx, job, func(p *pipeline) error {
+		err := p.run()
+		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+		return err
+	})
 	return stats, err
 }
 
-// ready makes the pipeline of a job, and opens what its maps read.
-func (r *Runner) ready(ctx context.Context, cancel context.CancelCauseFunc, job *runner.Job) (*pipeline, error) {
+// with calls do with the pipeline of a job, and opens what its maps read for so long.
+func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) error) error {
 	borders, err := job.Borders()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
 		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
+	defer func() {
+		for _, in := range p.open {
+			in.Close()
+		}
+	}()
 	for _, border := range borders {
 		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
 	}
@@ -97,18 +101,10 @@ func (r *Runner) ready(ctx context.Context, cancel context.CancelCauseFunc, job 
 	case game.Acyclic:
 		err = p.ofLists(g)
 	}
-	if err != nil {
-		p.close()
-		return nil, err
+	if err == nil {
+		err = do(p)
 	}
-	return p, nil
-}
-
-// close closes what the maps read.
-func (p *pipeline) close() {
-	for _, in := range p.open {
-		in.Close()
-	}
+	return err
 }
 
 // run runs all maps, and the reduces behind them. Where there is nothing to read, as for
@@ -122,11 +118,13 @@ func (p *pipeline) run() error {
 		}
 		return context.Cause(p.ctx)
 	}
-	if err := p.startReduces(); err != nil {
-		p.cancel(err)
-	} else {
-		p.runMaps(p.splits)
+	for i := range p.Reducers {
+		if err := p.startReduce(i); err != nil {
+			p.cancel(err)
+			break
+		}
 	}
+	p.runMaps()
 	p.finishReduces()
 	return context.Cause(p.ctx)
 }
@@ -201,7 +199,7 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 		p.open = append(p.open, t)
 		shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
 		for i := range shares {
-			p.splits = append(p.splits, split{part, func(w io.Writer) error {
+			p.splits = append(p.splits, split{source: part, write: func(w io.Writer) error {
 				return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
 			}})
 		}
@@ -211,7 +209,7 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 
 // fileSplit reads a file as it is, and at its end holds it to its seal.
 func fileSplit(fsys store.FS, name string) split {
-	return split{name, func(w io.Writer) error {
+	return split{source: name, write: func(w io.Writer) error {
 		var seals jobdir.Seals
 		seal, err := seals.Of(fsys, name)
 		if err != nil {
@@ -241,7 +239,7 @@ type pipeline struct {
 	part       func(out io.WriteCloser) part // begins a packed part
 
 	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	cancel  context.CancelCauseFunc // ends the job for a reason; the first one counts
 	reduces []*reduce
 
 	mu      sync.Mutex          // of what follows
@@ -268,9 +266,6 @@ type reduce struct {
 	uncounted bool
 	wait      sync.WaitGroup
 }
-
-// fail ends the job for a reason; the first one counts.
-func (p *pipeline) fail(err error) { p.cancel(err) }
 
 // environment is what Hadoop Streaming would put there for a task: the job's
 // configuration, dots as underscores.
@@ -312,16 +307,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	return c
 }
 
-// startReduces starts a sort and a reducer for each part.
-func (p *pipeline) startReduces() error {
-	for i := range p.Reducers {
-		if err := p.startReduce(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// startReduce starts the sort and the reducer of a part.
 func (p *pipeline) startReduce(i int) error {
 	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
 		"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
@@ -349,28 +335,28 @@ func (p *pipeline) startReduce(i int) error {
 	started := p.start(reducer, r[1], w[2])
 	red.wait.Go(func() {
 		if started != nil {
-			p.fail(started)
+			p.cancel(started)
 		} else if err := p.writePart(i, io.TeeReader(out, printed)); err != nil {
-			p.fail(p.cause(err, sort, reducer))
+			p.cancel(p.cause(err, sort, reducer))
 		}
 		out.Close()
 		<-reducer.ended
 		if reducer.err != nil {
-			p.fail(p.cause(reducer.err, sort))
+			p.cancel(p.cause(reducer.err, sort))
 		}
 		if lines != nil && reducer.said.counters == nil {
 			reducer.said.counters, red.uncounted = lines.counters(), true
 			if reducer.err == nil && lines.within {
-				p.fail(fmt.Errorf("output of %s: it ends within a line", reducer.name))
+				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
 			}
 		}
 		p.count("reduce", reducer.said.counters)
 		<-sort.ended
 		switch {
 		case sort.piped && started == nil && reducer.err == nil:
-			p.fail(fmt.Errorf("%s ended before its input", reducer.name))
+			p.cancel(fmt.Errorf("%s ended before its input", reducer.name))
 		case sort.err != nil:
-			p.fail(sort.err)
+			p.cancel(sort.err)
 		}
 		red.read = reducer.said.counters[step.RecordsIn]
 	})
@@ -399,38 +385,30 @@ func (p *pipeline) finishReduces() {
 	for i, red := range p.reduces {
 		red.wait.Wait()
 		if red.broken {
-			p.fail(errors.New("sort ended before its input"))
+			p.cancel(errors.New("sort ended before its input"))
 		}
 		if red.read != red.lines && !red.uncounted {
-			p.fail(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+			p.cancel(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
 		}
 	}
 }
 
 // runMaps runs a map for each split, as many at a time as the budget has.
-func (p *pipeline) runMaps(ss []split) {
-	var next atomic.Int64
+func (p *pipeline) runMaps() {
 	var mu sync.Mutex // of finished, and of reports
 	finished := 0
-	var all sync.WaitGroup
-	for range min(p.budget.Mappers, len(ss)) {
-		all.Go(func() {
-			for p.ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(ss) {
-					return
-				}
-				if err := p.runMap(i, ss[i]); err != nil {
-					p.fail(err)
-				}
-				mu.Lock()
-				finished++
-				p.Report(runner.Progress{Share: float64(finished) / float64(len(ss)+1)})
-				mu.Unlock()
-			}
-		})
+	runMap := func(i int) error {
+		if err := p.runMap(i, p.splits[i]); err != nil {
+			p.cancel(err)
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		finished++
+		p.Report(runner.Progress{Share: float64(finished) / float64(len(p.splits)+1)})
+		return nil
 	}
-	all.Wait()
+	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // its error is that of ctx
 }
 
 func (p *pipeline) runMap(i int, s split) error {

@@ -46,34 +46,25 @@ func (c *lineCount) counters() map[string]int64 {
 
 // MapInput writes all lines that the maps of a job read.
 func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	p, err := r.ready(ctx, cancel, job)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	for _, s := range p.splits {
-		if err := s.write(out); err != nil {
-			return err
+	return r.with(ctx, job, func(p *pipeline) error {
+		for _, s := range p.splits {
+			if err := s.write(out); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Map returns what the mapper of a job prints of these lines, if it merges nothing.
 func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	p, err := r.ready(ctx, cancel, job)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	c := p.task("map", 0, "treereduce_combine=false")
 	var printed bytes.Buffer
-	c.Stdin, c.Stdout = bytes.NewReader(lines), &printed
-	err = c.Run()
-	c.said.end()
-	return printed.Bytes(), c.failure(err)
+	err := r.with(ctx, job, func(p *pipeline) error {
+		c := p.task("map", 0, "treereduce_combine=false")
+		c.Stdin, c.Stdout = bytes.NewReader(lines), &printed
+		err := c.Run()
+		c.said.end()
+		return c.failure(err)
+	})
+	return printed.Bytes(), err
 }

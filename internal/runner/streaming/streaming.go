@@ -185,20 +185,10 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 // has a plan; one without is of work that the driver did itself.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 	_, err := r.FS.Stat(planDir(attempt))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if err == nil {
+		_, err = r.findSurely(ctx, attempt)
 	}
-	if err != nil {
-		return false, err
-	}
-	return r.atWork(ctx, attempt)
-}
-
-// atWork reports whether an application is at work for an attempt, or was with
-// success.
-func (r *Runner) atWork(ctx context.Context, attempt string) (bool, error) {
-	_, err := r.findSurely(ctx, attempt)
-	if errors.Is(err, errNoApp) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoApp) {
 		return false, nil
 	}
 	return err == nil, err

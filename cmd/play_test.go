@@ -2,10 +2,13 @@ package cmd_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,6 +62,19 @@ func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	return string(rest), k.stderr.String()
 }
 
+// ticksOf is what a process has worked, in hundredths of a second.
+func ticksOf(pid int) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(text), ") ")
+	f := strings.Fields(rest) // see proc_pid_stat(5); a zombie has what it had
+	if len(f) < 13 {
+		return math.MaxInt
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return user + system
+}
+
 // TestPlayAnswers wants an answer to each line before the next one comes.
 func TestPlayAnswers(t *testing.T) {
 	score := talkTo(t, "play score connectn --width 4 --height 3 --connect 3")
@@ -103,7 +119,14 @@ func TestPlayStops(t *testing.T) {
 		if strings.HasPrefix(test.line, "score") {
 			io.WriteString(k.stdin, "\n")
 		}
-		time.Sleep(time.Second) // so that it has begun, on a busy machine too
+		if strings.HasSuffix(test.says, `\n$`) && !strings.HasPrefix(test.line, "find-winner") {
+			k.stdout.Peek(1)
+		} else {
+			for ticksOf(k.cmd.Process.Pid) < 20 { // it looks ahead, on a busy machine too
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second / 2)
 		said, stderr := k.stopped(t, test.signal)
 		if !regexp.MustCompile(test.says).MatchString(said) || stderr != "play: stopped\n" {
 			t.Errorf("%s: %q, %q, want %s", test.line, said, stderr, test.says)

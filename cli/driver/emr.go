@@ -355,8 +355,8 @@ func emrRemove(c *cli.Context) error {
 	}
 	if place.prefix == "" {
 		err = e.fs.RemoveBucket(ctx)
-	} else {
-		err = e.fs.Remove(ctx, place.prefix)
+	} else if err = e.fs.Remove(ctx, place.prefix); err == nil {
+		err = e.fs.RemoveUploads(ctx, place.prefix)
 	}
 	if err != nil {
 		return err

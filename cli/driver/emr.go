@@ -74,6 +74,7 @@ func emrManage() *cli.Command {
 	return &cli.Command{
 		Name:        "emr",
 		Usage:       "clusters of Amazon EMR, and the bucket",
+		ArgsUsage:   "COMMAND [flags]",
 		Subcommands: commands,
 		Action:      command.Unknown("command", command.Names(commands)),
 	}

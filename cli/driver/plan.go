@@ -292,9 +292,9 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s positions", most.Tier, table.Commas(uint64(most.Positions)))
+		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, table.Commas(uint64(most.Positions)), command.Noun(most.Positions, "position"))
 		if most.Ranges > 0 {
-			fmt.Fprintf(out, " in %s ranges", short(most.Ranges))
+			fmt.Fprintf(out, " in %s %s", short(most.Ranges), command.Noun(most.Ranges, "range"))
 		}
 		fmt.Fprintln(out)
 	}

@@ -381,9 +381,17 @@ func noMove(moves []game.Move, made int, name string) error {
 }
 
 // Moves is a number of moves in words.
-func Moves(n int) string {
+func Moves(n int) string { return Count(int64(n), "move") }
+
+// Count is a number of things with their name.
+func Count[N int64 | uint64](n N, one string) string {
+	return fmt.Sprintf("%d %s", n, Noun(n, one))
+}
+
+// Noun is the name of so many things: of one, or with an s.
+func Noun[N int64 | uint64 | float64](n N, one string) string {
 	if n == 1 {
-		return "1 move"
+		return one
 	}
-	return fmt.Sprintf("%d moves", n)
+	return one + "s"
 }

@@ -136,6 +136,11 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		s.g = s.table.Game()
 		return s, nil
 	}
+	if _, missing := s.place.FS.Stat(path.Join(dir, store.ManifestFile)); missing == nil { // a run that has no table yet
+		if absent := datadir.Absent(s.place, name); absent != nil {
+			return nil, absent
+		}
+	}
 	return s, s.openText(games, dir)
 }
 

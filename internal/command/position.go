@@ -227,7 +227,20 @@ func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 	default:
 		err = a.parseAny(g, text)
 	}
-	return a, err
+	return a, brief(err)
+}
+
+// mostTold is how many bytes of an error are told at its beginning, and at its end: one
+// that repeats what it found may be as long as a file.
+const mostTold = 500
+
+// brief is an error without its middle, if it is long.
+func brief(err error) error {
+	if err == nil || len(err.Error()) <= 2*mostTold {
+		return err
+	}
+	text := err.Error()
+	return errors.New(strings.ToValidUTF8(text[:mostTold]+" … "+text[len(text)-mostTold:], ""))
 }
 
 // What stands before a key and before a hash.

@@ -85,7 +85,6 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 func newClient(conf sdk.Config) *service.Client {
 	return service.NewFromConfig(conf, func(o *service.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
-		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects have none
 	})
 }
 

@@ -87,7 +87,7 @@ type Result struct {
 	Line  []game.Move
 	Depth int // plies searched; to the end, if it is as many as can be
 
-	Nodes   uint64 // positions whose moves were looked at
+	Nodes   uint64 // positions of which the game was asked; not what it looks at by itself
 	Lookups uint64 // of positions in the table
 	Hits    uint64 // those that ended a search, or a part of one
 	Time    time.Duration

@@ -11,7 +11,9 @@ const (
 )
 
 // With so few moves left the value is asked for at once; with few, short wins are not asked
-// for, as who wins is soon seen; with more than many they are asked for twice.
+// for, as who wins is soon seen; with more than many they are asked for twice. With many and
+// less, a question costs little, and a needless one as much as another: short wins get a
+// quarter, and the steps to the nearest win do not grow.
 const (
 	onceLeft = 12
 	fewLeft  = 14
@@ -22,7 +24,7 @@ const (
 // above some alpha, which is much cheaper than what it is. First come short wins and
 // losses, which are soon seen if they are there; then who wins; then in how many moves,
 // from the number that the proof of that has shown, in steps that double while they come
-// nearer, as the last question is the one that must be answered in any case. With few
+// nearer (of many moves), as the last question is the one that must be answered in any case. With few
 // moves left there is little to look at, and to ask costs more than to answer: there is
 // one question, with a window that is as wide as need be.
 func (t *task) solve() {
@@ -37,7 +39,11 @@ func (t *task) solve() {
 	if !t.who() || t.limit.Weak {
 		return
 	}
-	for step := 1; 0 < t.low && t.low < t.high; step *= 2 {
+	grow := 2
+	if t.left <= manyLeft {
+		grow = 1
+	}
+	for step := 1; 0 < t.low && t.low < t.high; step *= grow {
 		low := t.low
 		if !t.above(min(low+step, t.high) - 1) {
 			return
@@ -46,7 +52,7 @@ func (t *task) solve() {
 			step = 1
 		}
 	}
-	for step := 1; t.low < t.high && t.high < 0; step *= 2 {
+	for step := 1; t.low < t.high && t.high < 0; step *= grow {
 		high := t.high
 		if !t.above(max(high-step, t.low)) {
 			return
@@ -62,8 +68,11 @@ func (t *task) who() bool {
 	if t.s.traits.OnlyWho { // no win is shorter than another
 		return t.above(0) && t.above(-1)
 	}
-	in := 3
-	if t.left > fewLeft && !t.short(&in, shortNodes) {
+	in, nodes := 3, uint64(shortNodes)
+	if t.left <= manyLeft {
+		nodes /= 4
+	}
+	if t.left > fewLeft && !t.short(&in, nodes) {
 		return false
 	}
 	if t.left > manyLeft {

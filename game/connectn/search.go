@@ -31,10 +31,12 @@ type forms struct {
 	middle  uint64    // the columns of the middle third
 	center  [64]int32 // of a square: more near the middle column
 	column  [64]uint8 // of a square
+	quick   int       // as the constant says; less only to test what comes before it
 }
 
 func (f *forms) init(r *Rules) {
 	f.squares = r.width * r.height
+	f.quick = quick
 	for c := range r.width {
 		f.bottom |= 1 << r.shift(c)
 		f.guard |= 1 << (r.shift(c) + uint(r.height))
@@ -121,7 +123,7 @@ func (r *Rules) Root(n *game.Node, p game.Position) {
 	own, other := r.stones(p, mover), r.stones(p, mover.Other())
 	n.State = game.State{own, own | other, r.spots(own), r.spots(other)}
 	n.Key = p
-	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= quick
+	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= r.forms.quick
 }
 
 // MoveOf numbers moves by their columns.
@@ -138,12 +140,22 @@ const (
 	centerRank = 256     // a column nearer to the middle
 )
 
-// quick is how many empty squares are soon seen through. Of more, positions with an odd
-// number are not worth the table either: a move on there are others that are in it, and
-// all of them are looked up at once.
-const quick = 8
+// rank is how promising a move is after which these squares win, and these can be played.
+func (f *forms) rank(m, wins, possible uint64) int32 {
+	rank := int32(bits.OnesCount64(wins))*spotRank + f.center[bits.TrailingZeros64(m)]
+	if wins&possible != 0 {
+		rank -= spentRank
+	}
+	return rank
+}
 
-// Expand follows the threats: it takes a win, and leaves out moves that lose at once.
+// quick is how many empty squares are soon seen through (endgame.go). Of more, positions
+// with an odd number are not worth the table either: a move on there are others that are in
+// it, and all of them are looked up at once.
+const quick = 9
+
+// Expand follows the threats: it takes a win, and leaves out moves that lose at once. The last
+// moves it sees through.
 func (r *Rules) Expand(n *game.Node) {
 	f := &r.forms
 	own, all := n.State[stateOwn], n.State[stateAll]
@@ -157,6 +169,10 @@ func (r *Rules) Expand(n *game.Node) {
 		return
 	}
 
+	if left <= f.quick && !n.Horizon {
+		r.endgame(n, left)
+		return
+	}
 	if n.State[stateWins]&possible != 0 {
 		n.Low, n.High = game.WonIn(1), game.WonIn(1)
 		return
@@ -199,17 +215,13 @@ func (r *Rules) Expand(n *game.Node) {
 			return
 		}
 		at := bits.TrailingZeros64(m)
-		rank := int32(bits.OnesCount64(after))*spotRank + f.center[at]
-		if after&next != 0 {
-			rank -= spentRank
-		}
 		n.Children = append(n.Children, game.Child{
 			State:  game.State{all ^ own, all | m, n.State[stateThreats], spots},
 			Key:    x + all + m + m&(second-1),
-			Rank:   rank,
+			Rank:   f.rank(m, after, next),
 			Move:   uint16(f.column[at]),
 			Square: uint16(at),
-			Quick:  after&next != 0 || left <= quick || left&1 == 0,
+			Quick:  after&next != 0 || left <= f.quick || left&1 == 0,
 		})
 		if fold {
 			r.fold(&n.Children[len(n.Children)-1])
@@ -304,7 +316,14 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 			n.High = min(n.High, 0)
 		}
 	}
-	for rest := odd; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
+	// All columns with an odd number that are left after the move must have such a square.
+	tries, f := odd, &r.forms
+	if lack := f.has(odd) &^ f.has(n.State[stateWins]&empty&^f.follow); lack&(lack-1) != 0 {
+		tries = 0
+	} else if lack != 0 {
+		tries &= lack - lack>>(uint(r.height)&63)
+	}
+	for rest := tries; rest != 0 && n.Low < n.Beta; rest &= rest - 1 {
 		m := rest & -rest
 		if holds, wins := r.follows(own|m, other, n.State[stateWins], empty^m, odd^m); wins {
 			n.Low = game.WonIn((left - 1) | 1)

@@ -13,10 +13,13 @@ var (
 	_ game.Evaluator = (*Rules)(nil)
 )
 
-// What Expand says of a position is so.
+// What Expand says of a position is so; also where it does not see the last moves through.
 func TestExpand(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {4, 4, 4}, {5, 3, 3}, {2, 6, 2}, {3, 4, 2}, {5, 1, 2}, {1, 5, 3}} {
-		gametest.CheckSearched(t, mustNew(t, b[0], b[1], b[2]), 10000)
+		g := mustNew(t, b[0], b[1], b[2])
+		gametest.CheckSearched(t, g, 10000)
+		g.forms.quick = 0
+		gametest.CheckSearched(t, g, 10000)
 	}
 }
 

@@ -89,6 +89,8 @@ type Node struct {
 	// The value is not below Low and not above High. Bounds that leave no doubt on which
 	// side of the window it lies are good enough.
 	Low, High int
+	// Beyond counts the positions that Expand has looked at besides: it adds to it.
+	Beyond uint64
 	// Children are the moves that are worth a look: each that is left out is no better
 	// than one that is not, or than Low. None, if Low or High is outside the window.
 	Children []Child

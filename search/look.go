@@ -22,7 +22,7 @@ type worker struct {
 	found    bool   // if there is one
 	horizons uint64 // how often a search ended where play goes on
 
-	looked, lookups, hits uint64
+	asked, looked, lookups, hits uint64 // times that the game was; positions, its own too; in the table; found
 }
 
 // node is the node of a ply.
@@ -44,7 +44,8 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
 	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
 	began, horizons := w.looked, w.horizons
-	if w.looked++; w.looked%pollNodes == 0 && w.poll() {
+	w.asked, w.looked = w.asked+1, w.looked+1
+	if w.asked%pollNodes == 0 && w.poll() {
 		return 0
 	}
 
@@ -74,7 +75,9 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	// What the game knows.
 	n.Alpha, n.Beta = fromHere(alpha, ply), fromHere(beta, ply)
 	n.Exact, n.Leaf, n.Horizon = w.exact, depth == 0 && w.exact, depth == 0
+	n.Beyond = 0
 	w.g.Expand(n)
+	w.looked += n.Beyond
 	low, high := fromRoot(n.Low, ply), fromRoot(n.High, ply)
 	switch {
 	case low >= beta || low == high:

@@ -60,7 +60,7 @@ func ByName() map[string]Techniques {
 type Limit struct {
 	Depth int           // exactly so many plies; 0: no limit
 	Time  time.Duration // never passed; aimed below; 0: no limit
-	Nodes uint64        // that each thread looks at, a few hundred more or less; 0: no limit
+	Nodes uint64        // that each thread looks at, some thousand more or less; 0: no limit
 	Weak  bool          // only who wins, as in a game whose Traits say OnlyWho
 	Bare  bool          // only the value: Line is nil
 	// First wants of several moves that are worth the same the first, in the order of
@@ -87,7 +87,7 @@ type Result struct {
 	Line  []game.Move
 	Depth int // plies searched; to the end, if it is as many as can be
 
-	Nodes   uint64 // positions of which the game was asked; not what it looks at by itself
+	Nodes   uint64 // positions looked at, those that the game goes through by itself too
 	Lookups uint64 // of positions in the table
 	Hits    uint64 // those that ended a search, or a part of one
 	Time    time.Duration

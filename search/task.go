@@ -47,7 +47,7 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 			w.late = s.traits.Late
 		}
 		w.exact = l.Depth > 0
-		w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0
+		w.asked, w.looked, w.lookups, w.hits, w.horizons = 0, 0, 0, 0, 0
 		w.learn(s.traits)
 	}
 	return t

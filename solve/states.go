@@ -211,20 +211,14 @@ func (r *states) next() *runner.Job {
 		return &runner.Job{Name: step.Create, Step: step.Create, Tier: 1, Input: []string{r.data.Dir(seedFile)}}
 	}
 	last := r.index.Passes[len(r.index.Passes)-1]
-	name, number := last.Step, last.Number
+	name, number := step.After(last.Step, last.Number, last.Total() > 0)
 	var from []string // directories with positions that are new
 	switch {
 	case last.Total() > 0:
-		if name == step.Create {
-			name, number = step.Mark, 0
-		}
-		number++
 		from = []string{last.Pass}
-	case name == step.Mark:
-		name, number = step.Solve, 1
-		from = r.finished(game.Loses, game.Wins)
 	case name == step.Solve:
-		name, number = step.Ties, 1
+		from = r.finished(game.Loses, game.Wins)
+	case name == step.Ties:
 		if from = r.finished(game.Ties); from == nil {
 			return nil
 		}

@@ -351,8 +351,7 @@ func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
 // safe for concurrent use.
 type Cursor struct {
 	f       *File
-	window  []byte
-	at      uint64
+	window  window
 	ahead   int
 	decoder Decoder
 }
@@ -363,24 +362,11 @@ func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
 // Raw returns the packed bytes of a block, whose checksum has been checked. They
 // hold until the next call.
 func (c *Cursor) Raw(e Entry) ([]byte, error) {
-	end := e.Offset + uint64(e.Length)
-	if e.Offset < c.at || end > c.at+uint64(len(c.window)) {
-		size := max(uint64(e.Length), min(uint64(c.ahead), c.f.index-e.Offset))
-		if uint64(cap(c.window)) < size {
-			c.window = make([]byte, size)
-		}
-		c.window = c.window[:size]
-		c.at = e.Offset
-		if err := c.f.readAt(c.window, int64(e.Offset)); err != nil {
-			c.window = c.window[:0]
-			return nil, err
-		}
+	raw, ok, err := c.window.read(&c.f.frame, e.Offset, uint64(e.Length), uint64(c.ahead), e.Sum)
+	if err == nil && !ok {
+		err = c.f.errorf("damaged: the checksum of the block at byte %d (range %#x) is wrong", e.Offset, e.Range)
 	}
-	raw := c.window[e.Offset-c.at : end-c.at]
-	if crc32.Checksum(raw, castagnoli) != e.Sum {
-		return nil, c.f.errorf("damaged: the checksum of the block at byte %d (range %#x) is wrong", e.Offset, e.Range)
-	}
-	return raw, nil
+	return raw, err
 }
 
 // Read reads a block into b, which Reset has prepared for its tier and range.

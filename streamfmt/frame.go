@@ -156,6 +156,32 @@ func (f *frame) readAt(buf []byte, at int64) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
+// A window is what was read last of a file, for one who reads on.
+type window struct {
+	f     *frame
+	bytes []byte
+	at    uint64
+}
+
+// read returns so many bytes from a place on, whose checksum is right; they hold until
+// the next call. What of them is not in the window is read with what follows, if that
+// makes more: up to ahead bytes, before the index.
+func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byte, ok bool, err error) {
+	if w.f != f || at < w.at || at+length > w.at+uint64(len(w.bytes)) {
+		size := max(length, min(ahead, f.index-at))
+		if uint64(cap(w.bytes)) < size {
+			w.bytes = make([]byte, size)
+		}
+		w.f, w.at, w.bytes = f, at, w.bytes[:size]
+		if err := f.readAt(w.bytes, int64(at)); err != nil {
+			w.f = nil
+			return nil, false, err
+		}
+	}
+	raw = w.bytes[at-w.at:][:length]
+	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
+}
+
 // Name is what the file is called in errors.
 func (f *frame) Name() string { return f.name }
 

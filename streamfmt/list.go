@@ -410,11 +410,7 @@ func (f *ListFile) Cells(p ListPage) ([]Cell, error) {
 
 // A CellReader reads cells of list files. It keeps its memory, and is not safe for
 // concurrent use.
-type CellReader struct {
-	window []byte
-	at     uint64
-	f      *ListFile
-}
+type CellReader struct{ window window }
 
 // Append appends the rows of the first of some cells of a file, which ascend in the
 // file. It reads with it those of the others that follow at once.
@@ -437,27 +433,18 @@ const readAhead = 64 << 10
 // hold until the next call.
 func (c *CellReader) Raw(f *ListFile, cells []Cell) ([]byte, error) {
 	e := cells[0]
-	end := e.Offset + uint64(e.Length)
-	if c.f != f || e.Offset < c.at || end > c.at+uint64(len(c.window)) {
-		to := end
-		for _, next := range cells[1:] {
-			if next.Offset != to || to-e.Offset+uint64(next.Length) > readAhead {
-				break
-			}
-			to += uint64(next.Length)
+	ahead := uint64(e.Length)
+	for _, next := range cells[1:] {
+		if next.Offset != e.Offset+ahead || ahead+uint64(next.Length) > readAhead {
+			break
 		}
-		c.window = slices.Grow(c.window[:0], int(to-e.Offset))[:to-e.Offset]
-		c.at, c.f = e.Offset, f
-		if err := f.readAt(c.window, int64(e.Offset)); err != nil {
-			c.f = nil
-			return nil, err
-		}
+		ahead += uint64(next.Length)
 	}
-	raw := c.window[e.Offset-c.at : end-c.at]
-	if crc32.Checksum(raw, castagnoli) != e.Sum {
-		return nil, f.errorf("damaged: the checksum of the cell at byte %d (keys from %#x) is wrong", e.Offset, e.First)
+	raw, ok, err := c.window.read(&f.frame, e.Offset, uint64(e.Length), ahead, e.Sum)
+	if err == nil && !ok {
+		err = f.errorf("damaged: the checksum of the cell at byte %d (keys from %#x) is wrong", e.Offset, e.First)
 	}
-	return raw, nil
+	return raw, err
 }
 
 // Check reads the whole file, and holds every cell to its checksum.

@@ -12,13 +12,12 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
 )
 
 // streamLists is one side of a step of a game of which only the rules are known. The part
 // of a reducer is its output; what it tells other tiers are files.
-func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o lists.StepOptions) (n step.Counters, err error) {
+func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.Options) (n step.Counters, err error) {
 	if o.Tier, err = tierOf(c, g); err != nil {
 		return n, err
 	}

@@ -2,12 +2,12 @@ package stream
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/step"
@@ -26,66 +26,48 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	if !needs && !work.reduces || name == step.Final {
 		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	}
-	if name != step.Create && c.String("states") == "" {
+	states := c.String("states")
+	if name != step.Create && states == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
 	}
-	if needs {
-		return mapBack(c, name, g, work, o)
+	var place *filesys.Place
+	if work.reduces {
+		place, err = outputOf(c, "the new states")
+	} else if place, err = filesAt(states); err != nil {
+		err = fmt.Errorf("--states: %w", err)
 	}
-	output, err := outputOf(c, "the new states")
 	if err != nil {
 		return n, err
 	}
-	defer output.Close()
-	states := ""
-	if c.String("states") != "" {
-		if states, err = statesOf(c, output.FS, name, o.Number, g); err != nil {
+	defer place.Close()
+	if states != "" {
+		if states, err = pathOf(states); err != nil {
+			return n, fmt.Errorf("--states: %w", err)
+		}
+		if err := checkStates(place.FS, states, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
-	keeper, err := jobdir.NewKeeper(output.FS, states, output.Path, c.Int("part"), g)
+	if needs {
+		moves, err := lists.OpenMoves(place.FS, states, g)
+		if err != nil {
+			return n, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
+	}
+	keeper, err := jobdir.NewKeeper(place.FS, states, place.Path, c.Int("part"), g)
 	if err != nil {
 		return n, err
 	}
 	o.States = keeper
-	if !step.Tells(g, name) {
-		n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
-		return n, keeper.Finish(err)
+	told := lists.NewMovesTeller(createIn(place), c.Int("part"), g, o.Memory/lists.RowMemory)
+	if step.Tells(g, name) {
+		o.Tell = told.TellMove
 	}
-	told := lists.NewMovesTeller(createIn(output), c.Int("part"), g, o.Memory/lists.RowMemory)
-	o.Tell = told.TellMove
 	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	return n, keeper.Finish(told.Finish(err))
-}
-
-// mapBack is the map of a pass back over a game that does not know its moves backwards:
-// it reads those that were told.
-func mapBack(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
-	place, err := filesAt(c.String("states"))
-	if err != nil {
-		return n, fmt.Errorf("--states: %w", err)
-	}
-	defer place.Close()
-	states, err := statesOf(c, place.FS, name, o.Number, g)
-	if err != nil {
-		return n, err
-	}
-	moves, err := lists.OpenMoves(place.FS, states, g)
-	if err != nil {
-		return n, err
-	}
-	defer moves.Close()
-	o.Moves = moves.Reader()
-	return work.lines(name, g, c.App.Reader, c.App.Writer, o)
-}
-
-// statesOf is the path of the directory of the pass before; its states must be those
-// after which a pass comes.
-func statesOf(c *cli.Context, fsys store.FS, name string, number int, g game.Cyclic) (states string, err error) {
-	if states, err = pathOf(c.String("states")); err != nil {
-		return "", fmt.Errorf("--states: %w", err)
-	}
-	return states, checkStates(fsys, states, name, number, g)
 }
 
 // checkNumber wants a pass to have a number, and one that can be the remoteness of
@@ -109,11 +91,7 @@ func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) err
 		return err
 	}
 	last := x.Passes[len(x.Passes)-1]
-	next, n := last.Step, last.Number+1
-	names := step.CyclicNames()
-	if i := slices.Index(names, last.Step) + 1; i < len(names) && (last.Step == step.Create || last.Total() == 0) {
-		next, n = names[i], 1
-	}
+	next, n := step.After(last.Step, last.Number, last.Total() > 0)
 	if name != next || number != n {
 		return fmt.Errorf("--states %s: expected the states before %s %d, found those before %s %d", dir, name, number, next, n)
 	}

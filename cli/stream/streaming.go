@@ -31,7 +31,7 @@ import (
 type side struct {
 	name    string
 	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o lists.StepOptions) (step.Counters, error)
+	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks  func(t *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
 	reduces bool
 }
@@ -165,12 +165,8 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if err != nil {
 		return n, err
 	}
-	known := step.Names()
 	rules = game.ByMethod(rules)
-	if _, cyclic := rules.(game.Cyclic); cyclic {
-		known = step.CyclicNames()
-	}
-	if !slices.Contains(known, name) {
+	if known := step.NamesOf(rules); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
 	}
 	in, out := c.App.Reader, c.App.Writer
@@ -193,7 +189,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 		}
 		return work.lines(name, g, in, out, o)
 	case game.Acyclic:
-		return streamLists(c, name, g, work, lists.StepOptions{Source: o.Source, Combine: o.Combine, Rows: max(1, o.Memory/lists.RowMemory)})
+		return streamLists(c, name, g, work, o)
 	case game.Cyclic:
 		return streamPass(c, name, g, work, o)
 	}

@@ -1,6 +1,9 @@
 package block
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // A Set holds one bit for each slot of a block, slot 0 in the lowest bit of
 // word 0. Bits past the last slot are kept zero.
@@ -72,6 +75,19 @@ func (s Set) Append(dst []uint32) []uint32 {
 		}
 	}
 	return dst
+}
+
+// All are the slots of the set, ascending.
+func (s Set) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range s {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i<<6 | bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // resize returns a set of n slots, all out, in the memory of s where it fits.

@@ -44,6 +44,13 @@ func checkSet(t *testing.T, s block.Set, model map[int]bool, n int) {
 	if got := s.Append(nil); !slices.Equal(got, want) {
 		t.Fatalf("Append(nil) = %v, want %v", got, want)
 	}
+	var all []uint32
+	for slot := range s.All() {
+		all = append(all, uint32(slot))
+	}
+	if !slices.Equal(all, want) {
+		t.Fatalf("All() gives %v, want %v", all, want)
+	}
 }
 
 func TestSetAgainstMap(t *testing.T) {

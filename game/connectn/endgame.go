@@ -13,7 +13,7 @@ import "github.com/treereduce/treereduce/game"
 // endgame says what a position of a few empty squares is worth, as far as it is asked.
 func (r *Rules) endgame(n *game.Node, left int) {
 	alpha, beta := squaresOf(n.Alpha+1, left)-1, squaresOf(n.Beta, left)
-	score := r.last(n.State[stateOwn], n.State[stateAll], n.State[stateWins], n.State[stateThreats], left, alpha, beta)
+	score := r.last(&n.Beyond, n.State[stateOwn], n.State[stateAll], n.State[stateWins], n.State[stateThreats], left, alpha, beta)
 	value := 0
 	switch {
 	case score > 0:
@@ -41,8 +41,10 @@ func squaresOf(v, left int) int {
 	return max(0, min(v, 1))
 }
 
-// last is the score of a position, if it lies between alpha and beta; otherwise a bound.
-func (r *Rules) last(own, all, wins, threats uint64, left, alpha, beta int) int {
+// last is the score of a position, if it lies between alpha and beta; otherwise a bound. It
+// counts the positions that it looks at.
+func (r *Rules) last(looked *uint64, own, all, wins, threats uint64, left, alpha, beta int) int {
+	*looked++
 	f := &r.forms
 	empty := f.board &^ all
 	possible := (all + f.bottom) & f.board
@@ -62,7 +64,7 @@ func (r *Rules) last(own, all, wins, threats uint64, left, alpha, beta int) int 
 	}
 	other := all ^ own
 	if moves&(moves-1) == 0 {
-		return -r.last(other, all|moves, threats, r.spots(own|moves), left-1, -beta, -alpha)
+		return -r.last(looked, other, all|moves, threats, r.spots(own|moves), left-1, -beta, -alpha)
 	}
 
 	var tried [quick]struct {
@@ -92,7 +94,7 @@ func (r *Rules) last(own, all, wins, threats uint64, left, alpha, beta int) int 
 	best := -left
 	for i := range tried[:count] {
 		t := &tried[i]
-		best = max(best, -r.last(other, all|t.move, threats, t.spots, left-1, -beta, -max(alpha, best)))
+		best = max(best, -r.last(looked, other, all|t.move, threats, t.spots, left-1, -beta, -max(alpha, best)))
 		if best >= beta {
 			break
 		}

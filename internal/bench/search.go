@@ -195,7 +195,7 @@ type set struct {
 
 // setNodes is what may be looked at to prove a position of a set: a tenth of a second's,
 // but the same on every machine.
-const setNodes = 400_000
+const setNodes = 600_000
 
 // positions makes n positions of a set: by legal moves at random to so many stones, each
 // number as likely, without a line; and of these those with so many moves left. What is not
@@ -232,7 +232,7 @@ func (b *searchBench) positions(of set, n int) (list []game.Position, unproven i
 
 // sets times sets of positions.
 func (b *searchBench) sets() error {
-	fmt.Fprint(b.out, "| 1,000 positions at random, proven within 400,000 nodes | left out: not proven so | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(b.out, "| 1,000 positions at random, proven within 600,000 nodes | left out: not proven so | µs a position, exact | nodes a position | µs, who wins | BitBully: µs, exact |\n|---|---|---|---|---|---|\n")
 	for _, of := range []set{
 		{"late: 29 to 40 stones, up to 13 moves left", [2]int{29, 40}, [2]int{1, 13}},
 		{"middle: 15 to 28 stones, 14 to 27 moves left", [2]int{15, 28}, [2]int{14, 27}},

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -143,7 +144,7 @@ func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	case err != nil:
 		return nil, err
 	case file.Spec() != f.spec:
-		return nil, otherGame(name, f.spec, file.Spec())
+		return nil, store.OtherGame(name, f.spec, file.Spec())
 	case file.Tier() != f.tier:
 		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", file.Tier(), f.tier)}
 	}
@@ -209,6 +210,26 @@ func (f *files) Ranges() []uint64 {
 		ranges[i] = e.Range
 	}
 	return ranges
+}
+
+// Split returns the ranges at which n shares of about as many bytes begin, or fewer
+// shares; the first is 0, and they ascend strictly.
+func (f *files) Split(n int) []uint64 {
+	bytes := make(map[uint64]uint64) // by range
+	var all uint64
+	for _, e := range f.entries {
+		bytes[e.Range] += uint64(e.Length)
+		all += uint64(e.Length)
+	}
+	borders := []uint64{0}
+	var before uint64
+	for _, rng := range slices.Sorted(maps.Keys(bytes)) {
+		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
+			borders = append(borders, rng)
+		}
+		before += bytes[rng]
+	}
+	return borders
 }
 
 // Counts is the number of records by value in all files.

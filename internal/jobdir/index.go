@@ -52,7 +52,7 @@ func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 		return nil, err
 	}
 	if x.Game != g.Spec() {
-		return nil, otherGame(name, g.Spec(), x.Game)
+		return nil, store.OtherGame(name, g.Spec(), x.Game)
 	}
 	for i, r := range x.Runs {
 		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {

@@ -16,125 +16,139 @@ const (
 	WantOutcome = "a value with an outcome in its two low bits"
 )
 
-// ahead reads records, one ahead of whoever gathers them.
-type ahead struct {
+// A Gatherer reads records and gathers those that follow one another in one cell: a tier
+// and range of a game with blocks, or a range of one with cycles.
+type Gatherer struct {
 	r      *streamfmt.Reader
-	next   streamfmt.Record
-	err    error
-	begun  bool
 	sorted bool
+	begun  bool
+	next   streamfmt.Record // one ahead of what is gathered
+	err    error            // that came in its place
+
+	// check says what was expected instead of the position of a key, after those of the
+	// cell; begin makes the cell, empty, that of a key; slot is where a key lies in it.
+	check func(key uint64) (want string)
+	begin func(key uint64) (rng uint64)
+	slot  func(key uint64) (slot int, ok bool)
 }
 
-func newAhead(g game.Game, r io.Reader, source string, sorted bool) ahead {
-	return ahead{r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
+func newGatherer(g game.Game, r io.Reader, source string, sorted bool) *Gatherer {
+	return &Gatherer{r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
 }
 
-// begin reads the first record. It returns the error that came in place of the next one.
-func (t *ahead) begin() error {
-	if !t.begun {
-		t.begun = true
-		t.next, t.err = t.r.Next()
+// NewGatherer reads lines from r, called source in errors, into b. If sorted, a key
+// below the one before it is an error, and so is one of another tier.
+func NewGatherer(g game.Tiered, b *block.Block, r io.Reader, source string, sorted bool) *Gatherer {
+	t := newGatherer(g, r, source, sorted)
+	low, hint := g.LowBits(), 0
+	t.check = func(key uint64) string {
+		if err := g.Check(key); err != nil {
+			return fmt.Sprintf("a position (%v)", err)
+		}
+		if tier := g.Tier(key); sorted && t.begun && tier != b.Tier {
+			return fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", b.Tier, tier)
+		}
+		return ""
 	}
-	return t.err
+	t.begin = func(key uint64) uint64 {
+		tier, rng := g.Tier(key), key>>low
+		b.Reset(tier, rng, low, g.Low(tier, rng))
+		hint = 0
+		return rng
+	}
+	t.slot = func(key uint64) (slot int, ok bool) {
+		if key>>low != b.Range {
+			return 0, false
+		}
+		hint, ok = b.Slot(uint32(key-b.Range<<low), hint)
+		return hint, ok
+	}
+	return t
 }
 
-// advance reads the record after this one, which was as wanted: "".
-func (t *ahead) advance(want string) error {
+// NewRangeGatherer reads lines from r, called source in errors; begin is called with each
+// range of which some come. If sorted, a key below the one before it is an error.
+func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool, begin func(rng uint64)) *Gatherer {
+	t := newGatherer(g, r, source, sorted)
+	size, at := uint64(g.RangeSize()), uint64(0)
+	t.check = func(key uint64) string {
+		if key >= g.Positions() {
+			return fmt.Sprintf("a position below %d", g.Positions())
+		}
+		return ""
+	}
+	t.begin = func(key uint64) uint64 {
+		at = key / size
+		begin(at)
+		return at
+	}
+	t.slot = func(key uint64) (slot int, ok bool) {
+		return int(key % size), key/size == at && key < g.Positions()
+	}
+	return t
+}
+
+// Next begins the cell of the next record and calls add for it and those after it.
+// io.EOF says that no record is left. What add returns if not "" is what was expected
+// instead of this record. After any other error the cell is not whole: whoever judges it
+// would blame the records before the wrong one.
+func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) (rng uint64, err error) {
+	if !t.begun {
+		if t.next, t.err = t.r.Next(); t.err == nil {
+			t.expect(t.check(t.next.Key))
+		}
+		t.begun = true
+	}
+	if t.err != nil {
+		return 0, t.err
+	}
+	rng = t.begin(t.next.Key)
+	for {
+		slot, ok := t.slot(t.next.Key)
+		if !ok {
+			break // of another cell, or no position
+		}
+		last := t.next.Key
+		if t.expect(add(slot, t.next)); t.err == nil {
+			t.next, t.err = t.r.Next()
+		}
+		if t.err == nil && t.sorted && t.next.Key < last {
+			t.expect(WantSorted)
+		}
+		if t.err == io.EOF {
+			return rng, nil
+		} else if t.err != nil {
+			return rng, t.err
+		}
+	}
+	t.expect(t.check(t.next.Key))
+	if t.sorted {
+		return rng, t.err
+	}
+	return rng, nil
+}
+
+// expect keeps what was expected instead of the record that was read last, if anything.
+func (t *Gatherer) expect(want string) {
 	if want != "" {
 		t.err = t.r.Errorf(want)
-		return t.err
 	}
-	last := t.next.Key
-	if t.next, t.err = t.r.Next(); t.err == nil && t.sorted && t.next.Key < last {
-		t.err = t.r.Errorf(WantSorted)
-	}
-	return t.err
 }
 
-// A Gatherer reads records and gathers those that follow one another in one
-// tier and range into a block.
-type Gatherer struct {
-	ahead
-	g game.Tiered
-}
-
-// NewGatherer reads lines from r, called source in errors. If sorted, a key
-// below the one before it is an error, and so is one of another tier.
-func NewGatherer(g game.Tiered, r io.Reader, source string, sorted bool) *Gatherer {
-	return &Gatherer{newAhead(g, r, source, sorted), g}
-}
-
-// Next resets b to the tier and range of the next record and calls add for it
-// and those after it. io.EOF says that no record is left. What add returns if
-// not "" is what was expected instead of this record. After any other error b is
-// not whole: whoever judges it would blame the records before the wrong one.
-func (t *Gatherer) Next(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string) error {
-	if err := t.begin(); err != nil {
-		return err
-	}
-	if t.err = t.check(); t.err != nil {
-		return t.err
-	}
-	low := t.g.LowBits()
-	rng := t.next.Key >> low
-	tier := t.g.Tier(t.next.Key)
-	b.Reset(tier, rng, low, t.g.Low(tier, rng))
-	slot, hint := 0, 0
-	for t.next.Key>>low == rng {
-		var ok bool
-		if slot, ok = b.Slot(uint32(t.next.Key-rng<<low), hint); !ok {
-			break // of another tier, or no position: the next call will see
-		}
-		hint = slot
-		if err := t.advance(add(b, slot, t.next)); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	if t.sorted {
-		t.err = t.checkTier(tier)
-	}
-	return t.err
-}
-
-// Each calls Next until no record is left, and do with each block.
-func (t *Gatherer) Each(b *block.Block, add func(b *block.Block, slot int, rec streamfmt.Record) string, do func() error) error {
-	return each(func() error { return t.Next(b, add) }, do)
-}
-
-// each calls do after each call of next, until that says that there is no more.
-func each(next, do func() error) error {
+// Each calls Next until no record is left, and do with the range of each cell.
+func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), do func(rng uint64) error) error {
 	for {
-		switch err := next(); {
-		case err == io.EOF:
+		rng, err := t.Next(add)
+		if err == io.EOF {
 			return nil
-		case err != nil:
+		}
+		if err == nil {
+			err = do(rng)
+		}
+		if err != nil {
 			return err
 		}
-		if err := do(); err != nil {
-			return err
-		}
 	}
-}
-
-// checkTier wants the next record to be of a position of a tier.
-func (t *Gatherer) checkTier(tier int) error {
-	if err := t.check(); err != nil {
-		return err
-	}
-	if found := t.g.Tier(t.next.Key); found != tier {
-		return t.r.Errorf(fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", tier, found))
-	}
-	return nil
-}
-
-// check wants the next record to be of a position.
-func (t *Gatherer) check() error {
-	if err := t.g.Check(t.next.Key); err != nil {
-		return t.r.Errorf(fmt.Sprintf("a position (%v)", err))
-	}
-	return nil
 }
 
 // AddRecord adds a record that is not a message to b: what Next's add is for
@@ -178,54 +192,6 @@ func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []b
 	return dst
 }
 
-// A RangeGatherer reads records of a game with cycles, range by range.
-type RangeGatherer struct {
-	ahead
-	g game.Cyclic
-}
-
-// NewRangeGatherer reads lines from r, called source in errors. If sorted, a key
-// below the one before it is an error.
-func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool) *RangeGatherer {
-	return &RangeGatherer{newAhead(g, r, source, sorted), g}
-}
-
-// Next calls begin with the range of the next record, and add for it and those
-// after it in the same range. io.EOF says that no record is left. What add returns
-// if not "" is what was expected instead of this record.
-func (t *RangeGatherer) Next(begin func(rng uint64), add func(slot int, rec streamfmt.Record) string) error {
-	if err := t.begin(); err != nil {
-		return err
-	}
-	size := uint64(t.g.RangeSize())
-	rng := t.next.Key / size
-	for first := true; t.next.Key/size == rng; first = false {
-		if t.next.Key >= t.g.Positions() {
-			return t.r.Errorf(fmt.Sprintf("a position below %d", t.g.Positions()))
-		}
-		if first {
-			begin(rng)
-		}
-		if err := t.advance(add(int(t.next.Key%size), t.next)); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Each calls Next until no record is left, and do with each range.
-func (t *RangeGatherer) Each(begin func(rng uint64), add func(slot int, rec streamfmt.Record) string, do func(rng uint64) error) error {
-	var at uint64
-	return each(func() error {
-		return t.Next(func(rng uint64) {
-			at = rng
-			begin(rng)
-		}, add)
-	}, func() error { return do(at) })
-}
-
 // AddState adds a record of a position to the state of its range: reached, with
 // the result and the remoteness of its value if it has one.
 func AddState(s *block.State, slot int, rec streamfmt.Record) string {
@@ -250,15 +216,12 @@ func AddState(s *block.State, slot int, rec streamfmt.Record) string {
 // AppendState appends the records of the positions of a range that are reached.
 func AppendState(dst []byte, g game.Cyclic, rng uint64, s *block.State, width int) []byte {
 	first := rng * uint64(g.RangeSize())
-	for i, w := range s.Reached {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			rec := streamfmt.Record{Key: first + uint64(slot)}
-			if rec.Value, _ = s.Value(slot); rec.Value != 0 {
-				rec.Kind = streamfmt.Done
-			}
-			dst = streamfmt.AppendRecord(dst, rec, width)
+	for slot := range s.Reached.All() {
+		rec := streamfmt.Record{Key: first + uint64(slot)}
+		if rec.Value, _ = s.Value(slot); rec.Value != 0 {
+			rec.Kind = streamfmt.Done
 		}
+		dst = streamfmt.AppendRecord(dst, rec, width)
 	}
 	return dst
 }

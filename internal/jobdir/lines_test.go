@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -75,18 +76,16 @@ func text(recs []streamfmt.Record, width int) string {
 
 // gather reads all blocks and gives each to use.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
-	gatherer := jobdir.NewGatherer(g, in, "in", sorted)
 	b := new(block.Block)
-	for {
-		err := gatherer.Next(b, jobdir.AddRecord)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return jobdir.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
 		use(b)
-	}
+		return nil
+	})
+}
+
+// adder adds records to a block.
+func adder(b *block.Block) func(int, streamfmt.Record) string {
+	return func(slot int, rec streamfmt.Record) string { return jobdir.AddRecord(b, slot, rec) }
 }
 
 var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
@@ -267,9 +266,10 @@ func TestAppendMessages(t *testing.T) {
 }
 
 func TestNoLines(t *testing.T) {
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), strings.NewReader(""), "in", true)
+	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
 	for range 2 {
-		if err := gatherer.Next(new(block.Block), jobdir.AddRecord); err != io.EOF {
+		if _, err := gatherer.Next(adder(b)); err != io.EOF {
 			t.Errorf("error %v, want io.EOF", err)
 		}
 	}
@@ -280,11 +280,34 @@ func TestNoLines(t *testing.T) {
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
-	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), in, "in", true)
 	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, in, "in", true)
 	for range 2 {
-		if err := gatherer.Next(b, jobdir.AddRecord); !errors.Is(err, broken) {
+		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
+		}
+	}
+}
+
+// Of the last range of a game there may be fewer positions than of the others: what is
+// past them is none, wherever it stands.
+func TestPastTheLastPosition(t *testing.T) {
+	rules, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.PlainRanges(rules, 128)
+	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
+		var slots []int
+		gatherer := jobdir.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
+		err := gatherer.Each(func(slot int, _ streamfmt.Record) string {
+			slots = append(slots, slot)
+			return ""
+		}, func(uint64) error { return nil })
+		lines := strings.Count(in, "\n")
+		want := fmt.Sprintf(`in:%d: expected a position below 729, found "2d9"`, lines)
+		if err == nil || err.Error() != want || len(slots) != lines-1 {
+			t.Errorf("%q: slots %v, error\n%v, want\n%s", in, slots, err, want)
 		}
 	}
 }

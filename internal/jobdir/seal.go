@@ -53,11 +53,6 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return io.ReadAll(seal.Reader(f, name))
 }
 
-// otherGame is the error of a file that is of another game than expected.
-func otherGame(name, expected, found string) error {
-	return &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
-}
-
 // A Packed is a block file, a range file or a list file, as far as seals go.
 type Packed interface {
 	Size() int64
@@ -126,7 +121,7 @@ type summed struct {
 
 func (s *summed) Write(b []byte) (int, error) {
 	n, err := s.WriteCloser.Write(b)
-	s.seal.Add(b[:n])
+	s.seal.Write(b[:n])
 	return n, err
 }
 
@@ -138,23 +133,15 @@ func (s *summed) Close() error {
 	return err
 }
 
-// written is the seal of a text that was written, as long as the file is now.
-func (f *SumFS) written(name string) (seal store.SealedFile, ok bool, err error) {
-	v, ok := f.seals.Load(name)
-	if !ok {
-		return seal, false, nil
-	}
-	seal = v.(store.SealedFile)
-	info, err := f.Stat(name)
-	return seal, err == nil && info.Size() == seal.Length, err
-}
-
 // Seal is the seal of a file as it is: text is read whole, unless it was written
 // through the file system that is a SumFS; of a packed file the ends are read.
 func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if sums, isSum := fsys.(*SumFS); isSum {
-		if s, ok, err := sums.written(name); ok || err != nil {
-			return s, err
+		if v, ok := sums.seals.Load(name); ok {
+			written := v.(store.SealedFile)
+			if info, err := fsys.Stat(name); err != nil || info.Size() == written.Length {
+				return written, err
+			}
 		}
 	}
 	in, err := fsys.Open(name)
@@ -162,9 +149,9 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 		return s, err
 	}
 	defer in.Close()
+	s.Name = path.Base(name)
 	if IsText(name) {
-		s, err = store.SealText(in, path.Base(name))
-		if err != nil {
+		if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 		return s, err
@@ -173,7 +160,8 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	return store.SealedFile{Name: path.Base(name), Length: f.Size(), Records: f.Records(), Sum: f.Sum()}, nil
+	s.Length, s.Records, s.Sum = f.Size(), f.Records(), f.Sum()
+	return s, nil
 }
 
 // SealAll is the seals of all files of a directory, its old seal aside.

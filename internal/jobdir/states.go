@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -34,44 +33,34 @@ func newStates(g game.Cyclic) *States {
 		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
 }
 
-// closeIf closes all if there is an error, which it returns.
-func (p *States) closeIf(err error) (*States, error) {
-	if err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	return p, nil
-}
-
-// Open opens the parts of whole directories: the positions that were new in these
+// OpenNew opens the parts of whole directories: the positions that were new in these
 // passes. A range may occur in each of them.
 func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
-	p := newStates(g)
+	var names []string
 	for _, dir := range dirs {
 		parts, err := Parts(fsys, dir, g.Spec())
-		if err == nil {
-			err = p.addAll(fsys, parts)
-		}
 		if err != nil {
-			return p.closeIf(err)
+			return nil, err
 		}
+		names = append(names, parts...)
 	}
-	return p, nil
+	return openStates(fsys, names, g)
 }
 
 // OpenStateFile opens a range file, with all its ranges.
 func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*States, error) {
-	p := newStates(g)
-	return p.closeIf(p.add(fsys, name, nil))
+	return openStates(fsys, []string{name}, g)
 }
 
-// addAll adds some files, with all their ranges.
-func (p *States) addAll(fsys store.FS, names []string) error {
+// openStates opens some files, with all their ranges.
+func openStates(fsys store.FS, names []string, g game.Cyclic) (*States, error) {
+	p := newStates(g)
 	for _, name := range names {
 		if err := p.add(fsys, name, nil); err != nil {
-			return err
+			return nil, errors.Join(err, p.Close())
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // OpenStates opens the newest states of all ranges that are not blank, as the index in the directory
@@ -85,7 +74,10 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.closeIf(p.addNewest(fsys, path.Dir(dir), x))
+	if err := p.addNewest(fsys, path.Dir(dir), x); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
 }
 
 // addNewest adds the states that an index names, of directories in data.
@@ -155,11 +147,11 @@ func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err err
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	p := newStates(g)
-	defer p.Close()
-	if err := p.addAll(fsys, stateFiles(dir, names)); err != nil {
+	p, err := openStates(fsys, stateFiles(dir, names), g)
+	if err != nil {
 		return nil, err
 	}
+	defer p.Close()
 	ranges = p.Ranges()
 	for i, rng := range ranges {
 		if i > 0 && rng <= ranges[i-1] {
@@ -183,26 +175,6 @@ func RemoveStates(fsys store.FS, dir string) error {
 // Find looks for a range, where they ascend: after OpenStates, or in one file.
 func (p *States) Find(rng uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
-}
-
-// Split returns the ranges at which n shares of about as many bytes begin, or fewer
-// shares; the first is 0, and they ascend strictly.
-func (p *States) Split(n int) []uint64 {
-	bytes := make(map[uint64]uint64) // by range
-	var all uint64
-	for _, e := range p.entries {
-		bytes[e.Range] += uint64(e.Length)
-		all += uint64(e.Length)
-	}
-	borders := []uint64{0}
-	var before uint64
-	for _, rng := range slices.Sorted(maps.Keys(bytes)) {
-		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
-			borders = append(borders, rng)
-		}
-		before += bytes[rng]
-	}
-	return borders
 }
 
 // A StateCursor reads states. It is one worker's: not safe for concurrent use.

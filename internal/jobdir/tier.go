@@ -54,22 +54,6 @@ func (t *Tier) Number() int { return t.tier }
 // of its block is of eight slots or fewer.
 func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
 
-// Split returns the index of the range before which the fraction f (0 to 1) of
-// the tier's bytes lies.
-func (t *Tier) Split(f float64) int {
-	var all, below uint64
-	for _, e := range t.entries {
-		all += uint64(e.Length)
-	}
-	for i, e := range t.entries {
-		if float64(below) >= f*float64(all) {
-			return i
-		}
-		below += uint64(e.Length)
-	}
-	return max(0, len(t.entries)-1)
-}
-
 // nearBits is how many low bits of a range tell apart the ranges that a cursor
 // keeps: those of one column of seven bits, thus 128 blocks.
 const nearBits = 7

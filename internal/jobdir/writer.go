@@ -90,7 +90,8 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
 		b := new(block.Block)
-		return NewGatherer(g, in, source, true).Each(b, AddRecord, func() error {
+		add := func(slot int, rec streamfmt.Record) string { return AddRecord(b, slot, rec) }
+		return NewGatherer(g, b, in, source, true).Each(add, func(uint64) error {
 			if b.Tier != tier {
 				return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, tier, b.Tier)
 			}
@@ -109,12 +110,12 @@ func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	}
 	w.gather = func(in io.Reader, source string, do func() error) error {
 		var s block.State
-		return NewRangeGatherer(g, in, source, true).Each(func(rng uint64) { s.Reset(game.RangeLen(g, rng)) },
-			func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) },
-			func(rng uint64) error {
-				w.chunk.AddState(g, rng, &s)
-				return do()
-			})
+		begin := func(rng uint64) { s.Reset(game.RangeLen(g, rng)) }
+		add := func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) }
+		return NewRangeGatherer(g, in, source, true, begin).Each(add, func(rng uint64) error {
+			w.chunk.AddState(g, rng, &s)
+			return do()
+		})
 	}
 	return w
 }

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math"
 	"math/bits"
@@ -67,14 +66,14 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 	if like == "" {
 		return nil, nil
 	}
-	d := &Dir{fsys: fsys, g: g, parts: []entry{{name: like}}}
+	d := &Dir{parts: []*file{{fsys: fsys, name: like, g: g}}}
 	if jobdir.IsText(path.Base(like)) {
 		if d, err = OpenDir(fsys, like, g); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range d.parts {
-		some, err := d.spans(f)
+		some, err := f.spans()
 		if err != nil {
 			return nil, err
 		}
@@ -84,24 +83,25 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 }
 
 // spans are those of a part.
-func (d *Dir) spans(f entry) (spans []span, err error) {
-	if jobdir.IsText(f.name) {
-		return d.samples(f.name)
-	}
-	in, list, err := d.openList(f)
+func (f *file) spans() (spans []span, err error) {
+	f, err = f.open()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range list.Pages() {
-		cells, err := list.Cells(p)
+	defer f.close()
+	if f.isText() {
+		return f.samples()
+	}
+	for _, p := range f.list.Pages() {
+		cells, err := f.list.Cells(p)
 		if err != nil {
-			return nil, errors.Join(err, in.Close())
+			return nil, err
 		}
 		for _, c := range cells {
 			spans = append(spans, span{c.First, c.Last, uint64(c.Rows)})
 		}
 	}
-	return spans, in.Close()
+	return spans, nil
 }
 
 // sampled is into how many pieces a text is cut, at most, to be sampled; longest is
@@ -112,13 +112,8 @@ const (
 )
 
 // samples are spans between sorted lines of a text, one at the beginning of each piece.
-func (d *Dir) samples(name string) (spans []span, err error) {
-	in, err := d.fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	info, err := in.Stat()
+func (f *file) samples() (spans []span, err error) {
+	info, err := f.in.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +122,7 @@ func (d *Dir) samples(name string) (spans []span, err error) {
 	buf := make([]byte, 2*longest)
 	for i := range pieces {
 		from := step.Portion(size, i, pieces)
-		n, err := in.ReadAt(buf, int64(from))
+		n, err := f.in.ReadAt(buf, int64(from))
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -136,7 +131,7 @@ func (d *Dir) samples(name string) (spans []span, err error) {
 			_, line, _ = bytes.Cut(line, []byte{'\n'})
 		}
 		line, _, whole := bytes.Cut(line, []byte{'\n'})
-		row, _, want := streamfmt.ParseRow(line, streamfmt.KeyWidth(d.g.KeyBits()))
+		row, _, want := streamfmt.ParseRow(line, f.width())
 		if !whole || want != "" {
 			continue // whoever reads all of it says what is wrong
 		}

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -41,23 +42,19 @@ func suffix(c jobdir.Codec) string {
 
 // A Dir is the directory of a job, held to its seal. It keeps some 48 bytes for each
 // tier to which a packed outbox of it tells.
-type Dir struct {
-	fsys  store.FS
-	path  string
-	g     game.Game
-	parts []entry
-	boxes []entry
-}
+type Dir struct{ parts, boxes []*file }
 
-// An entry is a file of a directory.
-type entry struct {
+// A file is one of rows of a game: of a directory, or of the table.
+type file struct {
+	fsys store.FS
 	name string // with its path
 	seal *store.SealedFile
+	g    game.Game
 
-	// What follows is of an outbox.
-
-	tier int                 // that is told, of a text
-	list *streamfmt.ListFile // nil of a text; it cannot be read, but With a reader
+	in    store.File          // nil while it is not open
+	list  *streamfmt.ListFile // nil of a text, and before it is opened first
+	tier  int                 // that is told, of a text of an outbox
+	cells []streamfmt.Cell    // that a Source reads
 }
 
 // OpenDir opens the directory of a job of a game. What is not as its seal says, or of
@@ -67,16 +64,16 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{fsys: fsys, path: dir, g: g}
+	d := new(Dir)
 	for _, name := range names {
-		f := entry{name: path.Join(dir, name)}
+		f := &file{fsys: fsys, name: path.Join(dir, name), g: g}
 		if seal != nil {
 			f.seal = seal.File(name)
 		}
 		if strings.HasPrefix(name, store.PartPrefix) {
 			d.parts = append(d.parts, f)
 		} else if strings.HasPrefix(name, store.OutboxPrefix) {
-			if err := d.openBox(&f); err != nil {
+			if f, err = f.box(); err != nil {
 				return nil, err
 			}
 			d.boxes = append(d.boxes, f)
@@ -85,52 +82,83 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	return d, nil
 }
 
-// openBox reads to which tiers a file of an outbox tells.
-func (d *Dir) openBox(f *entry) error {
-	name := path.Base(f.name)
-	if jobdir.IsText(name) {
-		digits, _, _ := strings.Cut(strings.TrimPrefix(name, store.OutboxPrefix), "-")
-		tier, err := strconv.ParseUint(digits, 10, 31)
-		if last := game.LastTier(d.g); err != nil || int(tier) > last {
-			return &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), last)}
+// box reads to which tiers a file of an outbox tells.
+func (f *file) box() (*file, error) {
+	if !f.isText() {
+		opened, err := f.open()
+		if err != nil {
+			return nil, err
 		}
-		f.tier = int(tier)
-		return nil
+		return opened, opened.close()
 	}
-	in, list, err := d.openList(*f)
-	if err != nil {
-		return err
+	digits, _, _ := strings.Cut(strings.TrimPrefix(path.Base(f.name), store.OutboxPrefix), "-")
+	tier, err := strconv.ParseUint(digits, 10, 31)
+	if last := game.LastTier(f.g); err != nil || int(tier) > last {
+		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), last)}
 	}
-	f.list = list.With(nil)
-	return in.Close()
+	f.tier = int(tier)
+	return f, nil
 }
 
+func (f *file) isText() bool { return jobdir.IsText(f.name) }
+
+func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
+
 // tells reports whether a file of an outbox tells a tier something.
-func (f *entry) tells(tier int) bool {
-	if f.list == nil {
+func (f *file) tells(tier int) bool {
+	if f.isText() {
 		return f.tier == tier
 	}
 	_, ok := f.list.Page(tier)
 	return ok
 }
 
-// openList opens a packed file of the game.
-func (d *Dir) openList(f entry) (in store.File, list *streamfmt.ListFile, err error) {
-	if in, err = d.fsys.Open(f.name); err != nil {
-		return nil, nil, err
+// open is the same file, open for its caller.
+func (f *file) open() (*file, error) {
+	o := *f
+	var err error
+	if o.in, err = f.fsys.Open(f.name); err != nil {
+		return nil, err
 	}
-	list, err = jobdir.OpenPacked(in, f.name, f.seal, streamfmt.OpenListFile)
-	if err == nil && list.Spec() != d.g.Spec() {
-		err = &store.DamageError{Name: f.name, Reason: fmt.Sprintf("of another game: expected %q, found %q", d.g.Spec(), list.Spec())}
+	switch {
+	case o.isText():
+	case o.list != nil:
+		o.list = o.list.With(o.in)
+	default:
+		o.list, err = jobdir.OpenPacked(o.in, o.name, o.seal, streamfmt.OpenListFile)
+		if err == nil && o.list.Spec() != o.g.Spec() {
+			err = store.OtherGame(o.name, o.g.Spec(), o.list.Spec())
+		}
+		if err != nil {
+			return nil, errors.Join(err, o.in.Close())
+		}
 	}
-	if err != nil {
-		return nil, nil, errors.Join(err, in.Close())
-	}
-	return in, list, nil
+	return &o, nil
 }
 
-// Path is the path of the directory.
-func (d *Dir) Path() string { return d.path }
+// close closes the file, which then holds nothing but what it says of itself.
+func (f *file) close() error {
+	in := f.in
+	if in == nil {
+		return nil
+	}
+	if f.in = nil; f.list != nil {
+		f.list = f.list.With(nil)
+	}
+	return in.Close()
+}
+
+// with calls do with the file, and opens it if it is not open.
+func (f *file) with(do func(f *file) error) error {
+	if f.in != nil {
+		return do(f)
+	}
+	o, err := f.open()
+	if err != nil {
+		return err
+	}
+	return cmp.Or(do(o), o.close())
+}
 
 // Tells is the tiers to which the outboxes of the directory tell something, ascending.
 func (d *Dir) Tells() []int {

@@ -26,7 +26,7 @@ func FuzzSteps(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, which, tier byte) {
 		name := steps[int(which)%len(steps)]
-		o := lists.StepOptions{Source: "x", Tier: int(tier) % (g.Tiers() + 2), Rows: 1 + int(tier)%3, Combine: which&4 != 0, Create: make(outbox).create}
+		o := step.Options{Source: "x", Tier: int(tier) % (g.Tiers() + 2), Memory: (1 + int(tier)%3) * lists.RowMemory, Combine: which&4 != 0, Create: make(outbox).create}
 		do := lists.Map
 		if which&8 != 0 {
 			do = lists.Reduce

@@ -53,14 +53,14 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Moves{Source: newSource(&Dir{fsys: fsys, g: g}, 0, Parents)}
+	m := &Moves{Source: &Source{kind: Parents}}
 	heard := int64(0)
 	for _, found := range index.Passes {
 		if !step.IsForward(found.Step) {
 			break
 		}
 		heard += found.Messages
-		if err := m.take(path.Join(path.Dir(dir), found.Pass), heard, found.New[game.Draws]); err != nil {
+		if err := m.take(fsys, path.Join(path.Dir(dir), found.Pass), g, heard, found.New[game.Draws]); err != nil {
 			return nil, errors.Join(err, m.Close())
 		}
 	}
@@ -78,11 +78,11 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 
 // take adds what the pass of a directory told, of which so many moves were heard before
 // and which found so many positions that are not finished.
-func (m *Moves) take(dir string, heard, open int64) error {
+func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, heard, open int64) error {
 	if m.Rows() != heard {
 		return &store.DamageError{Name: dir, Reason: fmt.Sprintf("it heard of %d moves with those before it, but %d are told there", heard, m.Rows())}
 	}
-	d, err := OpenDir(m.dir.fsys, dir, m.dir.g)
+	d, err := OpenDir(fsys, dir, g)
 	if err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (r *MovesReader) cell(i, number int) ([]Row, error) {
 		return kept.rows, nil
 	}
 	kept.number = -1
-	err := r.m.withFile(f, func(_ io.ReaderAt, list *streamfmt.ListFile) (err error) {
-		kept.rows, err = r.read.Append(kept.rows[:0], list, f.cells[number:number+1])
+	err := f.with(func(f *file) (err error) {
+		kept.rows, err = r.read.Append(kept.rows[:0], f.list, f.cells[number:number+1])
 		return err
 	})
 	if err == nil {

@@ -23,62 +23,49 @@ const maxOpen = 256
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A Source is the rows of one tier and kind in several files: those of its parts, or
-// of what is told to it. It is safe for concurrent use.
+// of what is told to it. Of a text, a cell is neighbouring lines, in any order; their
+// checksum was made when they were read through, so that nobody is given other ones. It is
+// safe for concurrent use.
 type Source struct {
-	dir   *Dir // of the first file; that of a file is its own
 	tier  int
 	kind  Kind
-	width int
 	files []*file
 	rows  int64
-}
-
-// A file is cells of rows. Of a text, a cell is neighbouring lines, in any order; their
-// checksum was made when they were read through, so that nobody is given other ones.
-type file struct {
-	entry
-	fsys  store.FS
-	in    store.File // nil: to be opened for each share
-	cells []streamfmt.Cell
 }
 
 // OpenPart opens the parts of a directory: of a data_firstN Parents, of a
 // data_secondN Values. A part of text is read through, line by line, and what is wrong
 // there is a *streamfmt.LineError.
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
-	s := newSource(d, tier, kind)
-	for _, f := range d.parts {
-		if err := s.addFile(d, f, true); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	return s, nil
+	return openSource(d.parts, tier, kind, true)
 }
 
 // OpenFile opens one file, as of the table, that is part of no directory of a job; seal
 // may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
-	s := newSource(&Dir{fsys: fsys, g: g}, tier, kind)
-	if err := s.addFile(s.dir, entry{name: name, seal: seal}, true); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
 // OpenTold opens what the outboxes of some directories tell to a tier.
 func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
-	s := new(Source)
-	for i, d := range dirs {
-		if i == 0 {
-			s = newSource(d, tier, kind)
-		}
+	var boxes []*file
+	for _, d := range dirs {
 		for _, b := range d.boxes {
-			if !b.tells(tier) {
-				continue
+			if b.tells(tier) {
+				boxes = append(boxes, b)
 			}
-			if err := s.addFile(d, b, false); err != nil {
-				return nil, errors.Join(err, s.Close())
-			}
+		}
+	}
+	return openSource(boxes, tier, kind, false)
+}
+
+// openSource opens the rows of a tier in some files: of outboxes, or parts, whose keys
+// come after those of the part before.
+func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error) {
+	s := &Source{tier: tier, kind: kind}
+	for _, f := range files {
+		if err := s.addFile(f, parts); err != nil {
+			return nil, errors.Join(err, s.Close())
 		}
 	}
 	return s, nil
@@ -106,7 +93,7 @@ func EachTier(fsys store.FS, names []string, g game.Acyclic, first int, do func(
 
 // OpenTiers opens such files as one source: to load their rows in the order of keys.
 func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
-	all := newSource(&Dir{fsys: fsys, g: g}, first, Values)
+	all := &Source{tier: first, kind: Values}
 	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
@@ -124,17 +111,11 @@ func (s *Source) Take(other *Source) error {
 	return nil
 }
 
-func newSource(d *Dir, tier int, kind Kind) *Source {
-	return &Source{dir: d, tier: tier, kind: kind, width: streamfmt.KeyWidth(d.g.KeyBits())}
-}
-
 // Close closes the files.
 func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
-		if f.in != nil {
-			errs = append(errs, f.in.Close())
-		}
+		errs = append(errs, f.close())
 	}
 	return errors.Join(errs...)
 }
@@ -142,40 +123,30 @@ func (s *Source) Close() error {
 // add adds a file that is open. What it has no cells of is closed at once.
 func (s *Source) add(f *file) error {
 	if len(f.cells) == 0 {
-		return f.in.Close()
+		return f.close()
 	}
 	for _, c := range f.cells {
 		s.rows += int64(c.Rows)
 	}
-	s.files = append(s.files, f)
-	if len(s.files) <= maxOpen || f.in == nil {
-		return nil
+	if s.files = append(s.files, f); len(s.files) > maxOpen {
+		return f.close()
 	}
-	in := f.in
-	f.in = nil
-	return in.Close()
+	return nil
 }
 
-// addFile adds the rows of the tier in a file: of an outbox, or of a part, whose keys
-// come after those of the one before.
-func (s *Source) addFile(d *Dir, e entry, part bool) (err error) {
-	f := &file{entry: e, fsys: d.fsys}
-	text := jobdir.IsText(e.name)
-	if !text && e.list == nil {
-		f.in, f.list, err = d.openList(e)
-	} else if f.in, err = d.fsys.Open(e.name); err == nil && !text {
-		f.list = e.list.With(f.in)
-	}
+// addFile adds the rows of the tier in a file.
+func (s *Source) addFile(f *file, part bool) error {
+	f, err := f.open()
 	if err != nil {
 		return err
 	}
-	if text {
-		f.cells, err = s.readThrough(e.seal.Reader(f.in, e.name), e.name, part)
+	if f.isText() {
+		f.cells, err = s.readThrough(f, part)
 	} else {
 		f.cells, err = s.cellsOf(f, part)
 	}
 	if err != nil {
-		return errors.Join(err, f.in.Close())
+		return errors.Join(err, f.close())
 	}
 	if err := s.add(f); err != nil || !part {
 		return err
@@ -225,13 +196,13 @@ func (s *Source) ascends() error {
 }
 
 // readThrough holds the lines of a text against the rules, and to be sorted.
-func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []streamfmt.Cell, err error) {
-	check := &rowCheck{g: s.dir.g, tier: s.tier}
+func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err error) {
+	check := &rowCheck{g: f.g, tier: s.tier}
 	var cell streamfmt.Cell
 	var before Row
 	var end uint64
 	first := true
-	err = eachRow(in, name, s.width, check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
+	err = eachRow(f.seal.Reader(f.in, f.name), f.name, f.width(), check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
 		switch {
 		case sorted && !first && row.Key < before.Key:
 			return jobdir.WantSorted, nil
@@ -263,11 +234,11 @@ func (s *Source) readThrough(in io.Reader, name string, sorted bool) (cells []st
 var newline = []byte{'\n'}
 
 // appendText appends the rows of a cell of a text.
-func (s *Source) appendText(dst []Row, f *file, in io.ReaderAt, cell streamfmt.Cell, buf []byte) ([]Row, []byte, error) {
+func (f *file) appendText(dst []Row, cell streamfmt.Cell, buf []byte) ([]Row, []byte, error) {
 	changed := &store.DamageError{Name: f.name, Reason: "changed while it was read"}
 	n := int(cell.Length)
 	buf = slices.Grow(buf[:0], n)[:n]
-	if read, err := in.ReadAt(buf, int64(cell.Offset)); read == n-1 && err == io.EOF {
+	if read, err := f.in.ReadAt(buf, int64(cell.Offset)); read == n-1 && err == io.EOF {
 		buf[n-1] = '\n' // of the last line it may be missing
 	} else if read < n {
 		if err == io.EOF {
@@ -283,7 +254,7 @@ func (s *Source) appendText(dst []Row, f *file, in io.ReaderAt, cell streamfmt.C
 		if end < 0 {
 			return dst, buf, changed
 		}
-		row, _, want := streamfmt.ParseRow(rest[:end], s.width)
+		row, _, want := streamfmt.ParseRow(rest[:end], f.width())
 		if want != "" {
 			return dst, buf, changed
 		}
@@ -327,13 +298,12 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	var l Loader
 	var rows []Row
 	for _, f := range s.files {
-		err := s.withFile(f, func(in io.ReaderAt, list *streamfmt.ListFile) error {
+		err := f.with(func(f *file) (err error) {
 			for i := range f.cells {
-				var err error
-				if rows, err = l.cell(rows[:0], s, f, in, list, i); err != nil {
-					return err
+				if rows, err = l.cell(rows[:0], f, i); err == nil {
+					err = do(rows)
 				}
-				if err := do(rows); err != nil {
+				if err != nil {
 					return err
 				}
 			}
@@ -359,22 +329,6 @@ func (s *Source) EachKey(do func(key game.Position)) error {
 		}
 		return nil
 	})
-}
-
-// withFile calls do with a file, and opens it if it is not open.
-func (s *Source) withFile(f *file, do func(in io.ReaderAt, list *streamfmt.ListFile) error) error {
-	if f.in != nil {
-		return do(f.in, f.list)
-	}
-	in, err := f.fsys.Open(f.name)
-	if err != nil {
-		return err
-	}
-	list := f.list
-	if list != nil {
-		list = list.With(in)
-	}
-	return cmp.Or(do(in, list), in.Close())
 }
 
 // Find is the word of a key in a source of Values that is a part or a file of the table;
@@ -458,7 +412,7 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 	}
 	for _, f := range s.files {
 		var err error
-		if dst, err = l.loadFile(dst, s, f, sh); err != nil {
+		if dst, err = l.loadFile(dst, f, sh); err != nil {
 			return dst, err
 		}
 	}
@@ -482,20 +436,19 @@ func (sh Share) rowsOf(c *streamfmt.Cell) int {
 }
 
 // loadFile appends the rows of a share in a file, cell by cell.
-func (l *Loader) loadFile(dst []Row, s *Source, f *file, sh Share) ([]Row, error) {
+func (l *Loader) loadFile(dst []Row, f *file, sh Share) ([]Row, error) {
 	first := slices.IndexFunc(f.cells, func(c streamfmt.Cell) bool { return sh.touches(&c) })
 	if first < 0 {
 		return dst, nil
 	}
-	err := s.withFile(f, func(in io.ReaderAt, list *streamfmt.ListFile) error {
+	err := f.with(func(f *file) (err error) {
 		for i := first; i < len(f.cells); i++ {
 			c := &f.cells[i]
 			if !sh.touches(c) {
 				continue
 			}
 			n := len(dst)
-			var err error
-			if dst, err = l.cell(dst, s, f, in, list, i); err != nil {
+			if dst, err = l.cell(dst, f, i); err != nil {
 				return err
 			}
 			if c.First < sh.First || c.Last > sh.Last {
@@ -508,10 +461,10 @@ func (l *Loader) loadFile(dst []Row, s *Source, f *file, sh Share) ([]Row, error
 }
 
 // cell appends the rows of the i-th cell of a file.
-func (l *Loader) cell(dst []Row, s *Source, f *file, in io.ReaderAt, list *streamfmt.ListFile, i int) (_ []Row, err error) {
-	if list != nil {
-		return l.cells.Append(dst, list, f.cells[i:])
+func (l *Loader) cell(dst []Row, f *file, i int) (_ []Row, err error) {
+	if f.list != nil {
+		return l.cells.Append(dst, f.list, f.cells[i:])
 	}
-	dst, l.text, err = s.appendText(dst, f, in, f.cells[i], l.text)
+	dst, l.text, err = f.appendText(dst, f.cells[i], l.text)
 	return dst, err
 }

@@ -26,7 +26,7 @@ func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
 	r.possible(0)
 	r.possible(1)
-	return r.g, r.forward[1].Path()
+	return r.g, filepath.Join(r.dir, "data_first1")
 }
 
 // openAll opens the directory, reads its part and what it tells tier 2.
@@ -404,5 +404,77 @@ func TestOrder(t *testing.T) {
 	_, err := lists.OpenFile(store.Local{}, text, g, 1, lists.Values, nil)
 	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
 		t.Errorf("twice: %v", err)
+	}
+}
+
+// An openFS counts the files that are open.
+type openFS struct {
+	store.Local
+	open, most int
+}
+
+type openFile struct {
+	store.File
+	fs *openFS
+}
+
+func (f *openFS) Open(name string) (store.File, error) {
+	in, err := f.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f.open++
+	f.most = max(f.most, f.open)
+	return openFile{in, f}, nil
+}
+
+func (f openFile) Close() error {
+	f.fs.open--
+	return f.File.Close()
+}
+
+// TestManyFiles wants a source of more files than may be open at a time to have all their
+// rows, and to leave none open.
+func TestManyFiles(t *testing.T) {
+	g := tiny(t, 4, 4, 4)
+	const files = 300
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		dir := filepath.Join(t.TempDir(), "data_second1")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Repeat([]lists.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
+		for i := range want {
+			out, err := store.Local{}.Create(filepath.Join(dir, lists.OutboxName(i, 1, codec)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := lists.NewPartWriter(out, g, 1, lists.Parents, codec)
+			if err := w.Finish(w.Append(want[i : i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fsys := new(openFS)
+		d, err := lists.OpenDir(fsys, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := lists.OpenTold([]*lists.Dir{d}, 1, lists.Parents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		if err != nil || !slices.Equal(rows, want) {
+			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
+		}
+		if fsys.most < 100 || fsys.most >= files {
+			t.Errorf("%s: of %d files %d were open at a time", codec, files, fsys.most)
+		}
+		if err := s.Close(); err != nil || fsys.open != 0 {
+			t.Errorf("%s: %d files are left open, %v", codec, fsys.open, err)
+		}
 	}
 }

@@ -13,30 +13,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// StepOptions are what a step on lines needs to know beside the game.
-type StepOptions struct {
-	Source string // what the input is called in errors
-	// Tier is that of the job; -1: not said. Reduce must know it, but for Init and
-	// Final; what Final reads is of all tiers.
-	Tier int
-	Part int // the number of the reducer, for the names of what it tells
-	// Combine merges equal rows in the map before they are printed.
-	Combine bool
-	// Rows bounds how many rows are held at a time, and how many wait to be told; 0
-	// means DefaultRows. Each takes RowMemory.
-	Rows int
-	// Create makes a file of the outbox in the directory of the job, for Reduce of Init,
-	// Possible and Solve.
-	Create func(name string) (io.WriteCloser, error)
-	// Told is the form of these files; "": text.
-	Told jobdir.Codec
-}
-
 // RowMemory is about how many bytes a row takes of those that a step holds.
 const RowMemory = 80
-
-// DefaultRows is how many rows a step holds if it is not told: of 20 MB.
-const DefaultRows = 1 << 18
 
 // Instead of the tier of rows: it is that of the first one, or there are of all.
 const (
@@ -48,29 +26,26 @@ const (
 type filter struct {
 	*step.Writer
 	g      game.Acyclic
-	o      StepOptions
+	o      step.Options
+	rows   int // that are held at a time, and that wait to be told
 	check  rowCheck
 	sorter sorter
 }
 
-func newFilter(g game.Acyclic, out io.Writer, o StepOptions) *filter {
-	if o.Rows <= 0 {
-		o.Rows = DefaultRows
-	}
-	if o.Told == "" {
-		o.Told = jobdir.Text
-	}
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, check: rowCheck{g: g, tier: o.Tier}}
+func newFilter(g game.Acyclic, out io.Writer, o step.Options) *filter {
+	o.Told = cmp.Or(o.Told, jobdir.Text)
+	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
 }
 
 // Map runs the map of a step (step.Init, Possible, Solve, Final) from in to out, line by
 // line: it passes on what the rules allow.
-func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOptions) (step.Counters, error) {
+func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
 	switch name {
 	case step.Init:
-		err = f.mapInit(in)
+		err = f.MapStart(g, in, o.Source)
 	case step.Possible:
 		err = f.mapRows(in, Parents)
 	case step.Solve:
@@ -85,7 +60,7 @@ func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOptions
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out.
-func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o StepOptions) (step.Counters, error) {
+func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	if name == step.Init {
 		o.Tier = 0
 	}
@@ -118,14 +93,6 @@ func (f *filter) write(rows []Row, kind Kind) error {
 	return nil
 }
 
-// mapInit prints the start if there is a line at all.
-func (f *filter) mapInit(in io.Reader) error {
-	if err := f.CountLines(in, f.o.Source); err != nil || f.In == 0 {
-		return err
-	}
-	return f.write(Start(f.g), Parents)
-}
-
 // each calls do for every row of in that the rules allow, which is of one of some kinds.
 // do returns what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
@@ -156,7 +123,7 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 			return "", f.write([]Row{row}, kind)
 		}
 		held[kind] = append(held[kind], row)
-		if n++; n < f.o.Rows {
+		if n++; n < f.rows {
 			return "", nil
 		}
 		return "", emit()
@@ -182,7 +149,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		kinds = append(kinds, Messages)
 	}
 	makes, tells := KindsOf(name)
-	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.o.Rows)
+	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.rows)
 	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
 	var rows []Row
 	b := batch{first: 1}
@@ -205,7 +172,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 			if row.Key < last {
 				return jobdir.WantSorted, nil
 			}
-			if row.Key > last && n >= f.o.Rows {
+			if row.Key > last && n >= f.rows {
 				if err := reduce(); err != nil {
 					return "", err
 				}

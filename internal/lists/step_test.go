@@ -52,7 +52,7 @@ func sortedByKey(text string, width int) string {
 // job runs map, sort and reduce of a job; it returns the part.
 func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, told outbox) (string, step.Counters) {
 	t.Helper()
-	o := lists.StepOptions{Source: name, Tier: tier, Combine: combine, Rows: rows, Create: told.create}
+	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: told.create}
 	var mid, out strings.Builder
 	if tier >= 0 && rows%2 == 0 {
 		o.Tier = -1 // the map need not know
@@ -201,7 +201,7 @@ func TestWrongLines(t *testing.T) {
 				c.in = strings.NewReplacer(x, other, other, x).Replace(c.in)
 			}
 		}
-		_, err := do(c.step, g, strings.NewReader(c.in), io.Discard, lists.StepOptions{Source: "x", Tier: c.tier, Create: make(outbox).create, Combine: true})
+		_, err := do(c.step, g, strings.NewReader(c.in), io.Discard, step.Options{Source: "x", Tier: c.tier, Create: make(outbox).create, Combine: true})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
 		}
@@ -225,7 +225,7 @@ func TestLaterLine(t *testing.T) {
 		in = streamfmt.AppendRow(in, row, lists.Parents, width)
 	}
 	for _, held := range []int{1, 3, 100} {
-		o := lists.StepOptions{Source: "x", Tier: 2, Rows: held, Create: make(outbox).create}
+		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
 		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
 		want := fmt.Sprintf("x:5: position %s: it has 2 children, but messages came of 1: children are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
 		if err == nil || err.Error() != want {
@@ -237,7 +237,7 @@ func TestLaterLine(t *testing.T) {
 // TestWrites wants the error of a writer.
 func TestWrites(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
-	o := lists.StepOptions{Source: "x", Create: func(string) (io.WriteCloser, error) { return nil, io.ErrShortWrite }}
+	o := step.Options{Source: "x", Create: func(string) (io.WriteCloser, error) { return nil, io.ErrShortWrite }}
 	if _, err := lists.Reduce(step.Init, g, strings.NewReader(initLine(g)), io.Discard, o); err != io.ErrShortWrite {
 		t.Errorf("a file that cannot be made: %v", err)
 	}

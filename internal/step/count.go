@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -38,12 +37,9 @@ func (t *teller) Map(from, into *block.Block) {
 	score := &t.scores[t.g.TierToMove(into.Tier)].OfChild
 	best, value, moves := into.Val, from.Val, t.moves[into]
 	if from.Range != into.Range {
-		for i, w := range from.Done {
-			for base := i << 6; w != 0; w &= w - 1 {
-				slot := base + bits.TrailingZeros64(w)
-				best[slot] = max(best[slot], score[value[slot]])
-				moves[slot]++
-			}
+		for slot := range from.Done.All() {
+			best[slot] = max(best[slot], score[value[slot]])
+			moves[slot]++
 		}
 		return
 	}
@@ -64,14 +60,11 @@ func (t *teller) Map(from, into *block.Block) {
 // more moves than a line can.
 func (t *teller) write(w *Writer, b *block.Block) {
 	moves := t.moves[b]
-	for i, set := range b.Done {
-		for base := i << 6; set != 0; set &= set - 1 {
-			slot := base + bits.TrailingZeros64(set)
-			rec := streamfmt.Record{Key: b.Key(slot), Kind: streamfmt.Message, Value: b.Val[slot]}
-			for left := moves[slot]; left > 0; left -= rec.Times {
-				rec.Times = min(left, streamfmt.MaxTimes)
-				w.line(rec)
-			}
+	for slot := range b.Done.All() {
+		rec := streamfmt.Record{Key: b.Key(slot), Kind: streamfmt.Message, Value: b.Val[slot]}
+		for left := moves[slot]; left > 0; left -= rec.Times {
+			rec.Times = min(left, streamfmt.MaxTimes)
+			w.line(rec)
 		}
 	}
 }

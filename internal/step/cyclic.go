@@ -2,7 +2,7 @@ package step
 
 import (
 	"fmt"
-	"math/bits"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -20,6 +20,25 @@ const (
 
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
+
+// After is the pass, by step and number, that comes after one that found something new,
+// or nothing: the next of its step, or the first of the next one.
+func After(name string, number int, found bool) (next string, n int) {
+	names := CyclicNames()
+	i := slices.Index(names, name) + 1
+	if found && name != Create || i == len(names) {
+		return name, number + 1
+	}
+	return names[i], 1
+}
+
+// NamesOf lists the steps of a game in the order in which they run.
+func NamesOf(g game.Game) []string {
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		return CyclicNames()
+	}
+	return Names()
+}
 
 // AllNames lists the steps of all games, each once.
 func AllNames() []string { return append(Names(), Create, Mark, Ties) }
@@ -186,12 +205,9 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 
 // tell counts the moves of positions that are not finished, and tells them.
 func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
-	for i, w := range of {
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
-				return err
-			}
+	for slot := range of.All() {
+		if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -20,15 +20,6 @@ type States interface {
 	Save(rng uint64, s *block.State) error
 }
 
-// mapCreate prints the start, if there is a line at all.
-func mapCreate(g game.Cyclic, in io.Reader, w *Writer, o Options) error {
-	err := w.CountLines(in, o.Source)
-	if err == nil && w.In > 0 {
-		w.line(streamfmt.Record{Key: g.Start()})
-	}
-	return err
-}
-
 // mapPass gathers positions into states, has them speak, and holds back what is said
 // as far as it may, in order to merge it.
 func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
@@ -45,9 +36,8 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 	defer func() { w.Messages = pass.Messages }()
 	check := passCheck{name: name, number: o.Number, g: g, source: o.Source}
 	var from block.State
-	err := jobdir.NewRangeGatherer(g, in, o.Source, false).Each(func(rng uint64) {
-		from.Reset(game.RangeLen(g, rng))
-	}, func(slot int, rec streamfmt.Record) string {
+	begin := func(rng uint64) { from.Reset(game.RangeLen(g, rng)) }
+	err := jobdir.NewRangeGatherer(g, in, o.Source, false, begin).Each(func(slot int, rec streamfmt.Record) string {
 		w.In++
 		return check.add(&from, slot, rec, w.In)
 	}, func(rng uint64) error {
@@ -105,9 +95,8 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 	pass.Tell = o.Tell
 	var h block.Heard
 	var state, fresh block.State
-	return jobdir.NewRangeGatherer(g, in, o.Source, true).Each(func(rng uint64) {
-		h.Reset(game.RangeLen(g, rng))
-	}, func(slot int, rec streamfmt.Record) string {
+	begin := func(rng uint64) { h.Reset(game.RangeLen(g, rng)) }
+	return jobdir.NewRangeGatherer(g, in, o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
 		w.In++
 		if name == Create && rec.Key != g.Start() {
 			return "the position before the first move"

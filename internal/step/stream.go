@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +26,8 @@ type Options struct {
 	LastRound *bool
 	// Combine merges what the blocks of a stream say before it is printed.
 	Combine bool
-	// Memory bounds what is held back in order to merge it, in bytes; 0 means
-	// DefaultMemory.
+	// Memory bounds what is held back in order to merge it, or of a game of rules only to
+	// sort it, in bytes; 0 means DefaultMemory.
 	Memory int
 
 	// What follows is of a pass over a game with cycles.
@@ -36,6 +37,15 @@ type Options struct {
 	Moves  Moves  // of a mapper, see Pass
 	// Tell is of a reducer, see Pass.
 	Tell func(child, parent game.Position) error
+
+	// What follows is of a job over a tier of a game of rules only, see package lists.
+
+	Tier int // of the job; -1: not said, which a mapper need not know
+	Part int // the number of the reducer, for the names of what it tells
+	// Create makes a file of what a reducer tells, in the directory of the job; Told is
+	// the form of these files, "" is text.
+	Create func(name string) (io.WriteCloser, error)
+	Told   jobdir.Codec
 }
 
 // The names of the counters of a stream, in the order of Counters.
@@ -114,59 +124,47 @@ func (n *Counters) AddNew(fresh game.Tally) {
 // Map runs the map of a step from in to out, line by line: on blocks, or in a pass over
 // a game with cycles on states.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	w := NewWriter(out, g)
-	var err error
-	switch g := game.ByMethod(g).(type) {
-	case game.Tiered:
+	return run(name, g, out, func(w *Writer) error {
 		switch name {
-		case Init:
-			err = mapInit(g, in, w, o)
+		case Init, Create:
+			return w.MapStart(g, in, o.Source)
 		case Final:
-			err = mapFinal(g, in, w, o)
-		case Possible, Solve:
-			err = mapBlocks(name, g, in, w, o)
-		default:
-			err = Unknown(name)
+			return mapFinal(g, in, w, o)
 		}
-	case game.Cyclic:
-		switch name {
-		case Create:
-			err = mapCreate(g, in, w, o)
-		case Final:
-			err = mapFinal(g, in, w, o)
-		default:
-			err = mapPass(name, g, in, w, o)
+		switch g := game.ByMethod(g).(type) {
+		case game.Tiered:
+			return mapBlocks(name, g, in, w, o)
+		case game.Cyclic:
+			return mapPass(name, g, in, w, o)
 		}
-	default:
-		err = byLists(g)
-	}
-	return w.Counters, cmp.Or(err, w.Flush())
+		return byLists(g)
+	})
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out: the records of a
 // tier, or the positions that are new in a pass.
 func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	w := NewWriter(out, g)
-	var err error
-	switch g := game.ByMethod(g).(type) {
-	case game.Tiered:
-		switch name {
-		case Final:
-			err = reduceFinal(g, in, w, o)
-		case Init, Possible, Solve:
-			err = reduceBlocks(name, g, in, w, o)
-		default:
-			err = Unknown(name)
-		}
-	case game.Cyclic:
+	return run(name, g, out, func(w *Writer) error {
 		if name == Final {
-			err = reduceFinal(g, in, w, o)
-		} else {
-			err = reducePass(name, g, in, w, o)
+			return reduceFinal(g, in, w, o)
 		}
-	default:
-		err = byLists(g)
+		switch g := game.ByMethod(g).(type) {
+		case game.Tiered:
+			return reduceBlocks(name, g, in, w, o)
+		case game.Cyclic:
+			return reducePass(name, g, in, w, o)
+		}
+		return byLists(g)
+	})
+}
+
+// run has a side of a step write, which must be one of the game's.
+func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Counters, error) {
+	w := NewWriter(out, g)
+	if !slices.Contains(NamesOf(g), name) {
+		return w.Counters, Unknown(name)
 	}
+	err := side(w)
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 
@@ -230,19 +228,15 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// CountLines counts the lines of in as records that are read.
-func (w *Writer) CountLines(in io.Reader, source string) error {
-	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+// MapStart is the map of the first step: it prints the position before the first move,
+// if there is a line at all.
+func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
 		return nil
 	})
-}
-
-// mapInit prints the position before the first move if there is a line at all.
-func mapInit(g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	err := w.CountLines(in, o.Source)
 	if err == nil && w.In > 0 {
-		w.block(Start(g), streamfmt.Done)
+		w.line(streamfmt.Record{Key: g.Start()})
 	}
 	return err
 }
@@ -376,10 +370,10 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 	})
 	b := new(block.Block)
 	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
-	err := jobdir.NewGatherer(g, in, o.Source, false).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
+	err := jobdir.NewGatherer(g, b, in, o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
 		w.In++
 		return check.add(b, slot, rec, w.In)
-	}, func() error {
+	}, func(uint64) error {
 		if err := check.values(b); err != nil {
 			return err
 		}
@@ -429,14 +423,14 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 		children = 1
 	}
 	b := new(block.Block)
-	return jobdir.NewGatherer(g, in, o.Source, true).Each(b, func(b *block.Block, slot int, rec streamfmt.Record) string {
+	return jobdir.NewGatherer(g, b, in, o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
 		if w.In++; w.In == 1 && name != Init {
 			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
 				return want
 			}
 		}
 		return hear(b, slot, rec, w.In)
-	}, func() error {
+	}, func(uint64) error {
 		if err := reduce(b); err != nil {
 			return err
 		}

@@ -162,14 +162,11 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if s, err = ReadSeal(fsys, dir); err != nil {
 		return nil, nil, err
 	}
-	damaged := func(format string, args ...any) (*Seal, []string, error) {
-		return nil, nil, &DamageError{dir, fmt.Sprintf(format, args...)}
-	}
 	if s != nil && game != "" && s.Game != game {
-		return damaged("of another game: expected %q, found %q", game, s.Game)
+		return nil, nil, OtherGame(dir, game, s.Game)
 	}
 	if s != nil && s.Job != path.Base(dir) {
-		return damaged("it is %s, under another name", s.Job)
+		return nil, nil, &DamageError{dir, fmt.Sprintf("it is %s, under another name", s.Job)}
 	}
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -232,48 +229,30 @@ func (f *SealedFile) Hold(name string, length int64, sum uint32) error {
 
 // Reader reads a text, called name in errors, and at its end holds it to the seal.
 func (f *SealedFile) Reader(r io.Reader, name string) io.Reader {
-	return &sealedReader{f: f, r: r, name: name}
+	return &sealedReader{f: f, r: r, read: SealedFile{Name: name}}
 }
 
 type sealedReader struct {
-	f      *SealedFile
-	r      io.Reader
-	name   string
-	length int64
-	sum    uint32
+	f    *SealedFile
+	r    io.Reader
+	read SealedFile // so far
 }
 
 func (r *sealedReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
-	r.length += int64(n)
-	r.sum = crc32.Update(r.sum, castagnoli, b[:n])
+	r.read.Write(b[:n])
 	if err == io.EOF {
-		if damage := r.f.Hold(r.name, r.length, r.sum); damage != nil {
+		if damage := r.f.Hold(r.read.Name, r.read.Length, r.read.Sum); damage != nil {
 			err = damage
 		}
 	}
 	return n, err
 }
 
-// Add adds what comes next in a text of lines.
-func (f *SealedFile) Add(text []byte) {
+// Write adds what comes next in a text of lines; it never fails.
+func (f *SealedFile) Write(text []byte) (int, error) {
 	f.Length += int64(len(text))
 	f.Sum = crc32.Update(f.Sum, castagnoli, text)
 	f.Records += uint64(bytes.Count(text, []byte{'\n'}))
-}
-
-// SealText is the seal of a text of lines.
-func SealText(r io.Reader, name string) (f SealedFile, err error) {
-	f.Name = name
-	buf := make([]byte, 256<<10)
-	for {
-		n, err := r.Read(buf)
-		f.Add(buf[:n])
-		if err == io.EOF {
-			return f, nil
-		}
-		if err != nil {
-			return f, err
-		}
-	}
+	return len(text), nil
 }

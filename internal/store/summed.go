@@ -19,6 +19,11 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Name + ": " + e.Reason }
 
+// OtherGame is the error of what is of another game than expected.
+func OtherGame(name, expected, found string) error {
+	return &DamageError{name, fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
+}
+
 // Damaged reports whether an error says that a file or a directory is not there, or
 // is not what was written; of any other, as that a cluster does not answer, nothing
 // follows for what lies there.

@@ -99,14 +99,10 @@ func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(recor
 		if t.Len() == 0 {
 			continue
 		}
-		from := uint64(0)
-		for k := 1; k < perPart; k++ {
-			if to := t.Range(t.Split(float64(k) / float64(perPart))); to > from {
-				ss = append(ss, Share{parts[i], from, to})
-				from = to
-			}
+		borders := t.Split(perPart)
+		for k, from := range borders {
+			ss = append(ss, Share{parts[i], from, end(borders, k, allRanges)})
 		}
-		ss = append(ss, Share{parts[i], from, allRanges})
 	}
 	return ss, records, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -217,9 +218,21 @@ func TestEMRSolve(t *testing.T) {
 	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: there is no run to resume") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("nothing to resume: exit %d, %s", status, errs)
 	}
-	// All goes, but not while a cluster may write.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
-		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
+	// All goes, what a cluster that was killed had put up of an object, too.
+	begun, err := http.Post(c.s3.URL+"/bucket/games/all_data/table/part?uploads", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun.Body.Close()
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 || c.s3.Uploads() != 0 {
+		t.Errorf("exit %d, %s%s, left %v, %d uploads", status, out, errs, c.s3.Keys("bucket"), c.s3.Uploads())
+	}
+	// A bucket goes with it if nothing else is said, also one in which nothing is.
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket is removed\n" {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
 

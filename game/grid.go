@@ -66,11 +66,11 @@ func (g Grid) Parse(text string, put func(x, y, piece int)) error {
 	}
 	rows := strings.Split(board, "/")
 	if len(rows) != g.Height {
-		return fmt.Errorf("board %q has %d rows, expected %d with / between them", text, len(rows), g.Height)
+		return fmt.Errorf("board %q: expected %d rows with / between them, found %d", text, g.Height, len(rows))
 	}
 	for y, row := range rows {
 		if len(row) != g.Width {
-			return fmt.Errorf("board %q has %d squares in row %d, expected %d", text, len(row), y+1, g.Width)
+			return fmt.Errorf("board %q: expected %d squares in row %d, found %d", text, g.Width, y+1, len(row))
 		}
 		for x := range len(row) {
 			switch piece := strings.IndexByte(g.Pieces, row[x]); {

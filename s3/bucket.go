@@ -2,7 +2,9 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
@@ -29,17 +31,35 @@ func MakeBucket(ctx context.Context, conf sdk.Config, bucket string) error {
 
 // RemoveBucket removes a bucket with all that is in it.
 func (f *FS) RemoveBucket(ctx context.Context) error {
-	entries, err := f.ReadDir("")
-	if err != nil {
-		return err
+	if err := f.removeBelow(ctx, ""); err != nil {
+		return f.failed("remove", "", err)
 	}
-	for _, e := range entries {
-		if err := f.Remove(ctx, e.Name()); err != nil {
-			return err
-		}
+	if err := f.RemoveUploads(ctx, ""); err != nil {
+		return err
 	}
 	if _, err := f.client.DeleteBucket(ctx, &service.DeleteBucketInput{Bucket: &f.bucket}); err != nil {
 		return fmt.Errorf("%s%s: %w", Scheme, f.bucket, aws.Explain(err))
+	}
+	return nil
+}
+
+// RemoveUploads takes back the parts of objects below a directory that were never put
+// together: of a process that was killed. They are in no list of objects, but cost until
+// somebody does. Nobody may be writing there.
+func (f *FS) RemoveUploads(ctx context.Context, dir string) error {
+	prefix := prefixOf(dir)
+	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}
+	for p := service.NewListMultipartUploadsPaginator(f.client, in); p.HasMorePages(); {
+		list, err := p.NextPage(ctx)
+		if err != nil {
+			return f.failed("remove", dir, err)
+		}
+		for _, u := range list.Uploads {
+			_, err := f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &f.bucket, Key: u.Key, UploadId: u.UploadId})
+			if err != nil && !errors.Is(known(err), fs.ErrNotExist) {
+				return f.failed("remove", sdk.ToString(u.Key), err)
+			}
+		}
 	}
 	return nil
 }

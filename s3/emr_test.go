@@ -3,6 +3,7 @@
 package s3
 
 import (
+	"errors"
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -31,13 +32,7 @@ func TestMoto(t *testing.T) {
 				t.Fatal(err)
 			}
 			test(t, f)
-			entries, err := f.ReadDir("")
-			for _, e := range entries {
-				if err := f.RemoveAll(e.Name()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err != nil && len(entries) > 0 {
+			if err := f.RemoveBucket(t.Context()); err != nil && !errors.Is(err, ErrNoBucket) {
 				t.Fatal(err)
 			}
 		})

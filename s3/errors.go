@@ -26,6 +26,7 @@ var errTaken = errors.New("another was first")
 var codes = map[string]error{
 	"NoSuchKey":                  fs.ErrNotExist,
 	"NotFound":                   fs.ErrNotExist,
+	"NoSuchUpload":               fs.ErrNotExist,
 	"NoSuchBucket":               ErrNoBucket,
 	"PreconditionFailed":         errTaken,
 	"ConditionalRequestConflict": errTaken,

@@ -85,7 +85,6 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 func newClient(conf sdk.Config) *service.Client {
 	return service.NewFromConfig(conf, func(o *service.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
-		o.DisableLogOutputChecksumValidationSkipped = true // parts of objects have none
 	})
 }
 
@@ -204,17 +203,21 @@ func (f *FS) Remove(ctx context.Context, name string) error {
 	if err := f.removeObjects(ctx, first); err != nil {
 		return f.failed("remove", name, err)
 	}
-	err := f.pages(ctx, prefixOf(name), "", func(list *service.ListObjectsV2Output) error {
+	if err := f.removeBelow(ctx, prefixOf(name)); err != nil {
+		return f.failed("remove", name, err)
+	}
+	return nil
+}
+
+// removeBelow removes all objects whose keys begin with a prefix.
+func (f *FS) removeBelow(ctx context.Context, prefix string) error {
+	return f.pages(ctx, prefix, "", func(list *service.ListObjectsV2Output) error {
 		var objects []types.ObjectIdentifier
 		for _, o := range list.Contents {
 			objects = append(objects, types.ObjectIdentifier{Key: o.Key})
 		}
 		return f.removeObjects(ctx, objects)
 	})
-	if err != nil {
-		return f.failed("remove", name, err)
-	}
-	return nil
 }
 
 // removeObjects removes up to 1,000 objects, as many as a page has.

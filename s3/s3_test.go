@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/treereduce/treereduce/internal/aws"
 	"github.com/treereduce/treereduce/internal/s3test"
 	"github.com/treereduce/treereduce/internal/store"
@@ -55,6 +57,7 @@ var all = map[string]func(t *testing.T, f *FS){
 	"put dir": testPutDir,
 	"claim":   testClaim,
 	"changed": testChanged,
+	"uploads": testUploads,
 }
 
 func TestFake(t *testing.T) {
@@ -65,6 +68,9 @@ func TestFake(t *testing.T) {
 		})
 	}
 }
+
+// always is of a path at which this process may write.
+func always(context.Context) error { return nil }
 
 // someBytes are bytes that are nowhere alike.
 func someBytes(n int) []byte {
@@ -238,7 +244,7 @@ func testPutDir(t *testing.T, f *FS) {
 		{"part-00000", "part-00002", store.Success},
 		{"part-00000"},
 	} {
-		if err := f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d"); err != nil {
+		if err := f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(files)
@@ -246,7 +252,7 @@ func testPutDir(t *testing.T, f *FS) {
 			t.Errorf("%s, expected %s", got, files)
 		}
 	}
-	if err := f.PutDir(t.Context(), store.Local{}, "/no/such", "data/d"); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.PutDir(t.Context(), store.Local{}, "/no/such", "data/d", always); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -397,7 +403,7 @@ func TestSealLast(t *testing.T) {
 			return nil
 		})
 		defer fake.Set(nil)
-		return f.PutDir(t.Context(), store.Local{}, dir, "d")
+		return f.PutDir(t.Context(), store.Local{}, dir, "d", always)
 	}
 	whole := func() bool {
 		for _, name := range []string{"part-00000", "part-00001", "part-00002"} {
@@ -587,5 +593,47 @@ func TestMissingPart(t *testing.T) {
 	}
 	if keys := fake.Keys("bucket"); len(keys) > 0 || fake.Uploads() > 0 {
 		t.Errorf("%v, %d uploads are left", keys, fake.Uploads())
+	}
+}
+
+// What a process that was killed had put up of an object goes with all that is below its
+// directory, and no other's; the bucket goes whether there is something in it or not.
+func testUploads(t *testing.T, f *FS) {
+	begin := func(name string) *upload {
+		u, err := f.begin(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.send(bytes.NewReader(someBytes(1000)))
+		u.going.Wait()
+		return u
+	}
+	begin("dir/below/file")
+	stays := begin("dir2/file")
+	if err := f.RemoveUploads(t.Context(), "dir"); err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.client.ListMultipartUploads(t.Context(), &service.ListMultipartUploadsInput{Bucket: &f.bucket})
+	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
+		t.Errorf("uploads that are left: %+v, %v", list, err)
+	}
+	if err := stays.end(nil); err != nil {
+		t.Errorf("an upload beside the directory: %v", err)
+	}
+	left := begin("file")
+	if err := f.RemoveBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := left.end(nil); !errors.Is(err, ErrNoBucket) && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an upload to a bucket that was removed: %v", err)
+	}
+	if _, err := f.client.CreateBucket(t.Context(), &service.CreateBucketInput{Bucket: &f.bucket}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RemoveBucket(t.Context()); err != nil {
+		t.Errorf("a bucket in which nothing is: %v", err)
+	}
+	if _, err := f.ReadDir("x"); !errors.Is(err, ErrNoBucket) {
+		t.Errorf("a bucket that was removed: %v", err)
 	}
 }

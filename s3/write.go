@@ -198,8 +198,9 @@ func (w *writer) Close() error {
 // PutDir puts a directory of another file system: its files, then its store.Success, if
 // it has one. What was there gives way: its store.Success goes first, and what the new one
 // has not, before the new store.Success comes. Directories in it are left out, and what
-// is store.Passing.
-func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string) error {
+// is store.Passing. Before each file, and store.Success above all, may is asked whether
+// this process may still write there, as Claim.Held tells.
+func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error) error {
 	there, err := f.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -231,6 +232,9 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string) error {
 		}
 	}
 	put := func(ctx context.Context, name string) error {
+		if err := may(ctx); err != nil {
+			return err
+		}
 		return f.PutFile(ctx, from, path.Join(dir, name), path.Join(to, name))
 	}
 	if err := each(ctx, names, put); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"math"
 	"path"
@@ -114,6 +115,9 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 	}()
 	dir := s.place.Path
 	info, err := s.place.FS.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: there is no such directory or file", name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +135,11 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		}
 		s.g = s.table.Game()
 		return s, nil
+	}
+	if _, missing := s.place.FS.Stat(path.Join(dir, store.ManifestFile)); missing == nil { // a run that has no table yet
+		if absent := datadir.Absent(s.place, name); absent != nil {
+			return nil, absent
+		}
 	}
 	return s, s.openText(games, dir)
 }
@@ -403,11 +412,11 @@ func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
 // print says it in words.
 func (d *difference) print(out io.Writer) error {
 	if !d.any {
-		_, err := fmt.Fprintf(out, "%s and %s are the same: %d positions\n", d.names[0], d.names[1], d.all[0])
+		_, err := fmt.Fprintf(out, "%s and %s are the same: %s\n", d.names[0], d.names[1], command.Count(d.all[0], "position"))
 		return err
 	}
 	for i, name := range d.names {
-		fmt.Fprintf(out, "%s: %d positions, %d of them nowhere else\n", name, d.all[i], d.alone[i])
+		fmt.Fprintf(out, "%s: %s, %d of them nowhere else\n", name, command.Count(d.all[i], "position"), d.alone[i])
 	}
 	fmt.Fprintf(out, "other values: %d\n\nthe first that differs, %s:\n\n%s", d.unequal, command.Heading(d.g, d.first.position), beside(d.board(0), d.board(1)))
 	return command.ErrTold

@@ -74,6 +74,7 @@ func emrManage() *cli.Command {
 	return &cli.Command{
 		Name:        "emr",
 		Usage:       "clusters of Amazon EMR, and the bucket",
+		ArgsUsage:   "COMMAND [flags]",
 		Subcommands: commands,
 		Action:      command.Unknown("command", command.Names(commands)),
 	}
@@ -355,8 +356,8 @@ func emrRemove(c *cli.Context) error {
 	}
 	if place.prefix == "" {
 		err = e.fs.RemoveBucket(ctx)
-	} else {
-		err = e.fs.Remove(ctx, place.prefix)
+	} else if err = e.fs.Remove(ctx, place.prefix); err == nil {
+		err = e.fs.RemoveUploads(ctx, place.prefix)
 	}
 	if err != nil {
 		return err

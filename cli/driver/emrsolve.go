@@ -573,7 +573,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%d positions\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), n, r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), command.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

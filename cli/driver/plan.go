@@ -45,7 +45,7 @@ func planCommand(games game.Kinds) *cli.Command {
 func planFlags() []cli.Flag {
 	return slices.Concat(command.Group("plan", []cli.Flag{
 		&cli.StringFlag{Name: "runner", Usage: "what is to run the jobs: inline, pipe, hadoop or emr", Value: onInline},
-		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through", Value: 2 * time.Minute},
+		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through; of a game that cannot be drawn, how long positions are gone through and games played", Value: 2 * time.Minute},
 		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
 		ratesFlag(),
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
@@ -292,9 +292,9 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s positions", most.Tier, table.Commas(uint64(most.Positions)))
+		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, table.Commas(uint64(most.Positions)), command.Noun(most.Positions, "position"))
 		if most.Ranges > 0 {
-			fmt.Fprintf(out, " in %s ranges", short(most.Ranges))
+			fmt.Fprintf(out, " in %s %s", short(most.Ranges), command.Noun(most.Ranges, "range"))
 		}
 		fmt.Fprintln(out)
 	}

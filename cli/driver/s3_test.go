@@ -86,7 +86,7 @@ func TestWrongInS3(t *testing.T) {
 		{"lookup --data s3://bucket/d/tow --start", 1, "s3://bucket/d/tow: there is no such directory: did you mean s3://bucket/d/two?"},
 		{"lookup --data s3://nothing/d --start", 1, "s3://nothing: there is no such bucket"},
 		{"lookup --data s3://bucket --start", 2, `--data "s3://bucket": expected s3://bucket/path`},
-		{"status s3://bucket/d/tow", 1, "s3://bucket/d/tow: no run has left a jobs.json here"},
+		{"status s3://bucket/d/tow", 1, "s3://bucket/d/tow: there is no such directory: did you mean s3://bucket/d/two?"},
 		{"status s3://bucket/d/two more", 2, `unexpected argument "s3://bucket/d/two": --data names the directory`},
 		{"solve mnk --data s3://bucket/d/three", 2, "--data s3://bucket/d/three: a run cannot work in S3, where nothing can be renamed: --copy s3://bucket/d/three keeps a copy there of what it makes here"},
 	} {

@@ -372,15 +372,15 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 	}
 	if !r.Solved {
 		for tier, n := range r.Tiers[:reached(r)] {
-			fmt.Fprintf(out, "tier %d: %d positions\n", tier, n)
+			fmt.Fprintf(out, "tier %d: %s\n", tier, command.Count(n, "position"))
 		}
 		return nil
 	}
 	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), inWords(g.Values(), r.Start))
 	if r.Before {
-		fmt.Fprintf(out, "%d positions, solved by an earlier run\n", r.Positions)
+		fmt.Fprintf(out, "%s, solved by an earlier run\n", command.Count(r.Positions, "position"))
 	} else {
-		fmt.Fprintf(out, "%d positions in %.2f s\n", r.Positions, r.Wall.Seconds())
+		fmt.Fprintf(out, "%s in %.2f s\n", command.Count(r.Positions, "position"), r.Wall.Seconds())
 	}
 	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
 	if r.Final {

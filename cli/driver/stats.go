@@ -164,6 +164,10 @@ func printStats(c *cli.Context, t *table.Table) error {
 	case c.Bool("csv"):
 		return s.WriteCSV(c.App.Writer)
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, s.Value)
+	value, _, err := t.Lookup(t.Game().Start())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, inWords(t.Game().Values(), value))
 	return s.WriteTable(c.App.Writer)
 }

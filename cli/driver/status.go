@@ -50,6 +50,9 @@ func status(c *cli.Context) error {
 	defer place.Close()
 	r, err := readReport(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if absent := datadir.Absent(place, c.String("data")); absent != nil {
+			return absent
+		}
 		return fmt.Errorf("%s: no run has left a %s here", c.String("data"), store.JournalFile)
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					err = solve.CheckFinal(ctx, place.FS, place.Path, t.Game().Spec())
 				}
 				if err == nil {
-					fmt.Fprintf(c.App.Writer, "%s: %d positions, every one as it should be\n", t.Game().Spec(), n)
+					fmt.Fprintf(c.App.Writer, "%s: %s, every one as it should be\n", t.Game().Spec(), command.Count(n, "position"))
 				}
 				return err
 			}, inS3(c))
@@ -113,6 +113,6 @@ func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uin
 	case checked == all:
 		seed = ""
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s: %d of %d positions, every one as the rules have it%s\n", t.Game().Spec(), checked, all, seed)
+	_, err = fmt.Fprintf(c.App.Writer, "%s: %d of %s, every one as the rules have it%s\n", t.Game().Spec(), checked, command.Count(all, "position"), seed)
 	return err
 }

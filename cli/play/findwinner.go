@@ -220,7 +220,7 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 		}
 		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), said, f.best)
 	default:
-		fmt.Fprintf(out, "%s: not proven, %d moves ahead\nbest move so far: %s\n", command.Heading(g, p), f.depth, f.best)
+		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", command.Heading(g, p), command.Moves(f.depth), f.best)
 	}
 	fmt.Fprintf(out, "%d positions", f.positions)
 	if f.lookups > 0 {

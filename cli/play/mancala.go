@@ -341,7 +341,7 @@ func mancalaCheck(c *cli.Context) error {
 		}
 		fmt.Fprintf(c.App.Writer, "%s: %s: ok, %s\n", e.Name(), name, answer)
 	}
-	fmt.Fprintf(c.App.Writer, "%d cases, %d failures\n", len(entries), failed)
+	fmt.Fprintf(c.App.Writer, "%s, %s\n", command.Count(int64(len(entries)), "case"), command.Count(int64(failed), "failure"))
 	switch {
 	case len(entries) == 0:
 		return fmt.Errorf("%s: expected cases, found no file", in)

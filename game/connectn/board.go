@@ -323,7 +323,7 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 		board = board[1 : len(board)-1]
 	}
 	if len(board) != r.width*r.height {
-		return 0, fmt.Errorf("board %q has %d squares, expected %d (%d columns of %d, from the bottom up)", text, len(board), r.width*r.height, r.width, r.height)
+		return 0, fmt.Errorf("board %q: expected %d squares (%d columns of %d, from the bottom up), found %d", text, r.width*r.height, r.width, r.height, len(board))
 	}
 	var p game.Position
 	for i := range len(board) {

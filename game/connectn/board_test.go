@@ -280,11 +280,11 @@ func TestTextRoundTrip(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	g := mustNew(t, 2, 2, 2)
 	for _, tt := range []struct{ text, want string }{
-		{"", `board "" has 0 squares, expected 4 (2 columns of 2, from the bottom up)`},
-		{"XO ", `board "XO " has 3 squares, expected 4 (2 columns of 2, from the bottom up)`},
-		{"XO   ", `board "XO   " has 5 squares, expected 4 (2 columns of 2, from the bottom up)`},
-		{"'XO '", `board "'XO '" has 3 squares, expected 4 (2 columns of 2, from the bottom up)`},
-		{"'", `board "'" has 1 squares, expected 4 (2 columns of 2, from the bottom up)`},
+		{"", `board "": expected 4 squares (2 columns of 2, from the bottom up), found 0`},
+		{"XO ", `board "XO ": expected 4 squares (2 columns of 2, from the bottom up), found 3`},
+		{"XO   ", `board "XO   ": expected 4 squares (2 columns of 2, from the bottom up), found 5`},
+		{"'XO '", `board "'XO '": expected 4 squares (2 columns of 2, from the bottom up), found 3`},
+		{"'", `board "'": expected 4 squares (2 columns of 2, from the bottom up), found 1`},
 		{"XO Z", `board "XO Z" has 'Z' on square 3, expected X, O or a blank (' ', '.', '_')`},
 		{"X0  ", `board "X0  " has '0' on square 1, expected X, O or a blank (' ', '.', '_')`},
 		{" X  ", `board " X  " has a piece over an empty square in column 0`},

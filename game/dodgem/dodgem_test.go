@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 		{none, `position ""` + turn},
 		{noTurn, `position ">../>../.^^"` + turn},
 		{wrongTurn, `position ">../>../.^^ x"` + turn},
-		{rows, `board ">../>.." has 2 rows, expected 3 with / between them`},
+		{rows, `board ">../>..": expected 3 rows with / between them, found 2`},
 		{piece, `board ">../>../.^x" has 'x' on square c3, expected >, ^ or a blank ('.', ' ', '_')`},
 		{cars, `position ">../>../^^^ >" has 3 cars ^, expected 2 at most`},
 		{g.Check(g.Positions()), fmt.Sprintf("%d is not a position of 3×3: the largest is %d", g.Positions(), g.Positions()-1)},

@@ -140,7 +140,7 @@ func TestErrors(t *testing.T) {
 		{wide, "mnk: a board of 27×1 does not fit: it may have 32 squares and 26 columns at most"},
 		{large, "mnk: a board of 6×6 does not fit: it may have 32 squares and 26 columns at most"},
 		{long, "mnk: connect 4 is longer than both sides of a board of 3×2"},
-		{rows, `board "..." has 1 rows, expected 2 with / between them`},
+		{rows, `board "...": expected 2 rows with / between them, found 1`},
 		{piece, `board ".../.z." has 'z' on square b2, expected X, O or a blank ('.', ' ', '_')`},
 		{turn, "0x140 is not a board: 0 X and 2 O, but X moves first and the turns alternate"},
 		{twice, "0x5 is not a board: 2 X and 0 O, but X moves first and the turns alternate"},

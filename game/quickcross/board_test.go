@@ -180,10 +180,10 @@ func TestErrors(t *testing.T) {
 		{long, "quickcross: connect 5 is longer than both sides of a board of 3×4"},
 		{r.Check(729), "729 is not a board of 3×2: the largest is 728"},
 		{r.Check(^game.Position(0)), "18446744073709551615 is not a board of 3×2: the largest is 728"},
-		{rows, `board "..." has 1 rows, expected 2 with / between them`},
-		{squares, `board "-../...." has 4 squares in row 2, expected 3`},
+		{rows, `board "...": expected 2 rows with / between them, found 1`},
+		{squares, `board "-../....": expected 3 squares in row 2, found 4`},
 		{piece, `board ".../.x." has 'x' on square b2, expected -, | or a blank ('.', ' ', '_')`},
-		{quote, `board "'-../..." has 4 squares in row 1, expected 3`},
+		{quote, `board "'-../...": expected 3 squares in row 1, found 4`},
 	} {
 		if tt.err == nil || tt.err.Error() != tt.want {
 			t.Errorf("error\n%v, want\n%s", tt.err, tt.want)

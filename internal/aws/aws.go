@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/smithy-go/logging"
 )
 
 const (
@@ -47,7 +48,8 @@ var ErrNoRegion = errors.New("no AWS region: set AWS_REGION (eu-central-1, …),
 // Credentials are taken once, so that the want of them is told here: ErrNoCredentials,
 // ErrNoRegion, or an error of Explain's.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
-	var options []func(*config.LoadOptions) error
+	// What the SDK would log is an error of a call, or nothing to anybody.
+	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if o.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(o.Profile))
 	}

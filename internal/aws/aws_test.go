@@ -100,8 +100,21 @@ func TestNoCredentials(t *testing.T) {
 			for name, value := range env {
 				t.Setenv(name, value)
 			}
-			if c, err := Load(t.Context(), Options{Region: "eu-west-1"}); !errors.Is(err, ErrNoCredentials) {
+			// Nobody else speaks: the SDK would warn of a server that has no token.
+			said := filepath.Join(t.TempDir(), "stderr")
+			f, err := os.Create(said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stderr := os.Stderr
+			os.Stderr = f
+			c, err := Load(t.Context(), Options{Region: "eu-west-1"})
+			os.Stderr = stderr
+			if !errors.Is(err, ErrNoCredentials) {
 				t.Errorf("%+v, %v", c, err)
+			}
+			if text, e := os.ReadFile(said); e != nil || len(text) > 0 || f.Close() != nil {
+				t.Errorf("on stderr: %s, %v", text, e)
 			}
 		})
 	}

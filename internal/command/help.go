@@ -73,7 +73,9 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 			usage += " " + what.ArgsUsage
 		}
 	}
-	h.text(usage)
+	for line := range strings.SplitSeq(usage, "\n") {
+		h.text(line)
+	}
 	if what.Description != "" {
 		h.title("DESCRIPTION")
 		h.text(what.Description)
@@ -251,7 +253,7 @@ func entryOf(f describedFlag) (e entry) {
 	if !alone {
 		e.name += " " + value
 	}
-	if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "[]" && !(alone && text == "false") {
+	if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "[]" && text != "0" && !(alone && text == "false") {
 		means += fmt.Sprintf(" (default: %s)", text)
 	}
 	if names := f.GetEnvVars(); len(names) > 0 {

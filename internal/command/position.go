@@ -215,7 +215,20 @@ func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 	default:
 		err = a.parseAny(g, text)
 	}
-	return a, err
+	return a, brief(err)
+}
+
+// mostTold is how many bytes of an error are told at its beginning, and at its end: one
+// that repeats what it found may be as long as a file.
+const mostTold = 500
+
+// brief is an error without its middle, if it is long.
+func brief(err error) error {
+	if err == nil || len(err.Error()) <= 2*mostTold {
+		return err
+	}
+	text := err.Error()
+	return errors.New(strings.ToValidUTF8(text[:mostTold]+" … "+text[len(text)-mostTold:], ""))
 }
 
 // What stands before a key and before a hash.
@@ -357,9 +370,17 @@ func noMove(moves []game.Move, made int, name string) error {
 }
 
 // Moves is a number of moves in words.
-func Moves(n int) string {
+func Moves(n int) string { return Count(int64(n), "move") }
+
+// Count is a number of things with their name.
+func Count[N int64 | uint64](n N, one string) string {
+	return fmt.Sprintf("%d %s", n, Noun(n, one))
+}
+
+// Noun is the name of so many things: of one, or with an s.
+func Noun[N int64 | uint64 | float64](n N, one string) string {
 	if n == 1 {
-		return "1 move"
+		return one
 	}
-	return fmt.Sprintf("%d moves", n)
+	return one + "s"
 }

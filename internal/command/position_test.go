@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
@@ -50,6 +51,20 @@ func TestParsePosition(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What is no position may be a file of anything: its error is not.
+func TestLongPosition(t *testing.T) {
+	g, err := connectn.New(2, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []command.Form{command.AnyForm, command.FromMoves, command.FromBoard, command.FromKey, command.FromHash, command.FromFinal, command.FromPicture} {
+		_, err := command.ParseAsked(g, strings.Repeat("\x7f·", 5000), form)
+		if err == nil || len(err.Error()) > 1100 || !utf8.ValidString(err.Error()) {
+			t.Errorf("%s: %.2000v", form, err)
 		}
 	}
 }

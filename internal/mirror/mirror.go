@@ -297,7 +297,7 @@ func (c *Copy) make(ch *change) error {
 		}
 		return c.to.Put(c.ctx, to, bytes.NewReader(ch.content), int64(len(ch.content)))
 	case ch.dir:
-		return c.to.PutDir(c.ctx, c.from, at, to)
+		return c.to.PutDir(c.ctx, c.from, at, to, c.claim.Held)
 	}
 	return c.to.PutFile(c.ctx, c.from, at, to)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/aws"
 	"github.com/treereduce/treereduce/internal/s3test"
@@ -147,5 +148,66 @@ func TestRefused(t *testing.T) {
 		if err := errors.Join(c.Close(), d.Close()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A machine that slept while it put a directory does not end what another has begun
+// meanwhile: neither a file nor the seal is put once the claim is lost.
+func TestLost(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	for _, line := range fake.Env() {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const short = 50 * time.Millisecond
+	owner := filepath.Join(dir, OwnerFile)
+	claim, _, err := to.Claim(t.Context(), owner, "first", short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"part-00000", store.Success} {
+		if err := os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, release := make(chan struct{}), make(chan struct{})
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/part-00000") {
+			close(held)
+			<-release
+		}
+		return nil
+	})
+	c := &Copy{ctx: t.Context(), to: to, dir: dir, claim: claim, from: store.Local{}, data: data}
+	put := make(chan error)
+	go func() { put <- c.make(&change{name: "table", dir: true}) }()
+	<-held
+	var second *s3.Claim
+	for second == nil { // the first writes its claim anew all the time
+		if second, _, err = to.Claim(t.Context(), owner, "second", time.Hour); err != nil {
+			time.Sleep(short / 10)
+		}
+	}
+	for claim.Held(t.Context()) == nil {
+		time.Sleep(short / 10)
+	}
+	close(release)
+	if err := <-put; !errors.Is(err, s3.ErrLost) {
+		t.Error(err)
+	}
+	if fake.Get("bucket", "d/table/"+store.Success) != nil {
+		t.Error("what another has begun was sealed")
+	}
+	if err := errors.Join(claim.Release(t.Context()), second.Release(t.Context())); err != nil {
+		t.Error(err)
 	}
 }

@@ -27,8 +27,8 @@ type Fake struct {
 
 	mu      sync.Mutex
 	buckets map[string]map[string]*object
-	uploads map[string]map[int][]byte // parts, by upload
-	number  int                       // of uploads
+	uploads map[string]*upload
+	number  int // of uploads
 	asked   []string
 }
 
@@ -46,10 +46,16 @@ type object struct {
 	changed time.Time
 }
 
+// An upload is an object that comes in parts.
+type upload struct {
+	bucket, key string
+	parts       map[int][]byte
+}
+
 // StartFake starts a fake with these buckets, which ends with the test.
 func StartFake(t testing.TB, buckets ...string) *Fake {
 	t.Helper()
-	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]map[int][]byte)}
+	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]*upload)}
 	for _, name := range buckets {
 		f.buckets[name] = make(map[string]*object)
 	}
@@ -174,6 +180,15 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case key == "" && op == http.MethodPut:
 		f.buckets[bucket] = make(map[string]*object)
 	case key == "" && op == http.MethodHead:
+	case key == "" && op == http.MethodDelete:
+		if len(f.buckets[bucket]) > 0 {
+			answerError(w, http.StatusConflict, "BucketNotEmpty")
+			return
+		}
+		delete(f.buckets, bucket)
+		w.WriteHeader(http.StatusNoContent)
+	case key == "" && op == http.MethodGet && q.Has("uploads"):
+		f.listUploads(w, bucket, q.Get("prefix"))
 	case key == "" && op == http.MethodGet:
 		f.list(w, bucket, q.Get("prefix"), q.Get("delimiter"), q.Get("continuation-token"), q.Get("max-keys"))
 	case key == "" && op == http.MethodPost:
@@ -187,7 +202,7 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case op == http.MethodPost && q.Has("uploads"):
 		f.number++
 		id := strconv.Itoa(f.number)
-		f.uploads[id] = make(map[int][]byte)
+		f.uploads[id] = &upload{bucket, key, make(map[int][]byte)}
 		answer(w, struct {
 			XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 			UploadId string
@@ -195,6 +210,10 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case op == http.MethodPost:
 		f.complete(w, bucket, key, q.Get("uploadId"), body)
 	case op == http.MethodDelete && q.Has("uploadId"):
+		if f.uploads[q.Get("uploadId")] == nil {
+			answerError(w, http.StatusNotFound, "NoSuchUpload")
+			return
+		}
 		delete(f.uploads, q.Get("uploadId"))
 		w.WriteHeader(http.StatusNoContent)
 	default:
@@ -251,6 +270,21 @@ func (f *Fake) list(w http.ResponseWriter, bucket, prefix, delimiter, after, mos
 		}
 		o := f.buckets[bucket][key]
 		out.Contents = append(out.Contents, content{key, len(o.content), o.changed.UTC().Format(time.RFC3339)})
+	}
+	answer(w, out)
+}
+
+// listUploads answers ListMultipartUploads, all at once.
+func (f *Fake) listUploads(w http.ResponseWriter, bucket, prefix string) {
+	type item struct{ Key, UploadId string }
+	out := struct {
+		XMLName xml.Name `xml:"ListMultipartUploadsResult"`
+		Upload  []item
+	}{}
+	for id, u := range f.uploads {
+		if u.bucket == bucket && strings.HasPrefix(u.key, prefix) {
+			out.Upload = append(out.Upload, item{u.key, id})
+		}
 	}
 	answer(w, out)
 }
@@ -325,7 +359,7 @@ func (f *Fake) part(w http.ResponseWriter, id, number string, body []byte) {
 		answerError(w, http.StatusNotFound, "NoSuchUpload")
 		return
 	}
-	f.uploads[id][n] = body
+	f.uploads[id].parts[n] = body
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(body)))
 }
 
@@ -340,7 +374,7 @@ func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []by
 	}
 	var content []byte
 	for i, p := range in.Part {
-		part, ok := f.uploads[id][p.PartNumber]
+		part, ok := f.uploads[id].parts[p.PartNumber]
 		switch {
 		case !ok:
 			answerError(w, http.StatusBadRequest, "InvalidPart")

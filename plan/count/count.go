@@ -97,12 +97,13 @@ type Counts struct {
 
 // Options are what a count may take. None need be set.
 type Options struct {
-	// Time is how long boards are drawn, or games played, after as many positions have
-	// been gone through as may be; 0: two minutes.
+	// Time is how long boards are drawn, after as many positions have been gone through
+	// as may be; of a game that cannot be drawn, how long it may take to go through
+	// positions and to play on; 0: two minutes.
 	Time time.Duration
 	// Draws, if it is not 0, is how many boards are drawn in sum, or games played,
-	// instead of a time: the result then is the same on any machine. What was counted
-	// in some time comes again with the Draws of its sum.
+	// instead of a time: the result then is the same on any machine. What was drawn in
+	// some time comes again with the Draws of its sum.
 	Draws int64
 	// Exact is how many positions are gone through before it is drawn; 0: 4 million of
 	// a game that can be drawn, 50 million of others. At most half as many are held at
@@ -160,7 +161,10 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	g = game.ByMethod(g)
 	drawn, isSampled := g.(game.Sampled)
 	o = o.withDefaults(isSampled)
-	c := &counter{ctx: ctx, g: g, o: o}
+	c := &counter{ctx: ctx, g: g, o: o, begun: time.Now()}
+	if !isSampled && o.Draws == 0 {
+		c.until = c.begun.Add(o.Time)
+	}
 	f, err := c.forward()
 	if err != nil {
 		return nil, err
@@ -186,6 +190,20 @@ type counter struct {
 	ctx context.Context
 	g   game.Game
 	o   Options
+
+	begun time.Time
+	until time.Time // when no more are gone through; zero: it does not matter how late it is
+}
+
+// late reports whether it is time to end.
+func (c *counter) late() bool { return !c.until.IsZero() && time.Now().After(c.until) }
+
+// passed is which share of the time has passed, if it matters.
+func (c *counter) passed() float64 {
+	if c.until.IsZero() {
+		return 0
+	}
+	return float64(time.Since(c.begun)) / float64(c.until.Sub(c.begun))
 }
 
 // sum is what tiers have all together, its interval as if each were at its end.

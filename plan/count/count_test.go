@@ -266,6 +266,29 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
+// The time bounds the going through of positions, too, with moves in circles or without;
+// what was found by then is a bound from below.
+func TestTime(t *testing.T) {
+	for _, spec := range []string{"dodgem size=5", "mancala pits=5 stones=4"} {
+		g := rules(t, spec)
+		begun := time.Now()
+		c := of(t, g, Options{Time: 300 * time.Millisecond})
+		// Without a bound it takes a minute and more.
+		if took := time.Since(begun); c.How != AtLeast || took > 10*time.Second {
+			t.Errorf("%s: %v after %v", spec, c.How, took)
+		}
+		if c.Sum.Positions < 100 || c.Sum.Low != c.Sum.Positions || !strings.Contains(c.Note, " more positions were seen") || strings.Contains(c.Note, "; 0 more") {
+			t.Errorf("%s: %+v, %s", spec, c.Sum, c.Note)
+		}
+		few := of(t, g, Options{Exact: 1000, Draws: 1})
+		for i, tier := range few.Tiers {
+			if i < len(c.Tiers) && tier.Exact() && c.Tiers[i].Exact() && tier.Positions != c.Tiers[i].Positions {
+				t.Errorf("%s: tier %d has %v positions, %v where fewer were gone through", spec, i, c.Tiers[i].Positions, tier.Positions)
+			}
+		}
+	}
+}
+
 // Of Connect 4 the ends of the front are where they were said to be: memory and limits.
 func TestStops(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())

@@ -15,10 +15,10 @@ type front struct {
 	tiers []Tier                   // those that were gone through, and the one after them
 	whole bool                     // there are no more
 	seen  [][]game.Position        // by tier, those known of tiers that come later
-	has   func(game.Position) bool // whether one belongs to tiers; nil of a game with tiers
+	has   func(game.Position) bool // whether one belongs to tiers, or to seen; nil of a game with tiers
 }
 
-// forward goes through the positions until there are too many.
+// forward goes through the positions until there are too many, or it is too late.
 func (c *counter) forward() (*front, error) {
 	if a, ok := c.g.(game.Acyclic); ok {
 		return c.tiers(a)
@@ -49,7 +49,7 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		if done > c.o.Exact && tier < g.Tiers() {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
-		c.o.Progress("going through all positions", min(1, float64(done)/float64(c.o.Exact)))
+		c.o.Progress("going through all positions", min(1, max(c.passed(), float64(done)/float64(c.o.Exact))))
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {
 				to := g.Tier(m.To)
@@ -69,11 +69,11 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		}
 		held -= int64(len(set))
 		f.seen[tier] = nil
-		if held > c.o.Exact/2 {
-			break
+		if held > c.o.Exact/2 || c.late() {
+			return f, nil
 		}
 	}
-	f.whole = len(f.tiers) == len(f.seen)
+	f.whole = true
 	return f, nil
 }
 
@@ -84,7 +84,8 @@ func different(all []game.Position) []game.Position {
 }
 
 // expand says all moves of a set of positions, by all workers, and adds to t what they
-// have. say is called by one goroutine at a time, and sees the moves during the call.
+// have; only of some of them, if it gets too late. say is called by one goroutine at a time,
+// and sees the moves during the call.
 func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) error {
 	var wait sync.WaitGroup
 	var lock sync.Mutex
@@ -92,7 +93,7 @@ func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) er
 	for range c.o.Workers {
 		wait.Go(func() {
 			var moves []game.Move
-			for c.ctx.Err() == nil {
+			for c.ctx.Err() == nil && !c.late() {
 				lock.Lock()
 				from := next
 				next = min(len(set), from+batch)
@@ -172,7 +173,7 @@ func (c *counter) passes() (*front, error) {
 		if done > most {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
-		c.o.Progress("going through all positions", float64(done)/float64(most))
+		c.o.Progress("going through all positions", min(1, max(c.passed(), float64(done)/float64(most))))
 		var after []game.Position
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {
@@ -185,6 +186,10 @@ func (c *counter) passes() (*front, error) {
 			return nil, err
 		}
 		set = after
+		if c.late() {
+			f.seen = append(make([][]game.Position, len(f.tiers)), set)
+			return f, nil
+		}
 	}
 	f.whole = true
 	return f, nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -38,7 +37,9 @@ func (c *counter) play(f *front) (*Counts, error) {
 	} else {
 		// What was not gone through is one tier: how few moves lead there is not known.
 		seen = append(seen, nil)
-		f.seen = append(make([][]game.Position, first), nil)
+		if f.seen == nil {
+			f.seen = make([][]game.Position, first+1)
+		}
 	}
 	found := int64(0)
 	for tier := first; tier < len(f.seen); tier++ {
@@ -56,7 +57,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 		seen[tier][p] = struct{}{}
 		found += int64(len(seen[tier]) - n)
 	}
-	begun, games, most := time.Now(), int64(0), max(leastSeen, c.o.Exact/playRoom)
+	games, most := int64(0), max(leastSeen, c.o.Exact/playRoom)
 	r := rand.New(rand.NewPCG(c.o.Seed, 0))
 	var moves []game.Move
 	for {
@@ -64,7 +65,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 			if c.ctx.Err() != nil {
 				return nil, c.ctx.Err()
 			}
-			share := float64(time.Since(begun)) / float64(c.o.Time)
+			share := c.passed()
 			if c.o.Draws > 0 {
 				share = float64(games) / float64(c.o.Draws)
 			}

@@ -10,6 +10,8 @@ import (
 // The memory of a job is that of the driver and of all processes that it starts.
 const (
 	// codeMemory is the driver's own program, of which its collector knows nothing.
+	// Others give way to it; but a job is not refused for it, as the system takes such
+	// memory back where it must.
 	codeMemory = 14 << 20
 	// driverMemory is what it takes beside that, and for each mapper and each
 	// reducer what it has of their lines in its hands.
@@ -41,10 +43,10 @@ func Divide(g game.Game, memory, reducers int) Budget {
 		memory = defaultMemory
 	}
 	mappers := runtime.GOMAXPROCS(0)
-	for mappers > 1 && least(g, mappers, reducers) > memory {
+	for mappers > 1 && codeMemory+least(g, mappers, reducers) > memory {
 		mappers--
 	}
-	rest := max(0, memory-least(g, mappers, reducers)) / 10 * 9
+	rest := max(0, memory-codeMemory-least(g, mappers, reducers)) / 10 * 9
 	holders := mappers
 	if runner.ReducersHold(g) {
 		holders += reducers
@@ -63,7 +65,7 @@ func Divide(g game.Game, memory, reducers int) Budget {
 // as many as memory has room for, with as many mappers.
 func Reducers(g game.Game, memory int) int {
 	n := runtime.GOMAXPROCS(0)
-	for n > 1 && least(g, n, n) > memory {
+	for n > 1 && codeMemory+least(g, n, n) > memory {
 		n--
 	}
 	return n
@@ -78,7 +80,7 @@ func least(g game.Game, mappers, reducers int) int {
 	if runner.ReducersHold(g) {
 		each += reducers * 2 * leastBuffer
 	}
-	return codeMemory + driverMemory + tables(g) + each
+	return driverMemory + tables(g) + each
 }
 
 // tables is what every process has of the game.

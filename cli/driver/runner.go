@@ -66,7 +66,7 @@ const (
 func choiceOf(name string) (*choice, error) {
 	one := func(game.Game, int) int { return 1 }
 	inProcess := func(g game.Game, given int, o *solve.Options) (least, own int) {
-		return inline.Least(g, o.UntilTier, o.Final == solve.FinalYes), given
+		return inline.Least(g, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
 	}
 	switch name {
 	case onInline:

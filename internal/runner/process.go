@@ -11,6 +11,11 @@ import (
 // stopWait is how long after a process a driver may learn that it is to stop.
 const stopWait = 5 * time.Second
 
+// CodeMemory is about what the driver's program itself takes of --memory, in bytes: its
+// collector knows nothing of it. Nothing is refused for it, as the system takes such
+// memory back where it must.
+const CodeMemory = 12 << 20
+
 // OwnGroup keeps a Ctrl-C, which a terminal sends to the driver's whole group,
 // from a process: the driver ends it, and says that it was stopped. Wait is for
 // its end.

@@ -9,18 +9,13 @@ import (
 
 // The memory of a job is that of the driver and of all processes that it starts.
 const (
-	// codeMemory is the driver's own program, of which its collector knows nothing.
-	// Others give way to it; but a job is not refused for it, as the system takes such
-	// memory back where it must.
-	codeMemory = 14 << 20
-	// driverMemory is what it takes beside that, and for each mapper and each
-	// reducer what it has of their lines in its hands.
+	// driverMemory is what the driver takes beside runner.CodeMemory, and for each
+	// mapper and each reducer what it has of their lines in its hands.
 	driverMemory = 12 << 20
 	feedMemory   = 3 << 20
 	partMemory   = 2 << 20
 	// processMemory is what a mapper or reducer takes before it has read a line, with
-	// its share of their program,
-	// sortMemory what sort takes beside its buffer.
+	// its share of their program; sortMemory what sort takes beside its buffer.
 	processMemory = 7 << 20
 	sortMemory    = 1 << 20
 	// leastBuffer is the least for sort to sort in, and for a mapper to hold back.
@@ -43,10 +38,10 @@ func Divide(g game.Game, memory, reducers int) Budget {
 		memory = defaultMemory
 	}
 	mappers := runtime.GOMAXPROCS(0)
-	for mappers > 1 && codeMemory+least(g, mappers, reducers) > memory {
+	for mappers > 1 && runner.CodeMemory+least(g, mappers, reducers) > memory {
 		mappers--
 	}
-	rest := max(0, memory-codeMemory-least(g, mappers, reducers)) / 10 * 9
+	rest := max(0, memory-runner.CodeMemory-least(g, mappers, reducers)) / 10 * 9
 	holders := mappers
 	if runner.ReducersHold(g) {
 		holders += reducers
@@ -65,7 +60,7 @@ func Divide(g game.Game, memory, reducers int) Budget {
 // as many as memory has room for, with as many mappers.
 func Reducers(g game.Game, memory int) int {
 	n := runtime.GOMAXPROCS(0)
-	for n > 1 && codeMemory+least(g, n, n) > memory {
+	for n > 1 && runner.CodeMemory+least(g, n, n) > memory {
 		n--
 	}
 	return n

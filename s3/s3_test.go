@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -393,12 +394,10 @@ func TestSealLast(t *testing.T) {
 	f, _ := dial(t, fake.Env(), "s3://bucket/x")
 	dir := local(t, "part-00000", "part-00001", "part-00002", store.Success)
 	stopAt := func(n int) error {
-		puts := 0
+		var puts atomic.Int64
 		fake.Set(func(r *http.Request) *s3test.Fault {
-			if r.Method == http.MethodPut || r.Method == http.MethodPost {
-				if puts++; puts > n {
-					return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
-				}
+			if (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n) {
+				return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
 			}
 			return nil
 		})

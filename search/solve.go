@@ -23,10 +23,10 @@ const (
 // solve proves the value of the root by null windows to the end: each asks whether it is
 // above some alpha, which is much cheaper than what it is. First come short wins and
 // losses, which are soon seen if they are there; then who wins; then in how many moves,
-// from the number that the proof of that has shown, in steps that double while they come
-// nearer (of many moves), as the last question is the one that must be answered in any case. With few
-// moves left there is little to look at, and to ask costs more than to answer: there is
-// one question, with a window that is as wide as need be.
+// from the number that the proof of that has shown, in steps that, of many moves, double
+// while they come nearer, as the last question is the one that must be answered in any case.
+// With few moves left there is little to look at, and to ask costs more than to answer:
+// there is one question, with a window that is as wide as need be.
 func (t *task) solve() {
 	if t.left <= onceLeft {
 		if t.limit.Weak {

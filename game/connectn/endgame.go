@@ -74,9 +74,7 @@ func (r *Rules) last(looked *uint64, own, all, wins, threats uint64, left, alpha
 	count := 0
 	for rest := moves; rest != 0; rest &= rest - 1 {
 		m := rest & -rest
-		spots := r.spots(own | m)
-		after := spots & (empty ^ m)
-		next := possible ^ m | m<<1&f.board
+		spots, after, next := r.play(own, empty, possible, m)
 		if replies(next, after) == 0 {
 			return left - 2
 		}

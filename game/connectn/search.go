@@ -206,9 +206,7 @@ func (r *Rules) Expand(n *game.Node) {
 	fold := !n.NoFold && 2*left > f.squares
 	for rest := moves; rest != 0; rest &= rest - 1 {
 		m := rest & -rest
-		spots := r.spots(own | m)
-		after := spots & (empty ^ m)
-		next := possible ^ m | m<<1&f.board
+		spots, after, next := r.play(own, empty, possible, m)
 		if replies(next, after) == 0 {
 			n.Children = n.Children[:0]
 			n.Low, n.High = game.WonIn(3), game.WonIn(3)
@@ -274,6 +272,13 @@ func (r *Rules) expandExactly(n *game.Node, own, all, possible uint64) {
 			r.fold(&n.Children[len(n.Children)-1])
 		}
 	}
+}
+
+// play is what there is after a move: the spots of the player who made it, those of them
+// that are empty, and the squares that can be played.
+func (r *Rules) play(own, empty, possible, m uint64) (spots, wins, next uint64) {
+	spots = r.spots(own | m)
+	return spots, spots & (empty ^ m), possible ^ m | m<<1&r.forms.board
 }
 
 // replies are the moves that do not lose at once against threats.

@@ -16,10 +16,10 @@ import (
 	"github.com/treereduce/treereduce/s3"
 )
 
-// While a directory is on its way the journal overtakes it, as long as it says that the run
-// goes on; that it has ended is said after all else.
-func TestOvertake(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
+// dial starts an S3 of our own, and dials a directory in it.
+func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
+	t.Helper()
+	fake = s3test.StartFake(t, "bucket")
 	for _, line := range fake.Env() {
 		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
 			t.Setenv(name, value)
@@ -29,6 +29,13 @@ func TestOvertake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return fake, to, dir
+}
+
+// While a directory is on its way the journal overtakes it, as long as it says that the run
+// goes on; that it has ended is said after all else.
+func TestOvertake(t *testing.T) {
+	fake, to, dir := dial(t)
 	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
 	if err != nil {
 		t.Fatal(err)
@@ -93,12 +100,7 @@ func TestOvertake(t *testing.T) {
 // What S3 has refused is never taken for copied: neither at the end, nor by a run that
 // would remove what it was made of.
 func TestRefused(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	for _, line := range fake.Env() {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
+	fake, to, dir := dial(t)
 	fake.Set(func(r *http.Request) *s3test.Fault {
 		if strings.HasSuffix(r.URL.Path, "/part-00000") {
 			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
@@ -106,10 +108,6 @@ func TestRefused(t *testing.T) {
 		return nil
 	})
 	// Whoever waits may be woken before the error is told, or after it.
-	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i := range 10 {
 		c, err := Open(t.Context(), to, fmt.Sprint(dir, i), "test", func(string) {})
 		if err != nil {
@@ -154,16 +152,7 @@ func TestRefused(t *testing.T) {
 // A machine that slept while it put a directory does not end what another has begun
 // meanwhile: neither a file nor the seal is put once the claim is lost.
 func TestLost(t *testing.T) {
-	fake := s3test.StartFake(t, "bucket")
-	for _, line := range fake.Env() {
-		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
-			t.Setenv(name, value)
-		}
-	}
-	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fake, to, dir := dial(t)
 	const short = 50 * time.Millisecond
 	owner := filepath.Join(dir, OwnerFile)
 	claim, _, err := to.Claim(t.Context(), owner, "first", short)

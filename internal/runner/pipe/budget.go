@@ -37,11 +37,12 @@ func Divide(g game.Game, memory, reducers int) Budget {
 	if memory == 0 {
 		memory = defaultMemory
 	}
+	memory -= runner.CodeMemory
 	mappers := runtime.GOMAXPROCS(0)
-	for mappers > 1 && runner.CodeMemory+least(g, mappers, reducers) > memory {
+	for mappers > 1 && least(g, mappers, reducers) > memory {
 		mappers--
 	}
-	rest := max(0, memory-runner.CodeMemory-least(g, mappers, reducers)) / 10 * 9
+	rest := max(0, memory-least(g, mappers, reducers)) / 10 * 9
 	holders := mappers
 	if runner.ReducersHold(g) {
 		holders += reducers

@@ -2,18 +2,20 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// shortNodes is what may be looked at for short wins and losses before who wins is asked.
-// That gets shortPart times as much at first, if many moves are left; if it is not enough,
-// so does what is short, as there may be a win that is nearer than it is plain.
+// shortNodes is what may be looked at for short wins and losses before who wins is asked; with
+// more than many moves left shortMany, in which most of them are found. Who wins then gets
+// shortMost at first; if it is not enough, so does what is short, as there may be a win that
+// is nearer than it is plain.
 const (
-	shortNodes = 1 << 9
-	shortPart  = 128
+	shortNodes = 1 << 7
+	shortMany  = 1 << 12
+	shortMost  = 1 << 16
 )
 
 // With so few moves left the value is asked for at once; with few, short wins are not asked
 // for, as who wins is soon seen; with more than many they are asked for twice. With many and
-// less, a question costs little, and a needless one as much as another: short wins get a
-// quarter, and the steps to the nearest win do not grow.
+// less, a question costs little, and a needless one as much as another: short wins get less,
+// and the steps to the nearest win do not grow.
 const (
 	onceLeft = 12
 	fewLeft  = 14
@@ -69,19 +71,19 @@ func (t *task) who() bool {
 		return t.above(0) && t.above(-1)
 	}
 	in, nodes := 3, uint64(shortNodes)
-	if t.left <= manyLeft {
-		nodes /= 4
+	if t.left > manyLeft {
+		nodes = shortMany
 	}
 	if t.left > fewLeft && !t.short(&in, nodes) {
 		return false
 	}
 	if t.left > manyLeft {
-		end := t.spend(shortNodes * shortPart)
+		end := t.spend(shortMost)
 		ok := t.above(0) && t.above(-1)
 		if end(); ok || t.over() {
 			return ok
 		}
-		if !t.short(&in, shortNodes*shortPart) {
+		if !t.short(&in, shortMost) {
 			return false
 		}
 	}

@@ -154,7 +154,11 @@ func (l *LineReader) Next() ([]byte, error) {
 			l.idle = 0
 		}
 		if err != nil && err != io.EOF {
-			err = fmt.Errorf("%s: after line %d: %w", l.source, l.line, err)
+			at := l.source
+			if l.line > 0 {
+				at = fmt.Sprintf("%s: after line %d", at, l.line)
+			}
+			err = fmt.Errorf("%s: %w", at, err)
 		}
 		l.err = err
 	}

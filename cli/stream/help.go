@@ -50,6 +50,17 @@ var helpOf = map[string][2]says{
 // tab is how a tab is shown in the help, whose own tabs make columns.
 const tab = "⇥"
 
+// purposes are what the steps are for, in the list of them.
+var purposes = map[string]string{
+	step.Init:     "the first tier: the position before the first move",
+	step.Possible: "from each tier the next: where its moves lead",
+	step.Solve:    "back from each tier: values from those of the moves",
+	step.Final:    "each board with its value",
+	step.Create:   "as init, where moves go in circles",
+	step.Mark:     "a pass forward, where moves go in circles: what is new",
+	step.Ties:     "a pass back over ties, where moves go in circles",
+}
+
 // description is what the help says of one side of a step, named as the process was.
 func description(command, name string, reduces bool) string {
 	side := 0

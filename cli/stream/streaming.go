@@ -80,7 +80,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 		}
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
-			Usage: fmt.Sprintf("the %s of this step", work.name),
+			Usage: purposes[name],
 			// What it does is told with lines of a game that the program may not have.
 			Description: description(by, name, work.reduces),
 			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),

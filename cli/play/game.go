@@ -65,7 +65,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, quit: c.Bool("quit")}
+	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
 	for i, e := range entrants {
 		p, err := e.New(ctx)
 		if err != nil {
@@ -88,6 +88,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 type tableTalk struct {
 	seats   [2]referee.Seat
 	humans  int
+	settled bool // who begins
 	quit    bool // after one game
 	console *player.Console
 	out     io.Writer
@@ -96,7 +97,7 @@ type tableTalk struct {
 // games are played until the human has enough; without one, one is.
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
-		if t.humans == 1 && !game.CustomsOf(g).NamedFirst {
+		if t.humans == 1 && !t.settled && !game.CustomsOf(g).NamedFirst {
 			first, err := t.ask(ctx, "Who begins", t.seats[0].Name, t.seats[1].Name)
 			if err != nil {
 				return err

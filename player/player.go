@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"github.com/treereduce/treereduce/search"
@@ -89,19 +90,20 @@ type Machine struct {
 }
 
 // NewMachine makes a Machine that searches exactly depth plies, or, if that is 0, as deep
-// as it comes in a time; of that and the limit of a move the shorter counts. If neither is
-// given, it searches until the game is solved.
+// as it comes; in either case no longer than a time, or than the limit of a move if that is
+// shorter. If nothing is given, it searches until the game is solved.
 func NewMachine(s *search.Searcher, depth int, limit time.Duration) *Machine {
 	return &Machine{s, depth, limit}
 }
 
 // Move is the best move that is found.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
-	l := search.Limit{Depth: m.depth}
-	if m.depth == 0 {
-		if l.Time = m.time; l.Time == 0 || limit > 0 && limit < l.Time {
-			l.Time = limit
-		}
+	if m.searcher == nil {
+		return "", errors.New("machine: it has left")
+	}
+	l := search.Limit{Depth: m.depth, Time: m.time}
+	if l.Time == 0 || limit > 0 && limit < l.Time {
+		l.Time = limit
 	}
 	r, err := m.searcher.Search(ctx, h.Position(), l)
 	switch {
@@ -113,5 +115,9 @@ func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (st
 	return r.Line[0].Name, nil
 }
 
-// Close does nothing.
-func (*Machine) Close() error { return nil }
+// Close gives the memory of the table back, at once: who comes next has room for his.
+func (m *Machine) Close() error {
+	m.searcher = nil
+	debug.FreeOSMemory()
+	return nil
+}

@@ -325,8 +325,8 @@ func script(t *testing.T, body string) string {
 	return "exec " + name
 }
 
-// A machine has the shorter of its own time and the limit of a move, if a depth does not
-// say how far it looks.
+// A machine has the shorter of its own time and the limit of a move, however far it is to
+// look; one that has left does not move.
 func TestMachineTime(t *testing.T) {
 	h := after(t, "connectn width=7 height=6 connect=4")
 	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
@@ -337,7 +337,7 @@ func TestMachineTime(t *testing.T) {
 	for _, tt := range []struct {
 		depth      int
 		own, limit time.Duration
-	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}} {
+	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}, {30, 0, short}} {
 		begun := time.Now()
 		if m, err := player.NewMachine(s, tt.depth, tt.own).Move(t.Context(), h, tt.limit); m == "" || err != nil {
 			t.Errorf("%+v: %q, %v", tt, m, err)
@@ -345,6 +345,11 @@ func TestMachineTime(t *testing.T) {
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("%+v: it took %v", tt, took)
 		}
+	}
+	m := player.NewMachine(s, 1, 0)
+	m.Close()
+	if _, err := m.Move(t.Context(), h, 0); err == nil {
+		t.Error("it has left, and moves")
 	}
 }
 

@@ -130,9 +130,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			i := (side + n) % 2
 			e := m.Entrants[i]
 			if players[i] == nil {
-				if players[i], err = e.New(ctx); err != nil {
-					players[i] = broken{err}
-				}
+				players[i], _ = e.orBroken().New(ctx)
 			}
 			seats[side] = Seat{Name: e.Name, Player: players[i], Limit: e.Limit}
 		}
@@ -141,12 +139,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		}
 		p, err := m.Rules.Play(ctx, m.Game, seats, opening)
 		for side := range seats {
-			i, lost := (side+n)%2, p.Outcome == game.WinFor(game.Player(side).Other())
-			switch {
-			case p.abandoned[side]:
-				players[i] = nil
-			case err == nil && lost && p.Fault():
-				players[i].Close()
+			if i := (side + n) % 2; p.Dismiss(game.Player(side), players[i]) {
 				players[i] = nil
 			}
 		}
@@ -169,6 +162,19 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		}
 	}
 	return standings, nil
+}
+
+// orBroken is e, but if it cannot be made there is a player that loses: the others go on.
+func (e Entrant) orBroken() Entrant {
+	begin := e.New
+	e.New = func(ctx context.Context) (player.Player, error) {
+		p, err := begin(ctx)
+		if err != nil {
+			return broken{err}, nil
+		}
+		return p, nil
+	}
+	return e
 }
 
 // broken is a player that could not be made.

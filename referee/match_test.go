@@ -201,10 +201,11 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// Every two play, and the table adds up.
+// Every two play, and the table adds up; who is not there loses.
 func TestTournament(t *testing.T) {
+	gone := referee.Entrant{Name: "C", New: func(context.Context) (player.Player, error) { return nil, errors.New("not there") }}
 	tour := referee.Tournament{
-		Entrants: []referee.Entrant{random("A", 1), random("B", 2), entrant("C", plays("9"))},
+		Entrants: []referee.Entrant{random("A", 1), random("B", 2), gone},
 		Match:    referee.Match{Game: gameOf(t, three), Games: 4, Opening: 1, Seed: 5},
 	}
 	c, err := tour.Play(t.Context())

@@ -81,6 +81,19 @@ type Played struct {
 // Fault reports whether the play ended by the fault of who lost it.
 func (p Played) Fault() bool { return p.Reason == Illegal || p.Reason == Failed || p.Reason == Late }
 
+// Dismiss closes the player of a side if he has lost by a fault, and reports whether he must
+// be made anew. Who was asked and has not come back is not even closed.
+func (p Played) Dismiss(side game.Player, who player.Player) bool {
+	if p.abandoned[side] {
+		return true
+	}
+	if !p.Fault() || p.Outcome != game.WinFor(side.Other()) {
+		return false
+	}
+	who.Close()
+	return true
+}
+
 // Seconds are the times of the moves that were chosen.
 func (p Played) Seconds() []float64 {
 	all := make([]float64, len(p.Times))
@@ -161,7 +174,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		}
 		limit := seat.Limit + r.Grace
 		switch {
-		case seat.Limit > 0 && took > limit:
+		case seat.Limit > 0 && took > limit && !failed(err):
 			p.Reason = Late
 			err = fmt.Errorf("it took %v, the limit is %v", took.Round(time.Millisecond), seat.Limit)
 		case errors.Is(err, player.ErrResigned):
@@ -178,7 +191,7 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		}
 		p.Outcome = game.WinFor(h.Turn().Other())
 		if err != nil {
-			p.Detail = oneLine(fmt.Sprintf("move %d, %s at %q: %v", len(h.Names())+1, player.Side(h.Turn()), g.AppendText(nil, h.Position()), err))
+			p.Detail = brief(fmt.Sprintf("move %d, %s at %q: %v", len(h.Names())+1, player.Side(h.Turn()), g.AppendText(nil, h.Position()), err))
 		}
 		break
 	}
@@ -229,6 +242,22 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 // errAbandoned is of a player that does not come back: nothing more can be asked of it,
 // not even to close.
 var errAbandoned = errors.New("it does not come back")
+
+// failed reports whether an error is neither a resignation nor of the time.
+func failed(err error) bool {
+	return err != nil && !errors.Is(err, player.ErrResigned) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errAbandoned)
+}
+
+// maxDetail is how much of a fault is told: the rest is the program's, and may be a megabyte.
+const maxDetail = 1000
+
+// brief is oneLine of the beginning of a text.
+func brief(text string) string {
+	if text = oneLine(text); len(text) > maxDetail {
+		text = strings.ToValidUTF8(text[:maxDetail], "") + "…"
+	}
+	return text
+}
 
 // oneLine puts a text on one line.
 func oneLine(text string) string {

@@ -66,6 +66,10 @@ func TestPlay(t *testing.T) {
 		time.Sleep(60 * time.Millisecond)
 		return "0", nil
 	})
+	dies := does(func(context.Context, *player.History, time.Duration) (string, error) {
+		time.Sleep(60 * time.Millisecond)
+		return "", errors.New(strings.Repeat("no idea ", 1000))
+	})
 	hangs := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
 		<-ctx.Done()
 		return "0", nil
@@ -89,6 +93,7 @@ func TestPlay(t *testing.T) {
 		{"fails", gameOf(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": no idea`},
 		{"panics", gameOf(t, three), panics, plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": panic: oh no`},
 		{"late", gameOf(t, three), slow, plays("0"), "", "[] B wins (late) after 0 moves"},
+		{"dies", gameOf(t, three), dies, plays("0"), "", "[] B wins (failed) after 0 moves"},
 		{"hangs", gameOf(t, three), plays("0"), hangs, "", "[0] A wins (late) after 1 move"},
 		{"repeats", gameOf(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition) after 5 moves"},
 		{"too long", short{gameOf(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
@@ -98,14 +103,17 @@ func TestPlay(t *testing.T) {
 		seats := [2]referee.Seat{{Name: "A", Player: tt.first}, {Name: "B", Player: tt.second}}
 		// Of the others nobody can be late, however busy the machine is.
 		switch tt.name {
-		case "late":
+		case "late", "dies":
 			seats[0].Limit = 30 * time.Millisecond
 		case "hangs":
 			seats[1].Limit = 30 * time.Millisecond
 		}
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
 		got := fmt.Sprint(p.Moves, " ", p.Text())
-		if p.Reason == referee.Late {
+		if len(p.Detail) > 1100 {
+			t.Errorf("%s: %d bytes tell why", tt.name, len(p.Detail))
+		}
+		if p.Reason == referee.Late || tt.name == "dies" {
 			got, _, _ = strings.Cut(got, ": move ")
 		}
 		if got != tt.want || err != nil {

@@ -30,7 +30,7 @@ func (t *Tournament) Play(ctx context.Context) (Cross, error) {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			m := t.Match
-			m.Entrants = [2]Entrant{t.Entrants[i], t.Entrants[j]}
+			m.Entrants = [2]Entrant{t.Entrants[i].orBroken(), t.Entrants[j].orBroken()}
 			s, err := m.Play(ctx)
 			c.Between[i][j], c.Between[j][i] = s[0], s[1]
 			c.Standings[i].Add(s[0])

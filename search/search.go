@@ -23,6 +23,9 @@ import (
 // DefaultMemory is the size of a table if nobody says another.
 const DefaultMemory = 85 << 20
 
+// mostWords is more than a table can have: 2^48 bytes are all addresses.
+const mostWords = 1 << 45
+
 // Options say how a Searcher is made.
 type Options struct {
 	Memory  int64      // bytes of the table, all of it; 0: DefaultMemory
@@ -135,7 +138,11 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	if t := s.traits; t.MaxPlies < 0 || t.MaxPlies > game.MaxRemoteness || s.acyclic != nil && t.MaxPlies == 0 {
 		return nil, fmt.Errorf("search: %s: it can last %d moves, 1 to %d are provided for", g.Spec(), t.MaxPlies, game.MaxRemoteness)
 	}
-	s.table = newTable(newSlab(max(int(o.Memory/8), 4)), s.traits.KeyBits, formatOf(s.traits))
+	words := max(o.Memory/8, 4)
+	if err := room(words); err != nil {
+		return nil, fmt.Errorf("search: a table of %d bytes: %w", 8*words, err)
+	}
+	s.table = newTable(newSlab(int(words)), s.traits.KeyBits, formatOf(s.traits))
 	s.table.shared = o.Threads > 1
 	s.table.keep = o.Without&Buckets == 0
 	for range o.Threads {

@@ -95,7 +95,7 @@ func TestStarts(t *testing.T) {
 // What cannot be is refused, and a finished position is what it is.
 func TestRefused(t *testing.T) {
 	g := parse(t, board(3, 3, 3))
-	for _, o := range []Options{{Memory: -1}, {Threads: -1}} {
+	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Memory: 1 << 60}} {
 		if _, err := New(g, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}

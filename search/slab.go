@@ -2,6 +2,16 @@
 
 package search
 
+import "errors"
+
+// room reports whether there can be so many words.
+func room(words int64) error {
+	if words > mostWords {
+		return errors.New("no machine has so much")
+	}
+	return nil
+}
+
 // newSlab makes the memory of a table.
 func newSlab(words int) []uint64 {
 	return make([]uint64, words)

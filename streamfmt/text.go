@@ -109,6 +109,7 @@ type LineReader struct {
 	line     int64
 	idle     int // reads in a row that brought nothing
 	err      error
+	long     bool // the end of a line that is too long is to be passed over
 }
 
 // NewLineReader reads lines from r, called source in errors.
@@ -119,6 +120,16 @@ func NewLineReader(r io.Reader, source string) *LineReader {
 // Next returns the next line without its end; io.EOF after the last. A last
 // line that is not ended by a newline counts as well.
 func (l *LineReader) Next() ([]byte, error) {
+	for l.long {
+		if i := bytes.IndexByte(l.buf[l.from:l.to], '\n'); i >= 0 {
+			l.from, l.long = l.from+i+1, false
+			break
+		}
+		if l.from = l.to; l.err != nil {
+			return nil, l.err
+		}
+		l.fill()
+	}
 	searched := 0
 	for {
 		if i := bytes.IndexByte(l.buf[l.from+searched:l.to], '\n'); i >= 0 {
@@ -140,28 +151,34 @@ func (l *LineReader) Next() ([]byte, error) {
 		}
 		if searched == len(l.buf) {
 			l.line++
+			l.long = true
 			return nil, l.Errorf(fmt.Sprintf("a line of less than %d bytes", bufferSize), l.buf)
 		}
-		copy(l.buf, l.buf[l.from:l.to])
-		l.from, l.to = 0, searched
-		n, err := l.r.Read(l.buf[l.to:])
-		l.to += n
-		if n == 0 && err == nil {
-			if l.idle++; l.idle == maxIdle {
-				err = io.ErrNoProgress
-			}
-		} else {
-			l.idle = 0
-		}
-		if err != nil && err != io.EOF {
-			at := l.source
-			if l.line > 0 {
-				at = fmt.Sprintf("%s: after line %d", at, l.line)
-			}
-			err = fmt.Errorf("%s: %w", at, err)
-		}
-		l.err = err
+		l.fill()
 	}
+}
+
+// fill reads more into the buffer, behind what is left there.
+func (l *LineReader) fill() {
+	copy(l.buf, l.buf[l.from:l.to])
+	l.from, l.to = 0, l.to-l.from
+	n, err := l.r.Read(l.buf[l.to:])
+	l.to += n
+	if n == 0 && err == nil {
+		if l.idle++; l.idle == maxIdle {
+			err = io.ErrNoProgress
+		}
+	} else {
+		l.idle = 0
+	}
+	if err != nil && err != io.EOF {
+		at := l.source
+		if l.line > 0 {
+			at = fmt.Sprintf("%s: after line %d", at, l.line)
+		}
+		err = fmt.Errorf("%s: %w", at, err)
+	}
+	l.err = err
 }
 
 // Each calls do for every line, until one of them fails.

@@ -219,6 +219,9 @@ func TestLineOfTheBufferSize(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("a line of %d bytes: error\n%v, want\n%s", tt.length, err, want)
 		}
+		if line, err := l.Next(); string(line) != "last" || err != nil {
+			t.Errorf("after a line of %d bytes: %q, %v", tt.length, line, err)
+		}
 	}
 }
 

@@ -86,12 +86,17 @@ type engine struct {
 
 // take takes a game up. If that cannot be, the one before goes on.
 func (e *engine) take(g game.Game) error {
+	if e.player != nil {
+		e.player.Close() // first: there may be no room for the tables of two
+	}
 	p, limit, err := e.sit(g)
 	if err != nil {
+		if e.h != nil {
+			if old, limit, failed := e.sit(e.h.Game()); failed == nil {
+				e.player, e.limit = old, limit
+			}
+		}
 		return err
-	}
-	if e.player != nil {
-		e.player.Close()
 	}
 	e.player, e.limit = p, limit
 	e.clear(g)

@@ -219,6 +219,8 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 			said = worth.You()
 		}
 		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", command.Heading(g, p), said, f.best)
+	case f.depth == 0:
+		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", command.Heading(g, p), f.best)
 	default:
 		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", command.Heading(g, p), command.Moves(f.depth), f.best)
 	}
@@ -243,7 +245,7 @@ func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 		if m["value"] = worth.Value; !f.weak {
 			m["remoteness"] = worth.Remoteness
 		}
-	} else {
+	} else if f.depth > 0 {
 		m["depth"] = f.depth
 	}
 	if f.best != "" {

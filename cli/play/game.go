@@ -66,14 +66,8 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	t := tableTalk{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
-	for i, e := range entrants {
-		p, err := e.New(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.Close()
-		t.seats[i] = referee.Seat{Name: e.Name, Player: p, Limit: e.Limit}
-	}
+	copy(t.entrants[:], entrants)
+	defer t.leave()
 	err = t.games(ctx, g)
 	switch {
 	case ctx.Err() != nil:
@@ -86,29 +80,47 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 
 // tableTalk is two players at a table, and what is said there.
 type tableTalk struct {
-	seats   [2]referee.Seat
-	humans  int
-	settled bool // who begins
-	quit    bool // after one game
-	console *player.Console
-	out     io.Writer
+	entrants [2]referee.Entrant // who begins first
+	players  [2]player.Player   // nil: to be made
+	humans   int
+	settled  bool // who begins
+	quit     bool // after one game
+	console  *player.Console
+	out      io.Writer
 }
 
 // games are played until the human has enough; without one, one is.
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
 		if t.humans == 1 && !t.settled && !game.CustomsOf(g).NamedFirst {
-			first, err := t.ask(ctx, "Who begins", t.seats[0].Name, t.seats[1].Name)
+			first, err := t.ask(ctx, "Who begins", t.entrants[0].Name, t.entrants[1].Name)
 			if err != nil {
 				return err
 			}
 			if first == 1 {
-				t.seats[0], t.seats[1] = t.seats[1], t.seats[0]
+				t.entrants[0], t.entrants[1] = t.entrants[1], t.entrants[0]
+				t.players[0], t.players[1] = t.players[1], t.players[0]
 			}
 		}
-		names := [2]string{t.seats[0].Name, t.seats[1].Name}
+		var seats [2]referee.Seat
+		for i, e := range t.entrants {
+			if t.players[i] == nil {
+				p, err := e.New(ctx)
+				if err != nil {
+					return err
+				}
+				t.players[i] = p
+			}
+			seats[i] = referee.Seat{Name: e.Name, Player: t.players[i], Limit: e.Limit}
+		}
+		names := [2]string{seats[0].Name, seats[1].Name}
 		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { showMove(t.out, h, names, true) }}
-		played, err := rules.Play(ctx, g, t.seats, nil)
+		played, err := rules.Play(ctx, g, seats, nil)
+		for i, p := range t.players {
+			if played.Dismiss(game.Player(i), p) {
+				t.players[i] = nil
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -117,6 +129,15 @@ func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 		}
 		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {
 			return err
+		}
+	}
+}
+
+// leave has the players go.
+func (t *tableTalk) leave() {
+	for _, p := range t.players {
+		if p != nil {
+			p.Close()
 		}
 	}
 }

@@ -381,15 +381,24 @@ func mancalaEndgames(c *cli.Context) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s: it is there already", name)
 	}
+	create := func() (*os.File, error) {
+		return os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
 	// Not found out only after the work: a directory that is not there.
-	f, err := os.Create(name + ".new")
+	f, err := create()
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(f.Close(), os.Remove(f.Name())); err != nil {
+		return err
+	}
+	begun := time.Now()
+	e := mancala.NewEndgames(pits, stones)
+	if f, err = create(); err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	begun := time.Now()
-	e := mancala.NewEndgames(pits, stones)
 	b := bufio.NewWriter(f)
 	_, err = e.WriteTo(b)
 	if err = cmp.Or(err, b.Flush(), f.Sync(), f.Close()); err != nil {

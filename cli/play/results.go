@@ -143,7 +143,7 @@ func gameLine(number int, p referee.Played) string {
 // playedJSON is a game as JSON.
 func playedJSON(number int, p referee.Played) map[string]any {
 	m := map[string]any{
-		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": p.Moves,
+		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
 		"result": p.Result(), "reason": p.Reason.String(), "seconds": p.Seconds(),
 	}
 	if p.Detail != "" {

@@ -274,12 +274,15 @@ func withSignal(parent context.Context) (ctx context.Context, signalled func() o
 	}
 }
 
-// Interruptible is a context that a Ctrl-C ends, or SIGTERM. A second one ends the
-// process at once.
+// Interruptible is a context that a Ctrl-C ends, or SIGTERM, or that the terminal is closed,
+// if that is not to be ignored (nohup). A second one ends the process at once.
 func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	place, _ := parent.Value(signalKey{}).(*atomic.Pointer[os.Signal])
 	go func() {
 		select {

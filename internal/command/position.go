@@ -110,6 +110,11 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 		if ctx.Err() != nil {
 			return ErrInterrupted
 		}
+		if long := new(streamfmt.LineError); errors.As(err, &long) {
+			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
+			failed = ErrTold
+			continue
+		}
 		if err != nil {
 			return err
 		}

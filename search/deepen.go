@@ -18,8 +18,8 @@ func (t *task) deepen() {
 		alpha, beta = -mate, mate
 	}
 	for depth := 1; depth <= full; depth++ {
-		if depth > 2 && !t.clock.worthwhile(t.late) {
-			return
+		if depth > 2 && !t.clock.worthwhile(t.late || t.limit.Depth > 0) {
+			return // a depth that is asked for is tried for as long as there is time
 		}
 		ply := depth
 		if depth >= t.left {

@@ -13,11 +13,15 @@ import "github.com/treereduce/treereduce/game"
 // are looked at less far ahead, the first win that is found will do.
 func (t *task) deepen() {
 	full := t.s.table.full
+	last := full
+	if t.s.acyclic == nil {
+		last-- // full is to the end, of which there need be none
+	}
 	alpha, beta := -infinite, infinite
 	if t.limit.Weak { // all wins are one
 		alpha, beta = -mate, mate
 	}
-	for depth := 1; depth <= full; depth++ {
+	for depth := 1; depth <= last; depth++ {
 		if depth > 2 && !t.clock.worthwhile(t.late || t.limit.Depth > 0) {
 			return // a depth that is asked for is tried for as long as there is time
 		}

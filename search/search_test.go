@@ -480,3 +480,20 @@ func TestCancel(t *testing.T) {
 		}
 	}
 }
+
+// Where moves may go in circles a draw is never proven, however deep it is looked: of a game
+// of few positions as deep as can be is soon reached.
+func TestDrawUnproven(t *testing.T) {
+	g := parse(t, "quickcross width=3 height=2 connect=3")
+	p, err := g.Parse("|../...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(g.Moves(nil, p), func(m game.Move) bool { return m.Name == "a2-" })
+	p = g.Moves(nil, p)[at].To
+	s := newSearcher(t, g, Options{Memory: 4 << 20})
+	r, err := s.Search(context.Background(), p, Limit{Nodes: 3_000_000, Bare: true})
+	if err != nil || r.Exact || r.Depth < 1000 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

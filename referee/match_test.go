@@ -201,11 +201,10 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// Every two play, and the table adds up; who is not there loses.
+// Every two play, and the table adds up.
 func TestTournament(t *testing.T) {
-	gone := referee.Entrant{Name: "C", New: func(context.Context) (player.Player, error) { return nil, errors.New("not there") }}
 	tour := referee.Tournament{
-		Entrants: []referee.Entrant{random("A", 1), random("B", 2), gone},
+		Entrants: []referee.Entrant{random("A", 1), random("B", 2), entrant("C", plays("9"))},
 		Match:    referee.Match{Game: gameOf(t, three), Games: 4, Opening: 1, Seed: 5},
 	}
 	c, err := tour.Play(t.Context())
@@ -231,6 +230,19 @@ func TestTournament(t *testing.T) {
 	}
 	if r := c.Ratings(); r[2].Elo > r[0].Elo || r[2].Elo > r[1].Elo {
 		t.Error(r)
+	}
+}
+
+// Who cannot be made loses each game; the others go on.
+func TestTournamentWithout(t *testing.T) {
+	gone := referee.Entrant{Name: "C", New: func(context.Context) (player.Player, error) { return nil, errors.New("not there") }}
+	tour := referee.Tournament{
+		Entrants: []referee.Entrant{gone, random("A", 1), random("B", 2)},
+		Match:    referee.Match{Game: gameOf(t, three), Games: 2},
+	}
+	c, err := tour.Play(t.Context())
+	if err != nil || c.Standings[0].Losses != 4 || c.Standings[0].Faults != 4 || c.Between[1][2].Games() != 2 {
+		t.Errorf("%+v, %v", c.Standings, err)
 	}
 }
 

@@ -384,7 +384,7 @@ func mancalaEndgames(c *cli.Context) error {
 	create := func() (*os.File, error) {
 		return os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
-	// Not found out only after the work: a directory that is not there.
+	// A directory that is not there is found out before the work, in which nothing lies about.
 	f, err := create()
 	if err != nil {
 		return err

@@ -101,6 +101,10 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 	prompt := promptOf(c, what)
 	var said bytes.Buffer
 	var failed error
+	tell := func(err error) {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
+		failed = ErrTold
+	}
 	for {
 		prompt()
 		text, line, err := next()
@@ -111,8 +115,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 			return ErrInterrupted
 		}
 		if long := new(streamfmt.LineError); errors.As(err, &long) {
-			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
-			failed = ErrTold
+			tell(err)
 			continue
 		}
 		if err != nil {
@@ -131,8 +134,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 		var refused refusal
 		switch {
 		case errors.As(err, &refused):
-			fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
-			failed = ErrTold
+			tell(streamfmt.NewLineError(stdinName, line, fmt.Sprintf("%s (%v)", what, refused), text))
 		case err != nil:
 			return err
 		}

@@ -30,13 +30,13 @@ func copyFlag() cli.Flag {
 // A copying is the copy of a run; nil: it has none.
 type copying struct {
 	*mirror.Copy
-	warn  func(string)
+	tell  func(string)
 	close func() error // ends it, once
 }
 
 // openCopy opens the copy that a run is to have, if it is to have one, and has the place
 // be one that is copied. A run that goes on, and has nothing here, gets what the copy has.
-func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode) (*copying, error) {
+func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, tell func(string)) (*copying, error) {
 	name := c.String("copy")
 	if name == "" {
 		return nil, nil
@@ -53,8 +53,8 @@ func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode
 	if err != nil {
 		return failed(err)
 	}
-	k := &copying{warn: func(text string) { fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", text) }}
-	if k.Copy, err = mirror.Open(ctx, to, dir, whoami(), k.warn); err != nil {
+	k := &copying{tell: tell}
+	if k.Copy, err = mirror.Open(ctx, to, dir, whoami(), tell); err != nil {
 		return failed(err)
 	}
 	k.close = sync.OnceValue(func() error {
@@ -92,11 +92,14 @@ func (k *copying) finish() (name string, err error) {
 	if k == nil {
 		return "", nil
 	}
-	late := time.AfterFunc(finishQuiet, func() {
-		k.warn(fmt.Sprintf("%d changes are still to be copied to %s", k.Left(), k.Name()))
-	})
-	err = k.Finish()
-	late.Stop()
+	whole := make(chan error, 1)
+	go func() { whole <- k.Finish() }()
+	select {
+	case err = <-whole:
+	case <-time.After(finishQuiet):
+		k.tell(fmt.Sprintf("%s still to be copied to %s", command.Count(int64(k.Left()), "change"), k.Name()))
+		err = <-whole
+	}
 	if errors.Is(err, context.Canceled) {
 		return "", fmt.Errorf("%w; the copy is not whole, --resume goes on", command.ErrInterrupted)
 	}
@@ -104,7 +107,7 @@ func (k *copying) finish() (name string, err error) {
 		return "", err
 	}
 	if err := k.close(); err != nil {
-		k.warn(fmt.Sprintf("--copy: %v: until it ends by itself, the claim to the copy holds", err))
+		k.tell(fmt.Sprintf("--copy: %v: until it ends by itself, the claim to the copy holds", err))
 	}
 	return k.Name(), nil
 }

@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -229,5 +231,41 @@ func TestCopyBusy(t *testing.T) {
 	})
 	runs(t, "solve mnk "+boards["mnk"]+" --data "+dir+" --copy s3://bucket/d")
 	fake.Set(nil)
+	isCopy(t, fake, "d", dir)
+}
+
+// A listener keeps what is written, and closes heard at the first of it.
+type listener struct {
+	strings.Builder
+	heard chan struct{}
+}
+
+func (l *listener) Write(b []byte) (int, error) {
+	if l.Len() == 0 {
+		close(l.heard)
+	}
+	return l.Builder.Write(b)
+}
+
+// A run that is done, but for its copy, says what it is busy with.
+func TestCopyLate(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	useS3(t, fake.Env())
+	dir := filepath.Join(t.TempDir(), "data")
+	stderr := &listener{heard: make(chan struct{})}
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/d/table/_SUCCESS") {
+			select {
+			case <-stderr.heard:
+			case <-time.After(time.Minute):
+			}
+		}
+		return nil
+	})
+	line := "solve mnk " + boards["mnk"] + " --data " + dir + " --copy s3://bucket/d"
+	status := Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, stderr)
+	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: [1-9] changes? still to be copied to s3://bucket/d\n$`).MatchString(got) {
+		t.Errorf("status %d, %q", status, got)
+	}
 	isCopy(t, fake, "d", dir)
 }

@@ -19,7 +19,7 @@ func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := told(some(), line, "")
 	// Where S3 is slow, a run says what it is still busy with.
-	if status != 0 || stderr != "" && !strings.Contains(stderr, " changes are still to be copied to ") {
+	if status != 0 || stderr != "" && !strings.Contains(stderr, " still to be copied to ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
 	}
 	return stdout

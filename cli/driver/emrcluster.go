@@ -63,9 +63,8 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		bar := newBar(r.c)
-		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: bar.doing})
-		bar.end()
+		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.doing})
+		r.bar.end()
 		if err != nil {
 			return nil, err
 		}

@@ -45,13 +45,12 @@ type emrCommand struct {
 	// is to be put in order then.
 	fs  *s3.FS
 	dry bool
-	// end removes the line of progress before a line for a person is written.
-	end func()
+	bar *progress
 }
 
 // newEMRCommand reads the flags of the account. In a dry run nobody is asked for anything.
 func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
-	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), end: func() {}}
+	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: newBar(c)}
 	if d := c.Duration("poll"); d <= 0 {
 		return nil, command.Usagef("--poll %s: expected more than 0", d)
 	}
@@ -86,10 +85,7 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 }
 
 // tell writes a line for a person.
-func (e *emrCommand) tell(line string) {
-	e.end()
-	fmt.Fprintf(e.c.App.ErrWriter, "driver: %s\n", line)
-}
+func (e *emrCommand) tell(line string) { e.bar.tell(line) }
 
 // show prints a request of a dry run: as the service, boto3 and the SDKs take it, and as
 // the AWS command line does. With --json each is a line.
@@ -443,9 +439,7 @@ func (r *emrSolve) interrupted(ctx context.Context, err error) error {
 
 // finish follows a step to its end, says what came of it, and sees to the cluster.
 func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
-	p := newProgress(r.c)
-	r.end = p.end
-	defer p.end()
+	r.bar = newProgress(r.c)
 	last := ""
 	var seen time.Time
 	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
@@ -456,10 +450,10 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 		// The journal is the copy's, as driver status reads it.
 		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
 			seen = j.Updated
-			p.report(*j.Now)
+			r.bar.report(*j.Now)
 		}
 	})
-	p.end()
+	r.bar.end()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return r.leaveOrCancel(cluster, step)
 	}

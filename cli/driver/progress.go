@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,8 +22,12 @@ import (
 const progressEvery = 100 * time.Millisecond
 
 // progress shows the news of a run: one line that is drawn over on a terminal,
-// lines of JSON with --json, nothing otherwise.
+// lines of JSON with --json, nothing otherwise. What a person is told meanwhile is told
+// through it, also by what works beside the run.
 type progress struct {
+	stderr io.Writer
+	mu     sync.Mutex // whoever writes, or reads the rest, has it
+
 	out   io.Writer // nil: quiet
 	json  bool
 	last  time.Time
@@ -44,14 +49,14 @@ const (
 
 func newProgress(c *cli.Context) *progress {
 	if c.Bool("json") {
-		return &progress{json: true, out: c.App.Writer}
+		return &progress{stderr: c.App.ErrWriter, json: true, out: c.App.Writer}
 	}
 	return newBar(c)
 }
 
 // newBar is progress as a line on a terminal, or none.
 func newBar(c *cli.Context) *progress {
-	p := &progress{width: func() int { return usualWidth }}
+	p := &progress{stderr: c.App.ErrWriter, width: func() int { return usualWidth }}
 	if f, ok := c.App.ErrWriter.(*os.File); ok {
 		if command.IsTerminal(f) {
 			p.out = f
@@ -68,6 +73,8 @@ func newBar(c *cli.Context) *progress {
 
 // report takes an event.
 func (p *progress) report(e solve.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
 		p.total += positionsOf(e.Stats) // the way back meets the same ones again
 	}
@@ -99,6 +106,8 @@ func (p *progress) draw(now time.Time, line string) {
 
 // doing shows how far something is that has no jobs.
 func (p *progress) doing(what string, share float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.out != nil {
 		p.draw(time.Now(), bar(share)+"  "+what)
 	}
@@ -139,9 +148,25 @@ func cut(line string, columns int) string {
 
 // end removes the line of progress.
 func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+// clear removes the line that is drawn.
+func (p *progress) clear() {
 	if p.drawn {
 		fmt.Fprint(p.out, "\r\x1b[K")
+		p.drawn = false
 	}
+}
+
+// tell writes a line for a person, in place of the line of progress.
+func (p *progress) tell(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.stderr, "driver: %s\n", text)
 }
 
 // short writes a number in three digits and a unit.

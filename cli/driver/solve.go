@@ -184,7 +184,8 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	defer place.Close()
-	copied, err := openCopy(c, g, place, mode)
+	p := newProgress(c)
+	copied, err := openCopy(c, g, place, mode, p.tell)
 	if err != nil {
 		return err
 	}
@@ -236,12 +237,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	}
 	o.Runner = r
 	debug.SetMemoryLimit(int64(own)) // the collector's
-	p := newProgress(c)
-	o.Report = p.report
-	o.Warn = func(text string) {
-		p.end()
-		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", text)
-	}
+	o.Report, o.Warn = p.report, p.tell
 	// From here on the lock is given up by whoever ends early: in HDFS it would
 	// outlive its holder by a minute.
 	ctx, stop := command.Interruptible(c.Context)
@@ -252,7 +248,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	}
 	defer data.Close()
 	if steps, ok := r.(*stepRunner); ok {
-		steps.end = p.end
+		steps.bar = p
 		defer func() { err = steps.close(err) }()
 	}
 	defer copied.end() // while the lock is held

@@ -221,6 +221,10 @@ func (e *engine) genmove(args []string) (string, error) {
 	return name, e.h.Play(name)
 }
 
+// restMoves is among how many moves time is divided that is for the rest of the game. As
+// it is told anew before each move, it never ends.
+const restMoves = 20
+
 // timeLeft notes the time that a side has for a move.
 func (e *engine) timeLeft(args []string) (string, error) {
 	side, err := player.ParseSide(args[0])
@@ -229,8 +233,11 @@ func (e *engine) timeLeft(args []string) (string, error) {
 	}
 	moves := 1
 	if len(args) == 3 {
-		if moves, err = positive(args[2]); err != nil {
+		if moves, err = wholeFrom(0, args[2]); err != nil {
 			return "", fmt.Errorf("syntax error: moves: %w", err)
+		}
+		if moves == 0 {
+			moves = restMoves
 		}
 	}
 	const most = 1e9 // seconds: more is as good as no limit, and fits no Duration

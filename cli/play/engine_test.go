@@ -44,8 +44,9 @@ func TestEngineTime(t *testing.T) {
 	var out bytes.Buffer
 	err := newEngine(t, "connectn width=3 height=3 connect=3", p).frame().Serve(strings.NewReader(
 		"genmove first\ntime_left second 1.5\ngenmove second\ntime_left first 3 2\ngenmove first\n"+
-			"time_left second 0.2 1\ngenmove second\nclear_board\ngenmove first\ntime_left second 0 1\ngenmove second\n"), &out)
-	want := []time.Duration{time.Minute, 1500 * time.Millisecond, 1500 * time.Millisecond, 200 * time.Millisecond, time.Minute, 1}
+			"time_left second 0.2 1\ngenmove second\nclear_board\ngenmove first\ntime_left second 0 1\ngenmove second\n"+
+			"time_left first 60 0\ngenmove first\n"), &out)
+	want := []time.Duration{time.Minute, 1500 * time.Millisecond, 1500 * time.Millisecond, 200 * time.Millisecond, time.Minute, 1, 3 * time.Second}
 	if err != nil || strings.Contains(out.String(), "?") || len(p.limits) != len(want) {
 		t.Fatal(err, out.String(), p.limits)
 	}

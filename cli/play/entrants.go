@@ -119,10 +119,13 @@ func (s *entrantSpec) options(list string) error {
 }
 
 // positive reads a number of 1 or more.
-func positive(text string) (int, error) {
+func positive(text string) (int, error) { return wholeFrom(1, text) }
+
+// wholeFrom reads a number of least or more.
+func wholeFrom(least int, text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("expected a whole number from 1, found %q", text)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("expected a whole number from %d, found %q", least, text)
 	}
 	return n, nil
 }

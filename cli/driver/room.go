@@ -1,8 +1,8 @@
 package driver
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -144,15 +144,16 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 		return nil
 	}
 	what := fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path)
-	if command.IsTerminal(c.App.Reader) && command.IsTerminal(c.App.ErrWriter) {
-		fmt.Fprintf(c.App.ErrWriter, "driver: %s. Go on, yes or no? ", what)
-		answer, _ := bufio.NewReader(c.App.Reader).ReadString('\n')
-		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
-			return nil
-		}
-		return fmt.Errorf("%s", what)
+	answer, asked := ask(ctx, c, what+". Go on, yes or no?")
+	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
+	case !asked:
+		return fmt.Errorf("%s: --yes begins in any case", what)
+	case !strings.HasPrefix(answer, "y"):
+		return errors.New(what)
 	}
-	return fmt.Errorf("%s: --yes begins in any case", what)
+	return nil
 }
 
 // enoughFiles wants the parts of a directory, and of one that is read meanwhile, to be

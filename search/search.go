@@ -23,9 +23,6 @@ import (
 // DefaultMemory is the size of a table if nobody says another.
 const DefaultMemory = 85 << 20
 
-// mostWords is more than a table can have: 2^48 bytes are all addresses.
-const mostWords = 1 << 45
-
 // Options say how a Searcher is made.
 type Options struct {
 	Memory  int64      // bytes of the table, all of it; 0: DefaultMemory

@@ -4,6 +4,9 @@ package search
 
 import "errors"
 
+// mostWords is more than a table can have: 2^48 bytes are all addresses.
+const mostWords = 1 << 45
+
 // room reports whether there can be so many words.
 func room(words int64) error {
 	if words > mostWords {

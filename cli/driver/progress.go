@@ -48,10 +48,11 @@ const (
 )
 
 func newProgress(c *cli.Context) *progress {
+	p := newBar(c)
 	if c.Bool("json") {
-		return &progress{stderr: c.App.ErrWriter, json: true, out: c.App.Writer}
+		p.json, p.out = true, c.App.Writer
 	}
-	return newBar(c)
+	return p
 }
 
 // newBar is progress as a line on a terminal, or none.

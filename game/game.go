@@ -114,7 +114,7 @@ type Tiered interface {
 	// stays within.
 	Within(tier int, rng uint64) (children []uint32, kinds int)
 	// Finish moves the finished positions of b from Open to Done and sets
-	// their values.
+	// their values, which are those of Primitive.
 	Finish(b *block.Block)
 	// Slots is the number of slots of all ranges of a tier: a bound on its
 	// positions, and the measure of the work to be done.

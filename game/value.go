@@ -124,50 +124,6 @@ func (v Value) String() string {
 	return Values{Players: [2]string{First.String(), Second.String()}}.Text(v)
 }
 
-// A Score orders the values that a player may choose from: more is better,
-// zero is «no move». The winner hastens, the loser delays, ties are drawn out.
-type Score = uint8
-
-// Where the scores of each outcome begin; each takes MaxByteRemoteness+1 of them.
-const (
-	lossScore = 1
-	tieScore  = lossScore + MaxByteRemoteness + 1
-	winScore  = tieScore + MaxByteRemoteness + 1
-)
-
-// Scores holds one player's order of the values that fit into a byte, as tables.
-type Scores struct {
-	// OfChild is the score of a move to a position of value v, counted where
-	// the move is made: one move further from the end. Zero for no value.
-	OfChild [256]Score
-	// Value is the inverse: the value of the position that has the move.
-	Value [256]Value
-}
-
-// ScoresFor returns the order of p.
-func ScoresFor(p Player) *Scores {
-	s := new(Scores)
-	for i := range s.OfChild {
-		v := Value(i)
-		r := v.Remoteness() + 1
-		if !v.Valid() || r > MaxByteRemoteness {
-			continue
-		}
-		var score Score
-		switch v.Outcome() {
-		case WinFor(p):
-			score = Score(winScore + MaxByteRemoteness - r)
-		case Tie:
-			score = Score(tieScore + r)
-		default:
-			score = Score(lossScore + r)
-		}
-		s.OfChild[i] = score
-		s.Value[score] = NewValue(v.Outcome(), r)
-	}
-	return s
-}
-
 // Values says how a game reads its values.
 type Values struct {
 	// OfMover says that an outcome is that of the player to move (see Result), as
@@ -251,4 +207,56 @@ func (vs Values) rank(p Player, v Value) int {
 		return 2 * each
 	}
 	return 0
+}
+
+// A Score orders the values that a player may choose from: more is better,
+// zero is «no move». It is in the order of Values.Better.
+type Score = uint8
+
+// Where the scores of each outcome begin; each takes MaxByteRemoteness+1 of them.
+const (
+	lossScore = 1
+	tieScore  = lossScore + MaxByteRemoteness + 1
+	winScore  = tieScore + MaxByteRemoteness + 1
+)
+
+// Scores holds one player's order of the values that fit into a byte, as tables.
+type Scores struct {
+	// OfChild is the score of a move to a position of value v, counted where
+	// the move is made: one move further from the end. Zero for no value.
+	OfChild [256]Score
+	// Value is the value of the position that has a move of this score, Child the
+	// value of the position to which that move leads: the inverse of OfChild.
+	Value, Child [256]Value
+}
+
+// Scores returns the order of p.
+func (vs Values) Scores(p Player) *Scores {
+	s := new(Scores)
+	for i := range s.OfChild {
+		child := Value(i)
+		v := vs.Before(child)
+		r := v.Remoteness()
+		if !child.Valid() || r > MaxByteRemoteness {
+			continue
+		}
+		result := v.Outcome().For(p)
+		if vs.OfMover {
+			result = Result(v.Outcome())
+		}
+		var score Score
+		switch {
+		case result == Wins:
+			score = Score(winScore + MaxByteRemoteness - r)
+		case result == Loses:
+			score = Score(lossScore + r)
+		case vs.TiesSoon:
+			score = Score(tieScore + MaxByteRemoteness - r)
+		default:
+			score = Score(tieScore + r)
+		}
+		s.OfChild[i] = score
+		s.Value[score], s.Child[score] = v, child
+	}
+	return s
 }

@@ -49,72 +49,61 @@ func TestPlayers(t *testing.T) {
 	}
 }
 
-// better says in plain words whether player p would rather have v than w: a win
-// before a tie before a loss; the winner hastens, the loser delays, ties are
-// drawn out.
-func better(p game.Player, v, w game.Value) bool {
-	rank := func(v game.Value) int {
-		switch v.Outcome() {
-		case game.WinFor(p):
-			return 3
-		case game.Tie:
-			return 2
+// eachScores calls do for the scores of each player in each reading of values.
+func eachScores(do func(vs game.Values, p game.Player, s *game.Scores)) {
+	for _, vs := range []game.Values{{}, {TiesSoon: true}, {OfMover: true}, {OfMover: true, TiesSoon: true}} {
+		for _, p := range []game.Player{game.First, game.Second} {
+			do(vs, p, vs.Scores(p))
 		}
-		return 1
 	}
-	if rank(v) != rank(w) {
-		return rank(v) > rank(w)
-	}
-	if rank(v) == 3 {
-		return v.Remoteness() < w.Remoteness()
-	}
-	return v.Remoteness() > w.Remoteness()
 }
 
 func TestScoresAreInOrder(t *testing.T) {
-	for _, p := range []game.Player{game.First, game.Second} {
-		score := game.ScoresFor(p).OfChild
+	eachScores(func(vs game.Values, p game.Player, s *game.Scores) {
+		score := s.OfChild
 		for v := range score {
 			for w := range score {
 				if score[v] == 0 || score[w] == 0 {
 					continue
 				}
-				if got, want := score[v] > score[w], better(p, game.Value(v), game.Value(w)); got != want {
-					t.Errorf("player %d: score of %v > score of %v is %v, want %v", p, game.Value(v), game.Value(w), got, want)
+				if got, want := score[v] > score[w], vs.Better(p, game.Value(v), game.Value(w)); got != want {
+					t.Errorf("%+v, player %d: score of %v > score of %v is %v, want %v", vs, p, game.Value(v), game.Value(w), got, want)
 				}
 			}
 		}
-	}
+	})
 }
 
-// Value undoes OfChild, with one move more; what cannot be a child's value has
-// no score, and what is no score has no value.
+// Value undoes OfChild with one move more, Child without; what cannot be a child's value
+// has no score, and what is no score has no value.
 func TestScoresInverse(t *testing.T) {
-	for _, p := range []game.Player{game.First, game.Second} {
-		s := game.ScoresFor(p)
+	eachScores(func(vs game.Values, p game.Player, s *game.Scores) {
 		used := map[game.Score]bool{}
 		for i, score := range s.OfChild {
 			v := game.Value(i)
 			if !v.Valid() || v.Remoteness() == game.MaxByteRemoteness {
 				if score != 0 {
-					t.Errorf("player %d: %v (%d) has the score %d, want none", p, v, v, score)
+					t.Errorf("%+v, player %d: %v (%d) has the score %d, want none", vs, p, v, v, score)
 				}
 				continue
 			}
 			if score == 0 || used[score] {
-				t.Errorf("player %d: %v has the score %d, which is none or another's", p, v, score)
+				t.Errorf("%+v, player %d: %v has the score %d, which is none or another's", vs, p, v, score)
 			}
 			used[score] = true
-			if got, want := s.Value[score], game.NewValue(v.Outcome(), v.Remoteness()+1); got != want {
-				t.Errorf("player %d: a move to %v has the value %v, want %v", p, v, got, want)
+			if got, want := s.Value[score], vs.Before(v); got != want {
+				t.Errorf("%+v, player %d: a move to %v has the value %v, want %v", vs, p, v, got, want)
+			}
+			if got := s.Child[score]; got != v {
+				t.Errorf("%+v, player %d: the score of %v is of a move to %v", vs, p, v, got)
 			}
 		}
-		for score, v := range s.Value {
-			if !used[game.Score(score)] && v != 0 {
-				t.Errorf("player %d: score %d is of no value, but gives %v", p, score, v)
+		for score := range s.Value {
+			if !used[game.Score(score)] && (s.Value[score] != 0 || s.Child[score] != 0) {
+				t.Errorf("%+v, player %d: score %d is of no value, but gives %v of %v", vs, p, score, s.Value[score], s.Child[score])
 			}
 		}
-	}
+	})
 }
 
 // A value in words, in each reading.

@@ -37,6 +37,9 @@ func Contract(t testing.TB, g game.Game) {
 		for _, p := range walk {
 			c.checkPosition(p)
 			c.checkText(r, p)
+			if g, ok := g.(game.Tiered); ok {
+				c.checkFinish(g, p)
+			}
 		}
 		if g, ok := g.(game.Searched); ok {
 			s := searched{c, g, g.Traits()}
@@ -184,15 +187,15 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		if err := g.Check(m.To); err != nil {
 			c.failf(p, "move %s leads to no position: %v", m.Name, err)
 		}
+		if mover := g.ToMove(p); g.Values().OfMover && mover == g.ToMove(m.To) && mover != game.First {
+			c.failf(p, "after move %s it is the same player's turn, but values are those of the mover: turns must alternate", m.Name)
+		}
 		switch g := game.ByMethod(g).(type) {
 		case game.Acyclic:
 			if from, to := g.Tier(p), g.Tier(m.To); to <= from {
 				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
 			}
 		case game.Cyclic:
-			if mover, next := g.ToMove(p), g.ToMove(m.To); mover == next && mover != game.First {
-				c.failf(p, "after move %s it is the same player's turn", m.Name)
-			}
 			if len(moves) > block.MaxCount {
 				c.failf(p, "it has %d moves, which are too many", len(moves))
 			}

@@ -145,6 +145,10 @@ func TestContract(t *testing.T) {
 			b.tier = func(p game.Position) int { return g.Tier(p) / 20 }
 		},
 		"player 2 is to move": func(b *bad) { b.toMove = func(game.Position) game.Player { return 2 } },
+		"turns must alternate": func(b *bad) {
+			b.values = func() game.Values { return game.Values{OfMover: true} }
+			b.toMove = func(game.Position) game.Player { return game.Second }
+		},
 		"the text must be appended": func(b *bad) {
 			b.text = func(_ []byte, p game.Position) []byte { return g.AppendText(nil, p) }
 		},

@@ -20,9 +20,9 @@ func (s *search) value(p game.Position) game.Value {
 	if v, ok := s.known[p]; ok {
 		return v
 	}
-	best := s.g.Primitive(p)
+	mover := s.g.ToMove(p)
+	best := s.values.Ended(s.g.Primitive(p), mover)
 	if best == 0 {
-		mover := s.g.ToMove(p)
 		for _, m := range s.g.Moves(nil, p) {
 			if v := s.value(m.To); best == 0 || s.values.Better(mover, v, best) {
 				best = v

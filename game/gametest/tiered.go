@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
 )
 
 // CheckTiered checks what game.Tiered promises of a position: where it lies, and that
@@ -91,6 +92,24 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	}
 }
 
+// checkFinish checks that Finish agrees with Primitive on a position that play reaches.
+func (c contract) checkFinish(g game.Tiered, p game.Position) {
+	c.Helper()
+	tier, end := g.Tier(p), g.Primitive(p)
+	rng, low := split(g, p)
+	var b block.Block
+	b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
+	slot, _ := b.Slot(low, 0)
+	b.Open.Add(slot)
+	g.Finish(&b)
+	if b.Count() != 1 || b.Done.Has(slot) != (end != 0) {
+		c.failf(p, "Primitive is %d, but Finish leaves %d open and %d done", end, b.Open.Count(), b.Done.Count())
+	}
+	if found := game.Value(b.Val[slot]); end != 0 && found != end {
+		c.failf(p, "Primitive is %d, but Finish sets %d", end, found)
+	}
+}
+
 // sameList reports whether two lists are equal; most often they are one.
 func sameList(a, b []uint32) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
@@ -112,4 +131,41 @@ func checkAppended(t testing.TB, at, name string, list []uint64) []uint64 {
 // split cuts a position into range and low part.
 func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
 	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
+}
+
+// Reread is a Tiered game with other Values, in which a line of every third tier is a tie:
+// so ties come at different depths, and which of them a player takes matters. It has the
+// spec of the game that it is made from.
+type Reread struct {
+	game.Tiered
+	Reading game.Values
+}
+
+// AllValues are the four ways in which a game may read its values.
+func AllValues() (all []game.Values) {
+	for i := range 4 {
+		all = append(all, game.Values{OfMover: i&1 != 0, TiesSoon: i&2 != 0, Players: [2]string{"X", "O"}})
+	}
+	return all
+}
+
+// Values is Reading.
+func (g Reread) Values() game.Values { return g.Reading }
+
+// Primitive is a tie in every third tier.
+func (g Reread) Primitive(p game.Position) game.Value {
+	if v := g.Tiered.Primitive(p); v == 0 || g.Tier(p)%3 != 0 {
+		return v
+	}
+	return game.NewValue(game.Tie, 0)
+}
+
+// Finish does the same.
+func (g Reread) Finish(b *block.Block) {
+	g.Tiered.Finish(b)
+	if b.Tier%3 == 0 {
+		for slot := range b.Done.All() {
+			b.Val[slot] = byte(game.NewValue(game.Tie, 0))
+		}
+	}
 }

@@ -70,7 +70,7 @@ func (c *inputCheck) values(b *block.Block) error {
 	for i := range b.Open {
 		c.rules.Open[i] = b.Open[i] | b.Done[i]
 	}
-	c.g.Finish(&c.rules)
+	newPossible(c.g).finish(&c.rules)
 	most := c.g.Tiers() - b.Tier // moves to the end
 	for i, w := range c.rules.Done {
 		for w |= b.Done[i]; w != 0; w &= w - 1 {

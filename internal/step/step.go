@@ -72,12 +72,17 @@ func New(name string, g game.Tiered) Step {
 	if name == Solve {
 		return newSolve(g)
 	}
-	return possible{g}
+	return newPossible(g)
 }
 
 // possible is PossibleMoves: the children of every position that is not
 // finished, each once, the finished ones with their value.
-type possible struct{ g game.Tiered }
+type possible struct {
+	g       game.Tiered
+	ofMover bool // how the values of the finished ones are written, see game.Values
+}
+
+func newPossible(g game.Tiered) possible { return possible{g, g.Values().OfMover} }
 
 func (p possible) OutputTier(tier int) int { return tier + 1 }
 
@@ -112,8 +117,21 @@ func (p possible) Map(from, into *block.Block) {
 }
 
 func (p possible) Reduce(b *block.Block) error {
-	p.g.Finish(b)
+	p.finish(b)
 	return nil
+}
+
+// finish is game.Tiered.Finish of a block in which nothing is done, with the values as
+// the game reads them.
+func (p possible) finish(b *block.Block) {
+	p.g.Finish(b)
+	if !p.ofMover {
+		return
+	}
+	mover := p.g.TierToMove(b.Tier)
+	for slot := range b.Done.All() {
+		b.Val[slot] = byte(game.Values{OfMover: true}.Ended(game.Value(b.Val[slot]), mover))
+	}
 }
 
 func (p possible) Expect(*block.Block) {}
@@ -137,7 +155,8 @@ type solve struct {
 }
 
 func newSolve(g game.Tiered) *solve {
-	return &solve{g, [2]*game.Scores{game.ScoresFor(game.First), game.ScoresFor(game.Second)}}
+	values := g.Values()
+	return &solve{g, [2]*game.Scores{values.Scores(game.First), values.Scores(game.Second)}}
 }
 
 func (s *solve) OutputTier(tier int) int { return tier - 1 }
@@ -201,8 +220,7 @@ func (s *solve) Say(b *block.Block) {
 		if score == 0 {
 			continue
 		}
-		v := scores.Value[score]
-		b.Val[slot] = byte(game.NewValue(v.Outcome(), v.Remoteness()-1))
+		b.Val[slot] = byte(scores.Child[score])
 		b.Done.Add(slot)
 	}
 	clear(b.Open)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -123,7 +124,7 @@ func TestSolve(t *testing.T) {
 		value[rec.Key] = game.Value(rec.Value)
 		solved = streamfmt.AppendRecord(solved, rec, 6)
 	}
-	score := game.ScoresFor(g.TierToMove(children - 1))
+	score := g.Values().Scores(g.TierToMove(children - 1))
 	var want []byte
 	for line := range strings.Lines(tiers[children-1]) {
 		rec, err := streamfmt.NewReader(strings.NewReader(line), "test", 6).Next()
@@ -147,6 +148,39 @@ func TestSolve(t *testing.T) {
 			if got := reduced(t, step.Solve, g, mapped(t, step.Solve, g, in, o)); got != string(want) {
 				t.Errorf("%+v: not the values of the plain rules", o)
 			}
+		}
+	}
+}
+
+// TestSolveValues solves a game line by line with each reading of values, and compares the
+// start with a plain search.
+func TestSolveValues(t *testing.T) {
+	for _, values := range gametest.AllValues() {
+		g := gametest.Reread{Tiered: rules(t, 3, 4, 2), Reading: values}
+		want := gametest.Search(g)
+		tiers := []string{fmt.Sprintf("%0*x\n", streamfmt.KeyWidth(g.KeyBits()), g.Start())}
+		for tier := 1; tier <= g.Tiers(); tier++ {
+			tiers = append(tiers, reduced(t, step.Possible, g, mapped(t, step.Possible, g, tiers[tier-1], step.Options{Combine: true})))
+		}
+		for tier := g.Tiers() - 1; tier >= 0; tier-- {
+			said := mapped(t, step.Solve, g, tiers[tier]+tiers[tier+1], step.Options{Turn: step.Turn(g, tier), Combine: tier%2 == 0})
+			tiers[tier] = reduced(t, step.Solve, g, said)
+		}
+		n := 0
+		for _, text := range tiers {
+			for line := range strings.Lines(text) {
+				rec, err := streamfmt.NewReader(strings.NewReader(line), "test", streamfmt.KeyWidth(g.KeyBits())).Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := game.Value(rec.Value); got != want[rec.Key] {
+					t.Fatalf("%+v: %q is %s, want %s", values, g.AppendText(nil, rec.Key), values.Text(got), values.Text(want[rec.Key]))
+				}
+				n++
+			}
+		}
+		if n != len(want) {
+			t.Errorf("%+v: %d positions, want %d", values, n, len(want))
 		}
 	}
 }

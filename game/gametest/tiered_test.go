@@ -1,0 +1,48 @@
+package gametest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// misfinished is a Tiered game whose Finish is wrong.
+type misfinished struct {
+	game.Tiered
+	wrong func(*block.Block)
+}
+
+func (g misfinished) Finish(b *block.Block) {
+	g.Tiered.Finish(b)
+	g.wrong(b)
+}
+
+// A Tiered game keeps the contract with each reading of values; a Finish that does not
+// agree with Primitive does not.
+func TestTieredContract(t *testing.T) {
+	rules, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, values := range gametest.AllValues() {
+		if f := failure(t, gametest.Reread{Tiered: rules, Reading: values}); f != "" {
+			t.Errorf("%+v: %s", values, f)
+		}
+	}
+	for want, wrong := range map[string]func(*block.Block){
+		"Finish leaves": func(b *block.Block) { b.Open.Union(b.Done); clear(b.Done) },
+		"but Finish sets": func(b *block.Block) {
+			for slot := range b.Done.All() {
+				b.Val[slot] ^= 3 // the other player wins
+			}
+		},
+	} {
+		if f := failure(t, misfinished{rules, wrong}); !strings.Contains(f, want) {
+			t.Errorf("%q, want %q", f, want)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package game
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/treereduce/treereduce/game/block"
@@ -67,6 +69,23 @@ func KnowsBackward(g Cyclic) bool {
 
 // Ranges is the number of ranges of a game.
 func Ranges(g Cyclic) uint64 { return (g.Positions()-1)/uint64(g.RangeSize()) + 1 }
+
+// MaxRanges is of how many ranges a runner can keep a list in memory, some tens of bytes
+// each.
+const MaxRanges = 1 << 25
+
+// CheckRanges wants a game to have at most MaxRanges ranges.
+func CheckRanges(g Cyclic) error {
+	n := Ranges(g)
+	if n <= MaxRanges {
+		return nil
+	}
+	err := fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, MaxRanges)
+	if plain, ok := g.(*plainRanges); ok {
+		err = fmt.Errorf("%w: a hash may have %d bits", err, bits.Len64(MaxRanges*uint64(plain.size)-1))
+	}
+	return err
+}
 
 // RangeLen is the number of hashes in a range: RangeSize, or fewer in the last.
 func RangeLen(g Cyclic, rng uint64) int {

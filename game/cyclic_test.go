@@ -1,6 +1,7 @@
 package game_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -22,6 +23,13 @@ type graph struct {
 func (g *graph) Spec() string         { return fmt.Sprintf("graph of %d", len(g.moves)) }
 func (g *graph) Start() game.Position { return 0 }
 func (g *graph) Positions() uint64    { return uint64(len(g.moves)) }
+
+func (g *graph) Check(p game.Position) error {
+	if p >= g.Positions() {
+		return errors.New("not in the graph")
+	}
+	return nil
+}
 
 func (g *graph) ToMove(p game.Position) game.Player {
 	if g.partizan {

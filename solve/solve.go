@@ -197,9 +197,7 @@ func Check(g game.Game) error {
 		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
 			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
 		}
-		if n := game.Ranges(g); n > maxRanges {
-			return fmt.Errorf("%s: its positions are %d ranges, at most %d can be solved", g.Spec(), n, maxRanges)
-		}
+		return game.CheckRanges(g)
 	}
 	return nil
 }

@@ -28,10 +28,6 @@ type states struct {
 	told  bool          // the passes forward tell the moves, which those back read
 }
 
-// maxRanges is of how many ranges a runner can keep a list in memory, some tens of
-// bytes each.
-const maxRanges = 1 << 25
-
 func newStates(l *loop, g game.Cyclic) *states {
 	l.work = 2 * float64(g.Positions())
 	return &states{loop: l, g: g, told: !game.KnowsBackward(g)}

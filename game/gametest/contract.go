@@ -41,6 +41,7 @@ func Contract(t testing.TB, g game.Game) {
 				c.checkFinish(g, p)
 			}
 		}
+		c.checkBackward(r, walk)
 		if g, ok := g.(game.Searched); ok {
 			s := searched{c, g, g.Traits()}
 			s.checkTraits()
@@ -95,8 +96,15 @@ func (c contract) checkGame() {
 	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
 		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
 	}
-	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic && !(g.Values().OfMover && g.Values().TiesSoon) {
-		c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
+	if cyclic, ok := game.ByMethod(g).(game.Cyclic); ok {
+		if !(g.Values().OfMover && g.Values().TiesSoon) {
+			c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
+		}
+		if _, own := g.(game.Cyclic); !own {
+			if err := game.CheckRanges(cyclic); err != nil {
+				c.Fatal(err)
+			}
+		}
 	}
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)

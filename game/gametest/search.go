@@ -1,12 +1,20 @@
 package gametest
 
-import "github.com/treereduce/treereduce/game"
+import (
+	"fmt"
 
-// Search returns the value of every position that can be reached, of a game without
-// cycles that is small: by plain search with a memory.
+	"github.com/treereduce/treereduce/game"
+)
+
+// Search returns the value of every position that can be reached, of a game that is small;
+// in a game with cycles 0 is a draw. It knows nothing of tiers, sets or moves backwards.
 func Search(g game.Game) map[game.Position]game.Value {
 	s := search{g, g.Values(), make(map[game.Position]game.Value)}
-	s.value(g.Start())
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic && s.values.OfMover && s.values.TiesSoon {
+		s.cyclic()
+	} else {
+		s.value(g.Start())
+	}
 	return s.known
 }
 
@@ -16,10 +24,15 @@ type search struct {
 	known  map[game.Position]game.Value
 }
 
+// value is plain search with a memory.
 func (s *search) value(p game.Position) game.Value {
 	if v, ok := s.known[p]; ok {
+		if v == 0 {
+			panic(fmt.Sprintf("gametest: %s: play comes back to %d: a game with cycles must have no tiers, values of the mover and TiesSoon", s.g.Spec(), p))
+		}
 		return v
 	}
+	s.known[p] = 0 // until it is known
 	mover := s.g.ToMove(p)
 	best := s.values.Ended(s.g.Primitive(p), mover)
 	if best == 0 {
@@ -32,4 +45,58 @@ func (s *search) value(p game.Position) game.Value {
 	}
 	s.known[p] = best
 	return best
+}
+
+// cyclic decides, from the ends backwards, wins and losses until there are no more, then
+// ties: in pass n what is n moves from its end.
+func (s *search) cyclic() {
+	var open []game.Position
+	moves := map[game.Position][]game.Move{s.g.Start(): nil}
+	for next := []game.Position{s.g.Start()}; len(next) > 0; next = next[1:] {
+		p := next[0]
+		if s.known[p] = s.values.Ended(s.g.Primitive(p), s.g.ToMove(p)); s.known[p] != 0 {
+			continue
+		}
+		open = append(open, p)
+		moves[p] = s.g.Moves(nil, p)
+		for _, m := range moves[p] {
+			if _, reached := moves[m.To]; !reached {
+				moves[m.To] = nil
+				next = append(next, m.To)
+			}
+		}
+	}
+	pass := func(n int, decide func(seen [game.Ties + 1]int, moves int) game.Result) (more bool) {
+		fresh := make(map[game.Position]game.Value)
+		for _, p := range open {
+			var seen [game.Ties + 1]int // successors by their result
+			for _, m := range moves[p] {
+				seen[game.Result(s.known[m.To].Outcome())]++
+			}
+			if result := decide(seen, len(moves[p])); s.known[p] == 0 && result != game.Draws {
+				fresh[p] = result.In(n)
+			}
+		}
+		for p, v := range fresh {
+			s.known[p] = v
+		}
+		return len(fresh) > 0
+	}
+	for n := 1; pass(n, func(seen [game.Ties + 1]int, moves int) game.Result {
+		switch {
+		case seen[game.Loses] > 0:
+			return game.Wins
+		case seen[game.Wins] == moves:
+			return game.Loses
+		}
+		return game.Draws
+	}); n++ {
+	}
+	for n := 1; pass(n, func(seen [game.Ties + 1]int, _ int) game.Result {
+		if seen[game.Ties] > 0 {
+			return game.Ties
+		}
+		return game.Draws
+	}); n++ {
+	}
 }

@@ -1,0 +1,92 @@
+package gametest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// checkBackward checks the moves backwards of a game that knows them, on the positions of
+// a random game: each move is found backwards as often as there is, and each predecessor
+// that is valid and not finished has the move. Of a game with sets of its own, which may
+// be large, it checks a few positions.
+func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
+	c.Helper()
+	g, ok := game.ByMethod(c.g).(game.Cyclic)
+	if !ok {
+		return
+	}
+	if plain, ok := c.g.(game.Plain); ok {
+		for _, p := range walk {
+			c.checkParents(g, p, plain.Parents)
+		}
+		return
+	}
+	back, ok := g.NewMover().(game.Backward)
+	if !ok {
+		return
+	}
+	parents := func(dst []game.Position, p game.Position) []game.Position {
+		size := uint64(g.RangeSize())
+		set := make(block.Set, block.Words(game.RangeLen(g, p/size)))
+		set.Add(int(p % size))
+		back.Parents(p/size, set, func(rng uint64, from block.Set) {
+			for slot := range from.All() {
+				dst = append(dst, rng*size+uint64(slot))
+			}
+		})
+		return dst
+	}
+	for range looks {
+		c.checkParents(g, walk[r.IntN(len(walk))], parents)
+	}
+}
+
+// checkParents checks the predecessors of a position, and that it is one of those of its
+// successors.
+func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]game.Position, game.Position) []game.Position) {
+	c.Helper()
+	moves := func(from, to game.Position) (n int) {
+		for _, m := range c.g.Moves(nil, from) {
+			if m.To == to {
+				n++
+			}
+		}
+		return n
+	}
+	found := parents([]game.Position{p}, p)
+	if len(found) == 0 || found[0] != p {
+		c.failf(p, "Parents does not append")
+	}
+	found = found[1:]
+	slices.Sort(found)
+	for len(found) > 0 {
+		from, n := found[0], 1
+		for n < len(found) && found[n] == from {
+			n++
+		}
+		found = found[n:]
+		if from >= g.Positions() {
+			c.failf(p, "Parents has %d, but the last hash is %d", from, g.Positions()-1)
+		}
+		if c.g.Check(from) != nil || c.g.Primitive(from) != 0 {
+			continue
+		}
+		if has := moves(from, p); n != has {
+			c.failf(p, "Parents has %d (%q) %d times, but it has %d moves there", from, c.g.AppendText(nil, from), n, has)
+		}
+	}
+	for _, m := range c.g.Moves(nil, p) {
+		has, n := moves(p, m.To), 0
+		for _, from := range parents(nil, m.To) {
+			if from == p {
+				n++
+			}
+		}
+		if n != has {
+			c.failf(p, "it has %d moves to %d (%q), but is among the Parents there %d times", has, m.To, c.g.AppendText(nil, m.To), n)
+		}
+	}
+}

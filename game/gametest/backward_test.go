@@ -1,0 +1,190 @@
+package gametest_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// A backward game is a Graph that keeps the contract, and whose parents can be wrong.
+type backward struct {
+	gametest.Graph
+	spoil func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position
+}
+
+func (g backward) AppendText(dst []byte, p game.Position) []byte {
+	return g.Graph.AppendText(append(dst, 'p'), p)
+}
+
+func (g backward) Parse(text string) (game.Position, error) {
+	digits, ok := strings.CutPrefix(text, "p")
+	if !ok {
+		return 0, fmt.Errorf("%q does not begin with p", text)
+	}
+	return g.Graph.Parse(digits)
+}
+
+func (g backward) Moves(dst []game.Move, p game.Position) []game.Move {
+	for i, to := range g.Next[p] {
+		dst = append(dst, game.Move{Name: strconv.Itoa(i), To: to})
+	}
+	return dst
+}
+
+func (g backward) Parents(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, g.spoil(g.Graph, g.Graph.Parents(nil, p), p)...)
+}
+
+// TestBackwardContract wants a wrong Parents to be found on random games. Finished and
+// impossible positions among the parents are none of its business.
+func TestBackwardContract(t *testing.T) {
+	graph := gametest.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
+	graph.Size++ // the last one is no position of play
+	graph.Next[3] = append(graph.Next[3], graph.Next[3][0])
+	end := slices.Max(slices.Collect(func(yield func(game.Position) bool) {
+		for p := range graph.End {
+			if !yield(p) {
+				return
+			}
+		}
+	}))
+	graph.End[graph.Size-1] = game.Loses
+	for want, spoil := range map[string]func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position{
+		"": func(_ gametest.Graph, parents []game.Position, _ game.Position) []game.Position {
+			return append(parents, end, end)
+		},
+		"but it has 0 moves there": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
+			return append(parents, (p+1)%20)
+		},
+		"but is among the Parents there 0 times": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
+			return slices.DeleteFunc(parents, func(from game.Position) bool { return from < p })
+		},
+		"2 times, but it has 1 moves": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
+			return append(parents, parents...)
+		},
+		"Parents has 41, but the last hash is 40": func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position {
+			return append(parents, g.Size)
+		},
+	} {
+		g := backward{graph, spoil}
+		for _, g := range []game.Game{g, game.PlainRanges(g, 64)} {
+			if f := failure(t, g); (f == "") != (want == "") || !strings.Contains(f, want) {
+				t.Errorf("%T: %q is said, want %q", g, f, want)
+			}
+		}
+	}
+}
+
+// TestHashesOfNoPosition wants Check to leave out the hashes that are no positions, hash 0
+// among them, and still to find a parent that is missing.
+func TestHashesOfNoPosition(t *testing.T) {
+	for want, drop := range map[string]int{"": 0, "is not said": 1} {
+		g := game.PlainRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
+		f := failureOf(t, func(t testing.TB) { gametest.Check(t, g) })
+		if (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("%q is said, want %q", f, want)
+		}
+	}
+}
+
+// shifted is a Graph whose hashes are all one more, so that hash 0 is no position, on which
+// it panics; it drops some parents of each position.
+type shifted struct {
+	gametest.Graph
+	drop int
+}
+
+func (g shifted) graph(p game.Position) game.Position {
+	if p == 0 {
+		panic("hash 0 is no position")
+	}
+	return p - 1
+}
+
+func (g shifted) Positions() uint64                    { return g.Size + 1 }
+func (g shifted) Start() game.Position                 { return 1 }
+func (g shifted) Primitive(p game.Position) game.Value { return g.Graph.Primitive(g.graph(p)) }
+
+func (g shifted) Check(p game.Position) error {
+	if p == 0 {
+		return errors.New("hash 0 is no position")
+	}
+	return g.Graph.Check(p - 1)
+}
+
+func (g shifted) Moves(dst []game.Move, p game.Position) []game.Move {
+	n := len(dst)
+	dst = g.Graph.Moves(dst, g.graph(p))
+	for i := range dst[n:] {
+		dst[n+i].To++
+	}
+	return dst
+}
+
+func (g shifted) Parents(dst []game.Position, p game.Position) []game.Position {
+	dst = append(dst, 0) // which is no position: dropped
+	parents := g.Graph.Parents(nil, g.graph(p))
+	for _, from := range parents[min(g.drop, len(parents)):] {
+		dst = append(dst, from+1)
+	}
+	return dst
+}
+
+// TestSearchCycles wants Search to end on games with cycles, with the values of Solve.
+func TestSearchCycles(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 100 {
+		g := gametest.TieGame()
+		if i > 0 {
+			g = gametest.RandomGraph(r, 2+r.IntN(60))
+		}
+		found, want := gametest.Search(g), gametest.Solve(game.PlainRanges(g, 64))
+		for p := range g.Size {
+			result, remoteness, reached := want.Value(p)
+			v, ok := found[p]
+			if ok != reached || ok && v != result.In(remoteness) {
+				t.Fatalf("moves %v, ends %v: %d is %s, reached: %v, want %v in %d, %v", g.Next, g.End, p, g.Values().Text(v), ok, result, remoteness, reached)
+			}
+		}
+	}
+}
+
+// TestSearchTiersWithCycle wants Search to refuse a cycle in a game that must have none.
+func TestSearchTiersWithCycle(t *testing.T) {
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "play comes back to 1") {
+			t.Errorf("panic %v", r)
+		}
+	}()
+	gametest.Search(drawnOut{gametest.TieGame()})
+}
+
+// drawnOut is a Graph with values that a game with cycles must not have.
+type drawnOut struct{ gametest.Graph }
+
+func (drawnOut) Values() game.Values { return game.Values{OfMover: true} }
+
+// wide is a game of so many bits, with no more positions than before.
+type wide struct {
+	game.Game
+	bits uint
+}
+
+func (g wide) KeyBits() uint { return g.bits }
+
+// TestKeyBitsOfCycles wants a game with cycles to have 45 bits at most.
+func TestKeyBitsOfCycles(t *testing.T) {
+	g := backward{gametest.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
+	for bits, want := range map[uint]string{45: "", 46: "its positions are 67108864 ranges, at most 33554432 can be solved: a hash may have 45 bits", 64: "8796093022208 ranges"} {
+		if f := failure(t, wide{gametest.RulesOnly(g), bits}); (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("%d bits: %q is said, want %q", bits, f, want)
+		}
+	}
+}

@@ -360,3 +360,62 @@ func flip(t *testing.T, name string, at int) {
 		t.Fatal(err)
 	}
 }
+
+// masked is a game whose keys take all 64 bits: key is the other game's, with the bits of a
+// mask flipped.
+type masked struct {
+	game.Acyclic
+	mask game.Position
+}
+
+func (g masked) KeyBits() uint                        { return 64 }
+func (g masked) Start() game.Position                 { return g.Acyclic.Start() ^ g.mask }
+func (g masked) Tier(p game.Position) int             { return g.Acyclic.Tier(p ^ g.mask) }
+func (g masked) Check(p game.Position) error          { return g.Acyclic.Check(p ^ g.mask) }
+func (g masked) Primitive(p game.Position) game.Value { return g.Acyclic.Primitive(p ^ g.mask) }
+func (g masked) ToMove(p game.Position) game.Player   { return g.Acyclic.ToMove(p ^ g.mask) }
+func (g masked) Picture(p game.Position) game.Picture { return g.Acyclic.Picture(p ^ g.mask) }
+func (g masked) Parse(s string) (game.Position, error) {
+	p, err := g.Acyclic.Parse(s)
+	return p ^ g.mask, err
+}
+func (g masked) AppendText(b []byte, p game.Position) []byte {
+	return g.Acyclic.AppendText(b, p^g.mask)
+}
+
+func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
+	n := len(dst)
+	dst = g.Acyclic.Moves(dst, p^g.mask)
+	for i := range dst[n:] {
+		dst[n+i].To ^= g.mask
+	}
+	return dst
+}
+
+// TestEveryKey solves a game of which the largest key of 64 bits is the initial position, a
+// position with moves, or a terminal one.
+func TestEveryKey(t *testing.T) {
+	rules, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(text string) []string { return slices.Sorted(strings.Lines(text)) }
+	plain, result := solvedGame(t, rules, nil)
+	want := lines(final(t, plain))
+	for _, moves := range []int{0, 1, 2, 3} {
+		p := rules.Start()
+		for range moves {
+			p = rules.Moves(nil, p)[0].To
+		}
+		g := masked{rules, ^p}
+		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+			dir, got := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
+			if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
+				t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)
+			}
+			if _, err := verify(dir, g); err != nil {
+				t.Errorf("the position after %d moves has the largest key: %v", moves, err)
+			}
+		}
+	}
+}

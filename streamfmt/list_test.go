@@ -29,7 +29,7 @@ func randomRows(r *rand.Rand, n, bits int) []streamfmt.Row {
 	for i := range rows {
 		rows[i] = streamfmt.Row{Key: r.Uint64() >> (64 - bits), Word: r.Uint64() >> (r.IntN(bits) + 64 - bits)}
 		if r.IntN(100) == 0 {
-			rows[i].Word = streamfmt.NoParent
+			rows[i].Word = rows[i].Key
 		}
 	}
 	slices.SortFunc(rows, compareRows)
@@ -193,7 +193,7 @@ func TestRowText(t *testing.T) {
 		row  streamfmt.Row
 		kind streamfmt.RowKind
 	}{
-		{"0ff", streamfmt.Row{Key: 255, Word: streamfmt.NoParent}, streamfmt.Parents},
+		{"0ff", streamfmt.Row{Key: 255, Word: 255}, streamfmt.Parents},
 		{"0ff\tp010", streamfmt.Row{Key: 255, Word: 16}, streamfmt.Parents},
 		{"0ff\tm17", streamfmt.Row{Key: 255, Word: 17 | 1<<16}, streamfmt.Messages},
 		{"0ff\tm65535x3", streamfmt.Row{Key: 255, Word: 65535 | 3<<16}, streamfmt.Messages},
@@ -209,7 +209,7 @@ func TestRowText(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.row, line, c.line)
 		}
 	}
-	if row, kind, want := streamfmt.ParseRow([]byte("0ff\t"), 3); row.Word != streamfmt.NoParent || kind != streamfmt.Parents || want != "" {
+	if row, kind, want := streamfmt.ParseRow([]byte("0ff\t"), 3); row.Word != row.Key || kind != streamfmt.Parents || want != "" {
 		t.Errorf("an empty value: %v, %v, %q", row, kind, want)
 	}
 	const (
@@ -244,7 +244,7 @@ func FuzzRowText(f *testing.F) {
 			return
 		}
 		back := string(streamfmt.AppendRow(nil, row, kind, w))
-		if back != line+"\n" && back != strings.TrimSuffix(line, "\t")+"\n" && row.Word != streamfmt.NoParent {
+		if back != line+"\n" && back != strings.TrimSuffix(line, "\t")+"\n" && (kind != streamfmt.Parents || row.Word != row.Key) {
 			t.Errorf("%q became %v of %s, then %q", line, row, kind, back)
 		}
 	})

@@ -15,8 +15,8 @@ type RowKind uint8
 
 // The kinds of lists.
 const (
-	// Parents: Word is the key of a position from which a move leads to Key, NoParent
-	// if Key is the start of the game.
+	// Parents: Word is the key of a position from which a move leads to Key; Key itself
+	// if it is the initial position, to which no move leads.
 	Parents RowKind = iota
 	// Messages: Word is the value of a position to which a move leads from Key, and
 	// from bit 16 on the number of moves for which the message stands, at least 1.
@@ -24,9 +24,6 @@ const (
 	// Values: Word is the value of Key.
 	Values
 )
-
-// NoParent is the word of a position that no move has led to.
-const NoParent = ^uint64(0)
 
 // String is parents, messages or values.
 func (k RowKind) String() string {
@@ -46,7 +43,7 @@ func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 	dst = AppendKey(dst, r.Key, width)
 	switch kind {
 	case Parents:
-		if r.Word != NoParent {
+		if r.Word != r.Key {
 			dst = AppendKey(append(dst, '\t', 'p'), r.Word, width)
 		}
 	case Messages:
@@ -68,7 +65,7 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 		return r, kind, want
 	}
 	if len(word) == 0 {
-		r.Word = NoParent
+		r.Word = r.Key
 		return r, Parents, ""
 	}
 	var ok bool

@@ -48,7 +48,7 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	byTier := make([][]game.Position, g.tiers+1)
 	for i := range n {
 		p := r.Uint64() >> (64 - g.bits)
-		if _, taken := g.positions[p]; taken || p == ^uint64(0) {
+		if _, taken := g.positions[p]; taken {
 			continue
 		}
 		tier := 0

@@ -80,7 +80,7 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 
 // parent holds the parent in a row against the rules.
 func (c *rowCheck) parent(row Row) (want string) {
-	if row.Word == NoParent {
+	if row.Word == row.Key {
 		if row.Key != c.g.Start() {
 			return "p and the key of a parent after a tab, as only the start has none"
 		}

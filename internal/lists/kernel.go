@@ -174,9 +174,12 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 
 // tell tells the value of a position to its parents.
 func (k *solve) tell(parents []Row, v game.Value) error {
+	if k.tier == 0 {
+		return nil // the initial position has no parents
+	}
 	word := Message(v, 1)
 	for i, r := range parents {
-		if r.Word == NoParent || i > 0 && r.Word == parents[i-1].Word {
+		if i > 0 && r.Word == parents[i-1].Word {
 			continue
 		}
 		tier := k.g.Tier(r.Word)

@@ -17,7 +17,7 @@
 // to tier T. It drops equal rows, and writes the others as its part: the positions
 // of the tier, each with its parents. Of each position that is not finished it tells
 // the children, each a row for the child's tier, into the outbox of its directory.
-// The job init does so with the one row (start, NoParent).
+// The job init does so with the one row (start, start).
 //
 // Backward, from the last tier to 0, the job solve of tier T reads that part, and
 // the Messages that the jobs of later tiers told to tier T. It writes Values, and
@@ -45,12 +45,11 @@ type (
 	Kind = streamfmt.RowKind
 )
 
-// The kinds of lists, and the word of the start.
+// The kinds of lists.
 const (
 	Parents  = streamfmt.Parents
 	Messages = streamfmt.Messages
 	Values   = streamfmt.Values
-	NoParent = streamfmt.NoParent
 )
 
 // KindsOf are the kinds of the rows that a job of a step writes: of its part, and of what
@@ -71,5 +70,6 @@ func ValueOf(word uint64) game.Value { return game.Value(word) }
 // TimesOf is for how many moves a message stands.
 func TimesOf(word uint64) int { return int(word >> 16) }
 
-// Start is the Parents that init has; what the kernel makes of them is tier 0.
-func Start(g game.Acyclic) []Row { return []Row{{Key: g.Start(), Word: NoParent}} }
+// Start is the Parents that init has: the initial position, which has no parent. What the
+// kernel makes of them is tier 0.
+func Start(g game.Acyclic) []Row { return []Row{{Key: g.Start(), Word: g.Start()}} }

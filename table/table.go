@@ -110,6 +110,8 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 			t.contents, err = openStates(fsys, data, g)
 		case game.Acyclic:
 			t.contents, err = openLists(fsys, data, g, seal)
+		default:
+			err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
 		}
 	}
 	if err != nil {

@@ -226,7 +226,8 @@ func (r *tiers) backward(ctx context.Context) error {
 		tabled := <-tabling
 		switch {
 		case err != nil && tabled == nil:
-			return errors.Join(err, r.saveTiers())
+			r.saveTiers() // an error of it follows from err, as on a full disk; --resume redoes those tiers
+			return err
 		case err != nil:
 			return err
 		case tabled != nil:

@@ -3,10 +3,12 @@ package solve_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +54,42 @@ func TestOpenPositions(t *testing.T) {
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
 	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A fullDisk is a file system on which nothing can be created while it is full.
+type fullDisk struct {
+	store.Local
+	full atomic.Bool
+}
+
+var errFull = errors.New("no space left")
+
+func (d *fullDisk) Create(name string) (io.WriteCloser, error) {
+	if d.full.Load() {
+		return nil, fmt.Errorf("%s: %w", name, errFull)
+	}
+	return d.Local.Create(name)
+}
+
+// TestFullOnce has the disk fill up during a job, so that the seal of the table's tiers
+// cannot be written either, and wants one line: the job's error.
+func TestFullOnce(t *testing.T) {
+	disk, o := new(fullDisk), options()
+	o.Runner = &forger{at: "data_second2", forge: func(job *runner.Job) (runner.Stats, error) {
+		disk.full.Store(true)
+		_, err := job.FS.Create(filepath.Join(job.Output, "part-00000"))
+		return runner.Stats{}, err
+	}}
+	g := rules(t, 3, 3, 3)
+	data, err := store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	_, err = solve.Run(context.Background(), data, g, o)
+	if !errors.Is(err, errFull) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }

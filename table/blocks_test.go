@@ -273,6 +273,27 @@ func TestOpenNothing(t *testing.T) {
 	}
 }
 
+// A driver that ends while --overwrite removes an old run may leave its table: that is
+// complete, or not there, and can be read.
+func TestOpenClearing(t *testing.T) {
+	dir, g := solved(t)
+	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3", Clearing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	if v, ok, err := tab.Lookup(g.Start()); tab.Game().Spec() != g.Spec() || v == 0 || !ok || err != nil {
+		t.Errorf("%s: %d, %v, %v", tab.Game().Spec(), v, ok, err)
+	}
+}
+
 // TestLookup plays all games of 4×5 connect 3 up to a ply, asks for every
 // position, and wants each value to follow from the choices.
 func TestLookup(t *testing.T) {

@@ -392,6 +392,36 @@ func TestListsLookup(t *testing.T) {
 	}
 }
 
+// A look-up opens the file of its tier, and refuses one that is complete but not the one
+// that was sealed.
+func TestListsLookupSealed(t *testing.T) {
+	g := listGames(t)[2]
+	tiers := rowsOf(g, solutionOf(g))
+	for tier := range tiers {
+		m, forged := listTable(t, g, tiers), slices.Clone(tiers[tier])
+		length := len(m.MapFS[TierFile(g, tier)].Data)
+		i := slices.IndexFunc(forged, func(r lists.Row) bool { return r.Word != forged[0].Word })
+		if i < 0 {
+			continue
+		}
+		forged[0].Word, forged[i].Word = forged[i].Word, forged[0].Word
+		writeList(t, m, g, tier, forged)
+		if len(m.MapFS[TierFile(g, tier)].Data) != length {
+			t.Fatalf("tier %d: the forged file has another length", tier)
+		}
+		tab, err := OpenOf(m, ".", g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		for _, row := range tiers[tier] {
+			if v, ok, err := tab.Lookup(row.Key); err == nil || !strings.Contains(err.Error(), TierFile(g, tier)) {
+				t.Fatalf("tier %d, %#x: %d, %v, %v", tier, row.Key, v, ok, err)
+			}
+		}
+	}
+}
+
 // The statistics of a game whose players are not X and O say who wins in its words.
 func TestListsStats(t *testing.T) {
 	parsed, err := all.Kinds().Parse("mancala pits=2 stones=1")

@@ -110,6 +110,8 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 			t.contents, err = openStates(fsys, data, g)
 		case game.Acyclic:
 			t.contents, err = openLists(fsys, data, g, seal)
+		default:
+			err = &store.DamageError{Name: filepath.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
 		}
 	}
 	if err != nil {
@@ -129,14 +131,15 @@ func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
 }
 
 // openSeal reads the seal of the table of a data directory, and holds the directory
-// to it, and its game to that of the data directory. A table may lie on its own.
+// to it, and its game to that of the data directory. A table may lie on its own, or be
+// left of a run that --overwrite was removing.
 func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	dir := filepath.Join(data, Dir)
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: not there: the game has not been solved yet", dir)
 	}
 	m, err := store.ReadManifest(fsys, data)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrClearing) {
 		m, err = new(store.Manifest), nil
 	}
 	if err != nil {

@@ -2,11 +2,14 @@ package driver
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -87,6 +90,25 @@ func TestLookup(t *testing.T) {
 		}[name]
 		if !strings.Contains(said, "\n"+want) {
 			t.Errorf("%s: %s, want %s", name, said, want)
+		}
+	}
+}
+
+// A seal may name a game that cannot be solved: commands that read its table fail with one
+// line.
+func TestTableOfVastGame(t *testing.T) {
+	data := t.TempDir()
+	dir := filepath.Join(data, table.Dir)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&store.Seal{Game: "network", Job: table.Dir}).Write(store.Local{}, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"lookup --start", "stats", "verify", "verify --rules", "export"} {
+		status, _, stderr := told(game.Kinds{network.Kind}, name+" --data "+data, "")
+		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, dir+": network cannot be solved") {
+			t.Errorf("%s: status %d, %s", name, status, stderr)
 		}
 	}
 }

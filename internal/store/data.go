@@ -48,6 +48,10 @@ type Manifest struct {
 // anew is what helps where a data directory is of no use any more.
 const anew = "driver solve --overwrite begins anew"
 
+// ErrClearing is returned by ReadManifest for a directory in which a driver ended while it
+// removed an older run. A directory of that run is complete or not there.
+var ErrClearing = errors.New("a driver ended while it removed an old run: " + anew)
+
 // ReadManifest reads the manifest of a data directory. One that is damaged, of
 // another version, or of a directory that was being cleared, is refused.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
@@ -68,7 +72,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, anew)
 	case m.Clearing:
-		return nil, fmt.Errorf("data directory %s: a driver ended while it removed an old run: %s", dir, anew)
+		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}
 	return m, nil
 }

@@ -32,7 +32,7 @@ type Traits struct {
 	// Squares is above every Child's Square; 0: 256.
 	Squares int
 	// TiesLast says that play which nobody wins lasts to the last tier of an Acyclic game.
-	// Of other games a search does not know how far off a tie is.
+	// In other games a search seldom proves how far off a tie is.
 	TiesLast bool
 	// OnlyWho says that only who wins counts, and not how soon: then nothing is spent on
 	// it, and the table has more entries.

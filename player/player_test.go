@@ -399,23 +399,35 @@ func TestProgramIsTold(t *testing.T) {
 			t.Fatal(m, err)
 		}
 	}
-	if _, err := p.Move(t.Context(), after(t, three, "1", "1"), 0); err != nil {
-		t.Fatal(err)
+	for _, limit := range []time.Duration{1, 123456789 * time.Nanosecond, 0} {
+		if _, err := p.Move(t.Context(), after(t, three, "1", "1"), limit); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p.Close()
 	said, err := os.ReadFile(log)
 	const want = `list_commands
 game connectn width=3 height=3 connect=3
 play first 0
-time_left second 1.500 1
+time_left second 1.5 1
 genmove second
 play first 1
-time_left second 1.500 1
+time_left second 1.5 1
 genmove second
 clear_board
 play first 1
 play second 1
-time_left first 1.500 1
+time_left first 1.5 1
+genmove first
+clear_board
+play first 1
+play second 1
+time_left first 0.000000001 1
+genmove first
+clear_board
+play first 1
+play second 1
+time_left first 0.123456789 1
 genmove first
 clear_board
 play first 1

@@ -103,7 +103,7 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 	}
 	side := Side(h.Turn())
 	if p.timed && limit > 0 {
-		if _, err := p.ask(ctx, "time_left", side, strconv.FormatFloat(limit.Seconds(), 'f', 3, 64), "1"); err != nil {
+		if _, err := p.ask(ctx, "time_left", side, strconv.FormatFloat(limit.Seconds(), 'f', -1, 64), "1"); err != nil {
 			return "", err
 		}
 	}

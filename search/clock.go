@@ -32,9 +32,12 @@ func startClock(ctx context.Context, limit time.Duration) *clock {
 	return c
 }
 
-// part is for what may take the nth part of the time; release ends that.
+// part is for what may take the nth part of the time; release ends that. A part of a limit
+// is a limit too, however small.
 func (c *clock) part(n int) (release func()) {
-	c.until = c.aim / time.Duration(n)
+	if c.until = c.aim / time.Duration(n); c.aim > 0 {
+		c.until = max(c.until, 1)
+	}
 	return func() { c.until = c.aim }
 }
 

@@ -31,6 +31,13 @@ func TestClock(t *testing.T) {
 		t.Error("not due when it is time")
 	}
 
+	// A part of the least time is the least time: 0 would be no limit.
+	c = startClock(context.Background(), time.Nanosecond)
+	c.part(3)
+	if c.until <= 0 {
+		t.Errorf("a third of %v is %v, which is no limit", c.aim, c.until)
+	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	c = startClock(ctx, 0)
 	c.began = c.began.Add(-time.Hour)

@@ -9,8 +9,8 @@ const lineNodes = 1 << 12
 // makeLine plays on from the root, each time the first move that keeps the value, until
 // that takes too long.
 func (t *task) makeLine() {
-	// Where nobody says when ties come, one is as far off as the line is long.
-	tie := !t.s.traits.TiesLast && t.low == 0 && t.high == 0 && !t.limit.Weak
+	// The line can prove how long such a tie lasts, see fullLine.
+	tie := t.s.acyclic != nil && !t.s.traits.TiesLast && !t.s.g.Values().TiesSoon && t.low == 0 && t.high == 0 && !t.limit.Weak
 	if t.limit.Bare && !tie {
 		return
 	}

@@ -71,13 +71,12 @@ type Limit struct {
 
 // A Result is what a search has found.
 type Result struct {
-	// Value is what the position is worth, read as game.Values say, if Exact. That of a
-	// tie of a game that is no game.Searched is as far off as Line is long, and nobody
-	// has proven that the players would choose that tie.
+	// Value is what the position is worth, read as game.Values say, if Exact.
 	Value game.Value
 	Exact bool
-	// Weak says that only who wins was asked for: the remoteness of Value counts for
-	// nothing.
+	// Weak says that the remoteness of Value counts for nothing: only who wins was asked
+	// for, or the value is a tie and its length is not proven. It is proven by
+	// game.Traits.TiesLast; or, unless players take ties soon, by a Line to the last tier.
 	Weak bool
 	// Score is the evaluation of the depth reached, for the player to move, if not Exact;
 	// 0 of a game that has none.

@@ -50,6 +50,39 @@ func solved(t testing.TB, s *Searcher, p game.Position, l Limit) Result {
 	return r
 }
 
+// The length of a tie is told only where it is proven: of ties before the last tier, that
+// players draw out or take soon. Where play lasts to the last tier it is proven.
+func TestTies(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	early, proven := map[bool]int{}, 0
+	for range 200 {
+		g := gametest.RandomAcyclic(r, 60)
+		values := gametest.Search(g)
+		s := newSearcher(t, g, small[0])
+		for _, p := range slices.Sorted(maps.Keys(values)) {
+			want := values[p]
+			if want.Outcome() != game.Tie || g.Primitive(p) != 0 {
+				continue
+			}
+			if want.Remoteness() < g.Tiers()-g.Tier(p) {
+				early[g.Values().TiesSoon]++
+			}
+			r := solved(t, s, p, Limit{})
+			if r.Value.Outcome() != game.Tie || !r.Weak && r.Value != want {
+				t.Fatalf("%s, %+v: %q is %s, found %s (weak: %v)", g.Spec(), g.Values(), g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(r.Value), r.Weak)
+			}
+			if !r.Weak {
+				proven++
+			} else if !g.Values().TiesSoon && want.Remoteness() == g.Tiers()-g.Tier(p) && len(r.Line) == want.Remoteness() {
+				t.Errorf("%s: %q: a tie of all moves that are left is not proven", g.Spec(), g.AppendText(nil, p))
+			}
+		}
+	}
+	if early[false] < 100 || early[true] < 100 || proven < 10 {
+		t.Errorf("ties before the last tier, soon or not: %v; proven: %d", early, proven)
+	}
+}
+
 // Whole games, from their start.
 func TestStarts(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
@@ -144,12 +177,9 @@ func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	}
 }
 
-// promised is what a search promises of a value: not how far off the end is, where that
-// counts for nothing, or of a tie that nobody plays for.
-func promised(g game.Game, v game.Value) game.Value {
-	fast, ok := g.(game.Searched)
-	switch {
-	case ok && fast.Traits().OnlyWho, v.Outcome() == game.Tie && !(ok && fast.Traits().TiesLast):
+// promised is what a search promises of a value: if r is weak, not how far off the end is.
+func promised(r Result, v game.Value) game.Value {
+	if r.Weak {
 		return game.NewValue(v.Outcome(), 0)
 	}
 	return v
@@ -161,7 +191,6 @@ func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]gam
 	t.Helper()
 	s := newSearcher(t, g, o)
 	r := rand.New(rand.NewPCG(1, 2))
-	ties := func(v game.Value) game.Value { return promised(g, v) }
 	for i, p := range slices.Sorted(maps.Keys(values)) {
 		if len(values) > some && r.IntN(len(values)) >= some || g.Primitive(p) != 0 {
 			continue
@@ -175,12 +204,12 @@ func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]gam
 			t.Fatalf("%s, %+v: %q is %s, weakly %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(weak.Value))
 		}
 		got := solved(t, s, p, Limit{})
-		if ties(got.Value) != ties(want) {
+		if promised(got, got.Value) != promised(got, want) {
 			t.Fatalf("%s, %+v: %q is %s, found %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(got.Value))
 		}
 		checkLine(t, g, p, got)
 		checkLine(t, g, p, weak)
-		if v := g.Values().Before(values[got.Line[0].To]); ties(v) != ties(want) {
+		if v := g.Values().Before(values[got.Line[0].To]); promised(got, v) != promised(got, want) {
 			t.Fatalf("%s, %+v: %q is %s, the best move %s", g.Spec(), o, g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(v))
 		}
 		if v := g.Values().Before(values[weak.Line[0].To]); v.Outcome() != want.Outcome() {

@@ -117,7 +117,7 @@ func TestFirst(t *testing.T) {
 					if got.Weak {
 						return v.Outcome() == values[p].Outcome()
 					}
-					return promised(g, v) == promised(g, values[p])
+					return promised(got, v) == promised(got, values[p])
 				})]
 				if got.Line[0] != want {
 					t.Fatalf("%s: %q: %v, the first of equals is %v", g.Spec(), g.AppendText(nil, p), got.Line[0], want)

@@ -190,11 +190,17 @@ func (t *task) result() Result {
 		r.Value = t.valueOf(game.Loses, t.high-game.LostIn(0))
 	case t.s.traits.TiesLast:
 		r.Value = game.NewValue(game.Tie, t.left)
+	case t.fullLine():
+		r.Value = game.NewValue(game.Tie, t.left)
 	default:
-		r.Value = game.NewValue(game.Tie, len(t.line))
+		r.Value, r.Weak = game.NewValue(game.Tie, 0), true
 	}
 	return r
 }
+
+// fullLine reports whether the line is a tie that nobody can draw out further, where both
+// players would: both choose the longest, and no move is left after the line.
+func (t *task) fullLine() bool { return !t.s.g.Values().TiesSoon && len(t.line) == t.left }
 
 // valueOf is a result of the player to move as the game's values say it.
 func (t *task) valueOf(r game.Result, remoteness int) game.Value {

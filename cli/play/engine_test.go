@@ -2,6 +2,7 @@ package play
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,25 @@ func TestEngineTime(t *testing.T) {
 	for i := range want {
 		if p.limits[i] != want[i] {
 			t.Errorf("move %d: %v, want %v", i, p.limits[i], want[i])
+		}
+	}
+}
+
+// An engine with no time left moves at once: on a board that takes a minute to solve.
+func TestEngineNoTime(t *testing.T) {
+	for _, player := range []string{"", "machine:threads=2"} {
+		done := make(chan string, 1)
+		go func() {
+			_, out, _ := told(some(), "engine connectn --width 7 --height 6 --connect 4 "+player, "time_left first 0 1\ngenmove first\n")
+			done <- out
+		}()
+		select {
+		case out := <-done:
+			if !regexp.MustCompile(`^=\n\n= [0-6]\n\n$`).MatchString(out) {
+				t.Errorf("%q: answered %q", player, out)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q: no move after 10 s", player)
 		}
 	}
 }

@@ -36,9 +36,9 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 			"start (3 3 2): words are moves if each is one in its turn.\n" +
 			"Without a POSITION, each line of stdin is one, as with driver lookup.\n\n" +
 			"Who wins is said to the player who asks, whose turn it is. --json writes a line for each position: game,\n" +
-			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end), best (a best\n" +
-			"move), line (best play, as far as it is known), and what it took; of what is not proven neither value nor\n" +
-			"remoteness, but depth, how many moves ahead was looked.",
+			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end, where\n" +
+			"proven), best (a best move), line (best play, as far as it is known), and what it took. A position that is not\n" +
+			"proven has neither value nor remoteness, but depth, how many moves ahead was looked.",
 	}, findWinner)
 }
 
@@ -56,7 +56,7 @@ func findWinnerFlags() []cli.Flag {
 // A finding is what has been found of a position.
 type finding struct {
 	value     game.Value // 0: not proven
-	weak      bool       // its remoteness counts for nothing
+	weak      bool       // its remoteness is not proven
 	best      string     // the best move; "" of a finished position
 	line      []string   // best play, where it is known
 	depth     int        // looked so many moves ahead; 0: to the end

@@ -3,9 +3,15 @@ package play
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 )
 
 // Whoever searches finds the same: the value, and a best move; a finished position and a
@@ -28,6 +34,61 @@ func TestFindWinner(t *testing.T) {
 		if n := strings.Count(stdout, "best move: "); n != 4 {
 			t.Errorf("%s: %d best moves", by, n)
 		}
+	}
+}
+
+// A pile is a random game, in which ties may come before the last tier.
+type pile struct {
+	game.Acyclic
+	spec string
+}
+
+func (p pile) Spec() string { return p.spec }
+
+// Who searches, and who tries every line of play, say the same of a tie: how far off it is
+// only where that is proven.
+func TestFindWinnerTies(t *testing.T) {
+	kind := game.Kind{Name: "pile", Usage: "a random game", Params: []game.Param{{Name: "number", Usage: "which one", Default: 1}}}
+	kind.New = func(args []int) (game.Game, error) {
+		return pile{gametest.RandomAcyclic(rand.New(rand.NewPCG(1, uint64(args[0]))), 40), fmt.Sprintf("pile number=%d", args[0])}, nil
+	}
+	said := regexp.MustCompile(`: (you \w+)( in \d+)?\n`)
+	ties := map[bool]int{}
+	for seed := 1; seed <= 40; seed++ {
+		g, err := kind.New([]int{seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines strings.Builder
+		for _, p := range slices.Sorted(maps.Keys(gametest.Search(g))) {
+			if g.Primitive(p) == 0 {
+				fmt.Fprintf(&lines, "%s\n", g.AppendText(nil, p))
+			}
+		}
+		var found [2][][]string
+		for i, by := range []string{"memo", "search"} {
+			status, stdout, stderr := told(game.Kinds{kind}, fmt.Sprintf("find-winner pile --number %d --memory 1M --by %s", seed, by), lines.String())
+			if status != 0 {
+				t.Fatal(stderr)
+			}
+			found[i] = said.FindAllStringSubmatch(stdout, -1)
+		}
+		if len(found[0]) != strings.Count(lines.String(), "\n") || len(found[1]) != len(found[0]) {
+			t.Fatalf("seed %d: %d and %d answers to %q", seed, len(found[0]), len(found[1]), lines.String())
+		}
+		for i, want := range found[0] {
+			got := found[1][i]
+			if want[1] == "you tie" && got[2] == "" {
+				ties[g.Values().TiesSoon]++
+				got = want
+			}
+			if got[0] != want[0] {
+				t.Errorf("seed %d, position %d: search says %q, memo %q", seed, i, got[0], want[0])
+			}
+		}
+	}
+	if ties[false] == 0 || ties[true] == 0 {
+		t.Errorf("ties of which the length is not told, by TiesSoon: %v", ties)
 	}
 }
 

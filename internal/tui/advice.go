@@ -174,7 +174,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 		for _, m := range r.Line {
 			a.line = append(a.line, m.Name)
 		}
-		a.value, a.known, a.open = r.Value, r.Exact, ad.open(r)
+		a.value, a.known, a.open = r.Value, r.Exact, r.Weak
 		a.Move = r.Line[0]
 	case at >= 0 && !a.moves[at].known:
 		l := ad.limit(a.round)
@@ -185,7 +185,7 @@ func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 		}
 		if r.Exact {
 			a.moves[at] = a.moves[at].worth(ad.g.Values(), r.Value)
-			a.moves[at].open = ad.open(r)
+			a.moves[at].open = r.Weak
 		}
 	}
 	ad.conclude(a)
@@ -198,16 +198,6 @@ func (ad *advisor) limit(round int) search.Limit {
 		l.Time *= searchGrows
 	}
 	return l
-}
-
-// open reports whether a search has proven who wins, but not how soon, or a tie of which
-// it cannot tell how far off it is: see search.Result.
-func (ad *advisor) open(r search.Result) bool {
-	if !r.Exact || r.Weak || r.Value.Outcome() != game.Tie {
-		return r.Weak
-	}
-	fast, ok := ad.g.(game.Searched)
-	return !ok || !fast.Traits().TiesLast
 }
 
 // conclude says what follows for a position from what is known of it and of its moves.

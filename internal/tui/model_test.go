@@ -157,13 +157,13 @@ func TestDraw(t *testing.T) {
      a   b   c
  1  W5   O  W5
  2  W5   X  W5
- 3  W5   T  W5
+ 3  W5  T7  W5
  X to move
  X wins in 5
  best: a1
  by search
  last: b1 by O
- *a1 W5   a2 W5   a3 W5   b3 T
+ *a1 W5   a2 W5   a3 W5   b3 T7
   c1 W5   c2 W5   c3 W5
 `},
 		{"mancala pits=2 stones=1", "0", `

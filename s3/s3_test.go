@@ -299,6 +299,44 @@ func testClaim(t *testing.T, f *FS) {
 	}
 }
 
+// A server that ignores the conditions of a write is refused, and no claim stays there; the
+// claim of another driver that holds is not replaced.
+func TestUnconditional(t *testing.T) {
+	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		strip := func(r *http.Request) *s3test.Fault {
+			for _, name := range ignored {
+				r.Header.Del(name)
+			}
+			return nil
+		}
+		fake.Set(strip)
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour); !errors.Is(err, ErrUnconditional) {
+			t.Errorf("without %v: %v, want %v", ignored, err, ErrUnconditional)
+		}
+		if keys := fake.Keys("bucket"); len(keys) > 0 {
+			t.Errorf("without %v: left %v", ignored, keys)
+		}
+		fake.Set(nil)
+		a, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake.Set(strip)
+		var claimed *ClaimedError
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "b", time.Hour); !errors.As(err, &claimed) {
+			t.Errorf("without %v: %v, want a ClaimedError", ignored, err)
+		}
+		if text := string(fake.Get("bucket", "data/_owner")); !strings.Contains(text, a.text.Token) {
+			t.Errorf("without %v: the claim was replaced by %s", ignored, text)
+		}
+		if err := a.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // An object that is replaced while it is read is none of which half is the one and half
 // the other.
 func testChanged(t *testing.T, f *FS) {

@@ -258,6 +258,40 @@ func testPutDir(t *testing.T, f *FS) {
 	}
 }
 
+// Before each change of a directory that is replaced, removals too, may is asked.
+func TestPutDirMay(t *testing.T) {
+	for allowed := 0; ; allowed++ {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always); err != nil {
+			t.Fatal(err)
+		}
+		before := len(fake.Asked())
+		var asked atomic.Int32
+		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
+			if int(asked.Add(1)) > allowed {
+				return ErrLost
+			}
+			return nil
+		})
+		changes := 0
+		for _, request := range fake.Asked()[before:] {
+			if !strings.HasPrefix(request, "GET ") && !strings.HasPrefix(request, "HEAD ") {
+				changes++
+			}
+		}
+		if changes > allowed || err != nil && !errors.Is(err, ErrLost) {
+			t.Errorf("%d changes after %d were allowed: %v", changes, allowed, err)
+		}
+		if err == nil {
+			if want := 5; allowed != want { // _SUCCESS, part-00009 removed; three put
+				t.Errorf("done with %d changes, want %d", allowed, want)
+			}
+			return
+		}
+	}
+}
+
 // Of two claims one is refused, until the other is given up or has ended.
 func testClaim(t *testing.T, f *FS) {
 	ctx := t.Context()

@@ -405,8 +405,8 @@ func (r *emrSolve) words() []string {
 }
 
 // step is the driver as a step of a cluster, with the programs at an address.
-func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) emr.Step {
-	s := emr.Program(r.name(), programs, "driver", r.words(), limit)
+func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
+	s := emr.Program(r.name(), programs, at, "driver", r.words(), limit)
 	s.EndsCluster = endsCluster
 	return s
 }
@@ -450,7 +450,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if cluster != nil {
-		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(at, estimate.stepLimit(), false))
+		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
 		if err != nil {
 			return nil, "", err
 		}
@@ -462,7 +462,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	}
 	r.spec.Name, r.spec.Keep = r.name(), r.keep
 	r.spec.Tags[emr.TagOfRun] = r.uri()
-	r.spec.Steps = []emr.Step{r.step(at, estimate.stepLimit(), !r.keep)}
+	r.spec.Steps = []emr.Step{r.step(programs, at, estimate.stepLimit(), !r.keep)}
 	return r.start(ctx)
 }
 

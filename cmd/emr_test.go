@@ -236,6 +236,28 @@ func TestEMRSolve(t *testing.T) {
 	}
 }
 
+// A run that is to end early does so on the cluster, and a resumed run keeps its options.
+func TestEMRUntilTier(t *testing.T) {
+	c := newCloud(t)
+	status, out, errs := ran(c.driver(onCloud + " --yes --until-tier 3 --final no"))
+	if status != 0 || !strings.Contains(out, "as far as tier 3") {
+		t.Fatalf("exit %d, %s%s", status, out, errs)
+	}
+	var keys []string
+	for _, key := range c.s3.Keys("bucket") {
+		if strings.HasPrefix(key, "games/all_data/table/") || strings.HasPrefix(key, "games/all_data/data_first4/") {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) > 0 || c.s3.Get("bucket", "games/all_data/data_first3/_SUCCESS") == nil {
+		t.Errorf("the run went on to %v", keys)
+	}
+	status, out, errs = ran(c.driver(onCloud + " --yes --resume"))
+	if status != 0 || !strings.Contains(out, "694 positions\n") || strings.Contains(out, "final: ") || !strings.Contains(c.runs[1], "--final=no") {
+		t.Errorf("exit %d, %s%s, %s", status, out, errs, c.runs[1])
+	}
+}
+
 // Why a step failed is told from its logs, which come late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)

@@ -1,6 +1,7 @@
 package emr
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -55,19 +56,19 @@ func NewBundle(files ...File) *Bundle {
 // Dir is where a bundle lies below a directory.
 func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
 
-// Put puts what of a bundle is not there yet below a directory, and returns where it lies.
-// An object of S3 is there whole or not at all. news is called with each file before it is
-// sent.
+// Put puts those files of a bundle below a directory that are not there with the same
+// bytes, and returns where the bundle lies. An object of S3 is there whole or not at all.
+// news is called with each file before it is sent.
 func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes int)) (dir string, err error) {
 	dir = b.Dir(base)
 	for _, f := range b.Files {
 		name := path.Join(dir, f.Name)
-		_, err := fsys.Stat(name)
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		same, err := isThere(fsys, name, f.Content)
+		if err != nil {
 			return "", err
+		}
+		if same {
+			continue
 		}
 		news(name, len(f.Content))
 		if err := store.WriteFile(fsys, name, f.Content); err != nil {
@@ -75,6 +76,19 @@ func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes in
 		}
 	}
 	return dir, nil
+}
+
+// isThere reports whether a file has exactly this content.
+func isThere(fsys store.FS, name string, content []byte) (bool, error) {
+	info, err := fsys.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != int64(len(content)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	there, err := store.ReadFile(fsys, name)
+	return bytes.Equal(there, content), err
 }
 
 // limitScript is the bootstrap action of Spec.Limit. It is run on every node, and asks on
@@ -93,14 +107,16 @@ func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScrip
 // stopTime is how long a program may take to end in order when its time is up.
 const stopTime = 5 * time.Minute
 
-// Program is a step that fetches a bundle from S3 (s3://bucket/dir) and runs one of its files with these
-// words. limit, unless it is 0, is how long it may run: then it is told to stop
-// (SIGTERM), and the step fails with exit code 124.
+// Program is a step that fetches a bundle from where it lies in S3 (s3://bucket/dir),
+// checks it, and runs one of its files with these words. If limit is not 0, the program gets
+// SIGTERM after that time, and the step fails with exit code 124.
 //
+//   - The nodes compare the SHA-256 of each file with those in the step: whoever may write
+//     to the bucket cannot have the cluster run another program.
 //   - A cluster that is kept may count as idle while the program does not use YARN; the
 //     file isbusy, touched each minute, says that it is not (releases from 6.4.0 on).
 //   - exec, so that signals of the service reach the program.
-func Program(name, bundle, file string, words []string, limit time.Duration) Step {
+func Program(name string, bundle *Bundle, at, file string, words []string, limit time.Duration) Step {
 	run := "exec "
 	if limit > 0 {
 		run += fmt.Sprintf("timeout -s TERM -k %d %d ", int(stopTime/time.Second), int(limit/time.Second))
@@ -109,9 +125,15 @@ func Program(name, bundle, file string, words []string, limit time.Duration) Ste
 	for i, w := range words {
 		quoted[i] = word(w)
 	}
+	var sums strings.Builder
+	for _, f := range bundle.Files {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.Content), f.Name)
+	}
 	script := "set -eu\n" +
 		"d=$(mktemp -d)\n" +
-		"aws s3 cp --recursive --only-show-errors " + word(bundle+"/") + ` "$d"` + "\n" +
+		"aws s3 cp --recursive --only-show-errors " + word(at+"/") + ` "$d"` + "\n" +
+		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver solve sends them again") + ` >&2; exit 1; }` + "\n" +
+		sums.String() + "END\n" +
 		`chmod +x "$d"/*` + "\n" +
 		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +
 		run + `"$d"/` + word(file) + " " + strings.Join(quoted, " ") + "\n"

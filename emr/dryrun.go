@@ -158,9 +158,7 @@ func (s *Spec) CommandLine() string {
 	var groups []lineGroup
 	for _, g := range in.Instances.InstanceGroups {
 		l := lineGroup{Name: *g.Name, InstanceGroupType: string(g.InstanceRole), InstanceType: *g.InstanceType, InstanceCount: int(*g.InstanceCount)}
-		if g.Market == "SPOT" {
-			l.BidPrice = "OnDemandPrice" // at most that of a node on demand
-		}
+		l.BidPrice = aws.ToString(g.BidPrice)
 		if s.EBSGB > 0 {
 			l.EbsConfiguration = lineDisk{[]lineDevice{{lineVolume{"gp3", s.EBSGB}, 1}}}
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -148,45 +149,64 @@ func TestMakeOnce(t *testing.T) {
 	}
 }
 
-// Steps are added once, whatever becomes of the answer.
+// A request for steps whose answer was lost is looked for more than once, since it may still
+// be on its way, and never repeated.
 func TestAddOnce(t *testing.T) {
-	for _, exists := range []bool{true, false} {
+	for _, test := range []struct {
+		name  string
+		first answer
+		at    int    // the look that finds the step; -1: none does
+		want  string // an id, or in the error
+		calls int
+	}{
+		{"done", answer{body: `{"StepIds":["s-FIRST"]}`}, -1, "s-FIRST", 1},
+		{"throttled", refused(400, "ThrottlingException", "Rate exceeded"), -1, "s-SECOND", 2},
+		{"lost", answer{cut: true}, 0, "s-FOUND", 1},
+		{"on its way", answer{cut: true}, 2, "s-FOUND", 1},
+		{"never came", answer{cut: true}, -1, `no step named "one #`, 1},
+		{"an inner fault", refused(500, "InternalServerError", "oops"), -1, `no step named "one #`, 1},
+	} {
 		name := ""
 		s, f := serve(t, Options{}, func(call string, n int, in map[string]any) answer {
 			switch {
 			case call == "AddJobFlowSteps" && n == 0:
 				step, _ := in["Steps"].([]any)[0].(map[string]any)
 				name, _ = step["Name"].(string)
-				return answer{cut: true}
+				return test.first
 			case call == "AddJobFlowSteps":
 				return answer{body: `{"StepIds":["s-SECOND"]}`}
-			case exists:
-				return answer{body: fmt.Sprintf(`{"Steps":[{"Id":"s-FIRST","Name":%q}]}`, name)}
+			case n == test.at:
+				return answer{body: fmt.Sprintf(`{"Steps":[{"Id":"s-FOUND","Name":%q}]}`, name)}
 			}
 			return answer{body: `{"Steps":[]}`}
 		})
 		ids, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
-		want, calls := "s-FIRST", 1
-		if !exists {
-			want, calls = "s-SECOND", 2
+		got := strings.Join(ids, " ")
+		if err != nil {
+			got = err.Error()
 		}
-		if err != nil || len(ids) != 1 || ids[0] != want || f.count("AddJobFlowSteps") != calls {
-			t.Errorf("%v, %v after %d calls, want %s after %d", ids, err, f.count("AddJobFlowSteps"), want, calls)
+		if !strings.Contains(got, test.want) || f.count("AddJobFlowSteps") != test.calls {
+			t.Errorf("%s: %s after %d calls, want %s after %d", test.name, got, f.count("AddJobFlowSteps"), test.want, test.calls)
 		}
 	}
 }
 
-// A service that is out of order is not asked without a pause, nor for ever.
+// unreachable is a network on which no server can be reached.
+type unreachable struct{ tries int }
+
+func (u *unreachable) Do(*http.Request) (*http.Response, error) {
+	u.tries++
+	return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+}
+
+// A request that cannot be sent is sent again, with pauses and not for ever.
 func TestAddPatience(t *testing.T) {
-	s, f := serve(t, Options{Poll: 5 * time.Millisecond, Patience: 50 * time.Millisecond}, func(call string, _ int, _ map[string]any) answer {
-		if call == "AddJobFlowSteps" {
-			return refused(500, "InternalServerError", "oops")
-		}
-		return answer{body: `{"Steps":[]}`}
-	})
+	network := new(unreachable)
+	s := New(aws.Config{Region: "us-east-1", HTTPClient: network, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")},
+		Options{Poll: 5 * time.Millisecond, Patience: 50 * time.Millisecond})
 	_, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
-	if n := f.count("AddJobFlowSteps"); err == nil || !strings.Contains(err.Error(), "for 50ms no look at it: EMR AddJobFlowSteps") || n < 2 || n > 50 {
-		t.Errorf("%v after %d calls", err, n)
+	if err == nil || !strings.Contains(err.Error(), "for 50ms no look at it: EMR AddJobFlowSteps") || network.tries < 2 || network.tries > 50 {
+		t.Errorf("%v after %d calls", err, network.tries)
 	}
 }
 
@@ -238,6 +258,8 @@ func TestWait(t *testing.T) {
 		{"failed", []answer{{body: cluster("RUNNING")}}, []answer{{body: step("FAILED")}}, "step s-1 (one) of cluster j-A: FAILED: Unknown Error.", nil},
 		{"cluster gone", []answer{{body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("RUNNING")}}, "the cluster has ended: j-A: TERMINATED_WITH_ERRORS (because)", ErrEnded},
 		{"cluster ends", []answer{{body: cluster("TERMINATING")}}, []answer{{body: step("RUNNING")}, {body: step("CANCELLED")}}, "the cluster has ended: j-A: TERMINATING (because)", ErrEnded},
+		{"interrupted", []answer{{body: cluster("RUNNING")}, {body: cluster("RUNNING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "step s-1 (one) of cluster j-A: INTERRUPTED: Unknown Error.", nil},
+		{"interrupted by its end", []answer{{body: cluster("TERMINATING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "the cluster has ended: j-A: TERMINATING (because); step s-1 (one) of cluster j-A: INTERRUPTED", ErrEnded},
 		{"expired", []answer{{body: cluster("RUNNING")}}, []answer{refused(400, "ExpiredTokenException", "expired")}, "the credentials have expired", nil},
 		{"denied", []answer{refused(400, "AccessDeniedException", "not allowed")}, nil, "AccessDeniedException: not allowed", fs.ErrPermission},
 	} {
@@ -249,7 +271,7 @@ func TestWait(t *testing.T) {
 			return answers[min(n, len(answers)-1)]
 		})
 		err := s.Cluster("j-A").Wait(t.Context(), "s-1", nil)
-		if !strings.Contains(fmt.Sprint(err), test.want) || test.is != nil && !errors.Is(err, test.is) {
+		if !strings.Contains(fmt.Sprint(err), test.want) || test.is != nil && !errors.Is(err, test.is) || test.is != ErrEnded && errors.Is(err, ErrEnded) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
 		if _, ok := IsStep(err); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
@@ -458,6 +480,20 @@ func TestBundle(t *testing.T) {
 	if sent != 2 {
 		t.Errorf("%d files were sent, want 2", sent)
 	}
+	// What lies there with other bytes is not taken for the bundle.
+	for _, other := range []string{"other!", "longer than it was"} {
+		name := filepath.Join(dir, "bin", b.hash, "driver")
+		if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sent = 0
+		if _, err := b.Put(store.Local{}, dir, func(string, int) { sent++ }); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != "driver" || sent != 1 {
+			t.Errorf("%q in place of the driver: %q, %v, %d files sent", other, text, err, sent)
+		}
+	}
 	// Neither the names nor where a file ends may be mistaken.
 	for _, other := range []*Bundle{NewBundle(File{"driver", []byte("drivermapper")}), NewBundle(File{"driver", []byte("driver")}, File{"mappers", []byte("mapper")}), NewBundle(b.Files[1], b.Files[0])} {
 		if other.hash == b.hash {
@@ -484,9 +520,13 @@ func TestProgram(t *testing.T) {
 	// aws s3 cp --recursive --only-show-errors s3://bucket/bin/HASH/ DIR
 	write(filepath.Join(tools, "aws"), `[ "$5" = s3://bucket/bin/HASH/ ] && cp `+bin+`/* "$6"`)
 	write(filepath.Join(bin, "driver"), `[ "$1" = sleep ] && exec sleep 60; printf '<%s>' "$@"; exit 7`)
+	programs, err := ReadBundle(bin, "driver")
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := func(words []string, limit time.Duration) (string, int) {
 		t.Helper()
-		step := Program("name", "s3://bucket/bin/HASH", "driver", words, limit)
+		step := Program("name", programs, "s3://bucket/bin/HASH", "driver", words, limit)
 		if err := step.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -507,6 +547,11 @@ func TestProgram(t *testing.T) {
 	}
 	if out, code := run([]string{"sleep"}, time.Second); code != 124 {
 		t.Errorf("exit %d, %s, want 124 at the limit", code, out)
+	}
+	// A program other than the one that was sent is not run.
+	write(filepath.Join(bin, "driver"), "echo it runs")
+	if out, code := run([]string{"solve"}, 0); code != 1 || out != "" {
+		t.Errorf("another driver: exit %d, %s", code, out)
 	}
 }
 

@@ -2,6 +2,7 @@ package emr
 
 import (
 	"errors"
+	"net"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -31,9 +32,13 @@ func throttled(err error) bool {
 	return retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool()
 }
 
-// unknown reports whether a call may have been done although it returned an error: no
-// answer came, or one that does not say that it was refused.
-func unknown(err error) bool { return err != nil && passes(err) && !throttled(err) }
+// unknown reports whether a call may have been done although it returned an error: it was
+// sent, and no answer came, or one that does not say that it was refused.
+func unknown(err error) bool {
+	var network *net.OpError
+	unsent := errors.As(err, &network) && network.Op == "dial"
+	return err != nil && passes(err) && !throttled(err) && !unsent
+}
 
 // explain says what an error of the service means, and keeps what it was.
 func explain(err error) error { return aws.Explain(err) }

@@ -226,7 +226,9 @@ func (s *Spec) groups() []types.InstanceGroupConfig {
 		group("core", types.InstanceRoleTypeCore, types.MarketTypeOnDemand, s.Worker, s.Core),
 	}
 	if s.Spot > 0 {
-		groups = append(groups, group("spot", types.InstanceRoleTypeTask, types.MarketTypeSpot, s.Worker, s.Spot))
+		spot := group("spot", types.InstanceRoleTypeTask, types.MarketTypeSpot, s.Worker, s.Spot)
+		spot.BidPrice = aws.String("OnDemandPrice") // the service's word for the price on demand
+		groups = append(groups, spot)
 	}
 	return groups
 }

@@ -44,7 +44,8 @@ func (e *StepError) Error() string {
 }
 
 // Add gives a cluster further steps, at most MaxPending, and returns their ids in the
-// same order. Nothing is added twice if an answer is lost.
+// same order. A request whose answer was lost is looked for and never repeated, since it may
+// still be on its way: if the steps are not found, that is the error.
 func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err error) {
 	if len(steps) == 0 || len(steps) > MaxPending {
 		return nil, fmt.Errorf("%d steps: expected 1 to %d at once", len(steps), MaxPending)
@@ -66,26 +67,38 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 			return err
 		})
 	}
-	sent := false
+	var lost error
 	err = c.s.poll(ctx, func(ctx context.Context) (bool, error) {
-		if sent { // and it may be that the answer alone was lost
-			found, err := c.steps(ctx)
-			if err != nil {
-				return false, err
-			}
-			if ids = idsOf(named, found); ids != nil {
-				return true, nil
-			}
-		}
 		out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
+		if unknown(err) {
+			lost = err
+			return true, nil
+		}
+		if err == nil {
+			ids = out.StepIds
+		}
+		return true, err
+	})
+	if err != nil || lost == nil {
+		return ids, err
+	}
+	c.s.o.News("the answer of Amazon EMR was lost: looking whether the step was added")
+	looks := 0
+	if look := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
+		found, err := c.steps(ctx)
 		if err != nil {
-			sent = sent || unknown(err)
 			return false, err
 		}
-		ids = out.StepIds
-		return true, nil
-	})
-	return ids, err
+		looks++
+		ids = idsOf(named, found)
+		return ids != nil || looks == lostLooks, nil
+	}); look != nil {
+		return nil, fmt.Errorf("whether step %q of cluster %s was added is not known (driver emr status --cluster-id %s lists its steps): %w", named[0].Name, c.ID, c.ID, look)
+	}
+	if ids == nil {
+		return nil, fmt.Errorf("%w; no step named %q was found (driver emr status --cluster-id %s lists its steps)", explain(lost), named[0].Name, c.ID)
+	}
+	return ids, nil
 }
 
 // idsOf are the ids of steps by their names; nil if one is not there. They are added

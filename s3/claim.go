@@ -60,6 +60,10 @@ func (e *ClaimedError) Error() string {
 // ErrLost is of a claim that another has taken over, for it had not been renewed in time.
 var ErrLost = errors.New("another has taken over, as nothing was heard of this one for too long")
 
+// ErrUnconditional is returned for a server that ignores the conditions of a write, so that
+// no claim there excludes another.
+var ErrUnconditional = errors.New("this S3 ignores If-Match or If-None-Match, so two drivers could write at once: use a server with conditional writes")
+
 // renewals are how often a claim is renewed within the time for which it holds.
 const renewals = 4
 
@@ -69,23 +73,26 @@ const renewals = 4
 func (f *FS) Claim(ctx context.Context, name, who string, hold time.Duration) (c *Claim, from string, err error) {
 	c = &Claim{f: f, name: name, done: make(chan struct{})}
 	c.text = claimText{Who: who, Since: time.Now().UTC().Format(time.RFC3339), Seconds: hold.Seconds(), Token: rand.Text()}
-	err = c.write(ctx, nil)
-	if errors.Is(err, errTaken) {
-		old, etag, age, readErr := c.read(ctx)
-		if readErr != nil {
-			return nil, "", readErr
-		}
-		if left := time.Duration(old.Seconds*float64(time.Second)) - age; left > 0 {
-			return nil, "", &ClaimedError{f.Name(name), old.Who, old.Since, age, left}
-		}
+	// It is read first: a server that ignores conditions would replace a claim that holds.
+	old, etag, age, err := c.read(ctx)
+	switch left := time.Duration(old.Seconds*float64(time.Second)) - age; {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, "", err
+	case left > 0:
+		return nil, "", &ClaimedError{f.Name(name), old.Who, old.Since, age, left}
+	default:
 		from = old.Who
-		err = c.write(ctx, etag)
 	}
+	err = c.write(ctx, etag)
 	if errors.Is(err, errTaken) {
 		err = fmt.Errorf("%s: another driver has just begun there", f.Name(name))
 	}
 	if err != nil {
 		return nil, "", err
+	}
+	if err := c.probe(ctx); err != nil {
+		return nil, "", errors.Join(err, c.withdraw(ctx))
 	}
 	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go c.keep(ctx, hold/renewals)
@@ -99,12 +106,8 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	if err != nil {
 		return err
 	}
-	put := &service.PutObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name)), Body: bytes.NewReader(text), IfMatch: in}
-	if in == nil {
-		put.IfNoneMatch = sdk.String("*")
-	}
 	now := time.Now().Round(0)
-	out, err := c.f.client.PutObject(ctx, put)
+	out, err := c.put(ctx, text, in)
 	var etag *string
 	switch {
 	case err == nil:
@@ -125,6 +128,34 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.etag, c.heard = etag, now
+	return nil
+}
+
+// put makes the object of the claim: where there is none, or in place of the one with that tag.
+func (c *Claim) put(ctx context.Context, text []byte, in *string) (*service.PutObjectOutput, error) {
+	put := &service.PutObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name)), Body: bytes.NewReader(text), IfMatch: in}
+	if in == nil {
+		put.IfNoneMatch = sdk.String("*")
+	}
+	return c.f.client.PutObject(ctx, put)
+}
+
+// probe checks that the server refuses to write the claim again, which is there, where none
+// is to be, or in place of one with another tag.
+func (c *Claim) probe(ctx context.Context) error {
+	text, err := json.Marshal(c.text)
+	if err != nil {
+		return err
+	}
+	for _, in := range []*string{nil, sdk.String(`"00000000000000000000000000000000"`)} {
+		_, err := c.put(ctx, text, in)
+		switch {
+		case err == nil:
+			return fmt.Errorf("%s: %w", c.f.Name(c.name), ErrUnconditional)
+		case !errors.Is(known(err), errTaken):
+			return c.f.failed("claim", c.name, err)
+		}
+	}
 	return nil
 }
 
@@ -201,6 +232,11 @@ func (c *Claim) Held(ctx context.Context) error {
 func (c *Claim) Release(ctx context.Context) error {
 	c.stop()
 	<-c.done
+	return c.withdraw(ctx)
+}
+
+// withdraw removes the claim, unless it is another's by now.
+func (c *Claim) withdraw(ctx context.Context) error {
 	there, _, _, err := c.read(ctx)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Token != c.text.Token {
 		return nil

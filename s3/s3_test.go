@@ -258,6 +258,40 @@ func testPutDir(t *testing.T, f *FS) {
 	}
 }
 
+// Before each change of a directory that is replaced, removals too, may is asked.
+func TestPutDirMay(t *testing.T) {
+	for allowed := 0; ; allowed++ {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always); err != nil {
+			t.Fatal(err)
+		}
+		before := len(fake.Asked())
+		var asked atomic.Int32
+		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
+			if int(asked.Add(1)) > allowed {
+				return ErrLost
+			}
+			return nil
+		})
+		changes := 0
+		for _, request := range fake.Asked()[before:] {
+			if !strings.HasPrefix(request, "GET ") && !strings.HasPrefix(request, "HEAD ") {
+				changes++
+			}
+		}
+		if changes > allowed || err != nil && !errors.Is(err, ErrLost) {
+			t.Errorf("%d changes after %d were allowed: %v", changes, allowed, err)
+		}
+		if err == nil {
+			if want := 5; allowed != want { // _SUCCESS, part-00009 removed; three put
+				t.Errorf("done with %d changes, want %d", allowed, want)
+			}
+			return
+		}
+	}
+}
+
 // Of two claims one is refused, until the other is given up or has ended.
 func testClaim(t *testing.T, f *FS) {
 	ctx := t.Context()
@@ -296,6 +330,44 @@ func testClaim(t *testing.T, f *FS) {
 	}
 	if err := errors.Join(c.renew(ctx), c.Release(ctx)); err != nil {
 		t.Error("what is another's was taken away:", err)
+	}
+}
+
+// A server that ignores the conditions of a write is refused, and no claim stays there; the
+// claim of another driver that holds is not replaced.
+func TestUnconditional(t *testing.T) {
+	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		strip := func(r *http.Request) *s3test.Fault {
+			for _, name := range ignored {
+				r.Header.Del(name)
+			}
+			return nil
+		}
+		fake.Set(strip)
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour); !errors.Is(err, ErrUnconditional) {
+			t.Errorf("without %v: %v, want %v", ignored, err, ErrUnconditional)
+		}
+		if keys := fake.Keys("bucket"); len(keys) > 0 {
+			t.Errorf("without %v: left %v", ignored, keys)
+		}
+		fake.Set(nil)
+		a, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake.Set(strip)
+		var claimed *ClaimedError
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "b", time.Hour); !errors.As(err, &claimed) {
+			t.Errorf("without %v: %v, want a ClaimedError", ignored, err)
+		}
+		if text := string(fake.Get("bucket", "data/_owner")); !strings.Contains(text, a.text.Token) {
+			t.Errorf("without %v: the claim was replaced by %s", ignored, text)
+		}
+		if err := a.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

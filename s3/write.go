@@ -198,8 +198,8 @@ func (w *writer) Close() error {
 // PutDir puts a directory of another file system: its files, then its store.Success, if
 // it has one. What was there gives way: its store.Success goes first, and what the new one
 // has not, before the new store.Success comes. Directories in it are left out, and what
-// is store.Passing. Before each file, and store.Success above all, may is asked whether
-// this process may still write there, as Claim.Held tells.
+// is store.Passing. Before each removal and each file, may is called: its error, as of
+// Claim.Held, ends PutDir.
 func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error) error {
 	there, err := f.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -221,10 +221,16 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 			names = append(names, e.Name())
 		}
 	}
+	remove := func(ctx context.Context, name string) error {
+		if err := may(ctx); err != nil {
+			return err
+		}
+		return f.Remove(ctx, path.Join(to, name))
+	}
 	for _, e := range there {
 		switch {
 		case e.Name() == store.Success:
-			if err := f.Remove(ctx, path.Join(to, store.Success)); err != nil {
+			if err := remove(ctx, store.Success); err != nil {
 				return err
 			}
 		case !slices.Contains(names, e.Name()):
@@ -240,7 +246,6 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 	if err := each(ctx, names, put); err != nil {
 		return err
 	}
-	remove := func(ctx context.Context, name string) error { return f.Remove(ctx, path.Join(to, name)) }
 	if err := each(ctx, gone, remove); err != nil || !sealed {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/calibrate"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/plan"
 	"github.com/treereduce/treereduce/solve"
 )
@@ -135,8 +136,8 @@ func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.
 		return err
 	}
 	defer place.Close()
-	if _, err := place.FS.Stat(place.Path); err == nil {
-		return fmt.Errorf("%s is there: --data names a directory to be made", dir)
+	if err := freeFor(place.FS, place.Path); err != nil {
+		return err
 	}
 	defer place.FS.RemoveAll(place.Path)
 	var runs [len(clusterRuns)]calibrate.Run
@@ -160,6 +161,17 @@ func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.
 		return err
 	}
 	return calibrate.Cluster(r, runs[0], runs[1], runs[2], g, place.HDFS.Name(), time.Now().UTC().Truncate(time.Second))
+}
+
+// freeFor checks that a directory does not exist, so that it may be made and removed.
+func freeFor(fsys store.FS, dir string) error {
+	switch _, err := fsys.Stat(dir); {
+	case err == nil:
+		return fmt.Errorf("%s is there: --data names a directory to be made", dir)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("whether %s is there is not known: %w", dir, err)
+	}
+	return nil
 }
 
 // printRates prints what was measured.

@@ -115,13 +115,12 @@ func emrUp(c *cli.Context) error {
 	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
 		return err
 	}
-	estimate := new(emrEstimate)
-	estimate.perHour, estimate.why = e.clusterOf(spec).DollarsPerHour()
+	estimate := e.prices(spec)
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
 		return err
 	}
 	if !e.dry {
-		text := fmt.Sprintf("a cluster in %s that ends itself when it has been idle for %s; it %s", e.conf.Region, spec.Idle, estimate.most("ends"))
+		text := fmt.Sprintf("a cluster in %s that ends itself when it has been idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("ends"))
 		if estimate.perHour > 0 {
 			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
 		}

@@ -38,8 +38,18 @@ const (
 type emrEstimate struct {
 	plan    *plan.Plan // nil: nobody knows the instances
 	why     error      // why not
-	perHour float64    // dollars; 0: not known
+	perHour float64    // dollars, with a guess of what spot nodes cost; 0: not known
+	most    float64    // dollars an hour if spot nodes cost as much as their bid; 0: not known
 	limit   time.Duration
+}
+
+// prices is an estimate with what a cluster costs an hour.
+func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
+	cluster, of := e.clusterOf(s), new(emrEstimate)
+	of.perHour, of.why = cluster.DollarsPerHour()
+	cluster.Nodes, cluster.SpotNodes = cluster.Nodes+cluster.SpotNodes, 0
+	of.most, _ = cluster.DollarsPerHour() // fails as the first call
+	return of
 }
 
 // clusterOf is a cluster as a plan wants it.
@@ -53,12 +63,10 @@ func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
 
 // estimate plans the run, and finds the limit of its cluster.
 func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
-	e := new(emrEstimate)
+	e := r.prices(r.spec)
 	cluster := r.clusterOf(r.spec)
-	perHour, err := cluster.DollarsPerHour()
-	e.perHour, e.why = perHour, err
 	need := 0.0
-	if err == nil {
+	if e.why == nil {
 		rates, _, err := ratesOf(r.c)
 		if err != nil {
 			return nil, err
@@ -77,6 +85,7 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 		}
 		need = e.plan.Total.WallHours
 	}
+	var err error
 	e.limit, err = r.limitOf(max(usualLimit, hoursTime(3*need)), e)
 	return e, err
 }
@@ -96,10 +105,10 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 		return 0, command.Usagef("there is no estimate (%w): --max-hours must say how long the cluster may live", of.why)
 	}
 	if e.c.IsSet("max-dollars") {
-		if of.perHour <= 0 {
+		if of.most <= 0 {
 			return 0, command.Usagef("--max-dollars: %w", of.why)
 		}
-		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.perHour)-unlimited)
+		limit = min(limit, hoursTime(e.c.Float64("max-dollars")/of.most)-unlimited)
 	}
 	if limit < leastLimit {
 		return 0, command.Usagef("the cluster would have to end after %s: it needs %s at least (--max-hours, --max-dollars)", max(0, limit), leastLimit)
@@ -141,14 +150,14 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	if r.c.IsSet("cluster-id") {
 		what = "the step ends"
 	}
-	return text + "; " + e.most(what)
+	return text + "; " + e.latest(what)
 }
 
-// most says what ends at the latest, and at what price.
-func (e *emrEstimate) most(what string) string {
+// latest says what ends at the latest, and at what price.
+func (e *emrEstimate) latest(what string) string {
 	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
-	if e.perHour > 0 {
-		text += fmt.Sprintf(", at $%.2f", e.perHour*(e.limit+unlimited).Hours())
+	if e.most > 0 {
+		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
 	}
 	return text
 }

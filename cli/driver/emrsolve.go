@@ -22,7 +22,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/aws"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/filesys"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/plan"
 	"github.com/treereduce/treereduce/s3"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
@@ -162,6 +164,8 @@ type emrSolve struct {
 	data string // the data directory within the bucket
 	spec *emr.Spec
 	keep bool // the cluster
+
+	memory string // --memory of the driver on the cluster
 }
 
 // uri is the data directory in S3.
@@ -171,7 +175,7 @@ func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.d
 var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
 
 // sent are the flags of solve that the driver on the cluster is given as they are.
-var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "memory", "cluster-above", "D", "queue"}
+var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "cluster-above", "D", "queue"}
 
 // ofAnyCluster are flags that say something of a cluster that runs, too: what it is made
 // of, for the estimate and the processor, how long the step may take, where its logs go.
@@ -200,6 +204,14 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 		return err
 	}
 	if step == "" {
+		if mode == store.Resume && !r.dry {
+			if _, err := goOnWith(c, &filesys.Place{FS: r.fs, Path: r.data}); err != nil {
+				return err
+			}
+			if err := r.checkOptions(); err != nil {
+				return err
+			}
+		}
 		if cluster, step, err = r.begin(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
@@ -212,7 +224,7 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 
 // newEMRSolve reads the flags of a run.
 func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error) {
-	r := &emrSolve{emrCommand: new(emrCommand), kind: kind, g: g, keep: c.Bool("keep-cluster")}
+	r := &emrSolve{emrCommand: &emrCommand{c: c}, kind: kind, g: g, keep: c.Bool("keep-cluster")}
 	var err error
 	if r.place, err = bucketOf(c); err != nil {
 		return nil, err
@@ -229,14 +241,51 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 	if c.IsSet("copy") {
 		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", onEMR)
 	}
-	if _, err := solveOptions(c); err != nil {
+	if r.spec, err = specOf(c, r.place); err != nil {
 		return nil, err
 	}
-	if _, err := memoryOf(c); err != nil {
-		return nil, err
+	return r, r.checkOptions()
+}
+
+const (
+	// masterCores is the memory that a game may need on the cluster beyond what it needs here,
+	// since the master may have more cores.
+	masterCores = 32 << 20
+	// masterDaemons is the memory that Hadoop's daemons take on the master.
+	masterDaemons = 8 << 30
+)
+
+// checkOptions refuses what the driver on the cluster would refuse, and sets its --memory:
+// that of the command line, or else as much as the game needs, at least the default.
+func (r *emrSolve) checkOptions() error {
+	chosen, err := choiceOf(onHadoop)
+	if err != nil {
+		return err
 	}
-	r.spec, err = specOf(c, r.place)
-	return r, err
+	o, err := chosen.options(r.c, r.kind, r.g)
+	if err != nil {
+		return err
+	}
+	memory, err := memoryOf(r.c)
+	if err != nil {
+		return err
+	}
+	least, _ := chosen.memory(r.g, memory, &o)
+	least += masterCores
+	switch {
+	case !r.c.IsSet("memory"):
+		r.memory = fmt.Sprintf("%dM", (max(memory, least)-1)>>20+1)
+		memory = max(memory, least)
+	case memory < least:
+		return command.Usagef("--memory %s: %s needs at least %dM on the cluster", r.c.String("memory"), r.g.Spec(), (least-1)>>20+1)
+	default:
+		r.memory = r.c.String("memory")
+	}
+	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
+		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
+			r.memory, plan.Bytes(masterDaemons), plan.Bytes(master.Memory), master.Name)
+	}
+	return nil
 }
 
 // checkEMRFlags wants no flag that says something of this machine, or of a cluster that is
@@ -246,6 +295,9 @@ func checkEMRFlags(c *cli.Context) error {
 		if c.IsSet(flag) {
 			return command.Usagef("--%s is not for --runner %s", flag, onEMR)
 		}
+	}
+	if queue := c.String("queue"); queue != "" && queue != "default" && !c.IsSet("cluster-id") {
+		return command.Usagef("--queue %s: a cluster that is made has the queue default alone; --cluster-id names one that runs", queue)
 	}
 	if c.IsSet("cluster-id") {
 		for _, flag := range clusterFlags() {
@@ -326,13 +378,13 @@ func inBucket(name, bucket string) bool {
 	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, " "))
 }
 
-// step is the driver as a step of a cluster, with the programs at an address.
-func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) emr.Step {
+// words are the command line of the driver on the cluster.
+func (r *emrSolve) words() []string {
 	words := []string{"solve", r.kind.Name}
 	for _, p := range r.kind.Params {
 		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
 	}
-	words = append(words, "--runner", onHadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes")
+	words = append(words, "--runner", onHadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes", "--memory="+r.memory)
 	if !r.c.IsSet("cluster-above") {
 		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
 	}
@@ -349,7 +401,12 @@ func (r *emrSolve) step(programs string, limit time.Duration, endsCluster bool) 
 			words = append(words, fmt.Sprintf("--%s=%v", flag, v))
 		}
 	}
-	s := emr.Program(r.name(), programs, "driver", words, limit)
+	return words
+}
+
+// step is the driver as a step of a cluster, with the programs at an address.
+func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
+	s := emr.Program(r.name(), programs, at, "driver", r.words(), limit)
 	s.EndsCluster = endsCluster
 	return s
 }
@@ -393,7 +450,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if cluster != nil {
-		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(at, estimate.stepLimit(), false))
+		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
 		if err != nil {
 			return nil, "", err
 		}
@@ -405,7 +462,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	}
 	r.spec.Name, r.spec.Keep = r.name(), r.keep
 	r.spec.Tags[emr.TagOfRun] = r.uri()
-	r.spec.Steps = []emr.Step{r.step(at, estimate.stepLimit(), !r.keep)}
+	r.spec.Steps = []emr.Step{r.step(programs, at, estimate.stepLimit(), !r.keep)}
 	return r.start(ctx)
 }
 

@@ -103,9 +103,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 			return err
 		}
 	}
-	cluster := r.clusterOf(r.spec)
-	r.estimate = new(emrEstimate)
-	r.estimate.perHour, r.estimate.why = cluster.DollarsPerHour()
+	r.estimate = r.prices(r.spec)
 	wall := clusterTime + time.Duration(jobsOf(g))*stepTime
 	if r.estimate.limit, err = r.limitOf(max(usualLimit, 3*wall), r.estimate); err != nil {
 		return err
@@ -121,7 +119,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 	if r.cluster != nil {
 		text, what = text+" on cluster "+r.cluster.ID, "the run should end"
 	}
-	return confirm(ctx, r.c, text+"; "+r.estimate.most(what))
+	return confirm(ctx, r.c, text+"; "+r.estimate.latest(what))
 }
 
 // jobsOf is how many jobs a game by blocks has: one forward to each tier and one back,

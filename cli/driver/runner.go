@@ -125,6 +125,28 @@ func hereAlone(name string) (string, error) {
 	return name, err
 }
 
+// options turns the flags into options, all but the runner and the number of reducers.
+func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Options, error) {
+	o, err := solveOptions(c)
+	if err != nil {
+		return o, err
+	}
+	programs, err := checkPrograms(c, g)
+	if err != nil {
+		return o, err
+	}
+	if programs && !o.KeepAll {
+		o.Codec = jobdir.Text // which is what they print
+	}
+	if codec := ch.codec(g, o.Codec); codec != o.Codec {
+		if o.KeepAll {
+			return o, command.Usagef("--compress: with --runner %s the directories of %s are text", c.String("runner"), kind.Name)
+		}
+		o.Codec = codec
+	}
+	return o, nil
+}
+
 // ownMemory is how many bytes of --memory are this process's own; it is an error if
 // the run needs more than is given.
 func (ch *choice) ownMemory(c *cli.Context, g game.Game, given int, o *solve.Options) (int, error) {

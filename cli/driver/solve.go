@@ -196,24 +196,11 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 			return err
 		}
 	}
-	o, err := solveOptions(c)
+	o, err := chosen.options(c, kind, g)
 	if err != nil {
 		return err
 	}
 	o.LateKeep = lateKeep
-	programs, err := checkPrograms(c, g)
-	if err != nil {
-		return err
-	}
-	if programs && !o.KeepAll {
-		o.Codec = jobdir.Text // which is what they print
-	}
-	if codec := chosen.codec(g, o.Codec); codec != o.Codec {
-		if o.KeepAll {
-			return command.Usagef("--compress: with --runner %s the directories of %s are text", c.String("runner"), kind.Name)
-		}
-		o.Codec = codec
-	}
 	memory, err := memoryOf(c)
 	if err != nil {
 		return err

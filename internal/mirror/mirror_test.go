@@ -1,12 +1,14 @@
 package mirror
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/s3test"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/s3"
+	"github.com/treereduce/treereduce/solve"
 )
 
 // dial starts an S3 of our own, and dials a directory in it.
@@ -198,5 +201,71 @@ func TestLost(t *testing.T) {
 	}
 	if err := errors.Join(claim.Release(t.Context()), second.Release(t.Context())); err != nil {
 		t.Error(err)
+	}
+}
+
+// Nothing in the copy changes once the claim is lost: no kind of change, no journal that
+// overtakes, no last words.
+func TestLostChanges(t *testing.T) {
+	fake, to, dir := dial(t)
+	claim, _, err := to.Claim(t.Context(), filepath.Join(dir, OwnerFile), "first", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	journal, err := store.MarshalSummed(&solve.Journal{State: solve.Running})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"table/part-00000": "mine", "table/" + store.Success: "mine", store.JournalFile: string(journal)} {
+		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{OwnerFile, store.JournalFile, "data_first0/part-00000", "table/part-00001", "table/" + store.Success} {
+		fake.Put("bucket", "d/"+name, []byte(`{"who": "second", "since": "now", "seconds": 3600}`))
+	}
+	for claim.Held(t.Context()) == nil {
+		time.Sleep(time.Millisecond)
+	}
+	content := func() string {
+		var all strings.Builder
+		for _, key := range fake.Keys("bucket") {
+			fmt.Fprintf(&all, "%s: %s\n", key, fake.Get("bucket", key))
+		}
+		return all.String()
+	}
+	before := content()
+	ctx, stop := context.WithCancel(t.Context())
+	c := &Copy{ctx: ctx, to: to, dir: dir, claim: claim, from: store.Local{}, data: data, warn: func(text string) { t.Error(text) }, on: true, ended: make(chan struct{})}
+	c.moved = sync.NewCond(&c.mu)
+	for name, ch := range map[string]*change{
+		"directory":  {name: "table", dir: true},
+		"file":       {name: "table/part-00000"},
+		"small file": {name: store.ManifestFile, content: []byte("mine")},
+		"removal":    {name: "data_first0", remove: true},
+	} {
+		if err := c.persist(ch); !errors.Is(err, s3.ErrLost) {
+			t.Errorf("%s: %v, want %v", name, err, s3.ErrLost)
+		}
+		if after := content(); after != before {
+			t.Errorf("%s: the copy is\n%s, was\n%s", name, after, before)
+		}
+	}
+	c.queue = []*change{{name: "table", dir: true}, {name: store.JournalFile, content: journal}}
+	c.overtake()
+	if after := content(); after != before {
+		t.Errorf("journal: the copy is\n%s, was\n%s", after, before)
+	}
+	close(c.ended)
+	stop()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if after := content(); after != before {
+		t.Errorf("last words: the copy is\n%s, was\n%s", after, before)
 	}
 }

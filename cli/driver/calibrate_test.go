@@ -1,0 +1,40 @@
+package driver
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/store"
+)
+
+// refusing is a file system that answers no question about a name.
+type refusing struct {
+	store.Local
+	err error
+}
+
+func (f refusing) Stat(string) (fs.FileInfo, error) { return nil, f.err }
+
+// A directory is free for calibrate, which removes it at its end, only if it does not exist:
+// an error of Stat does not say so.
+func TestCalibrateFree(t *testing.T) {
+	dir := t.TempDir()
+	for _, test := range []struct {
+		fs   store.FS
+		name string
+		want string
+	}{
+		{store.Local{}, filepath.Join(dir, "new"), ""},
+		{store.Local{}, dir, dir + " is there: --data names a directory to be made"},
+		{refusing{err: fs.ErrPermission}, dir, "is not known: permission denied"},
+		{refusing{err: errors.New("connection refused")}, dir, "connection refused"},
+	} {
+		err := freeFor(test.fs, test.name)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package driver
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/plan"
+)
+
+// --max-dollars holds whatever spot nodes cost: up to the price on demand, which is their bid.
+func TestMaxDollarsSpot(t *testing.T) {
+	m5, ok := plan.InstanceNamed("m5.xlarge")
+	if !ok {
+		t.Fatal("no m5.xlarge")
+	}
+	const core, spot, dollars = 2, 20, 20
+	surcharge, disk := 0.25*m5.Price, 64*0.08/730 // of EMR, of EBS
+	out := runs(t, "emr up --bucket s3://bucket/games --dry-run --json --instance m5.xlarge --nodes 2 --spot-nodes 20 --max-dollars 20")
+	var call struct {
+		Operation  string
+		Parameters struct {
+			BootstrapActions []struct{ ScriptBootstrapAction struct{ Args []string } }
+			Instances        struct {
+				InstanceGroups []struct{ Market, BidPrice string }
+			}
+		}
+	}
+	for line := range strings.Lines(out) {
+		if call.Operation == "RunJobFlow" {
+			break
+		}
+		if err := json.Unmarshal([]byte(line), &call); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if call.Operation != "RunJobFlow" {
+		t.Fatalf("no RunJobFlow: %s", out)
+	}
+	minutes, err := strconv.Atoi(call.Parameters.BootstrapActions[0].ScriptBootstrapAction.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := (1 + core + spot) * (m5.Price + surcharge + disk) * float64(minutes+5) / 60
+	if cost > dollars || cost < 0.95*dollars {
+		t.Errorf("%d minutes cost up to $%.2f, want $%d or a little less", minutes, cost, dollars)
+	}
+	for _, g := range call.Parameters.Instances.InstanceGroups {
+		if want := map[string]string{"SPOT": "OnDemandPrice"}[g.Market]; g.BidPrice != want {
+			t.Errorf("%s: the bid is %q, want %q", g.Market, g.BidPrice, want)
+		}
+	}
+}

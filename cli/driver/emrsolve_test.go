@@ -1,0 +1,122 @@
+package driver
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// parsed calls do with the command line of a solve as Run would parse it.
+func parsed(t *testing.T, words []string, do func(c *cli.Context, kind game.Kind, g game.Game) error) {
+	t.Helper()
+	var errs strings.Builder
+	solve := command.OfGame(some(), &cli.Command{Name: "solve", Flags: solveFlags()}, func(c *cli.Context, kind game.Kind) error {
+		g, err := command.GameOf(c, kind)
+		if err != nil {
+			return err
+		}
+		return do(c, kind, g)
+	})
+	if status := command.Run(&cli.App{Name: "driver", Commands: []*cli.Command{solve}}, append([]string{"driver"}, words...), strings.NewReader(""), io.Discard, &errs); status != 0 {
+		t.Errorf("driver %q: status %d, %s", words, status, errs.String())
+	}
+}
+
+// emrLine is the shortest command line of a run on Amazon EMR.
+const emrLine = "solve connectn --runner emr --bucket s3://bucket/games"
+
+// Each option of a run reaches the driver on the cluster, which parses the words of its step
+// to the same value; the other options concern this machine or the cluster alone.
+func TestEMRWords(t *testing.T) {
+	reach := map[string][]string{ // option: values, in words of the command line
+		"reducers":      {"--reducers 3"},
+		"resume":        {"--resume"},
+		"overwrite":     {"--overwrite"},
+		"keep":          {"--keep all", "--keep final"},
+		"compress":      {"--keep all --compress"},
+		"final":         {"--final yes", "--final no"},
+		"until-tier":    {"--until-tier 0", "--until-tier 3"},
+		"combine":       {"--combine=false"},
+		"memory":        {"--memory 3G"},
+		"cluster-above": {"--cluster-above 0", "--cluster-above 7", "", "--nodes 1"},
+		"D":             {"-D a.b=c,d -D e=f"},
+		"queue":         {"--queue q --cluster-id j-A"},
+		"width":         {"--width 3", ""},
+		"height":        {"--height 3"},
+		"connect":       {"--connect 3"},
+	}
+	other := []string{"data", "copy", "runner", "yes", "json", "step-per-job", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other = append(other, notOnEMR...)
+	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
+		other = append(other, flag.Names()[0])
+	}
+	for _, flag := range solveFlags() {
+		name := flag.Names()[0]
+		if _, ok := reach[name]; ok == slices.Contains(other, name) {
+			t.Errorf("--%s: expected in one of the lists of this test: of what reaches the cluster, or of what does not", name)
+		}
+	}
+	for name, lines := range reach {
+		for _, line := range lines {
+			var words []string
+			var want any
+			parsed(t, strings.Fields(emrLine+" "+line), func(c *cli.Context, kind game.Kind, g game.Game) error {
+				r, err := newEMRSolve(c, kind, g)
+				if err != nil {
+					return err
+				}
+				words, want = r.words(), fmt.Sprint(c.Value(name))
+				if name == "cluster-above" && !strings.Contains(line, name) {
+					want = fmt.Sprint(r.above())
+				}
+				return nil
+			})
+			parsed(t, words, func(c *cli.Context, _ game.Kind, _ game.Game) error {
+				if got := fmt.Sprint(c.Value(name)); got != want || !c.IsSet(name) {
+					t.Errorf("%s: the driver on the cluster has --%s %s, want %s: %q", line, name, got, want, words)
+				}
+				if runner, to := c.String("runner"), c.String("copy"); runner != onHadoop || to != "s3://bucket/games/all_data" || !c.Bool("yes") {
+					t.Errorf("%s: %q", line, words)
+				}
+				_, err := solveOptions(c)
+				return err
+			})
+		}
+	}
+}
+
+// What the driver on the cluster would refuse is refused before anything is sent.
+func TestEMRRefuses(t *testing.T) {
+	const large = emrLine + " --width 7 --height 6 --connect 4"
+	refused(t, map[string]string{
+		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least 60238M on the cluster",
+		large:                  "--memory 60238M: Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
+		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: --master-instance names a larger type",
+		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
+		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
+	})
+	// A board that ends early, or has a large master, goes: with the memory that it needs.
+	for line, want := range map[string]string{
+		large + " --until-tier 3":                "--memory=2048M",
+		large + " --cluster-id j-A":              "--memory=60238M",
+		large + " --master-instance r6g.4xlarge": "--memory=60238M",
+	} {
+		parsed(t, strings.Fields(line), func(c *cli.Context, kind game.Kind, g game.Game) error {
+			r, err := newEMRSolve(c, kind, g)
+			if err != nil {
+				return err
+			}
+			if words := strings.Join(r.words(), " "); !strings.Contains(words, want) {
+				t.Errorf("%s: %s, want %s", line, words, want)
+			}
+			return nil
+		})
+	}
+}

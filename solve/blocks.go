@@ -50,6 +50,8 @@ func (b *byBlocks) needed(ctx context.Context, until int) ([]bool, error) {
 			needed[tier] = !next // which is to be made from it
 		}
 		switch {
+		case b.KeepAll:
+			needed[tier] = true
 		case needed[tier] || b.tabled[tier]:
 		case b.UntilTier >= 0 || tier == b.last:
 			needed[tier] = true
@@ -72,7 +74,7 @@ func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
 func (b *byBlocks) made(context.Context, int) error { return nil }
 
 func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err error) {
-	if b.tabled[job.Tier] || job.Tier == b.last {
+	if b.tabled[job.Tier] && !b.KeepAll || job.Tier == b.last {
 		return false, nil
 	}
 	job.Input = []string{b.data.Dir(b.values(job.Tier + 1))}

@@ -165,13 +165,13 @@ func (d *tellers) strip(tier int, goes func(file string) bool) error {
 // that has no values, all that told it something, or may have, and can tell it no more.
 func (b *byLists) needed(ctx context.Context, until int) (needed []bool, err error) {
 	for tier := 0; tier <= b.last && b.UntilTier < 0; tier++ {
-		if b.solves[tier], err = b.seconds.toMake(ctx, tier, !b.tabled[tier], b.solves[:tier], 0); err != nil {
+		if b.solves[tier], err = b.seconds.toMake(ctx, tier, !b.tabled[tier] || b.KeepAll, b.solves[:tier], 0); err != nil {
 			return nil, err
 		}
 	}
 	needed = make([]bool, until+1)
 	for tier := until; tier >= 0; tier-- {
-		wanted := b.solves[tier] || b.UntilTier >= 0 && !b.tabled[tier]
+		wanted := b.solves[tier] || b.KeepAll || b.UntilTier >= 0 && !b.tabled[tier]
 		if needed[tier], err = b.firsts.toMake(ctx, tier, wanted, needed[tier+1:], tier+1); err != nil {
 			return nil, err
 		}

@@ -221,8 +221,16 @@ func (l *loop) run(ctx context.Context) error {
 	if err := l.data.Remember(l.Remember); err != nil {
 		return err
 	}
-	if err := l.how.solve(ctx); err != nil || l.UntilTier >= 0 {
+	if err := l.how.solve(ctx); err != nil {
 		return err
+	}
+	if l.KeepAll {
+		if err := l.syncKept(); err != nil {
+			return err
+		}
+	}
+	if l.UntilTier >= 0 {
+		return nil
 	}
 	return l.end(ctx)
 }

@@ -34,7 +34,7 @@ func newStates(l *loop, g game.Cyclic) *states {
 }
 
 func (r *states) solve(ctx context.Context) error {
-	if !r.sealed {
+	if !r.sealed || r.KeepAll {
 		r.measure()
 		r.before = r.done
 		for job := r.next(); job != nil; job = r.next() {
@@ -114,7 +114,39 @@ func (r *states) lookOver(ctx context.Context) (err error) {
 		}
 		err = r.find(ctx)
 	}
+	if err == nil && r.data.Resumed && r.KeepAll && !r.LateKeep && r.index != nil {
+		err = r.findKept(ctx)
+	}
 	return err
+}
+
+// findKept goes back to the last pass before one that --keep all keeps and that is damaged:
+// passes rest on those before them, so that all from there on are run again.
+func (r *states) findKept(ctx context.Context) error {
+	passes := r.index.Passes
+	for i, found := range passes {
+		err := r.mustBeWhole(ctx, found.Pass)
+		if err == nil {
+			continue
+		}
+		if !jobdir.Damaged(err) {
+			return err
+		}
+		r.warn("%v: %s is run again, and the passes after it", err, found.Pass)
+		r.index = nil
+		if i > 0 {
+			if r.index, err = jobdir.ReadIndex(r.data.FS, r.data.Dir(passes[i-1].Pass), r.g); err != nil {
+				return err
+			}
+		}
+		for _, later := range passes[i:] {
+			if err := r.remove(later.Pass); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // find finds the last pass from which the run can go on. Those after it are damaged,

@@ -252,7 +252,7 @@ func (r *tiers) solveTier(ctx context.Context, tier int) error {
 	return err
 }
 
-// sealTable makes the table whole, in which all tiers are and nothing else is to be.
+// sealTable makes the table whole, in which all tiers are and nothing else of ours.
 func (r *tiers) sealTable() error {
 	dir := r.data.Dir(table.Dir)
 	entries, err := r.data.FS.ReadDir(dir)
@@ -260,7 +260,7 @@ func (r *tiers) sealTable() error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != tiersSeal && r.inIt.File(e.Name()) == nil {
+		if store.OwnFile(e.Name()) && e.Name() != tiersSeal && r.inIt.File(e.Name()) == nil {
 			if err := r.data.Remove(filepath.Join(table.Dir, e.Name())); err != nil {
 				return err
 			}

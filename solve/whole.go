@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 	"github.com/treereduce/treereduce/internal/step"
@@ -118,7 +119,11 @@ func (l *loop) again(name string) {
 		l.warn("%v: run again", err)
 	} else if l.seals[name] == nil && l.journal.ran(name) && !l.gone {
 		l.gone = true
-		l.warn("%s is gone, and a later step needs it: run again", name)
+		if l.KeepAll {
+			l.warn("%s is gone: run again", name)
+		} else {
+			l.warn("%s is gone, and a later step needs it: run again", name)
+		}
 	}
 }
 
@@ -169,6 +174,65 @@ func (l *loop) remove(name string) error {
 	l.seals[name] = nil
 	l.mu.Unlock()
 	return l.data.Remove(name)
+}
+
+// syncKept makes the directories durable that --keep all keeps: those of quick jobs were
+// not synced when they were committed.
+func (l *loop) syncKept() error {
+	if err := l.data.Last(); err != nil {
+		return err
+	}
+	entries, err := l.data.FS.ReadDir(l.data.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !l.how.ours(e.Name()) {
+			continue
+		}
+		dir := l.data.Dir(e.Name())
+		seal, err := store.ReadSeal(l.data.FS, dir)
+		if err == nil {
+			err = seal.Sync(l.data.FS, dir)
+		}
+		for _, name := range []string{path.Join(dir, store.Success), dir} {
+			if err == nil {
+				err = l.data.FS.Sync(name)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return l.data.FS.Sync(l.data.Path)
+}
+
+// CheckKept verifies the directories of all jobs of a solved game, which --keep all keeps.
+func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) error {
+	var names []string
+	switch g := game.ByMethod(g).(type) {
+	case game.Cyclic:
+		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), g)
+		if err != nil {
+			return err
+		}
+		for _, found := range index.Passes {
+			names = append(names, found.Pass)
+		}
+	case game.Acyclic:
+		for tier := range g.Tiers() + 1 {
+			names = append(names, first(tier))
+			if _, blocks := g.(game.Tiered); !blocks || tier < g.Tiers() {
+				names = append(names, second(tier))
+			}
+		}
+	}
+	for _, name := range names {
+		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), g.Spec()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wantsFinal reports whether the text of all positions is to be written; result.Final

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
@@ -74,6 +76,9 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					err = solve.CheckFinal(ctx, place.FS, place.Path, t.Game().Spec())
 				}
 				if err == nil {
+					err = checkKept(ctx, place, t.Game())
+				}
+				if err == nil {
 					fmt.Fprintf(c.App.Writer, "%s: %s, every one as it should be\n", t.Game().Spec(), command.Count(n, "position"))
 				}
 				return err
@@ -87,6 +92,18 @@ func verifyCommand(games game.Kinds) *cli.Command {
 			return nil
 		},
 	}
+}
+
+// checkKept verifies what a run with --keep all has kept.
+func checkKept(ctx context.Context, place *filesys.Place, g game.Game) error {
+	m, err := store.ReadManifest(place.FS, place.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a table may lie alone
+	}
+	if err != nil || m.Options["keep"] != "all" {
+		return err
+	}
+	return solve.CheckKept(ctx, place.FS, place.Path, g)
 }
 
 // verifyRules checks a table, or a sample of it, by the plain rules. A sample can be

@@ -24,6 +24,7 @@ const (
 	lockName      = "_lock"
 	attemptPrefix = "_attempt-"
 	removedPrefix = "_removed-"
+	driverPrefix  = "_driver-"
 	tryDigits     = 10 // of the number of a try
 	// Success is the file that says that a directory is whole, and what is in it: a
 	// Seal.
@@ -35,6 +36,7 @@ const (
 	OutboxPrefix = "to-"
 	// JournalFile says what the jobs of a run did; see package solve.
 	JournalFile = "jobs.json"
+	seedFile    = "temp" // what the first job reads
 )
 
 // A Manifest says what a data directory is of.
@@ -91,6 +93,7 @@ type Data struct {
 
 	lock  io.Closer
 	syncs *lasting // FS
+	fence *fence   // what syncs wraps
 }
 
 // A Mode says what Create does with a directory that holds a run.
@@ -110,8 +113,9 @@ const (
 // if it is not nil, asks for: a cluster may still be at work in them. An error of
 // keep is Create's.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
-	syncs := &lasting{FS: fsys}
-	d := &Data{FS: syncs, Path: path, Game: game, syncs: syncs}
+	fence := &fence{FS: fsys}
+	syncs := &lasting{FS: fence}
+	d := &Data{FS: syncs, Path: path, Game: game, syncs: syncs, fence: fence}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -126,6 +130,9 @@ func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bo
 			d.Close()
 		}
 	}()
+	if err := d.takeOver(); err != nil {
+		return nil, fmt.Errorf("data directory %s: %w", path, err)
+	}
 	if mode == Overwrite {
 		return d, d.overwrite()
 	}
@@ -139,6 +146,56 @@ func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bo
 		return d, nil
 	}
 	return d, d.writeManifest(false)
+}
+
+// takeOver makes the directory by which this driver owns the data directory (see fence),
+// and takes away those of drivers before it. What they were removing is removed.
+func (d *Data) takeOver() error {
+	own := d.unique(driverPrefix, "")
+	if err := d.FS.MkdirAll(own); err != nil {
+		return err
+	}
+	d.fence.own = own
+	entries, err := d.FS.ReadDir(d.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		dir := d.Dir(e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), driverPrefix) && dir != own:
+			moved := filepath.Join(own, e.Name())
+			if err = d.FS.Rename(dir, moved); err == nil {
+				err = d.clearOwn(moved)
+			}
+		case strings.HasPrefix(e.Name(), removedPrefix):
+			err = d.sweep(dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearOwn removes the directory by which a driver owned the data directory.
+func (d *Data) clearOwn(own string) error {
+	entries, err := d.FS.ReadDir(own)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		dir := filepath.Join(own, e.Name())
+		if strings.HasPrefix(e.Name(), driverPrefix) {
+			err = d.clearOwn(dir)
+		} else {
+			err = d.sweep(dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.FS.RemoveAll(own)
 }
 
 // refuse wants a directory that is not there, or empty, or one of ours. A driver
@@ -237,13 +294,24 @@ func Ours(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{JournalFile, "temp", "create", "table", "final"}, name)
+	return slices.Contains([]string{JournalFile, seedFile, "create", "table", "final"}, name)
 }
 
-// Passing reports whether a name is that of an attempt, or of what is being removed:
-// nobody is to count on it.
+// OwnFile reports whether a name in the directory of a job is one that treereduce gives
+// there. What has another name is not ours: it is neither read nor deleted.
+func OwnFile(name string) bool {
+	for _, prefix := range []string{"_", PartPrefix, OutboxPrefix, "tier-", "positions."} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Passing reports whether a name is that of an attempt, of a driver, or of what is being
+// removed: nothing depends on it.
 func Passing(name string) bool {
-	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix)
+	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix) || strings.HasPrefix(name, driverPrefix)
 }
 
 // clear removes attempts that are not to be kept, and if asked everything that
@@ -262,7 +330,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		}
 		switch {
 		case kept:
-		case attempt || strings.HasPrefix(e.Name(), removedPrefix):
+		case attempt:
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
 		case all && Ours(e.Name()):
 			err = d.Remove(e.Name())
@@ -281,6 +349,9 @@ func (d *Data) Close() error {
 	}
 	lock := d.lock
 	d.lock = nil
+	if d.fence.own != "" {
+		_ = d.clearOwn(d.fence.own) // what stays, the next driver removes
+	}
 	return lock.Close()
 }
 
@@ -334,7 +405,8 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	if err := d.Remove(name); err != nil {
+	removed, err := d.takeAway(name)
+	if err != nil {
 		return err
 	}
 	if err := d.FS.Rename(attempt, d.Dir(name)); err != nil {
@@ -342,6 +414,11 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	}
 	if err := d.FS.Sync(d.Path); err != nil {
 		return err
+	}
+	if removed != "" {
+		if err := d.sweep(removed); err != nil {
+			return err
+		}
 	}
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -366,16 +443,51 @@ func (d *Data) CommitFile(attempt, name string) error {
 	return d.FS.Rename(attempt, d.Dir(name))
 }
 
-// Remove removes a directory, or a file. It takes the name away first, so that nobody
-// takes what an interruption leaves for whole.
+// Remove removes a directory, or a file. It takes the name away first, so that nothing
+// takes what an interruption leaves for whole. Files in the directory that are not
+// treereduce's stay there.
 func (d *Data) Remove(name string) error {
-	removed := d.unique(removedPrefix, filepath.Base(name))
-	err := d.FS.Rename(d.Dir(name), removed)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	removed, err := d.takeAway(name)
+	if err != nil || removed == "" {
 		return err
+	}
+	return d.sweep(removed)
+}
+
+// takeAway takes the name of a directory, or a file, away; removed is where it is then,
+// "" if there was none.
+func (d *Data) takeAway(name string) (removed string, err error) {
+	removed = filepath.Join(d.fence.own, path.Base(d.unique(removedPrefix, filepath.Base(name))))
+	err = d.FS.Rename(d.Dir(name), removed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return removed, err
+}
+
+// sweep removes what takeAway took away. What is not treereduce's in a directory goes back
+// to where it was.
+func (d *Data) sweep(removed string) error {
+	name := strings.TrimPrefix(filepath.Base(removed), removedPrefix)
+	if len(name) > 1+tryDigits {
+		name = name[:len(name)-1-tryDigits]
+	}
+	if Ours(name) && name != JournalFile && name != seedFile {
+		entries, err := d.FS.ReadDir(removed)
+		if err != nil && !Damaged(err) {
+			return err
+		}
+		for _, e := range entries {
+			if OwnFile(e.Name()) {
+				continue
+			}
+			if err := d.FS.MkdirAll(d.Dir(name)); err != nil {
+				return err
+			}
+			if err := d.FS.Rename(filepath.Join(removed, e.Name()), filepath.Join(d.Dir(name), e.Name())); err != nil {
+				return err
+			}
+		}
 	}
 	return d.FS.RemoveAll(removed)
 }

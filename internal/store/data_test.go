@@ -46,7 +46,7 @@ func write(t *testing.T, dir, text string) {
 	}
 }
 
-// names lists a directory, the lock and the manifest aside.
+// names lists a directory, the lock, the manifest and the directory of an owner aside.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -55,7 +55,7 @@ func names(t *testing.T, dir string) string {
 	}
 	var all []string
 	for _, e := range entries {
-		if e.Name() != "_lock" && e.Name() != "treereduce.json" {
+		if e.Name() != "_lock" && e.Name() != "treereduce.json" && !strings.HasPrefix(e.Name(), "_driver-") {
 			all = append(all, e.Name())
 		}
 	}
@@ -85,6 +85,27 @@ func TestCreate(t *testing.T) {
 	for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 		if _, err := store.Create(store.Local{}, foreign, spec, mode, nil); err == nil || names(t, foreign) != "part-00000" {
 			t.Errorf("a foreign directory, mode %d: %v, then %s", mode, err, names(t, foreign))
+		}
+	}
+}
+
+// TestForeign refuses a directory with nothing but names that treereduce gives, too: no
+// driver has been there, which would have left its lock. Nothing in it is touched.
+func TestForeign(t *testing.T) {
+	for _, name := range []string{"final", "table", "temp", "data_first3"} {
+		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, name), "somebody's")
+			_, err := store.Create(store.Local{}, dir, spec, mode, nil)
+			if err == nil || !strings.Contains(err.Error(), "not empty, and not treereduce's") {
+				t.Errorf("%s, mode %d: %v", name, mode, err)
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, name, "part-00000")); err != nil || string(text) != "somebody's" {
+				t.Errorf("%s, mode %d: %q, %v", name, mode, text, err)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+				t.Errorf("%s, mode %d: %v, %v", name, mode, entries, err)
+			}
 		}
 	}
 }

@@ -186,7 +186,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		case s == nil:
 			names = append(names, e.Name())
 		case slices.Contains(s.Gone, e.Name()):
-		case !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
+		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && s.File(e.Name()) == nil:
 			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
 		}
 	}

@@ -80,7 +80,7 @@ func (d *Disk) atRisk(with string) (paths []string) {
 // passing reports whether a path is one that nobody counts on.
 func passing(path string) bool {
 	base := filepath.Base(path)
-	return strings.Contains(path, "/_attempt-") || strings.Contains(path, "/_removed-") ||
+	return strings.Contains(path, "/_attempt-") || strings.Contains(path, "/_removed-") || strings.Contains(path, "/_driver-") ||
 		base == store.JournalFile || base == "temp" || base == "_lock"
 }
 

@@ -81,8 +81,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 		app.Commands = append(app.Commands, &cli.Command{
 			Name:  name,
 			Usage: purposes[name],
-			// What it does is told with lines of a game that the program may not have.
-			Description: description(by, name, work.reduces),
+			Description: description(games, by, name, work.reduces),
 			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// What its flags are is not known of a game that is not.
 			SkipFlagParsing: !known,

@@ -13,12 +13,11 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 )
 
-// TestLongStranger builds a module outside this one, testdata/stranger, with a game of
-// its own, as docs/adding-a-game.md says, and solves it and a game of ours with the
-// module's own programs.
-func TestLongStranger(t *testing.T) {
-	longtest.Skip(t)
-	dir := t.TempDir()
+// stranger copies testdata/stranger, a module outside this one, and returns its directory
+// and what runs a command there.
+func stranger(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "stranger"))); err != nil {
 		t.Fatal(err)
 	}
@@ -31,16 +30,61 @@ func TestLongStranger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run := func(words ...string) string {
-		t.Helper()
+	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") // nothing is fetched
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", cmd, err, out)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // nothing is fetched
+		status, stdout, stderr := ran(cmd)
+		return status, stdout + stderr
+	}
+}
+
+// TestDifferentBuilds builds the driver of a module with other rules than its mapper and
+// reducer, without version control: the first job says so.
+func TestDifferentBuilds(t *testing.T) {
+	dir, run := stranger(t)
+	do := func(want int, line string) string {
+		t.Helper()
+		status, out := run("sh", "-ec", line)
+		if status != want {
+			t.Fatalf("%s: status %d, %s", line, status, out)
 		}
-		return string(out)
+		return out
+	}
+	const solve = "bin/driver solve nim --runner pipe --overwrite --stones "
+	do(0, "go build -o bin/ ./driver ./mapper ./reducer")
+	if out, want := do(1, solve+"20"), `(to build it: see "In a module of your own" in docs/adding-a-game.md)`+"\n"; !strings.HasSuffix(out, want) {
+		t.Errorf("without the steps: %s, want %s", out, want)
+	}
+	do(0, "for s in "+strings.Join(step.AllNames(), " ")+"; do ln bin/mapper bin/${s}_map; ln bin/reducer bin/${s}_reduce; done; "+
+		"sed -i 's/min(3, left/min(4, left/' nim/nim.go; go build -o bin/ ./driver")
+	out := do(1, solve+"20")
+	want := regexp.MustCompile(`^driver: data_first0: init_map \(task 0\): init_map: driver and this program are different builds \(rules [0-9a-f]{8} in the driver, [0-9a-f]{8} here\): ` +
+		`rebuild driver, mapper and reducer together: see "In a module of your own" in docs/adding-a-game.md\n$`)
+	if !want.MatchString(out) {
+		t.Errorf("other rules: %s, want %s", out, want)
+	}
+	do(0, solve+"3") // a heap of three has the same moves
+	do(0, "go build -o bin/ ./mapper ./reducer; for s in "+strings.Join(step.AllNames(), " ")+"; do ln -f bin/mapper bin/${s}_map; ln -f bin/reducer bin/${s}_reduce; done")
+	do(0, solve+"20")
+	if _, err := os.Stat(filepath.Join(dir, "all_data", "table")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLongStranger builds a module outside this one, testdata/stranger, with a game of
+// its own, as docs/adding-a-game.md says, and solves it and a game of ours with the
+// module's own programs.
+func TestLongStranger(t *testing.T) {
+	longtest.Skip(t)
+	dir, runIn := stranger(t)
+	run := func(words ...string) string {
+		t.Helper()
+		status, out := runIn(words...)
+		if status != 0 {
+			t.Fatalf("%v: status %d\n%s", words, status, out)
+		}
+		return out
 	}
 	// What the page says of a module of one's own, but for its go.mod, which is above.
 	block := regexp.MustCompile("(?s)```sh\n.*?\ngo mod tidy\n(.*?)```").FindStringSubmatch(readPage(t, "docs/adding-a-game.md"))

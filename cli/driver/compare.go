@@ -27,6 +27,10 @@ import (
 )
 
 func compareCommand(games game.Kinds) *cli.Command {
+	spec := ""
+	if g := example(games); g != nil {
+		spec = ", such as " + strconv.Quote(g.Spec())
+	}
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "whether two results are the same; if not, the first position in which they differ",
@@ -35,7 +39,7 @@ func compareCommand(games game.Kinds) *cli.Command {
 			"stdin), or of a tier's records. Lines of text may come in any order; they are held in memory. The exit status\n" +
 			"is 1 if they differ.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it, \"connectn width=3 height=3 connect=3\""},
+			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it" + spec},
 		},
 		Action: func(c *cli.Context) error { return compare(c, games) },
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/solve"
 )
 
 // Main is the command driver for a program that knows these games: it does what the
@@ -27,20 +29,47 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	if err := command.CheckGames(games, slices.Concat(solveFlags(), rangesFlags(), planFlags())); err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(), verifyCommand(games), planCommand(games), calibrateCommand(), emrManage()}
+	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(games), verifyCommand(games), planCommand(games), calibrateCommand(), emrManage()}
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
 	commands = append(commands, command.CompletionCommand("driver"))
 	return command.Run(&cli.App{
-		Name:  "driver",
-		Usage: "solve games exactly, and look at the result",
-		Description: "From nothing to a table, its answers, and a game against it:\n\n" +
-			"   driver solve connectn --width 4 --height 5 --connect 3\n" +
-			"   driver lookup 1 1 2\n" +
-			"   driver stats\n" +
-			"   play tui connectn --width 4 --height 5 --connect 3",
-		Commands: commands,
-		Action:   command.Unknown("command", command.Names(commands)),
+		Name:        "driver",
+		Usage:       "solve games exactly, and look at the result",
+		Description: firstSteps(games),
+		Commands:    commands,
+		Action:      command.Unknown("command", command.Names(commands)),
 	}, args, stdin, stdout, stderr)
+}
+
+// firstSteps is an example session with the first of the games that can be solved, "" if
+// there is none.
+func firstSteps(games game.Kinds) string {
+	g := example(games)
+	if g == nil {
+		return ""
+	}
+	flags, moves, p := datadir.Flags(g.Spec()), "", g.Start()
+	for range 2 {
+		if next := g.Moves(nil, p); len(next) > 0 {
+			moves, p = moves+" "+next[0].Name, next[0].To
+		}
+	}
+	return "Solve a game, look at the result, and play against it:\n\n" +
+		"   driver solve " + flags + "\n" +
+		"   driver lookup" + moves + "\n" +
+		"   driver stats\n" +
+		"   play tui " + flags
+}
+
+// example is the first of the games that can be solved, with its default parameters; nil
+// if there is none.
+func example(games game.Kinds) game.Game {
+	for _, kind := range games {
+		if g, err := command.Default(kind); err == nil && solve.Check(g) == nil {
+			return g
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,27 +11,37 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-func explainCommand() *cli.Command {
+func explainCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
 		Usage:     "what a value of the steps and of final means",
-		UsageText: "driver explain [--mover] VALUE …",
-		Description: "The two low bits of a VALUE (66, 0x42 or 0b1000010) are the outcome: 1 the second player wins (O in Connect\n" +
-			"N), 2 the first (X), 3 a tie. The others are the remoteness: how many moves it is to the end, if both play\n" +
-			"their best. Where values are those of the player to move, as in Quick Cross: 0 draw, 1 lose, 2 win, 3 tie.",
+		UsageText: "driver explain [--game NAME] [--mover] VALUE …",
+		Description: "The two low bits of a VALUE (66, 0x42 or 0b1000010) are the outcome: 1 the second player wins, 2 the first\n" +
+			"player, 3 a tie. The others are the remoteness: the number of moves to the end under best play. In a game\n" +
+			"whose values are those of the player to move the outcome is 0 draw, 1 lose, 2 win, 3 tie.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "mover", Usage: "of a game whose values are those of the player to move"},
+			&cli.StringFlag{Name: "game", Usage: "`NAME` of the game, which names the players: " + strings.Join(games.Names(), ", "), Value: games[0].Name},
+			&cli.BoolFlag{Name: "mover", Usage: "the value is that of the player to move, whatever the game"},
 		},
-		Action: explain,
+		Action: func(c *cli.Context) error { return explain(c, games) },
 	}
 }
 
 // explain is driver explain.
-func explain(c *cli.Context) error {
+func explain(c *cli.Context, games game.Kinds) error {
 	if c.Args().Len() == 0 {
 		return command.Usagef("expected a value, such as 66")
 	}
-	values := game.Values{OfMover: c.Bool("mover"), Players: [2]string{game.First.String(), game.Second.String()}}
+	kind, ok := games.Named(c.String("game"))
+	if !ok {
+		return command.Usagef("--game %q: expected one of %s", c.String("game"), strings.Join(games.Names(), ", "))
+	}
+	g, err := command.Default(kind)
+	if err != nil {
+		return err
+	}
+	values := g.Values()
+	values.OfMover = values.OfMover || c.Bool("mover")
 	var lines []byte
 	for _, word := range c.Args().Slice() {
 		n, err := strconv.ParseUint(word, 0, 16)
@@ -40,7 +51,7 @@ func explain(c *cli.Context) error {
 		v := game.Value(n)
 		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), meaning(values, v))
 	}
-	_, err := c.App.Writer.Write(lines)
+	_, err = c.App.Writer.Write(lines)
 	return err
 }
 

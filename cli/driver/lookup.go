@@ -86,7 +86,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 }
 
 // errUnreachable is the error of a position that is none of a table, and rightly so.
-var errUnreachable = errors.New("cannot be reached: play stops before it")
+var errUnreachable = errors.New("cannot be reached from the initial position")
 
 // A looker looks positions up.
 type looker struct {

@@ -69,7 +69,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "files", Usage: "a further `FILE` for the tasks; may be repeated"},
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
-		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "where make build puts them"},
+		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "that of driver; where driver does not run on Linux, linux in it"},
 	}), emrFlags())
 }
 

@@ -76,6 +76,9 @@ func TestHelpOfTheGame(t *testing.T) {
 		"mapper possible --game hex --help": {"length of a side", "heaps of the game"},
 	} {
 		status, stdout, stderr := mapped(toys(), strings.Fields(line)...)
+		if strings.Contains(stdout, "--width") {
+			t.Errorf("%s: the example is of another game: %s", line, stdout)
+		}
 		if status != 0 || stderr != "" || !strings.Contains(stdout, want[0]) || strings.Contains(stdout, want[1]) || !strings.Contains(strings.Join(strings.Fields(stdout), " "), "nim, hex") {
 			t.Errorf("%s: status %d, %s%s", line, status, stdout, stderr)
 		}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/step"
 )
 
@@ -61,19 +64,21 @@ var purposes = map[string]string{
 	step.Ties:     "a pass back over ties, where moves go in circles",
 }
 
-// description is what the help says of one side of a step, named as the process was.
-func description(command, name string, reduces bool) string {
+// description is what the help says of one side of a step, named as the process was. The
+// example is left out where the games of the program are not those that it shows.
+func description(games game.Kinds, command, name string, reduces bool) string {
 	side := 0
 	if reduces {
 		side = 1
 	}
 	h := helpOf[name][side]
-	if h.out == "" {
-		return h.sentence
-	}
-	flags := "--width 2 --height 2 --connect 2"
+	flags, known := "--width 2 --height 2 --connect 2", games[0].Name == connectn.Kind.Name
 	if name == step.Create {
 		flags = "--game quickcross --width 2 --height 3 --connect 2"
+		_, known = games.Named(quickcross.Kind.Name)
+	}
+	if h.out == "" || !known {
+		return h.sentence
 	}
 	if h.flags != "" {
 		flags += " " + h.flags

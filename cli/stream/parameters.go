@@ -10,11 +10,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/step"
 )
 
 // jobProperties are what the driver puts into a job's configuration, beside what is a
 // flag of a step too.
-var jobProperties = []string{"packed", "parents", "reducers", "name-nodes"}
+var jobProperties = []string{step.BuildProperty, "packed", "parents", "reducers", "name-nodes"}
 
 // checkParameters wants every parameter of a game to be given: a step that goes by
 // another board than its neighbours makes other positions, and says nothing. So a

@@ -79,10 +79,9 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 			by += " " + name
 		}
 		app.Commands = append(app.Commands, &cli.Command{
-			Name:  name,
-			Usage: purposes[name],
-			// What it does is told with lines of a game that the program may not have.
-			Description: description(by, name, work.reduces),
+			Name:        name,
+			Usage:       purposes[name],
+			Description: description(games, by, name, work.reduces),
 			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
 			// What its flags are is not known of a game that is not.
 			SkipFlagParsing: !known,
@@ -158,12 +157,21 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
 		return n, err
 	}
+	driver := os.Getenv(command.Environment(step.BuildProperty)[0]) // "": a person has started this process
+	if err := step.CheckBuild(driver); err != nil {
+		return n, err
+	}
 	if err := checkParameters(c, kind); err != nil {
 		return n, err
 	}
 	rules, err := command.GameOf(c, kind)
 	if err != nil {
 		return n, err
+	}
+	if driver != "" {
+		if err := step.CheckRules(rules, driver); err != nil {
+			return n, err
+		}
 	}
 	rules = game.ByMethod(rules)
 	if known := step.NamesOf(rules); !slices.Contains(known, name) {

@@ -227,15 +227,20 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 // its defaults make.
 func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
 	for _, kind := range games {
-		var args []int
-		for _, p := range kind.Params {
-			args = append(args, p.Default)
-		}
-		if g, err := kind.New(args); err == nil && such(g) {
+		if g, err := Default(kind); err == nil && such(g) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
+}
+
+// Default makes the game that the defaults of a kind describe.
+func Default(kind game.Kind) (game.Game, error) {
+	var args []int
+	for _, p := range kind.Params {
+		args = append(args, p.Default)
+	}
+	return kind.New(args)
 }
 
 // GameOf makes the game that the flags of a kind describe.

@@ -319,7 +319,7 @@ type Property struct{ Name, Value string }
 // the states after the pass before.
 func Properties(g game.Game, name string, tier int, states string) []Property {
 	words := strings.Fields(g.Spec())
-	ps := []Property{{"game", words[0]}}
+	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		ps = append(ps, Property{name, value})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
 )
 
 const (
@@ -64,7 +65,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	if err != nil {
 		close(c.ended)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w (make build puts it there)", c.Path, err)
+			return fmt.Errorf("%s: %w (to build it: %s)", c.Path, err, step.HowToBuild())
 		}
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}

@@ -291,11 +291,12 @@ func (p *pipeline) environment(kind string, task int) []string {
 
 // task is a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, env ...string) *child {
-	step := p.Step + "_" + kind
-	name := fmt.Sprintf("%s (task %d)", step, number)
-	c := p.command(name, filepath.Join(p.Bin, step))
-	if line, ok := p.Programs[step]; ok {
-		c = p.command(name, shell, "-c", line)
+	name := p.Step + "_" + kind
+	title := fmt.Sprintf("%s (task %d)", name, number)
+	c := p.command(title, filepath.Join(p.Bin, name))
+	if line, ok := p.Programs[name]; ok {
+		c = p.command(title, shell, "-c", line)
+		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may be of any build
 	}
 	limit := p.budget.Mapper
 	if kind == "reduce" {

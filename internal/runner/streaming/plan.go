@@ -310,7 +310,7 @@ func (r *Runner) upload(binary, data string) (string, error) {
 	}
 	content, err := os.ReadFile(path.Join(r.Bin, binary))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%w (make build puts it there)", err)
+		return "", fmt.Errorf("%w (to build it: %s)", err, step.HowToBuild())
 	}
 	if err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/step"
 )
 
 // commandTime bounds the command of the preflight: a JVM that starts while other
@@ -36,7 +37,7 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 	}
 	for _, binary := range []string{"mapper", "reducer"} {
 		if _, err := os.Stat(filepath.Join(r.Bin, binary)); err != nil {
-			return fmt.Errorf("%s for the cluster: %w (make build makes it, --cluster-bin says where it is)", binary, err)
+			return fmt.Errorf("%s for the cluster: %w (to build it: %s; --cluster-bin names its directory)", binary, err, step.HowToBuild())
 		}
 	}
 	if err := r.Yarn.Check(ctx, r.Queue); err != nil {

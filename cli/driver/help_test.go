@@ -1,0 +1,55 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+)
+
+// TestHelpNamesOwnGames reads the help of every command of a program without connectn:
+// no example is of a game that the program does not have.
+func TestHelpNamesOwnGames(t *testing.T) {
+	games := game.Kinds{mnk.Kind, quickcross.Kind}
+	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help explain", "help verify", "help plan mnk", "help calibrate"} {
+		status, stdout, stderr := told(games, line, "")
+		if status != 0 || strings.Contains(stdout, "connectn") {
+			t.Errorf("driver %s: status %d, %s%s", line, status, stdout, stderr)
+		}
+	}
+	if _, stdout, _ := told(games, "help", ""); !strings.Contains(stdout, "driver solve mnk --width 3 --height 3 --connect 3\n      driver lookup a1 a2\n") {
+		t.Errorf("driver help: %s", stdout)
+	}
+}
+
+// TestExplainNamesPlayers wants the players of the game in words, not X and O.
+func TestExplainNamesPlayers(t *testing.T) {
+	domineering := mnk.Kind
+	domineering.New = func(args []int) (game.Game, error) {
+		g, err := mnk.Kind.New(args)
+		if err != nil {
+			return nil, err
+		}
+		return named{g}, nil
+	}
+	for line, want := range map[string]string{
+		"explain 66":                                "66 = 16·4 + 2: V wins in 16 moves\n",
+		"explain --game mnk 5":                      "5 = 1·4 + 1: H wins in 1 move\n",
+		"explain --game quickcross 6":               "6 = 1·4 + 2: WIN in 1 move\n",
+		"explain 6 --mover":                         "6 = 1·4 + 2: WIN in 1 move\n",
+		"explain --game network 66":                 "",
+		"explain --game quickcross --game mnk 0x42": "66 = 16·4 + 2: V wins in 16 moves\n",
+	} {
+		status, stdout, stderr := told(game.Kinds{domineering, quickcross.Kind}, line, "")
+		if stdout != want || (status == 0) != (want != "") {
+			t.Errorf("driver %s: status %d, %q%s, want %q", line, status, stdout, stderr, want)
+		}
+	}
+}
+
+// named is a game whose players are V and H.
+type named struct{ game.Game }
+
+func (named) Values() game.Values { return game.Values{Players: [2]string{"V", "H"}} }

@@ -1,0 +1,86 @@
+package step
+
+import (
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/dodgem"
+	"github.com/treereduce/treereduce/game/mnk"
+)
+
+// TestCompareBuilds compares what builds know about themselves.
+func TestCompareBuilds(t *testing.T) {
+	info := func(main string, deps []*debug.Module, settings ...debug.BuildSetting) string {
+		return strings.Join(sources(&debug.BuildInfo{Main: debug.Module{Path: "stranger", Version: main}, Deps: deps, Settings: settings}), ",")
+	}
+	vcs := func(revision, modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}
+	}
+	with := func(version string) []*debug.Module {
+		return []*debug.Module{{Path: module, Version: version}, {Path: "example.com/other", Version: version}}
+	}
+	replaced := []*debug.Module{{Path: module, Version: "v0.0.0", Replace: &debug.Module{Path: "../treereduce"}}}
+	clean := info("v0.1.0", with("v1.0.0"), vcs("abc", "false")...)
+	for name, test := range map[string]struct {
+		driver, own string
+		differ      string // "": not
+	}{
+		"the same":                 {clean, clean, ""},
+		"another revision":         {clean, info("v0.1.0", with("v1.0.0"), vcs("def", "false")...), "(vcs.revision abc in the driver, def here)"},
+		"modified":                 {clean, info("v0.1.0", with("v1.0.0"), vcs("abc", "true")...), "(vcs.modified false in the driver, true here)"},
+		"another version of ours":  {clean, info("v0.1.0", with("v1.0.1"), vcs("abc", "false")...), "(" + module + " v1.0.0 in the driver, v1.0.1 here)"},
+		"another version of it":    {info("v0.1.0", nil), info("v0.2.0", nil), "(stranger v0.1.0 in the driver, v0.2.0 here)"},
+		"-buildvcs=off":            {clean, info("(devel)", with("v1.0.0")), ""},
+		"go run of the driver":     {info("(devel)", with("v1.0.0")), clean, ""},
+		"a replaced module":        {info("", replaced), clean, ""},
+		"no build information":     {"", clean, ""},
+		"another build's property": {"future=1", clean, ""},
+	} {
+		err := compareBuilds(test.driver, test.own)
+		switch {
+		case test.differ == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case test.differ != "" && (err == nil || !strings.Contains(err.Error(), test.differ) || !strings.HasSuffix(err.Error(), ": rebuild driver, mapper and reducer together: make build")):
+			t.Errorf("%s: %v, want %s", name, err, test.differ)
+		}
+	}
+}
+
+// TestBuildOfRules sends the build with every job, and finds rules that differ in one move.
+func TestBuildOfRules(t *testing.T) {
+	for _, kind := range []game.Kind{connectn.Kind, mnk.Kind, dodgem.Kind} {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		g, err := kind.Make(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range NamesOf(g) {
+			ps := Properties(g, name, 1, "states")
+			i := slices.IndexFunc(ps, func(p Property) bool { return p.Name == BuildProperty })
+			if i < 0 {
+				t.Fatalf("%s of %s: no build among %v", name, g.Spec(), ps)
+			}
+			if err := CheckRules(g, ps[i].Value); err != nil {
+				t.Errorf("%s of %s: %v", name, g.Spec(), err)
+			}
+			if err := CheckRules(fewerMoves{g}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
+				t.Errorf("%s of %s with other rules: %v", name, g.Spec(), err)
+			}
+		}
+	}
+}
+
+// fewerMoves are rules without the last move where there are several.
+type fewerMoves struct{ game.Game }
+
+func (f fewerMoves) Moves(dst []game.Move, p game.Position) []game.Move {
+	moves := f.Game.Moves(dst, p)
+	return moves[:max(len(dst)+1, len(moves)-1)]
+}

@@ -49,7 +49,8 @@ func (f *FS) RemoveBucket(ctx context.Context) error {
 func (f *FS) RemoveUploads(ctx context.Context, dir string) error {
 	prefix := prefixOf(dir)
 	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}
-	for p := service.NewListMultipartUploadsPaginator(f.client, in); p.HasMorePages(); {
+	p := service.NewListMultipartUploadsPaginator(f.client, in)
+	for range maxPages {
 		list, err := p.NextPage(ctx)
 		if err != nil {
 			return f.failed("remove", dir, err)
@@ -60,6 +61,9 @@ func (f *FS) RemoveUploads(ctx context.Context, dir string) error {
 				return f.failed("remove", sdk.ToString(u.Key), err)
 			}
 		}
+		if !p.HasMorePages() {
+			return nil
+		}
 	}
-	return nil
+	return f.failed("remove", dir, errEndless)
 }

@@ -29,6 +29,10 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
+// maxPages bounds the pages of a list: a million names, far more than a directory has. A
+// server that always names a next page would otherwise be asked for ever.
+const maxPages = 1000
+
 // FS is a bucket, a store.FS. Names are keys of objects, with or without / before them.
 // It can be read and written object by object; Rename and Lock, which S3 has not, are
 // errors.ErrUnsupported. It is safe for concurrent use.
@@ -171,22 +175,23 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // pages calls do with the objects whose keys begin with a prefix, some hundreds at a
-// time, until it returns an error.
+// time, until it returns an error. A list of more than maxPages pages is errEndless.
 func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
 	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
 	if delimiter != "" {
 		in.Delimiter = &delimiter
 	}
-	for p := service.NewListObjectsV2Paginator(f.client, in); p.HasMorePages(); {
+	p := service.NewListObjectsV2Paginator(f.client, in)
+	for range maxPages {
 		list, err := p.NextPage(ctx)
 		if err == nil {
 			err = do(list)
 		}
-		if err != nil {
+		if err != nil || !p.HasMorePages() {
 			return err
 		}
 	}
-	return nil
+	return errEndless
 }
 
 // RemoveAll removes an object, or all below a directory, its store.Success first; nothing

@@ -33,6 +33,9 @@ import (
 // server that always names a next page would otherwise be asked for ever.
 const maxPages = 1000
 
+// maxRemoved is how many objects S3 removes in one request.
+const maxRemoved = 1000
+
 // FS is a bucket, a store.FS. Names are keys of objects, with or without / before them.
 // It can be read and written object by object; Rename and Lock, which S3 has not, are
 // errors.ErrUnsupported. It is safe for concurrent use.
@@ -225,7 +228,39 @@ func (f *FS) removeBelow(ctx context.Context, prefix string) error {
 	})
 }
 
-// removeObjects removes up to 1,000 objects, as many as a page has.
+// Walk calls do with the key and the size of each object below a directory.
+func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int64)) error {
+	err := f.pages(ctx, prefixOf(dir), "", func(list *service.ListObjectsV2Output) error {
+		for _, o := range list.Contents {
+			do(sdk.ToString(o.Key), sdk.ToInt64(o.Size))
+		}
+		return nil
+	})
+	if err != nil {
+		return f.failed("list", dir, err)
+	}
+	return nil
+}
+
+// RemoveObjects removes the objects of these keys. Before each request may
+// is asked whether this process may still write there, as Claim.Held tells.
+func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.Context) error) error {
+	for some := range slices.Chunk(keys, maxRemoved) {
+		if err := may(ctx); err != nil {
+			return err
+		}
+		var objects []types.ObjectIdentifier
+		for _, key := range some {
+			objects = append(objects, types.ObjectIdentifier{Key: &key})
+		}
+		if err := f.removeObjects(ctx, objects); err != nil {
+			return f.failed("remove", some[0], err)
+		}
+	}
+	return nil
+}
+
+// removeObjects removes up to maxRemoved objects, as many as a page has.
 func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
 	if len(objects) == 0 {
 		return nil

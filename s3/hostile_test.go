@@ -106,7 +106,7 @@ func TestEndlessList(t *testing.T) {
 	})
 	for name, list := range map[string]func() error{
 		"objects": func() error { _, err := f.ReadDir("x"); return err },
-		"uploads": func() error { return f.RemoveUploads(t.Context(), "x") },
+		"uploads": func() error { return f.RemoveUploads(t.Context(), "x", func(string) bool { return true }) },
 	} {
 		pages = 0
 		if err := list(); !errors.Is(err, errEndless) || pages != maxPages {

@@ -218,17 +218,11 @@ func TestEMRSolve(t *testing.T) {
 	if status != 1 || !strings.Contains(errs, "s3://bucket/games/other: there is no run to resume") || len(c.emr.Clusters()) != 1 {
 		t.Errorf("nothing to resume: exit %d, %s", status, errs)
 	}
-	// All goes, what a cluster that was killed had put up of an object, too.
-	begun, err := http.Post(c.s3.URL+"/bucket/games/all_data/table/part?uploads", "", nil)
-	if err != nil {
-		t.Fatal(err)
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
+		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
-	begun.Body.Close()
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 || c.s3.Uploads() != 0 {
-		t.Errorf("exit %d, %s%s, left %v, %d uploads", status, out, errs, c.s3.Keys("bucket"), c.s3.Uploads())
-	}
-	// A bucket goes with it if nothing else is said, also one in which nothing is.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket is removed\n" {
+	// A place without a prefix is the bucket, which goes if nothing else is in it.
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0B  the bucket, in which nothing else is\nremoved 0 objects, 0B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
@@ -255,6 +249,87 @@ func TestEMRUntilTier(t *testing.T) {
 	status, out, errs = ran(c.driver(onCloud + " --yes --resume"))
 	if status != 0 || !strings.Contains(out, "694 positions\n") || strings.Contains(out, "final: ") || !strings.Contains(c.runs[1], "--final=no") {
 		t.Errorf("exit %d, %s%s, %s", status, out, errs, c.runs[1])
+	}
+}
+
+// TestEMRRemove checks that driver emr rm deletes what treereduce made below the place and
+// nothing else, lists it first, and refuses while a driver holds a directory.
+func TestEMRRemove(t *testing.T) {
+	c := newCloud(t)
+	if status, out, errs := ran(c.driver(onCloud + " --yes")); status != 0 {
+		t.Fatalf("exit %d, %s%s", status, out, errs)
+	}
+	c.ended(t)
+	wait(t, "the logs", func() bool {
+		return slices.ContainsFunc(c.s3.Keys("bucket"), func(key string) bool { return strings.HasSuffix(key, "/controller.gz") })
+	})
+	foreign := []string{
+		"elsewhere/treereduce.txt",
+		"games/all_data/notes.txt",
+		"games/bin/0123456789abcdef0123456789abcdef/tool", // no program of ours
+		"games/bin/tool",
+		"games/logs/app.log",
+		"games/logs/j-FOREIGN/node/i-1/log.gz", // a cluster of another
+		"games/notes.txt",
+		"games/other/table/tier-00.blocks", // no manifest
+		"games/other/treereduce.json",      // not a manifest
+		"games/photos/2024/a.jpg",
+		"games/steps/plan.md",
+	}
+	for _, key := range foreign {
+		c.s3.Put("bucket", key, []byte("{}"))
+	}
+	c.s3.Put("bucket", "games/steps/j-MADEBYUS/out/x/part-00000", []byte("x"))
+	before := c.s3.Keys("bucket")
+	const rm = "emr rm --bucket s3://bucket/games"
+	unchanged := func(what string) {
+		t.Helper()
+		if left := c.s3.Keys("bucket"); !slices.Equal(left, before) {
+			t.Errorf("%s: left %v\nof %v", what, left, before)
+		}
+	}
+	status, out, errs := ran(c.driver(rm))
+	if status != 1 || !strings.Contains(errs, "--yes removes them") {
+		t.Errorf("nobody to ask: exit %d, %s%s", status, out, errs)
+	}
+	for _, line := range []string{
+		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+B +connectn width=3 height=3 connect=3$`,
+		`(?m)^s3://bucket/games/bin +4 objects +\S+B +programs$`,
+		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+B +logs of clusters$`,
+		`(?m)^s3://bucket/games/steps +1 object +1B +files of steps$`,
+		`(?m)^10 other objects stay, such as s3://bucket/games/all_data/notes.txt$`,
+	} {
+		if !regexp.MustCompile(line).MatchString(out) {
+			t.Errorf("%s\nexpected %s", out, line)
+		}
+	}
+	unchanged("nobody to ask")
+	// A driver works in the directory, such as a run with --copy.
+	c.s3.Put("bucket", "games/all_data/_owner", []byte(`{"who": "driver on host h", "since": "now", "seconds": 120, "token": "t"}`))
+	before = c.s3.Keys("bucket")
+	status, out, errs = ran(c.driver(rm + " --yes"))
+	if status != 1 || !strings.Contains(errs, "s3://bucket/games/all_data/_owner: driver on host h has been at work there") {
+		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
+	}
+	unchanged("a claim")
+	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // it died
+	// Parts of an object that were never put together.
+	for _, key := range []string{"games/all_data/table/part", "games/photos/video"} {
+		begun, err := http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun.Body.Close()
+	}
+	status, out, errs = ran(c.driver(rm + " --yes"))
+	if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || c.s3.Uploads() != 1 {
+		t.Errorf("exit %d, %s%s, left %v, %d uploads", status, out, errs, left, c.s3.Uploads())
+	}
+	for _, place := range []string{"s3://bucket/games", "s3://bucket"} {
+		status, out, errs = ran(c.driver("emr rm --yes --bucket " + place))
+		if left := c.s3.Keys("bucket"); status != 0 || !slices.Equal(left, foreign) || !strings.Contains(out, "nothing below "+place+" was made by treereduce") {
+			t.Errorf("again: exit %d, %s%s, left %v", status, out, errs, left)
+		}
 	}
 }
 

@@ -29,37 +29,38 @@ func MakeBucket(ctx context.Context, conf sdk.Config, bucket string) error {
 	return nil
 }
 
-// RemoveBucket removes a bucket with all that is in it.
+// RemoveBucket removes a bucket that has no objects. S3 refuses one that has.
 func (f *FS) RemoveBucket(ctx context.Context) error {
-	if err := f.removeBelow(ctx, ""); err != nil {
-		return f.failed("remove", "", err)
-	}
-	if err := f.RemoveUploads(ctx, ""); err != nil {
-		return err
-	}
 	if _, err := f.client.DeleteBucket(ctx, &service.DeleteBucketInput{Bucket: &f.bucket}); err != nil {
 		return fmt.Errorf("%s%s: %w", Scheme, f.bucket, aws.Explain(err))
 	}
 	return nil
 }
 
-// RemoveUploads takes back the parts of objects below a directory that were never put
-// together: of a process that was killed. They are in no list of objects, but cost until
-// somebody does. Nobody may be writing there.
-func (f *FS) RemoveUploads(ctx context.Context, dir string) error {
+// RemoveUploads aborts the uploads of parts below a directory, of those keys for which
+// ours is true. A process that was killed leaves them: no list of objects shows them, but
+// they cost. No other process may be writing these keys.
+func (f *FS) RemoveUploads(ctx context.Context, dir string, ours func(key string) bool) error {
 	prefix := prefixOf(dir)
 	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}
-	for p := service.NewListMultipartUploadsPaginator(f.client, in); p.HasMorePages(); {
+	p := service.NewListMultipartUploadsPaginator(f.client, in)
+	for range maxPages {
 		list, err := p.NextPage(ctx)
 		if err != nil {
 			return f.failed("remove", dir, err)
 		}
 		for _, u := range list.Uploads {
+			if !ours(sdk.ToString(u.Key)) {
+				continue
+			}
 			_, err := f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &f.bucket, Key: u.Key, UploadId: u.UploadId})
 			if err != nil && !errors.Is(known(err), fs.ErrNotExist) {
 				return f.failed("remove", sdk.ToString(u.Key), err)
 			}
 		}
+		if !p.HasMorePages() {
+			return nil
+		}
 	}
-	return nil
+	return f.failed("remove", dir, errEndless)
 }

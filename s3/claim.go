@@ -63,6 +63,15 @@ var ErrLost = errors.New("another has taken over, as nothing was heard of this o
 // ErrUnconditional is returned for a server that ignores the conditions of a write, so that
 // no claim there excludes another.
 var ErrUnconditional = errors.New("this S3 ignores If-Match or If-None-Match, so two drivers could write at once: use a server with conditional writes")
+const (
+	// maxHold bounds the time for which a claim that another wrote holds, whatever it says.
+	maxHold = time.Hour
+	// unreadableHold is the time for which a claim that cannot be read holds: as long as
+	// the claims of our drivers.
+	unreadableHold = 2 * time.Minute
+	// maxClaim bounds the bytes that are read of a claim.
+	maxClaim = 64 << 10
+)
 
 // renewals are how often a claim is renewed within the time for which it holds.
 const renewals = 4
@@ -159,20 +168,27 @@ func (c *Claim) probe(ctx context.Context) error {
 	return nil
 }
 
-// read reads the claim that is there, and how long ago it was written.
+// read reads the claim that is there, and how long ago it was written. A claim that cannot
+// be read is returned as one of an unknown holder: it ends like any other that is not
+// renewed, so that it never blocks a path for ever.
 func (c *Claim) read(ctx context.Context) (text claimText, etag *string, age time.Duration, err error) {
 	out, err := c.f.client.GetObject(ctx, &service.GetObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name))})
 	if err != nil {
 		return text, nil, 0, c.f.failed("read", c.name, err)
 	}
 	defer out.Body.Close()
-	content, err := io.ReadAll(out.Body)
+	content, err := io.ReadAll(io.LimitReader(out.Body, maxClaim))
 	if err != nil {
 		return text, nil, 0, c.f.failed("read", c.name, err)
 	}
-	if err := json.Unmarshal(content, &text); err != nil {
-		return text, nil, 0, fmt.Errorf("%s: expected the claim of a driver, found %q", c.f.Name(c.name), content)
+	if err := json.Unmarshal(content, &text); err != nil || text.Who == "" {
+		text = claimText{
+			Who:     fmt.Sprintf("an unknown driver (its claim is not readable: %.40q)", content),
+			Since:   sdk.ToTime(out.LastModified).Format(time.RFC3339),
+			Seconds: unreadableHold.Seconds(),
+		}
 	}
+	text.Seconds = min(text.Seconds, maxHold.Seconds())
 	now, ok := awsmiddleware.GetServerTime(out.ResultMetadata)
 	if !ok {
 		now = time.Now()

@@ -21,6 +21,9 @@ var ErrChanged = errors.New("it was replaced while it was read")
 // errTaken is of an object that another has made, or replaced, first.
 var errTaken = errors.New("another was first")
 
+// errEndless is returned for a list that does not end after maxPages pages.
+var errEndless = fmt.Errorf("the list has more than %d pages", maxPages)
+
 // codes are those of errors that have words in io/fs, or here. HEAD, whose answer has no
 // body, has NotFound for an object and a bucket alike.
 var codes = map[string]error{

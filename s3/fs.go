@@ -29,6 +29,13 @@ import (
 	"github.com/treereduce/treereduce/internal/store"
 )
 
+// maxPages bounds the pages of a list: a million names, far more than a directory has. A
+// server that always names a next page would otherwise be asked for ever.
+const maxPages = 1000
+
+// maxRemoved is how many objects S3 removes in one request.
+const maxRemoved = 1000
+
 // FS is a bucket, a store.FS. Names are keys of objects, with or without / before them.
 // It can be read and written object by object; Rename and Lock, which S3 has not, are
 // errors.ErrUnsupported. It is safe for concurrent use.
@@ -171,22 +178,23 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // pages calls do with the objects whose keys begin with a prefix, some hundreds at a
-// time, until it returns an error.
+// time, until it returns an error. A list of more than maxPages pages is errEndless.
 func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
 	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
 	if delimiter != "" {
 		in.Delimiter = &delimiter
 	}
-	for p := service.NewListObjectsV2Paginator(f.client, in); p.HasMorePages(); {
+	p := service.NewListObjectsV2Paginator(f.client, in)
+	for range maxPages {
 		list, err := p.NextPage(ctx)
 		if err == nil {
 			err = do(list)
 		}
-		if err != nil {
+		if err != nil || !p.HasMorePages() {
 			return err
 		}
 	}
-	return nil
+	return errEndless
 }
 
 // RemoveAll removes an object, or all below a directory, its store.Success first; nothing
@@ -220,7 +228,39 @@ func (f *FS) removeBelow(ctx context.Context, prefix string) error {
 	})
 }
 
-// removeObjects removes up to 1,000 objects, as many as a page has.
+// Walk calls do with the key and the size of each object below a directory.
+func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int64)) error {
+	err := f.pages(ctx, prefixOf(dir), "", func(list *service.ListObjectsV2Output) error {
+		for _, o := range list.Contents {
+			do(sdk.ToString(o.Key), sdk.ToInt64(o.Size))
+		}
+		return nil
+	})
+	if err != nil {
+		return f.failed("list", dir, err)
+	}
+	return nil
+}
+
+// RemoveObjects removes the objects of these keys. Before each request may
+// is asked whether this process may still write there, as Claim.Held tells.
+func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.Context) error) error {
+	for some := range slices.Chunk(keys, maxRemoved) {
+		if err := may(ctx); err != nil {
+			return err
+		}
+		var objects []types.ObjectIdentifier
+		for _, key := range some {
+			objects = append(objects, types.ObjectIdentifier{Key: &key})
+		}
+		if err := f.removeObjects(ctx, objects); err != nil {
+			return f.failed("remove", some[0], err)
+		}
+	}
+	return nil
+}
+
+// removeObjects removes up to maxRemoved objects, as many as a page has.
 func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
 	if len(objects) == 0 {
 		return nil

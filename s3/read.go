@@ -149,11 +149,9 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 		return nil, n, err
 	}
 	defer out.Body.Close()
-	found := sdk.ToString(out.ContentRange)
-	first, all, ok := strings.Cut(found, "/")
-	size, err := strconv.ParseInt(all, 10, 64)
-	if !ok || err != nil || !strings.HasPrefix(first, fmt.Sprintf("bytes %d-", at)) || out.ETag == nil {
-		return nil, n, fmt.Errorf("expected bytes from %d on, of an object with an ETag, found %q", at, found)
+	size, ok := sizeIn(sdk.ToString(out.ContentRange), at)
+	if !ok || out.ETag == nil || f.etag != nil && size != f.info.size {
+		return nil, n, fmt.Errorf("expected bytes from %d on, of an object with an ETag, found %q", at, sdk.ToString(out.ContentRange))
 	}
 	if f.etag == nil { // it is being opened
 		f.etag, f.info.size, f.info.changed = out.ETag, size, sdk.ToTime(out.LastModified)
@@ -165,6 +163,16 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 		return b[:got], n, &cutError{err}
 	}
 	return b, n, nil
+}
+
+// sizeIn is the size of the object in a Content-Range of bytes from a place on:
+// "bytes AT-LAST/SIZE".
+func sizeIn(contentRange string, at int64) (size int64, ok bool) {
+	rest, ok := strings.CutPrefix(contentRange, fmt.Sprintf("bytes %d-", at))
+	last, all, _ := strings.Cut(rest, "/")
+	end, err := strconv.ParseInt(last, 10, 64)
+	size, sizeErr := strconv.ParseInt(all, 10, 64)
+	return size, ok && err == nil && sizeErr == nil && at <= end && end < size
 }
 
 func (f *file) Stat() (fs.FileInfo, error) { return &f.info, nil }

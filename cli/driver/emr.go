@@ -55,7 +55,7 @@ func emrManage() *cli.Command {
 		},
 		{
 			Name:   "rm",
-			Usage:  "remove all that is below --bucket, and the bucket itself if that is all of it",
+			Usage:  "remove what treereduce made below --bucket: data directories, programs, logs; it lists them and asks",
 			Flags:  slices.Concat(account, []cli.Flag{yes}),
 			Action: emrRemove,
 		},
@@ -319,50 +319,6 @@ func emrDown(c *cli.Context) error {
 		}
 	}
 	return errors.Join(failed...)
-}
-
-// emrRemove is driver emr rm.
-func emrRemove(c *cli.Context) error {
-	place, err := bucketOf(c)
-	if err != nil {
-		return err
-	}
-	e, ctx, stop, err := emrBegin(c, place)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	if err := e.openBucket(ctx); err != nil {
-		return err
-	}
-	alive, err := e.service.Alive(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range alive {
-		if name := s.Name + "/"; strings.Contains(name, " "+place.String()+"/") || strings.Contains(name, " "+place.String()+" ") {
-			return fmt.Errorf("cluster %s may still write there: driver emr down --cluster-id %s ends it", s.ID, s.ID)
-		}
-	}
-	if !c.Bool("yes") {
-		answer, asked := ask(ctx, c, fmt.Sprintf("remove all that is below %s, tables too? yes or no?", place))
-		if !asked {
-			return fmt.Errorf("all that is below %s would be removed: --yes does it", place)
-		}
-		if !strings.HasPrefix(answer, "y") {
-			return errors.New("nothing was removed")
-		}
-	}
-	if place.prefix == "" {
-		err = e.fs.RemoveBucket(ctx)
-	} else if err = e.fs.Remove(ctx, place.prefix); err == nil {
-		err = e.fs.RemoveUploads(ctx, place.prefix)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s is removed\n", place)
-	return err
 }
 
 // emrPolicies is driver emr policies.

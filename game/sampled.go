@@ -37,6 +37,11 @@ type Sample struct {
 	// most MostMoves times Open. Each is reached by the moves of several, and has its
 	// share at each of them.
 	Won float64
+	// Ranges and WonRanges are for a game that is Tiered, and 0 in others: Ranges estimates
+	// the ranges of the tier in which Open positions lie, WonRanges the ranges of the next
+	// tier in which only Won positions lie. Slots and WonSlots estimate the slots of both.
+	// They may be some per cent too small.
+	Ranges, WonRanges, Slots, WonSlots float64
 }
 
 // Bounded is a game that knows a bound on the positions of a tier, where it is less than

@@ -35,6 +35,11 @@ type layout struct {
 	// slots is the slot of each low part within its space; the entries of a
 	// space are written while it is built, read after that.
 	slots []uint32
+	// openColumns and wonColumns, by player, are in how many ways the columns of the range
+	// can be filled; see Ranges.
+	columnsOnce sync.Once
+	openColumns ways
+	wonColumns  [2]ways
 }
 
 // A space is the low parts with one number of pieces and of X's.
@@ -264,18 +269,110 @@ func (l *layout) Slots(tier int) float64 {
 	return l.rules.ways(l.rules.width, tier) * choose(tier, (tier+1)/2)
 }
 
-// Ranges is in how many ways the columns of the range can hold pieces such that
-// the low columns take the rest; but no more than there are ways to play to the tier.
+// Ranges is in how many ways the columns of the range can hold pieces such that the low
+// columns take the rest and no column has a line, but one at the top of one of them that
+// the last move made; but no more than there are ways to play to the tier.
 func (l *layout) Ranges(tier int) float64 {
+	l.columnsOnce.Do(l.countColumns)
 	columns, x, n := l.rules.width-l.columns, (tier+1)/2, 0.0
+	open, won := l.openColumns, l.wonColumns[l.rules.TierToMove(tier).Other()]
 	for all := max(0, tier-l.columns*l.rules.height); all <= min(tier, columns*l.rules.height); all++ {
-		colours := 0.0
 		for of := max(0, x-(tier-all)); of <= min(all, x); of++ {
-			colours += choose(all, of)
+			n += open[all][of] + won[all][of]
 		}
-		n += l.rules.ways(columns, all) * colours
 	}
 	return min(n, math.Pow(float64(l.rules.width), float64(tier)))
+}
+
+// countColumns counts the ways to fill the columns of the range, see Ranges.
+func (l *layout) countColumns() {
+	height, columns := l.rules.height, l.rules.width-l.columns
+	open, won := newWaysOf(height), [2]ways{}
+	for player := range won {
+		won[player] = newWaysOf(height)
+	}
+	open[0][0] = 1
+	// One column, from the bottom up, by player on top, length of the top run and X's.
+	type tops [2][][]float64
+	newTops := func() (t tops) {
+		for player := range t {
+			t[player] = make([][]float64, l.rules.connect+1)
+			for run := range t[player] {
+				t[player][run] = make([]float64, height+1)
+			}
+		}
+		return t
+	}
+	ofX := [2]int{game.First: 1, game.Second: 0}
+	before := newTops()
+	for n := 1; n <= height; n++ {
+		now := newTops()
+		for top := range now {
+			if n == 1 {
+				now[top][1][ofX[top]] = 1
+			}
+			for run := 1; run < l.rules.connect; run++ {
+				for x := range n {
+					now[top][run+1][x+ofX[top]] += before[top][run][x]
+					now[top][1][x+ofX[top]] += before[1-top][run][x]
+				}
+			}
+			for x := range n + 1 {
+				for run := 1; run < l.rules.connect; run++ {
+					open[n][x] += now[top][run][x]
+				}
+				won[top][n][x] = now[top][l.rules.connect][x]
+			}
+		}
+		before = now
+	}
+	l.openColumns = newWaysOf(0)
+	l.openColumns[0][0] = 1
+	for player := range won {
+		l.wonColumns[player] = newWaysOf(0)
+	}
+	for range columns {
+		for player := range won {
+			l.wonColumns[player] = l.wonColumns[player].times(open).plus(l.openColumns.times(won[player]))
+		}
+		l.openColumns = l.openColumns.times(open)
+	}
+}
+
+// ways is in how many ways columns can hold pieces, so many of them X's: [pieces][X's].
+type ways [][]float64
+
+func newWaysOf(pieces int) ways {
+	w := make(ways, pieces+1)
+	for n := range w {
+		w[n] = make([]float64, n+1)
+	}
+	return w
+}
+
+// times is the ways of two groups of columns beside each other.
+func (w ways) times(other ways) ways {
+	both := newWaysOf(len(w) + len(other) - 2)
+	for n, row := range w {
+		for x, a := range row {
+			for m, more := range other {
+				for y, b := range more {
+					both[n+m][x+y] += a * b
+				}
+			}
+		}
+	}
+	return both
+}
+
+// plus adds the ways of the same columns.
+func (w ways) plus(other ways) ways {
+	for n, row := range other {
+		for x, b := range row {
+			w[n][x] += b
+		}
+	}
+	return w
 }
 
 // Tables is a slot for each number of the low bits and, for each low part that

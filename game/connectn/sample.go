@@ -40,6 +40,7 @@ type sampler struct {
 	ends [2][]float64
 	// stones of the columns drawn, from the bottom up: stones[colour][column].
 	stones [2][]uint64
+	board  game.Position // drawn last
 	undone undone
 }
 
@@ -71,27 +72,144 @@ const (
 	colourX = 1
 )
 
-// Sample draws a board of a tier.
+// rangeTries is how often the low columns of a range are drawn before the range is taken
+// for empty.
+const rangeTries = 32
+
+// Sample draws a board of a tier. The columns on its left are a draw of a range, with a
+// probability that is known too. The range is not empty if the board can be reached, or
+// another draw of the low columns can be.
 func (s *sampler) Sample(tier int, random *rand.Rand) (found game.Sample) {
 	r := s.r
-	all, x := tier, (tier+1)/2 // left over
-	weight := 1.0
-	var p game.Position
-	for c := range r.width {
+	left := r.width - r.columns
+	high, weight, ok := s.draw(0, left, 0, tier, random)
+	if !ok {
+		return found
+	}
+	for try := range rangeTries {
+		low, times, ok := s.draw(left, r.width, high, tier, random)
+		if !ok {
+			continue
+		}
+		p := high | low
+		if try == 0 {
+			s.board = p
+			moves, won, ok := s.judge(p, tier)
+			if !ok {
+				continue
+			}
+			found = game.Sample{Open: weight * times, Moves: weight * times * moves, Won: weight * times * won}
+		} else if !s.undone.reaches(r, p, tier) {
+			continue
+		}
+		found.Ranges, found.Slots = weight, weight*s.slotsOf(high, tier)
+		found.WonRanges, found.WonSlots = s.wonRanges(p, tier, random)
+		found.WonRanges *= weight
+		found.WonSlots *= weight
+		break
+	}
+	return found
+}
+
+// draw draws the columns from one up to another of a board of a tier, beside the columns
+// to their left, and returns the inverse of the probability of the draw; not ok if nothing
+// fits there without a line.
+func (s *sampler) draw(from, to int, beside game.Position, tier int, random *rand.Rand) (p game.Position, weight float64, ok bool) {
+	r := s.r
+	all, x := s.leftOver(from, beside, tier)
+	weight = 1
+	for c := from; c < to; c++ {
 		ways := s.column(c, all, x)
 		if ways == 0 {
-			return found
+			return 0, 0, false
 		}
 		height, xs := s.choose(c, all, x, ways*random.Float64())
 		all, x = all-height, x-xs
 		weight *= ways / s.left(c, all, x)
 		p |= (1<<height - 1 + s.stones[colourX][c]) << r.shift(c)
 	}
-	moves, won, ok := s.judge(p, tier)
-	if !ok {
-		return found
+	return p, weight, true
+}
+
+// leftOver is how many pieces of a tier, and how many X's among them, are not in the first
+// columns of a board.
+func (s *sampler) leftOver(columns int, p game.Position, tier int) (all, x int) {
+	all, x = tier, (tier+1)/2
+	for c := range columns {
+		n, xs := pieces(s.r.column(p, c))
+		all, x = all-n, x-xs
 	}
-	return game.Sample{Open: weight, Moves: weight * moves, Won: weight * won}
+	return all, x
+}
+
+// slotsOf is how many slots the range of a board has.
+func (s *sampler) slotsOf(p game.Position, tier int) float64 {
+	left := s.r.width - s.r.columns
+	all, x := s.leftOver(left, p, tier)
+	return s.rest[left][all*(s.r.Tiers()+1)+x]
+}
+
+// wonRanges are the ranges to which winning moves of a board lead and in which no position
+// is open, and their slots. Each counts a share at every range that leads to it.
+func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (ranges, slots float64) {
+	r := s.r
+	left := r.width - r.columns
+	mover := r.TierToMove(tier)
+	own := r.stones(p, mover)
+	const low = -1 // the low columns together: a move there stays in its range
+	seen := false  // such a move
+	for c := range r.width {
+		column := r.column(p, c)
+		if column>>r.height != 0 || c >= left && seen {
+			continue
+		}
+		square := uint64(1) << (bits.Len64(column) - 1) << r.shift(c)
+		if r.lines.in(own|square) == 0 {
+			continue
+		}
+		seen = seen || c >= left
+		q := p + drop(column, mover)<<r.shift(c)
+		high := q &^ (1<<r.LowBits() - 1)
+		if r.lines.in(r.stones(high, mover)) == 0 && s.open(high, tier+1, random) {
+			continue
+		}
+		from := map[int]bool{}
+		for other := range r.width {
+			before, taken, ok := r.undo(q, other, mover)
+			if other == c || ok && r.lines.in((own|square)&^taken) == 0 && s.undone.reaches(r, before, tier) {
+				if other >= left {
+					other = low
+				}
+				from[other] = true
+			}
+		}
+		ranges += 1 / float64(len(from))
+		slots += s.slotsOf(high, tier+1) / float64(len(from))
+	}
+	return ranges, slots
+}
+
+// open reports whether a range has a position at which nobody has won, as far as draws tell.
+func (s *sampler) open(high game.Position, tier int, random *rand.Rand) bool {
+	left := s.r.width - s.r.columns
+	for c := range left {
+		s.lay(high, c)
+	}
+	for range rangeTries {
+		low, _, ok := s.draw(left, s.r.width, high, tier, random)
+		if ok && s.undone.reaches(s.r, high|low, tier) {
+			return true
+		}
+	}
+	return false
+}
+
+// lay makes a column of a board the one that is drawn.
+func (s *sampler) lay(p game.Position, c int) {
+	column := s.r.column(p, c)
+	height, _ := pieces(column)
+	x := column - uint64(1)<<height
+	s.stones[colourX][c], s.stones[colourO][c] = x, (1<<height-1)&^x
 }
 
 // judge says whether a board without a line can be reached, and then its moves and its

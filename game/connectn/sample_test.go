@@ -93,7 +93,7 @@ func TestSample(t *testing.T) {
 				if found.Open == 0 {
 					continue
 				}
-				p := s.drawn()
+				p := s.board
 				drawn[p]++
 				if r.Tier(p) != tier || !positions[p] || found.Open > r.Boards(tier)*(1+1e-9) {
 					t.Fatalf("%s, tier %d: drew %q with weight %v", r.Spec(), tier, r.AppendText(nil, p), found.Open)
@@ -111,12 +111,38 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// drawn is the board that was drawn last.
-func (s *sampler) drawn() (p game.Position) {
-	for c, stones := range s.stones[colourX] {
-		p |= (2*stones + s.stones[colourO][c]) << s.r.shift(c)
+// The ranges in which positions lie, and their slots, are as many as all positions tell, by
+// a tenth.
+func TestSampleRanges(t *testing.T) {
+	for _, b := range [][3]int{{3, 7, 3}, {3, 6, 4}, {4, 4, 3}, {2, 10, 4}, {4, 5, 3}} {
+		r, err := New(b[0], b[1], b[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(5, 6))
+		s := r.NewSampler()
+		ranges, slots, wantRanges, wantSlots := 0.0, 0.0, 0.0, 0.0
+		for tier, positions := range reached(r) {
+			seen := make(map[uint64]bool)
+			for p := range positions {
+				if rng := p >> r.LowBits(); !seen[rng] {
+					seen[rng] = true
+					wantRanges++
+					wantSlots += float64(len(r.Low(tier, rng)))
+				}
+			}
+			const draws = 2000
+			for range draws {
+				found := s.Sample(tier, random)
+				ranges += (found.Ranges + found.WonRanges) / draws
+				slots += (found.Slots + found.WonSlots) / draws
+			}
+		}
+		t.Logf("%s: %.0f ranges with %.0f slots are estimated, there are %.0f with %.0f", r.Spec(), ranges, slots, wantRanges, wantSlots)
+		if math.Abs(ranges-wantRanges) > 0.1*wantRanges || math.Abs(slots-wantSlots) > 0.1*wantSlots {
+			t.Errorf("%s: %.0f ranges with %.0f slots are estimated, there are %.0f with %.0f", r.Spec(), ranges, slots, wantRanges, wantSlots)
+		}
 	}
-	return p
 }
 
 // Any board that there are rules for is drawn, tall ones and those of 64 bits too.

@@ -3,12 +3,14 @@ package connectn
 import (
 	"math"
 	"testing"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // What a game says of its size is what its ranges, or the ways to play there, and its
 // lists come to; of the lists, that of a color too many is never made.
 func TestSize(t *testing.T) {
-	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}} {
+	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}, {3, 8, 3}, {2, 10, 3}} {
 		r, err := New(board[0], board[1], board[2])
 		if err != nil {
 			t.Fatal(err)
@@ -16,10 +18,12 @@ func TestSize(t *testing.T) {
 		spaces := map[*uint32]int{}
 		bytes := 4 * len(r.slots)
 		for tier := range r.Tiers() + 1 {
-			n := 0
+			n := 0 // of which no column has a line that was there before the last move
 			for rng := range uint64(1) << (r.KeyBits() - r.LowBits()) {
 				if low := r.Low(tier, rng); low != nil {
-					n++
+					if mayOccur(r, tier, rng) {
+						n++
+					}
 					spaces[&low[0]] = cap(low)
 				}
 			}
@@ -35,4 +39,29 @@ func TestSize(t *testing.T) {
 			t.Errorf("%s: tables of %d bytes, want about %d", r.Spec(), got, bytes)
 		}
 	}
+}
+
+// mayOccur reports whether the columns of a range have no vertical line, or one of them has
+// just got one.
+func mayOccur(r *Rules, tier int, rng uint64) bool {
+	last, lines := r.TierToMove(tier).Other(), 0
+	for c := range r.width - r.columns {
+		column := r.column(rng<<r.LowBits(), c)
+		height, _ := pieces(column)
+		run := 0
+		for i := range height {
+			if i > 0 && column>>i&1 == column>>(i-1)&1 {
+				run++
+			} else {
+				run = 1
+			}
+			if run < r.connect {
+				continue
+			}
+			if lines++; i < height-1 || game.Player(1-column>>i&1) != last {
+				return false
+			}
+		}
+	}
+	return lines <= 1
 }

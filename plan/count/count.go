@@ -37,9 +37,10 @@ type Tier struct {
 	// Moves is how many moves they have, all together: what the job forward says of
 	// them. Of a bound, those of the positions that were played on from.
 	Moves float64 `json:"moves"`
-	// Slots and Cells are the bits of the bitmaps of the tier and in how many ranges
-	// they lie (game.Tiered); 0 in a game without either. Those of a Cyclic game are
-	// the same in every pass, and stand in the sum alone.
+	// Cells is the number of ranges in which positions of the tier lie, and Slots the bits
+	// of their bitmaps (game.Tiered): exact or estimated as Positions is, or bounds where
+	// that is one; 0 in a game without either. Those of a Cyclic game are the same in every
+	// pass, and stand in the sum alone.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`
 	// Draws is how many boards were drawn, 0 if it is exact.
@@ -220,14 +221,21 @@ func sum(tiers []Tier) Tier {
 	return sum
 }
 
-// slots fills in slots and cells, and the sum's share of both.
+// slots fills in the slots and cells that are not known yet with their bounds, and the
+// sum's share of both.
 func (c *counter) slots(all *Counts) {
 	switch g := c.g.(type) {
 	case game.Tiered:
 		all.Sum.Slots, all.Sum.Cells = 0, 0
 		for i := range all.Tiers {
 			t := &all.Tiers[i]
-			t.Slots, t.Cells = g.Slots(i), g.Ranges(i)
+			slots, ranges := g.Slots(i), g.Ranges(i)
+			if t.Cells == 0 {
+				t.Slots, t.Cells = slots, min(ranges, t.High)
+			}
+			// A position has a range, and a range a position.
+			t.Cells = min(t.Cells, ranges, max(1, t.Positions))
+			t.Slots = min(max(t.Slots, t.Positions), slots)
 			all.Sum.Slots += t.Slots
 			all.Sum.Cells += t.Cells
 		}

@@ -25,6 +25,9 @@ type stratum struct {
 	draws        float64
 	open, won    sums
 	moves, both  sums // both: open and won of a draw together
+	// Of a game.Tiered: what draws say of the ranges of the tier, and of those of the next
+	// one in which all positions are won.
+	ranges, slots, wonRanges, wonSlots float64
 }
 
 func (s *stratum) merge(other *stratum) {
@@ -33,6 +36,10 @@ func (s *stratum) merge(other *stratum) {
 	s.won.merge(other.won)
 	s.moves.merge(other.moves)
 	s.both.merge(other.both)
+	s.ranges += other.ranges
+	s.slots += other.slots
+	s.wonRanges += other.wonRanges
+	s.wonSlots += other.wonSlots
 }
 
 // mostWon is how much a draw can say of the next tier: by what is known of all boards, or
@@ -136,6 +143,10 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 	found := &stratum{draws: float64(c.draws)}
 	for range c.draws {
 		draw := d.Sample(tier, r)
+		found.ranges += draw.Ranges
+		found.slots += draw.Slots
+		found.wonRanges += draw.WonRanges
+		found.wonSlots += draw.WonSlots
 		if draw.Open == 0 {
 			continue
 		}
@@ -261,6 +272,8 @@ func (s *sampler) counts(f *front) *Counts {
 		of := Tier{
 			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
 			Won: won.mean, Moves: t.moves.sum / max(1, t.draws), Draws: int64(t.draws),
+			Cells: t.ranges/max(1, t.draws) + before.wonRanges/max(1, before.draws),
+			Slots: t.slots/max(1, t.draws) + before.wonSlots/max(1, before.draws),
 		}
 		all.Tiers = append(all.Tiers, of)
 	}

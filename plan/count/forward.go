@@ -46,6 +46,9 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 		f.tiers = append(f.tiers, exactly(tier, len(set)))
 		done += int64(len(set))
 		t := &f.tiers[tier]
+		if tiered, ok := c.g.(game.Tiered); ok {
+			t.Cells, t.Slots = ranges(tiered, tier, set)
+		}
 		if done > c.o.Exact && tier < g.Tiers() {
 			return f, c.expand(set, func([]game.Move) {}, t)
 		}
@@ -75,6 +78,20 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 	}
 	f.whole = true
 	return f, nil
+}
+
+// ranges counts the ranges in which the positions of a tier lie, which are sorted, and the
+// slots of those ranges.
+func ranges(g game.Tiered, tier int, set []game.Position) (ranges, slots float64) {
+	last, low := uint64(0), g.LowBits()
+	for i, p := range set {
+		if rng := p >> low; i == 0 || rng != last {
+			last = rng
+			ranges++
+			slots += float64(len(g.Low(tier, rng)))
+		}
+	}
+	return ranges, slots
 }
 
 // different sorts positions and drops those that are there twice.

@@ -63,6 +63,7 @@ var ErrLost = errors.New("another has taken over, as nothing was heard of this o
 // ErrUnconditional is returned for a server that ignores the conditions of a write, so that
 // no claim there excludes another.
 var ErrUnconditional = errors.New("this S3 ignores If-Match or If-None-Match, so two drivers could write at once: use a server with conditional writes")
+
 const (
 	// maxHold bounds the time for which a claim that another wrote holds, whatever it says.
 	maxHold = time.Hour

@@ -268,14 +268,19 @@ type Sets struct {
 func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
 
 // Say says some positions, which it sorts, range by range; of those that are there more
-// than once one is said in each call. A set is good during the call only.
+// than once one is said in each call. A set is good during the call only. What is not below
+// Positions is said in a range, or at a slot, that the game has not.
 func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
 	slices.Sort(all)
 	size := uint64(s.g.RangeSize())
 	for len(all) > 0 {
 		rng := all[0] / size
-		end, _ := slices.BinarySearch(all, (rng+1)*size)
-		set := s.set[:block.Words(RangeLen(s.g, rng))]
+		end := len(all)
+		if next := (rng + 1) * size; next > rng*size {
+			end, _ = slices.BinarySearch(all, next)
+		}
+		n := max(RangeLen(s.g, rng), int(all[end-1]%size)+1) // one beyond Positions is said as well
+		set := s.set[:block.Words(n)]
 		for left := all[:end]; len(left) > 0; {
 			clear(set)
 			again := left[:0]

@@ -239,3 +239,45 @@ func TestRulesOnlyErrors(t *testing.T) {
 		}
 	}
 }
+
+// beyond is a Plain game in which position 3 has one more move, and position 7 one more parent.
+type beyond struct {
+	gametest.Graph
+	moves, parents []game.Position
+}
+
+func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
+	dst = g.Graph.Moves(dst, p)
+	if p == 3 {
+		for _, to := range g.moves {
+			dst = append(dst, game.Move{To: to})
+		}
+	}
+	return dst
+}
+
+func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
+	dst = g.Graph.Parents(dst, p)
+	if p == 7 {
+		dst = append(dst, g.parents...)
+	}
+	return dst
+}
+
+// TestBeyondPositions wants moves and predecessors of a Plain game that are no hashes to be
+// refused by name: in the last range, which is shorter, after it, and far beyond.
+func TestBeyondPositions(t *testing.T) {
+	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
+		for _, size := range []int{5, 1000} {
+			for want, g := range map[string]beyond{
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):    {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("Parents of positions of range %#x has %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+			} {
+				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("ranges of %d: %v, want %q", size, err, want)
+				}
+			}
+		}
+	}
+}

@@ -12,11 +12,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/longtest"
@@ -25,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/table"
 )
 
 // rulesOnly is a game of which the blocks are not known.
@@ -417,5 +420,84 @@ func TestEveryKey(t *testing.T) {
 				t.Errorf("the position after %d moves has the largest key: %v", moves, err)
 			}
 		}
+	}
+}
+
+// counting is a file system that counts the files that are open for reading.
+type counting struct {
+	store.Local
+	mu         *sync.Mutex
+	open, most *int
+}
+
+func (c counting) Open(name string) (store.File, error) {
+	f, err := c.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.open++
+	*c.most = max(*c.most, *c.open)
+	return counted{f, c}, nil
+}
+
+type counted struct {
+	store.File
+	c counting
+}
+
+func (f counted) Close() error {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	*f.c.open--
+	return f.File.Close()
+}
+
+// TestOpenFiles solves a game of 289 tiers, and reads its table in every way, with few files
+// open at a time.
+func TestOpenFiles(t *testing.T) {
+	g, err := mancala.New(3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := counting{mu: new(sync.Mutex), open: new(int), most: new(int)}
+	dir := t.TempDir()
+	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	limit := func(what string) {
+		t.Helper()
+		if t.Logf("%s: %d files open", what, *fsys.most); *fsys.most > 100 {
+			t.Errorf("%s: %d files are open at a time, want at most 100", what, *fsys.most)
+		}
+		*fsys.most = *fsys.open
+	}
+	if _, err := solve.Run(t.Context(), data, g, options()); err != nil {
+		t.Fatal(err)
+	}
+	limit("solve")
+	tab, err := table.OpenOf(fsys, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.Stats(); err != nil {
+		t.Error(err)
+	}
+	limit("stats")
+	if _, err := tab.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	limit("verify")
+	for _, p := range gametest.Walk(rand.New(rand.NewPCG(1, 1)), g, 100) {
+		if _, ok, err := tab.Lookup(p); !ok || err != nil {
+			t.Errorf("%d: %v, %v", p, ok, err)
+		}
+	}
+	limit("lookup")
+	if err := tab.Close(); err != nil || *fsys.open > 0 {
+		t.Errorf("%d files are left open, %v", *fsys.open, err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 // pairKeySize is the length of a pair's key, a range.
 const pairKeySize = 8
 
-// maxPair bounds the block of a pair: over ten times the largest there is.
-const maxPair = 64 << 20
+// MaxPair is the most bytes of the block of a pair: over ten times the largest of our games.
+const MaxPair = 64 << 20
 
 // AppendPairKey appends a range as the key of a pair, without its length.
 func AppendPairKey(dst []byte, rng uint64) []byte { return binary.BigEndian.AppendUint64(dst, rng) }
 
-// AppendPair appends a range and a packed block, of at most maxPair bytes, as
+// AppendPair appends a range and a packed block, of at most MaxPair bytes, as
 // a pair.
 func AppendPair(dst []byte, rng uint64, packed []byte) []byte {
 	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), rng)
@@ -51,8 +51,8 @@ func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
 		return 0, nil, p.errorf("expected a key of %d bytes, found one of %d", pairKeySize, n)
 	}
 	n := int(binary.BigEndian.Uint32(head[4+pairKeySize:]))
-	if n > maxPair {
-		return 0, nil, p.errorf("expected a block of at most %d bytes, found one of %d", maxPair, n)
+	if n > MaxPair {
+		return 0, nil, p.errorf("expected a block of at most %d bytes, found one of %d", MaxPair, n)
 	}
 	// In steps, so that a wrong length does not take the memory.
 	p.packed = p.packed[:0]

@@ -15,6 +15,8 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner/inline"
 	"github.com/treereduce/treereduce/internal/store"
@@ -335,5 +337,52 @@ func TestLookup(t *testing.T) {
 	}
 	if _, _, err := tab.Lookup(1 << 24); err == nil {
 		t.Error("a hash that is no board was looked up")
+	}
+}
+
+// TestLookupUnreached looks up every position that pieces can make, and wants those that play
+// cannot reach not to be found, in the tables of all three methods.
+func TestLookupUnreached(t *testing.T) {
+	rules, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick, err := quickcross.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O moved on
+	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
+		dir := t.TempDir()
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := table.OpenOf(store.Local{}, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		want, not := gametest.Search(g), 0
+		for p := range game.Position(1) << g.KeyBits() {
+			if g.Check(p) != nil {
+				continue
+			}
+			v, reached := want[p]
+			if !reached {
+				not++
+			}
+			if found, ok, err := tab.Lookup(p); err != nil || ok != reached || found != v {
+				t.Fatalf("%s: %q: %d, found: %v, %v; want %d, %v", name, g.AppendText(nil, p), found, ok, err, v, reached)
+			}
+		}
+		if _, reached := want[unreached]; not == 0 || name != "states" && reached {
+			t.Errorf("%s: play reaches all positions", name)
+		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // rowLists is the contents of the table of a game of which only the rules are known: a
 // list of Values for each tier. Such games may have many tiers: a file is opened when it
-// is asked for first.
+// is asked for first, and after lists.MaxOpen of them for each share that is read.
 type rowLists struct {
 	g     game.Acyclic
 	fsys  store.FS
@@ -26,8 +26,9 @@ type rowLists struct {
 	share int // rows that are checked at a time
 	keep  int // rows that a worker of the check keeps, and no more but for a share
 
-	mu    sync.Mutex // of what follows
-	tiers []*lists.Source
+	mu     sync.Mutex // of what follows
+	tiers  []*lists.Source
+	opened int // of these
 }
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
@@ -58,9 +59,16 @@ func (t *rowLists) tier(i int) (_ *lists.Source, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tiers[i] == nil {
-		t.tiers[i], err = lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
+		s, err := lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
+		if t.opened++; err == nil && t.opened > lists.MaxOpen {
+			err = s.Close() // its index stays
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.tiers[i] = s
 	}
-	return t.tiers[i], err
+	return t.tiers[i], nil
 }
 
 func (t *rowLists) counts(tier int) (Counts, error) {

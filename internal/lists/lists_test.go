@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A run is a game that is solved in a directory, as a loop of jobs would.
@@ -316,5 +317,34 @@ func TestTextIsPacked(t *testing.T) {
 	}
 	if all[0].String() != all[1].String() {
 		t.Error("packed and text differ")
+	}
+}
+
+// TestMostTimes wants messages of the same value to become one, for as many moves as a row
+// can stand for, and no more: every row is read as it is written.
+func TestMostTimes(t *testing.T) {
+	const most = streamfmt.MaxRowTimes
+	for _, tt := range []struct{ times, want []int }{
+		{[]int{1, 2}, []int{3}},
+		{[]int{most - 1, 1}, []int{most}},
+		{[]int{most, 1}, []int{most, 1}},
+		{[]int{1, most}, []int{1, most}},
+		{[]int{most, most, 1}, []int{most, most, 1}},
+	} {
+		var rows []lists.Row
+		for _, n := range tt.times {
+			rows = append(rows, lists.Row{Key: 5, Word: lists.Message(6, n)})
+		}
+		var got []int
+		for _, row := range lists.Merge(rows, lists.Messages) {
+			got = append(got, lists.TimesOf(row.Word))
+			line := streamfmt.AppendRow(nil, row, lists.Messages, 2)
+			if again, _, want := streamfmt.ParseRow(line[:len(line)-1], 2); want != "" || again != row {
+				t.Errorf("%q is read as %v, expected %s", line, again, want)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%d moves become %d, want %d", tt.times, got, tt.want)
+		}
 	}
 }

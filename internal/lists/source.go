@@ -16,9 +16,9 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// maxOpen is how many files a Source keeps open; those after them are opened for each
-// share.
-const maxOpen = 256
+// MaxOpen is how many files a Source, or a table, keeps open; those after them are opened
+// for each share that is read. A process may have 256 on some systems.
+const MaxOpen = 64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -128,7 +128,7 @@ func (s *Source) add(f *file) error {
 	for _, c := range f.cells {
 		s.rows += int64(c.Rows)
 	}
-	if s.files = append(s.files, f); len(s.files) > maxOpen {
+	if s.files = append(s.files, f); len(s.files) > MaxOpen {
 		return f.close()
 	}
 	return nil

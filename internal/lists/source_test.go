@@ -470,7 +470,7 @@ func TestManyFiles(t *testing.T) {
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
 		}
-		if fsys.most < 100 || fsys.most >= files {
+		if fsys.most < lists.MaxOpen || fsys.most > lists.MaxOpen+1 {
 			t.Errorf("%s: of %d files %d were open at a time", codec, files, fsys.most)
 		}
 		if err := s.Close(); err != nil || fsys.open != 0 {

@@ -68,6 +68,7 @@ type Pass struct {
 	mover  game.Mover
 	step   string
 	number int
+	ranges uint64 // of the game
 	set    block.Set
 	fresh  block.Set
 
@@ -89,7 +90,7 @@ type Moves interface {
 // Ties. What it decides in Solve or Ties has the number as its remoteness.
 func NewPass(g game.Cyclic, step string, number int) *Pass {
 	words := block.Words(g.RangeSize())
-	return &Pass{g: g, mover: g.NewMover(), step: step, number: number,
+	return &Pass{g: g, mover: g.NewMover(), step: step, number: number, ranges: game.Ranges(g),
 		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
 }
 
@@ -113,13 +114,20 @@ func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
 func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
 	if p.step == Mark {
+		var err error
 		if from.Open(set); !set.Empty() {
-			p.mover.Children(rng, set, func(rng uint64, to block.Set) {
-				p.Messages += int64(to.Count())
-				say(rng, to, false)
+			p.mover.Children(rng, set, func(to uint64, children block.Set) {
+				if beyond, ok := p.beyond(to, children); ok && err == nil {
+					err = fmt.Errorf("a move of a position of range %#x leads to %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				}
+				if err != nil {
+					return
+				}
+				p.Messages += int64(children.Count())
+				say(to, children, false)
 			})
 		}
-		return nil
+		return err
 	}
 	results := []game.Result{game.Loses, game.Wins}
 	if p.step == Ties {
@@ -137,14 +145,39 @@ func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block
 	return nil
 }
 
+// beyond is the first position of a set that is not below Positions, if there is one.
+func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
+	n := 0
+	if rng < p.ranges {
+		n = game.RangeLen(p.g, rng)
+	}
+	if words := n >> 6; words == len(set) || len(set) == words+1 && set[words]>>(n&63) == 0 {
+		return 0, false
+	}
+	for slot := range set.All() {
+		if slot >= n {
+			return rng*uint64(p.g.RangeSize()) + uint64(slot), true
+		}
+	}
+	return 0, false
+}
+
 // parentsAtOnce is how many parents are gathered before they are said.
 const parentsAtOnce = 1 << 16
 
 // toParents says from where moves lead into a set.
 func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from block.Set)) error {
 	if b, ok := p.mover.(game.Backward); ok {
-		b.Parents(rng, to, say)
-		return nil
+		var err error
+		b.Parents(rng, to, func(from uint64, parents block.Set) {
+			if beyond, ok := p.beyond(from, parents); ok && err == nil {
+				err = fmt.Errorf("Parents of positions of range %#x has %#x, expected one below %#x", rng, beyond, p.g.Positions())
+			}
+			if err == nil {
+				say(from, parents)
+			}
+		})
+		return err
 	}
 	p.parents = p.parents[:0]
 	flush := func() {

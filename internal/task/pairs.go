@@ -17,6 +17,9 @@ type pairWriter struct {
 }
 
 func (w *pairWriter) add(rng uint64, packed []byte) error {
+	if len(packed) > streamfmt.MaxPair {
+		return fmt.Errorf("range %#x: its block takes %d bytes, at most %d fit into a pair: solve the game with --runner inline", rng, len(packed), streamfmt.MaxPair)
+	}
 	w.buf = streamfmt.AppendPair(w.buf, rng, packed)
 	if len(w.buf) < flushSize {
 		return nil

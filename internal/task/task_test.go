@@ -58,19 +58,23 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if g, ok := job.Game.(game.Cyclic); ok {
 		return r.runPass(job, g)
 	}
-	shares, _, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	shares, records, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	_, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
+	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
 	stats.Records = reduced.Out
-	return stats, err
+	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
 	shares, lines := []task.Share{task.StartShare(pass.Input[0])}, 1
+	records := int64(1)
 	if pass.Step != step.Create {
+		if records, err = newIn(pass, g); err != nil {
+			return stats, err
+		}
 		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
@@ -79,10 +83,31 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
 	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
+	err = errors.Join(err, readOnce(mapped.In, records))
 	if mapped.Out != reduced.In {
 		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))
 	}
 	return stats, err
+}
+
+// newIn counts the positions that a pass reads.
+func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
+	fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
+	if err != nil {
+		return 0, err
+	}
+	defer fresh.Close()
+	var lines bytes.Buffer
+	err = fresh.WriteLines(&lines, 0, fresh.Len())
+	return int64(bytes.Count(lines.Bytes(), []byte("\n"))), err
+}
+
+// readOnce wants the mappers to read each record once, at the borders of their shares too.
+func readOnce(read, records int64) error {
+	if read != records {
+		return fmt.Errorf("mappers read %d records, want %d, each once", read, records)
+	}
+	return nil
 }
 
 // run runs the maps of a task, so many shares for each, then the reduces.
@@ -98,6 +123,7 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 		if err != nil {
 			return mapped, reduced, err
 		}
+		mapped.In += n.In
 		mapped.Out += n.Out
 		mapped.Messages += n.Messages
 		pairs := streamfmt.NewPairReader(&out, "map")
@@ -168,7 +194,7 @@ func TestSamePasses(t *testing.T) {
 func same(t *testing.T, g game.Game) {
 	t.Helper()
 	want := solved(t, g, &inline.Runner{}, 1)
-	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {3, 4, 100_000}, {2, 2, 1}} {
+	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {9, 4, 100_000}, {2, 2, 1}} {
 		r := &shuffled{maps: way.maps, memory: way.memory, random: rand.New(rand.NewPCG(1, 2))}
 		got := solved(t, g, r, way.reducers)
 		for name, text := range want {

@@ -49,7 +49,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	case game.Acyclic:
 		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
 	}
-	return runner.Stats{}, nil
+	return runner.Stats{}, fmt.Errorf("%s: no job can solve it: expected a game.Tiered, game.Cyclic or game.Acyclic", job.Game.Spec())
 }
 
 // runBlocks runs a job over a tier of blocks.

@@ -1,0 +1,77 @@
+package inline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/runner"
+)
+
+// vast is a game that has too many positions to be solved.
+type vast struct{ game.Game }
+
+func (vast) Vast() float64 { return 1e30 }
+
+// TestUnknownKind wants a job of a game that no job can be run of to fail.
+func TestUnknownKind(t *testing.T) {
+	_, err := new(Runner).Run(context.Background(), &runner.Job{Game: vast{gametest.TieGame()}, Reducers: 1})
+	if err == nil || !strings.HasPrefix(err.Error(), "graph size=13: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestNeeds works out by hand what a job takes: what workers hold counts twice.
+func TestNeeds(t *testing.T) {
+	n := needs{shared: 1000, worker: 100, windows: 3, record: 10, chunk: func(slots int) int { return 2 * slots }}
+	for _, tt := range []struct{ workers, window, want int }{
+		{1, 7, 1000 + 2*(100+3*(10+2*10)+4*2*5)},
+		{2, 7, 1000 + 2*2*(100+3*(10+2*10)+4*2*5)},
+		{2, 50, 1000 + 2*2*(100+3*(50+2*10)+4*2*5)},
+	} {
+		if got := n.of(tt.workers, frugality{slots: 5, ahead: 4, window: tt.window}); got != tt.want {
+			t.Errorf("%d workers, windows of %d: %d bytes, want %d", tt.workers, tt.window, got, tt.want)
+		}
+	}
+}
+
+// A brokenPart is a part that fails when it is finished.
+type brokenPart struct {
+	err      error
+	finished *int
+}
+
+func (p brokenPart) Append(int) error { return nil }
+
+func (p brokenPart) Finish(err error) error {
+	*p.finished++
+	return errors.Join(err, p.err)
+}
+
+// TestFinishError wants the error with which a part ends to be that of the job, be it the
+// last part or one before; and every part that was begun to be finished.
+func TestFinishError(t *testing.T) {
+	for broken := range 3 {
+		failed, finished := errors.New("disk full"), 0
+		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, frugalities[0]}, tasks: 3,
+			part: func(task int) int { return task },
+			create: func(number int) (part[int], error) {
+				p := brokenPart{finished: &finished}
+				if number == broken {
+					p.err = fmt.Errorf("part %d: %w", number, failed)
+				}
+				return p, nil
+			},
+			chunk:  func() int { return 0 },
+			worker: func() func(int, int) error { return func(int, int) error { return nil } },
+			count:  func(int) {},
+		}
+		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
+			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
+		}
+	}
+}

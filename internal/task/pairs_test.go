@@ -1,0 +1,32 @@
+package task
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// TestLargePair wants what is written to be what a reader takes: a larger block is refused
+// by the writer.
+func TestLargePair(t *testing.T) {
+	packed := make([]byte, streamfmt.MaxPair+1)
+	for _, n := range []int{streamfmt.MaxPair, streamfmt.MaxPair + 1} {
+		var out bytes.Buffer
+		w := &pairWriter{out: &out}
+		err := w.add(7, packed[:n])
+		if n > streamfmt.MaxPair {
+			if want := "range 0x7: its block takes 67108865 bytes, at most 67108864 fit into a pair"; err == nil || !strings.HasPrefix(err.Error(), want) || out.Len() > 0 {
+				t.Errorf("%v, %d bytes, want %s", err, out.Len(), want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rng, read, err := streamfmt.NewPairReader(&out, "test").Next(); rng != 7 || len(read) != n || err != nil {
+			t.Errorf("range %#x, %d bytes, %v", rng, len(read), err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/treereduce/treereduce/game/block"
@@ -322,29 +323,55 @@ func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 }
 
 // Find looks for the block of a range without reading the whole index.
-func (f *File) Find(rng uint64) (e Entry, ok bool, err error) {
-	pages := len(f.dir) / entrySize
-	i := sort.Search(pages, func(i int) bool { return f.page(i).first > rng }) - 1
+func (f *File) Find(rng uint64) (Entry, bool, error) {
+	return f.Finder().Find(rng)
+}
+
+// A Finder finds blocks of a file without reading the whole index. It keeps the page that
+// it read last, and is not safe for concurrent use.
+type Finder struct {
+	f       *File
+	page    int // -1: none
+	bytes   []byte
+	entries []Entry
+}
+
+// Finder returns a finder.
+func (f *File) Finder() *Finder { return &Finder{f: f, page: -1} }
+
+// Find looks for the block of a range.
+func (s *Finder) Find(rng uint64) (e Entry, ok bool, err error) {
+	i := sort.Search(len(s.f.dir)/entrySize, func(i int) bool { return s.f.page(i).first > rng }) - 1
 	if i < 0 {
 		return e, false, nil
 	}
-	from, to, err := f.pageBounds(i)
-	if err != nil {
-		return e, false, err
+	if i != s.page {
+		if err := s.read(i); err != nil {
+			return e, false, err
+		}
 	}
-	buf := make([]byte, to-from)
-	if err := f.readAt(buf, int64(from)); err != nil {
-		return e, false, err
-	}
-	entries, err := f.readPage(nil, buf, i)
-	if err != nil {
-		return e, false, err
-	}
-	n := sort.Search(len(entries), func(n int) bool { return entries[n].Range >= rng })
-	if n == len(entries) || entries[n].Range != rng {
+	n := sort.Search(len(s.entries), func(n int) bool { return s.entries[n].Range >= rng })
+	if n == len(s.entries) || s.entries[n].Range != rng {
 		return e, false, nil
 	}
-	return entries[n], true, nil
+	return s.entries[n], true, nil
+}
+
+// read reads a page.
+func (s *Finder) read(i int) error {
+	s.page = -1
+	from, to, err := s.f.pageBounds(i)
+	if err != nil {
+		return err
+	}
+	s.bytes = slices.Grow(s.bytes[:0], int(to-from))[:to-from]
+	if err := s.f.readAt(s.bytes, int64(from)); err != nil {
+		return err
+	}
+	if s.entries, err = s.f.readPage(s.entries[:0], s.bytes, i); err == nil {
+		s.page = i
+	}
+	return err
 }
 
 // A Cursor reads blocks of a file, best in ascending order: it reads ahead. Not
@@ -376,6 +403,22 @@ func (c *Cursor) Read(e Entry, b *block.Block) error {
 		return err
 	}
 	if err := c.decoder.Decode(raw, b); err != nil {
+		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
+	}
+	return nil
+}
+
+// View reads a block of so many slots into v.
+func (c *Cursor) View(e Entry, slots int, v *View) error {
+	raw, err := c.Raw(e)
+	if err != nil {
+		return err
+	}
+	words := block.Words(slots)
+	v.Open, v.Done = slices.Grow(v.Open[:0], words)[:words], slices.Grow(v.Done[:0], words)[:words]
+	clear(v.Open)
+	clear(v.Done)
+	if err := c.decoder.decode(raw, slots, v.Open, v.Done, &v.values); err != nil {
 		return c.f.errorf("the block at byte %d (range %#x): %v", e.Offset, e.Range, err)
 	}
 	return nil

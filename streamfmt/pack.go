@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -241,19 +242,30 @@ func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
 
 // A Decoder turns bytes into blocks; it keeps its scratch memory.
 type Decoder struct {
-	wide  [2][]byte
-	codes []byte
+	wide   [2][]byte
+	values packedValues
 }
 
 // Decode reads the packed form of a block into b, which Reset has prepared:
 // the number of slots must agree.
 func (d *Decoder) Decode(src []byte, b *block.Block) error {
+	if err := d.decode(src, b.Len(), b.Open, b.Done, &d.values); err != nil || len(d.values.codes) == 0 {
+		return err
+	}
+	d.values.write(b)
+	return nil
+}
+
+// decode reads the packed form of a block of so many slots into sets, which are empty,
+// and the values of the done ones; values has no codes if there are none.
+func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *packedValues) error {
+	values.codes = values.codes[:0]
 	slots, n := binary.Uvarint(src)
 	if n <= 0 || len(src) <= n {
 		return errShort
 	}
-	if slots != uint64(b.Len()) {
-		return fmt.Errorf("a block of %d slots, expected %d", slots, b.Len())
+	if slots != uint64(length) {
+		return fmt.Errorf("a block of %d slots, expected %d", slots, length)
 	}
 	kind := src[n]
 	src = src[n+1:]
@@ -262,20 +274,20 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	}
 	var err error
 	if kind&hasOpen != 0 {
-		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
+		if src, err = d.readSet(src, open, length); err != nil {
 			return err
 		}
 	}
 	if kind&hasDone != 0 {
-		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
+		if src, err = d.readSet(src, done, length); err != nil {
 			return err
 		}
-		for i, w := range b.Open {
-			if w&b.Done[i] != 0 {
+		for i, w := range open {
+			if w&done[i] != 0 {
 				return errors.New("a position that is open and done")
 			}
 		}
-		if src, err = d.readValues(src, b); err != nil {
+		if src, err = values.read(src, done.Count()); err != nil {
 			return err
 		}
 	}
@@ -285,31 +297,76 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	return nil
 }
 
-// readValues reads the values of the done slots, and returns the rest of src.
-func (d *Decoder) readValues(src []byte, b *block.Block) ([]byte, error) {
+// packedValues are the values of the done slots of a block, in their order: a code each.
+type packedValues struct {
+	value [256]byte // of each code
+	width uint      // of a code, in bits
+	codes []byte    // and eight bytes more, so that each code can be read with the seven after it
+}
+
+// read reads the values of so many slots, and returns the rest of src.
+func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
 	n, used := binary.Uvarint(src)
 	if used <= 0 || n == 0 || n > 255 || uint64(len(src)-used) < n {
 		return nil, errShort
 	}
-	var value [256]byte
-	copy(value[:], src[used:used+int(n)])
+	p.value = [256]byte{}
+	copy(p.value[:], src[used:used+int(n)])
 	src = src[used+int(n):]
-	width := codeWidth(int(n))
-	size := (b.Done.Count()*int(width) + 7) / 8
+	p.width = codeWidth(int(n))
+	size := (slots*int(p.width) + 7) / 8
 	if len(src) < size {
 		return nil, errShort
 	}
-	// Eight bytes more, so that each code can be read with the seven after it.
-	codes := append(append(d.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0)
-	d.codes = codes
+	p.codes = append(append(p.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0)
+	return src[size:], nil
+}
+
+// at is the i-th value.
+func (p *packedValues) at(i int) byte {
+	at := uint(i) * p.width
+	return p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
+}
+
+// write writes the values into the done slots of a block.
+func (p *packedValues) write(b *block.Block) {
+	codes, width := p.codes, p.width
 	mask := uint64(1)<<width - 1
 	at := uint(0)
 	for i, w := range b.Done {
 		for base := i << 6; w != 0; w &= w - 1 {
 			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
-			b.Val[base+bits.TrailingZeros64(w)] = value[byte(code)]
+			b.Val[base+bits.TrailingZeros64(w)] = p.value[byte(code)]
 			at += width
 		}
 	}
-	return src[size:], nil
+}
+
+// A View is a block whose values stay packed: a look-up wants one of them. It keeps its
+// memory.
+type View struct {
+	Open, Done block.Set
+	values     packedValues
+}
+
+// Value is the value of a slot; ok is false if it has none.
+func (v *View) Value(slot int) (value byte, ok bool) {
+	if !v.Done.Has(slot) {
+		return 0, false
+	}
+	before := v.Done[:slot>>6].Count() + bits.OnesCount64(v.Done[slot>>6]&(1<<(slot&63)-1))
+	return v.values.at(before), true
+}
+
+// All yields the slots that have a value, ascending, and their values.
+func (v *View) All() iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		n := 0
+		for slot := range v.Done.All() {
+			if !yield(slot, v.values.at(n)) {
+				return
+			}
+			n++
+		}
+	}
 }

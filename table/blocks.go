@@ -19,21 +19,30 @@ type blocks struct {
 	fsys  store.FS
 	files []*tierFile
 
-	mu    sync.Mutex     // of what follows
+	mu    sync.Mutex // of what follows, and of what look-ups use of the files
+	views recent[viewKey, streamfmt.View]
 	tiers []*jobdir.Tier // the same files, opened for a check
 }
+
+// A viewKey says which block a view is of.
+type viewKey struct {
+	tier int
+	rng  uint64
+}
+
+// recentViews is how many blocks look-ups keep: the moves of neighbours lead into a few
+// blocks for each column.
+const recentViews = 64
 
 type tierFile struct {
 	*streamfmt.File
 	closer store.File
-
-	mu     sync.Mutex // of what follows
+	finder *streamfmt.Finder
 	cursor *streamfmt.Cursor
-	block  block.Block
 }
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ *blocks, err error) {
-	t := &blocks{g: g, fsys: fsys}
+	t := &blocks{g: g, fsys: fsys, views: recent[viewKey, streamfmt.View]{most: recentViews}}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -56,7 +65,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if f.Spec() != g.Spec() || f.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
 		}
-		f.cursor = f.Cursor(0)
+		f.finder, f.cursor = f.Finder(), f.Cursor(0)
 	}
 	return t, nil
 }
@@ -75,35 +84,44 @@ func (t *blocks) Close() error {
 
 func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
 
-// lookup reads a page of the index and one block.
+// lookup reads a page of the index and one block, unless they were read before.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	tier := t.g.Tier(p)
-	rng := p >> t.g.LowBits()
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	low := t.g.Low(tier, rng)
-	f := t.files[tier]
-	e, ok, err := f.Find(rng)
-	if err != nil || !ok || low == nil {
+	slot, ok := slices.BinarySearch(low, uint32(p-rng<<t.g.LowBits()))
+	if !ok {
+		return 0, false, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b, err := t.view(tier, rng, len(low))
+	if err != nil || b == nil {
 		return 0, false, err
 	}
-	err = f.read(e, tier, t.g, low, func(b *block.Block) {
-		slot, there := b.Slot(uint32(p-rng<<t.g.LowBits()), 0)
-		if ok = there && b.Done.Has(slot); ok {
-			v = game.Value(b.Val[slot])
-		}
-	})
-	return v, ok && err == nil, err
+	value, ok := b.Value(slot)
+	return game.Value(value), ok, nil
 }
 
-// read reads the block of a range, of which low are the low parts, for one who looks.
-func (f *tierFile) read(e streamfmt.Entry, tier int, g game.Tiered, low []uint32, look func(b *block.Block)) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.block.Reset(tier, e.Range, g.LowBits(), low)
-	if err := f.cursor.Read(e, &f.block); err != nil {
-		return err
+var errNone = errors.New("the table has no such block")
+
+// view is the block of a range of so many slots, nil if the table has none. It is good
+// until the next call; mu is held.
+func (t *blocks) view(tier int, rng uint64, slots int) (*streamfmt.View, error) {
+	v, err := t.views.get(viewKey{tier, rng}, func(v *streamfmt.View) error {
+		f := t.files[tier]
+		e, ok, err := f.finder.Find(rng)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errNone
+		}
+		return f.cursor.View(e, slots, v)
+	})
+	if err == errNone {
+		err = nil
 	}
-	look(&f.block)
-	return nil
+	return v, err
 }
 
 // openTiers opens the files as tiers, if that has not been done.

@@ -386,3 +386,73 @@ func TestLookupUnreached(t *testing.T) {
 		}
 	}
 }
+
+// A readsFS counts how often its files are read.
+type readsFS struct {
+	store.Local
+	reads *int
+}
+
+type readsFile struct {
+	store.File
+	reads *int
+}
+
+func (f readsFS) Open(name string) (store.File, error) {
+	file, err := f.Local.Open(name)
+	return readsFile{file, f.reads}, err
+}
+
+func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
+	*f.reads++
+	return f.File.ReadAt(b, at)
+}
+
+// Look-ups in the order of tiers and keys read each block once, for all positions that fall
+// into it.
+func TestLookupReads(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=5 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
+		g, err := all.Kinds().Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}); err != nil {
+			t.Fatal(err)
+		}
+		reads := 0
+		tab, err := table.OpenOf(readsFS{reads: &reads}, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tab.Close()
+		scan, err := tab.Scan(func(int) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches, looked := 0, 0
+		for b, err := range scan.Batches() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			batches++
+			before := reads
+			for i, p := range b.Positions {
+				if v, ok, err := tab.Lookup(p); v != b.Values[i] || !ok || err != nil {
+					t.Fatalf("%s: %#x: %d, %v, %v, want %d", spec, p, v, ok, err, b.Values[i])
+				}
+			}
+			looked += reads - before
+		}
+		// A page of the index and a block each; of a list, its head, its end, its page and
+		// some cells.
+		if most := 5 * batches; looked > most {
+			t.Errorf("%s: %d reads of %d batches, want %d at most", spec, looked, batches, most)
+		}
+	}
+}

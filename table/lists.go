@@ -29,10 +29,23 @@ type rowLists struct {
 	mu     sync.Mutex // of what follows
 	tiers  []*lists.Source
 	opened int // of these
+
+	looks  sync.Mutex // of what follows, which look-ups use
+	loader lists.Loader
+	cells  recent[cellKey, []lists.Row]
 }
 
+// A cellKey says which cell of a tier was read.
+type cellKey struct {
+	tier int
+	at   lists.Place
+}
+
+// recentCells is how many cells look-ups keep, of 16 KB each.
+const recentCells = 64
+
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
-	t := &rowLists{g: g, fsys: fsys, share: shareRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1)}
+	t := &rowLists{g: g, fsys: fsys, share: shareRows, keep: rulesKeep / 16, tiers: make([]*lists.Source, g.Tiers()+1), cells: recent[cellKey, []lists.Row]{most: recentCells}}
 	for tier := range t.tiers {
 		name, file, err := sealOf(seal, data, g, tier)
 		if err != nil {
@@ -81,12 +94,34 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 
 // lookup looks for the cell of a tier that may have the position, and in it.
 func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	f, err := t.tier(t.g.Tier(p))
+	tier := t.g.Tier(p)
+	f, err := t.tier(tier)
 	if err != nil {
 		return 0, false, err
 	}
-	word, ok, err := f.Find(p)
-	return lists.ValueOf(word), ok, err
+	at, ok := f.Find(p)
+	if !ok {
+		return 0, false, nil
+	}
+	t.looks.Lock()
+	defer t.looks.Unlock()
+	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) (err error) {
+		*rows, err = t.loader.Cell(*rows, f, at)
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	i, ok := findRow(*rows, p)
+	if !ok {
+		return 0, false, nil
+	}
+	return lists.ValueOf((*rows)[i].Word), true, nil
+}
+
+// findRow looks for a position among rows.
+func findRow(rows []lists.Row, p game.Position) (i int, ok bool) {
+	return slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
 }
 
 func (t *rowLists) verify(ctx context.Context) error {
@@ -190,8 +225,7 @@ func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 		r.kept[rng] = rows
 		r.held += len(rows)
 	}
-	slot, ok = slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
-	if !ok {
+	if slot, ok = findRow(rows, p); !ok {
 		return 0, 0, 0, false, nil
 	}
 	return rng, slot, lists.ValueOf(rows[slot].Word), true, nil

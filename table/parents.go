@@ -47,24 +47,24 @@ func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) er
 	if tier == 0 {
 		return nil
 	}
-	f := t.files[tier-1]
 	ranges := t.g.Sources([]uint64{rng}, tier, rng)
 	slices.Sort(ranges)
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, rng := range slices.Compact(ranges) {
 		low := t.g.Low(tier-1, rng)
-		e, ok, err := f.Find(rng)
+		if low == nil {
+			continue
+		}
+		b, err := t.view(tier-1, rng, len(low))
 		if err != nil {
 			return err
 		}
-		if !ok || low == nil {
+		if b == nil {
 			continue
 		}
-		if err := f.read(e, tier-1, t.g, low, func(b *block.Block) {
-			for slot := range b.Done.All() {
-				say(b.Key(slot), game.Value(b.Val[slot]))
-			}
-		}); err != nil {
-			return err
+		for slot, v := range b.All() {
+			say(rng<<t.g.LowBits()|uint64(low[slot]), game.Value(v))
 		}
 	}
 	return nil

@@ -21,9 +21,11 @@ type states struct {
 
 	mu     sync.Mutex // of what follows
 	cursor *jobdir.StateCursor
-	at     int // the state that was read last, -1 before
-	state  block.State
+	recent recent[int, block.State] // by the index of the range
 }
+
+// recentStates is how many bytes of states look-ups keep, or one state.
+const recentStates = 8 << 20
 
 func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
 	index, err := jobdir.ReadIndex(fsys, filepath.Join(data, Dir), g)
@@ -34,7 +36,8 @@ func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &states{g: g, file: file, index: index, cursor: file.Cursor(), at: -1}, nil
+	return &states{g: g, file: file, index: index, cursor: file.CursorOf(0),
+		recent: recent[int, block.State]{most: max(1, min(recentViews, recentStates/(block.StatePlanes*g.RangeSize()/8+1)))}}, nil
 }
 
 // Close closes the file.
@@ -45,7 +48,7 @@ func (t *states) name() string { return t.file.Files()[0] }
 
 func (t *states) counts(int) (Counts, error) { return countsOf(t.file.Counts()), nil }
 
-// lookup reads one range, unless it is that of the look-up before.
+// lookup reads one range, unless it was read before.
 func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	size := uint64(t.g.RangeSize())
 	i, found := t.file.Find(p / size)
@@ -54,14 +57,11 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.at != i {
-		t.at = -1
-		if err := t.cursor.Read(i, &t.state); err != nil {
-			return 0, false, err
-		}
-		t.at = i
+	state, err := t.recent.get(i, func(s *block.State) error { return t.cursor.Read(i, s) })
+	if err != nil {
+		return 0, false, err
 	}
-	value, ok := t.state.Value(int(p % size))
+	value, ok := state.Value(int(p % size))
 	return game.Value(value), ok, nil
 }
 

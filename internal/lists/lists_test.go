@@ -195,8 +195,16 @@ func (r *run) all() map[game.Position]game.Value {
 			r.t.Fatal(err)
 		}
 		for p, v := range values {
-			if word, ok, err := src.Find(p); err != nil || ok != (r.g.Tier(p) == tier) || ok && lists.ValueOf(word) != v {
-				r.t.Fatalf("Find %#x in tier %d: %d, %v, %v", p, tier, word, ok, err)
+			i, rows := -1, []lists.Row(nil)
+			if at, ok := src.Find(p); ok {
+				var l lists.Loader
+				if rows, err = l.Cell(rows, src, at); err != nil {
+					r.t.Fatal(err)
+				}
+				i = slices.IndexFunc(rows, func(row lists.Row) bool { return row.Key == p })
+			}
+			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && lists.ValueOf(rows[i].Word) != v {
+				r.t.Fatalf("Find %#x in tier %d: row %d", p, tier, i)
 			}
 			if len(values) > 300 {
 				break

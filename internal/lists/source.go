@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
@@ -331,15 +332,30 @@ func (s *Source) EachKey(do func(key game.Position)) error {
 	})
 }
 
-// Find is the word of a key in a source of Values that is a part or a file of the table;
-// ok is false if there is none.
-func (s *Source) Find(key uint64) (word uint64, ok bool, err error) {
-	var l Loader
-	rows, err := l.Load(nil, s, Share{First: key, Last: key})
-	if err != nil || len(rows) == 0 {
-		return 0, false, err
+// A Place is where a cell of a source lies.
+type Place struct{ file, cell int }
+
+// Find is the cell of a source of Values, a part or a file of the table, that has a key if
+// one does; ok is false if none can.
+func (s *Source) Find(key uint64) (at Place, ok bool) {
+	n := sort.Search(len(s.files), func(i int) bool { cells := s.files[i].cells; return cells[len(cells)-1].Last >= key })
+	if n == len(s.files) {
+		return at, false
 	}
-	return rows[0].Word, true, nil
+	cells := s.files[n].cells
+	i := sort.Search(len(cells), func(i int) bool { return cells[i].Last >= key })
+	return Place{n, i}, cells[i].First <= key
+}
+
+// Cell appends the rows of one cell to dst[:0].
+func (l *Loader) Cell(dst []Row, s *Source, at Place) (rows []Row, err error) {
+	err = s.files[at.file].with(func(f *file) error {
+		one := *f
+		one.cells = f.cells[:at.cell+1] // no further one is to be read with it
+		rows, err = l.cell(dst[:0], &one, at.cell)
+		return err
+	})
+	return rows, err
 }
 
 // A Share is the keys from First to Last.

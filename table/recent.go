@@ -1,0 +1,33 @@
+package table
+
+import "slices"
+
+// recent keeps what was read last, the newest first: look-ups of neighbours, and of the
+// moves of neighbours, read the same again. It is not safe for concurrent use.
+type recent[K comparable, V any] struct {
+	most int // how many are kept
+	keys []K
+	kept []*V
+}
+
+// get is what is kept under a key, or what read makes of the oldest: it gets memory that
+// has been used.
+func (r *recent[K, V]) get(key K, read func(*V) error) (*V, error) {
+	i := slices.Index(r.keys, key)
+	if i < 0 {
+		var zero K
+		if i = len(r.keys) - 1; len(r.keys) < r.most {
+			i++
+			r.keys, r.kept = append(r.keys, zero), append(r.kept, new(V))
+		}
+		if err := read(r.kept[i]); err != nil {
+			r.keys, r.kept = slices.Delete(r.keys, i, i+1), slices.Delete(r.kept, i, i+1)
+			return nil, err
+		}
+	}
+	v := r.kept[i]
+	copy(r.keys[1:], r.keys[:i])
+	copy(r.kept[1:], r.kept[:i])
+	r.keys[0], r.kept[0] = key, v
+	return v, nil
+}

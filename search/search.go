@@ -71,12 +71,14 @@ type Limit struct {
 
 // A Result is what a search has found.
 type Result struct {
-	// Value is what the position is worth, read as game.Values say, if Exact.
+	// Value is what the position is worth, read as game.Values say, if Exact. If not, it is
+	// who wins, if that is proven, and Weak is set; otherwise 0.
 	Value game.Value
 	Exact bool
 	// Weak says that the remoteness of Value counts for nothing: only who wins was asked
-	// for, or the value is a tie and its length is not proven. It is proven by
-	// game.Traits.TiesLast; or, unless players take ties soon, by a Line to the last tier.
+	// for, or is proven in time; or the value is a tie, the length of which is not proven.
+	// That is proven by game.Traits.TiesLast; or, unless players take ties soon, by a Line
+	// to the last tier.
 	Weak bool
 	// Score is the evaluation of the depth reached, for the player to move, if not Exact;
 	// 0 of a game that has none.
@@ -105,6 +107,7 @@ type Searcher struct {
 	late    bool      // the table has entries of searches that looked at late moves less far
 	workers []*worker // the first is the one that is asked
 	round   round
+	now     func() time.Time // time.Now, but in tests
 }
 
 // New makes a Searcher.
@@ -116,7 +119,7 @@ func New(g game.Game, o Options) (*Searcher, error) {
 		o.Memory = DefaultMemory
 	}
 	o.Threads = max(o.Threads, 1)
-	s := &Searcher{g: g}
+	s := &Searcher{g: g, now: time.Now}
 	s.acyclic, _ = g.(game.Acyclic)
 	fast, ok := g.(game.Searched)
 	s.plainly = !ok
@@ -167,7 +170,7 @@ func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result
 	if l.Depth < 0 || l.Time < 0 {
 		return Result{}, fmt.Errorf("search: depth and time must be 0 or more, found %d and %v", l.Depth, l.Time)
 	}
-	c := startClock(ctx, l.Time)
+	c := startClock(ctx, l.Time, s.now)
 	if v := s.g.Primitive(p); v != 0 {
 		return Result{Value: s.g.Values().Ended(v, s.g.ToMove(p)), Exact: true, Time: c.spent()}, nil
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/search"
 )
 
 // Whoever searches finds the same: the value, and a best move; a finished position and a
@@ -145,6 +147,26 @@ func TestNotProven(t *testing.T) {
 	}
 	said = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")
 	if !strings.Contains(said, `"../..", hash 0: you lose in 2`+"\nbest move: ") {
+		t.Error(said)
+	}
+}
+
+// A win that is proven is told, though in how many moves is not proven.
+func TestFindWinnerLengthUnproven(t *testing.T) {
+	g, err := connectn.New(7, 6, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := findingOf(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Depth: 9, Line: g.Moves(nil, g.Start())[3:4], Nodes: 5})
+	var text, line strings.Builder
+	f.print(&text, g, g.Start())
+	if err := f.printJSON(&line, g, g.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), `", X to move: you win`+"\nbest move: 3\n5 positions in ") {
+		t.Error(text.String())
+	}
+	if said := line.String(); !strings.Contains(said, `"value":"win"`) || !strings.Contains(said, `"depth":9`) || strings.Contains(said, "remoteness") {
 		t.Error(said)
 	}
 }

@@ -23,10 +23,14 @@ import (
 // DefaultMemory is the size of a table if nobody says another.
 const DefaultMemory = 85 << 20
 
+// MaxThreads is the most threads of a Searcher. With many more than a machine has cores, a
+// search neither keeps to its memory nor to its time.
+const MaxThreads = 256
+
 // Options say how a Searcher is made.
 type Options struct {
 	Memory  int64      // bytes of the table, all of it; 0: DefaultMemory
-	Threads int        // 0: one
+	Threads int        // at most MaxThreads; 0: one
 	Without Techniques // what to leave out, for measurements
 }
 
@@ -112,8 +116,8 @@ type Searcher struct {
 
 // New makes a Searcher.
 func New(g game.Game, o Options) (*Searcher, error) {
-	if o.Memory < 0 || o.Threads < 0 {
-		return nil, fmt.Errorf("search: memory and threads must be 0 or more, found %d and %d", o.Memory, o.Threads)
+	if o.Memory < 0 || o.Threads < 0 || o.Threads > MaxThreads {
+		return nil, fmt.Errorf("search: expected memory of 0 or more and 0 to %d threads, found %d and %d", MaxThreads, o.Memory, o.Threads)
 	}
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory

@@ -128,7 +128,7 @@ func TestStarts(t *testing.T) {
 // What cannot be is refused, and a finished position is what it is.
 func TestRefused(t *testing.T) {
 	g := parse(t, board(3, 3, 3))
-	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Memory: 1 << 60}} {
+	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Threads: MaxThreads + 1}, {Memory: 1 << 60}} {
 		if _, err := New(g, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
@@ -492,6 +492,19 @@ func checkSafe(t *testing.T, g game.Game, p game.Position, chosen game.Move) {
 	if score = fromRoot(score, 1); best == game.WonIn(1) && score != best || best > game.LostIn(2) && score == game.LostIn(2) {
 		t.Errorf("%s: %q: %v is worth %d, %d could be had", g.Spec(), g.AppendText(nil, p), chosen.Name, score, best)
 	}
+}
+
+// As many threads as there may be keep to the time, on a machine of few cores too: a thousand
+// times as many would not.
+func TestMaxThreads(t *testing.T) {
+	g := parse(t, board(7, 6, 4))
+	s := newSearcher(t, g, Options{Memory: 1 << 20, Threads: MaxThreads})
+	began := time.Now()
+	r, err := s.Search(context.Background(), g.Start(), Limit{Time: 200 * time.Millisecond})
+	if took := time.Since(began); err != nil || took > 5*time.Second {
+		t.Errorf("it took %v, %v", took, err)
+	}
+	checkLine(t, g, g.Start(), r)
 }
 
 // A search that is ended says what it has.

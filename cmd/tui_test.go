@@ -137,7 +137,7 @@ func TestTUIResize(t *testing.T) {
 		}
 		term.shows(tt.shows)
 	}
-	term.types("b2")
+	term.types("b2\r")
 	term.shows(`(?m)^ 2 +\S+ +X +\S+$`)
 	term.types("Q")
 	term.ends(0)

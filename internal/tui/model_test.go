@@ -495,7 +495,36 @@ func TestWatch(t *testing.T) {
 	says(t, m, "a tie after 9 moves")
 	keys(t, m, "u")
 	says(t, m, "X (machine) waits")
-	keys(t, m, "uu<space>")
+	// A step is one move, as no move is a person's.
+	for _, tt := range []struct {
+		key string
+		at  int
+	}{{"u", 7}, {"u", 6}, {"r", 7}, {"u", 6}} {
+		keys(t, m, tt.key)
+		if got := len(m.h.Names()); got != tt.at || len(m.names) != 9 {
+			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.names), tt.at)
+		}
+	}
+	keys(t, m, "<space>")
+	says(t, m, "a tie after 9 moves")
+}
+
+// A step back while a machine thinks stops both: the move that it was thinking of is not
+// made, whenever it comes.
+func TestWatchUndo(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	keys(t, m, "uu")
+	thinking := m.key("space", " ")
+	if !m.thinking || thinking == nil {
+		t.Fatal("no machine thinks")
+	}
+	keys(t, m, "u")
+	perform(t, m, thinking)
+	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
+		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
+	}
+	says(t, m, "X (machine) waits: Space lets it go on")
+	keys(t, m, "<space>")
 	says(t, m, "a tie after 9 moves")
 }
 

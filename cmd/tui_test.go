@@ -120,14 +120,14 @@ func TestTUIAtOnce(t *testing.T) {
 // TestTUIResize has the words beside the board or below it, as the window is.
 func TestTUIResize(t *testing.T) {
 	term := inTerminal(t, t.TempDir(), "play tui mnk --you both", 80, 24)
-	term.shows(`(?m)^ 1   T   T   T    tie$`)
+	term.shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
 	for _, tt := range []struct {
 		columns, lines int
 		shows          string
 	}{
-		{40, 20, `(?m)^ 1   T   T   T$(.|\n)*^ tie$(.|\n)*^ L line  V values  C sides  N new$`},
-		{100, 30, `(?m)^ 1   T   T   T    tie$(.|\n)*- weaker$`},
-		{20, 8, `(?m)^ 1   T   T   T\n(.|\n)*^ \? help  Q quit$`},
+		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ tie in 9$(.|\n)*^ L line  V values  C sides  N new$`},
+		{100, 30, `(?m)^ 1  T9  T9  T9    tie in 9$(.|\n)*- weaker$`},
+		{20, 8, `(?m)^ 1  T9  T9  T9\n(.|\n)*^ \? help  Q quit$`},
 	} {
 		term.mu.Lock()
 		term.screen.Resize(tt.columns, tt.lines)
@@ -137,7 +137,7 @@ func TestTUIResize(t *testing.T) {
 		}
 		term.shows(tt.shows)
 	}
-	term.types("b2")
+	term.types("b2\r")
 	term.shows(`(?m)^ 2 +\S+ +X +\S+$`)
 	term.types("Q")
 	term.ends(0)

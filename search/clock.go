@@ -8,6 +8,7 @@ import (
 // A clock ends a search in good time. Workers look at it every pollNodes positions: at the
 // time itself, as a timer may have to wait until one of them is interrupted.
 type clock struct {
+	now   func() time.Time
 	began time.Time
 	aim   time.Duration   // when to stop; 0: never
 	until time.Duration   // when to stop what is being done; not set while workers run
@@ -25,9 +26,9 @@ const (
 	spareMost = 250 * time.Millisecond
 )
 
-// startClock starts a clock for a search of so much time; 0: any.
-func startClock(ctx context.Context, limit time.Duration) *clock {
-	c := &clock{began: time.Now(), aim: limit - min(limit/sparePart, spareMost), over: ctx.Done()}
+// startClock starts a clock for a search of so much time; 0: any. It reads the time from now.
+func startClock(ctx context.Context, limit time.Duration, now func() time.Time) *clock {
+	c := &clock{now: now, began: now(), aim: limit - min(limit/sparePart, spareMost), over: ctx.Done()}
 	c.until = c.aim
 	return c
 }
@@ -57,4 +58,4 @@ func (c *clock) worthwhile(part bool) bool {
 	return !c.due() && (part || c.aim == 0 || c.spent() < c.aim/2)
 }
 
-func (c *clock) spent() time.Duration { return time.Since(c.began) }
+func (c *clock) spent() time.Duration { return c.now().Sub(c.began) }

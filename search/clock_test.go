@@ -10,7 +10,7 @@ import (
 // at once; otherwise never.
 func TestClock(t *testing.T) {
 	const limit = 30 * time.Millisecond
-	c := startClock(context.Background(), limit)
+	c := startClock(context.Background(), limit, time.Now)
 	if c.aim >= limit-limit/4 || c.aim < limit/2 {
 		t.Errorf("of %v it aims at %v", limit, c.aim)
 	}
@@ -32,14 +32,14 @@ func TestClock(t *testing.T) {
 	}
 
 	// A part of the least time is the least time: 0 would be no limit.
-	c = startClock(context.Background(), time.Nanosecond)
+	c = startClock(context.Background(), time.Nanosecond, time.Now)
 	c.part(3)
 	if c.until <= 0 {
 		t.Errorf("a third of %v is %v, which is no limit", c.aim, c.until)
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
-	c = startClock(ctx, 0)
+	c = startClock(ctx, 0, time.Now)
 	c.began = c.began.Add(-time.Hour)
 	if c.due() || !c.worthwhile(false) {
 		t.Error("due, though there is no limit")

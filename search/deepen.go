@@ -43,13 +43,14 @@ func (t *task) deepen() {
 		}
 		switch {
 		case score >= beta:
-			t.low = max(t.low, score)
+			t.atLeast(score)
 		case score <= alpha:
 			t.high = min(t.high, score)
 		case score > mate && game.WonIn(within) <= score, score < -mate && game.LostIn(within) >= score, t.exact:
+			t.atLeast(score)
 			t.low, t.high = score, score
 		case score > mate:
-			t.low = max(t.low, score)
+			t.atLeast(score)
 		case score < -mate:
 			t.high = min(t.high, score)
 		}

@@ -52,7 +52,7 @@ func (t *task) makeLine() {
 // all wins are one.
 func (t *task) known() (score, depth int) {
 	switch {
-	case !t.solved():
+	case !t.solved() && (t.low <= 0 || t.limit.Depth > 0):
 		score, depth = t.score, t.depth
 	case t.low > 0:
 		score, depth = t.low, t.s.table.full

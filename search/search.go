@@ -23,10 +23,14 @@ import (
 // DefaultMemory is the size of a table if nobody says another.
 const DefaultMemory = 85 << 20
 
+// MaxThreads is the most threads of a Searcher. With many more than a machine has cores, a
+// search neither keeps to its memory nor to its time.
+const MaxThreads = 256
+
 // Options say how a Searcher is made.
 type Options struct {
 	Memory  int64      // bytes of the table, all of it; 0: DefaultMemory
-	Threads int        // 0: one
+	Threads int        // at most MaxThreads; 0: one
 	Without Techniques // what to leave out, for measurements
 }
 
@@ -71,12 +75,14 @@ type Limit struct {
 
 // A Result is what a search has found.
 type Result struct {
-	// Value is what the position is worth, read as game.Values say, if Exact.
+	// Value is what the position is worth, read as game.Values say, if Exact. If not, it is
+	// who wins, if that is proven, and Weak is set; otherwise 0.
 	Value game.Value
 	Exact bool
 	// Weak says that the remoteness of Value counts for nothing: only who wins was asked
-	// for, or the value is a tie and its length is not proven. It is proven by
-	// game.Traits.TiesLast; or, unless players take ties soon, by a Line to the last tier.
+	// for, or is proven in time; or the value is a tie, the length of which is not proven.
+	// That is proven by game.Traits.TiesLast; or, unless players take ties soon, by a Line
+	// to the last tier.
 	Weak bool
 	// Score is the evaluation of the depth reached, for the player to move, if not Exact;
 	// 0 of a game that has none.
@@ -105,18 +111,19 @@ type Searcher struct {
 	late    bool      // the table has entries of searches that looked at late moves less far
 	workers []*worker // the first is the one that is asked
 	round   round
+	now     func() time.Time // time.Now, but in tests
 }
 
 // New makes a Searcher.
 func New(g game.Game, o Options) (*Searcher, error) {
-	if o.Memory < 0 || o.Threads < 0 {
-		return nil, fmt.Errorf("search: memory and threads must be 0 or more, found %d and %d", o.Memory, o.Threads)
+	if o.Memory < 0 || o.Threads < 0 || o.Threads > MaxThreads {
+		return nil, fmt.Errorf("search: expected memory of 0 or more and 0 to %d threads, found %d and %d", MaxThreads, o.Memory, o.Threads)
 	}
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
 	}
 	o.Threads = max(o.Threads, 1)
-	s := &Searcher{g: g}
+	s := &Searcher{g: g, now: time.Now}
 	s.acyclic, _ = g.(game.Acyclic)
 	fast, ok := g.(game.Searched)
 	s.plainly = !ok
@@ -167,7 +174,7 @@ func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result
 	if l.Depth < 0 || l.Time < 0 {
 		return Result{}, fmt.Errorf("search: depth and time must be 0 or more, found %d and %v", l.Depth, l.Time)
 	}
-	c := startClock(ctx, l.Time)
+	c := startClock(ctx, l.Time, s.now)
 	if v := s.g.Primitive(p); v != 0 {
 		return Result{Value: s.g.Values().Ended(v, s.g.ToMove(p)), Exact: true, Time: c.spent()}, nil
 	}

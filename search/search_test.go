@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,7 +130,7 @@ func TestStarts(t *testing.T) {
 // What cannot be is refused, and a finished position is what it is.
 func TestRefused(t *testing.T) {
 	g := parse(t, board(3, 3, 3))
-	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Memory: 1 << 60}} {
+	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Threads: MaxThreads + 1}, {Memory: 1 << 60}} {
 		if _, err := New(g, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
@@ -426,14 +428,16 @@ func TestLongTime(t *testing.T) {
 	checkTime(t, 1000, 200*time.Millisecond)
 }
 
-// checkTime holds searches to a limit. A machine that is at other work makes anyone late:
-// a search may be as late as one who only sleeps.
+// checkTime holds searches to a limit. On a busy machine any process gets late, so of a
+// search that is late, the process's own work after the limit counts; and all of it must
+// have been possible within the limit.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
+	const threads = 2
 	r := rand.New(rand.NewPCG(5, 6))
 	games := []game.Game{parse(t, board(7, 6, 4)), parse(t, "quickcross width=4 height=4 connect=4"), parse(t, board(8, 7, 5)), parse(t, "mnk width=4 height=4 connect=4"), parse(t, "network"), parse(t, "mancala pits=6 stones=4")}
 	var searchers []*Searcher
 	for _, g := range games {
-		searchers = append(searchers, newSearcher(t, g, Options{Threads: 2}))
+		searchers = append(searchers, newSearcher(t, g, Options{Threads: threads}))
 	}
 	for n := 0; n < moves; {
 		for i, g := range games {
@@ -443,12 +447,13 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 				continue
 			}
 			n++
-			overslept := oversleep()
-			began := time.Now()
+			runtime.GC() // is not the search's work
+			overtime := workAfter(limit)
+			began, before := time.Now(), work()
 			got, err := searchers[i].Search(context.Background(), p, Limit{Time: limit})
-			took, late := time.Since(began), overslept()
-			if err != nil || took > limit+late {
-				t.Errorf("%s: %q took %v (a sleeper was late by %v), error %v", g.Spec(), g.AppendText(nil, p), took, late, err)
+			took, worked, after := time.Since(began), work()-before, overtime()
+			if err != nil || worked > threads*limit || took > limit && after > limit/5 {
+				t.Errorf("%s: %q took %v, with %v of work, %v of it after the limit, error %v", g.Spec(), g.AppendText(nil, p), took, worked, after, err)
 			}
 			checkLine(t, g, p, got)
 			checkSafe(t, g, p, got.Line[0])
@@ -456,27 +461,24 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 	}
 }
 
-// oversleep sleeps again and again, until it is asked by how much it overslept in all.
-func oversleep() func() time.Duration {
-	const nap = 5 * time.Millisecond
-	stop, slept := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		var late time.Duration
-		for {
-			began := time.Now()
-			time.Sleep(nap)
-			late += time.Since(began) - nap
-			select {
-			case <-stop:
-				slept <- late
-				return
-			default:
-			}
-		}
-	}()
+// work is the CPU time of this process.
+func work() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// workAfter returns a function that says how much work there has been since a time was over;
+// 0 if it is not.
+func workAfter(limit time.Duration) func() time.Duration {
+	over := make(chan time.Duration, 1)
+	timer := time.AfterFunc(limit, func() { over <- work() })
 	return func() time.Duration {
-		close(stop)
-		return <-slept
+		now := work()
+		if timer.Stop() {
+			return 0
+		}
+		return now - <-over
 	}
 }
 
@@ -492,6 +494,19 @@ func checkSafe(t *testing.T, g game.Game, p game.Position, chosen game.Move) {
 	if score = fromRoot(score, 1); best == game.WonIn(1) && score != best || best > game.LostIn(2) && score == game.LostIn(2) {
 		t.Errorf("%s: %q: %v is worth %d, %d could be had", g.Spec(), g.AppendText(nil, p), chosen.Name, score, best)
 	}
+}
+
+// As many threads as there may be keep to the time, on a machine of few cores too: a thousand
+// times as many would not.
+func TestMaxThreads(t *testing.T) {
+	g := parse(t, board(7, 6, 4))
+	s := newSearcher(t, g, Options{Memory: 1 << 20, Threads: MaxThreads})
+	began := time.Now()
+	r, err := s.Search(context.Background(), g.Start(), Limit{Time: 200 * time.Millisecond})
+	if took := time.Since(began); err != nil || took > 5*time.Second {
+		t.Errorf("it took %v, %v", took, err)
+	}
+	checkLine(t, g, g.Start(), r)
 }
 
 // A search that is ended says what it has.

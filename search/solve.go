@@ -132,7 +132,7 @@ func (t *task) above(alpha int) bool {
 func (t *task) within(alpha, beta int) bool {
 	score, ok := t.ask(alpha, beta, t.s.table.full)
 	if ok && score > alpha {
-		t.low = max(t.low, score)
+		t.atLeast(score)
 	}
 	if ok && score < beta {
 		t.high = min(t.high, score)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -83,6 +84,64 @@ func TestEntry(t *testing.T) {
 			if got != want || high != game.WonIn(0) || table.full != tt.full ||
 				table.depthOf(e) != tt.full-1 || table.workOf(e) != 31 || table.moveOf(e) != 4 || table.ageOf(e) != 2 {
 				t.Errorf("%+v: %d comes back as %d to %d, depth %d, work %d, move %d", tt, low, got, high, table.depthOf(e), table.workOf(e), table.moveOf(e))
+			}
+		}
+	}
+}
+
+// Of the two entries of a bucket the first is kept for the most work of this search; what it
+// loses to moves to the second, which always goes to the newest.
+func TestReplacement(t *testing.T) {
+	for _, wide := range []bool{false, true} {
+		words, keyBits := 128<<10, uint(42)
+		if wide {
+			words, keyBits = 8<<10, 49
+		}
+		table := newTable(newSlab(words), keyBits, formatOf(game.Traits{MaxMoves: 7, MaxPlies: 42}))
+		if table.wide != wide {
+			t.Fatalf("%d words, keys of %d bits: wide: %v", words, keyBits, table.wide)
+		}
+		var keys []uint64 // of one bucket
+		bucket, _ := table.place(1)
+		for key := uint64(1); len(keys) < 6; key++ {
+			if at, _ := table.place(key); at == bucket {
+				keys = append(keys, key)
+			}
+		}
+		entries := make([]entry, len(keys))
+		for step, tt := range []struct {
+			key, work int
+			age       uint64
+			keep      bool
+			left      []int // the keys that are found after it
+		}{
+			{0, 20, 1, true, []int{0}},
+			{1, 5, 1, true, []int{0, 1}},
+			{2, 10, 1, true, []int{0, 2}}, // less work: the second, whatever is there
+			{3, 2, 1, true, []int{0, 3}},
+			{4, 20, 1, true, []int{0, 4}}, // as much work: the first goes to the second
+			{5, 1, 1, true, []int{4, 5}},  // and from there
+			{4, 1, 1, true, []int{4, 5}},  // the same key stays where it is
+			{0, 2, 1, true, []int{0, 4}},  // which now had the less work
+			{1, 1, 2, true, []int{0, 1}},  // an earlier search's work counts for nothing
+			{2, 1, 2, true, []int{1, 2}},
+			{3, 9, 2, false, []int{2, 3}}, // without keeping: the second is given up
+			{4, 9, 2, false, []int{2, 4}},
+		} {
+			table.age, table.keep = tt.age, tt.keep
+			entries[tt.key] = table.pack(-step, step, 3, tt.work, 1)
+			table.put(keys[tt.key], entries[tt.key])
+			var left []int
+			for i, key := range keys {
+				if e := table.get(key); e != 0 {
+					left = append(left, i)
+					if e != entries[i] {
+						t.Errorf("wide: %v, step %d: key %d has %#x, want %#x", table.wide, step, i, e, entries[i])
+					}
+				}
+			}
+			if !slices.Equal(left, tt.left) {
+				t.Fatalf("wide: %v, step %d: found are %v, want %v", table.wide, step, left, tt.left)
 			}
 		}
 	}

@@ -20,7 +20,9 @@ type task struct {
 	depth     int  // of that
 	exact     bool // nothing of that was cut off
 	best      uint16
-	found     bool      // best
+	found     bool // best
+	sure      uint16
+	surely    bool      // sure is a move, and proven to be worth low
 	move      game.Move // if it is not best, but as good, and the first such
 	line      []game.Move
 }
@@ -60,9 +62,13 @@ const farEnd = game.MaxByteRemoteness
 // run searches until the limit.
 func (t *task) run() {
 	switch {
-	case t.s.plainly, t.s.acyclic == nil, t.limit.Depth > 0, t.limit.Time > 0 && t.left > farEnd:
+	case t.s.acyclic == nil, t.limit.Depth > 0:
 		t.deepen()
-	case t.limit.Time == 0:
+	case t.limit.Time > 0:
+		t.timed()
+	case t.s.plainly:
+		t.deepen()
+	default:
 		t.solve()
 		if !t.found && !t.solved() { // it was ended, and has nothing to show
 			for _, w := range t.s.workers {
@@ -70,8 +76,17 @@ func (t *task) run() {
 			}
 			t.deepen()
 		}
-	default:
-		// What can be proven soon is played at its best; what cannot, by judgement.
+	}
+	if t.surely && (t.low > 0 || t.low == t.high) {
+		t.best, t.found = t.sure, true
+	}
+}
+
+// timed searches for a time. What can be proven soon is played at its best; what cannot, by
+// judgement. In the time that is too short for another ply the proof goes on: the table knows
+// what it has found before.
+func (t *task) timed() {
+	if !t.s.plainly && t.left <= farEnd {
 		part := solvePart
 		if t.s.traits.OnlyWho {
 			part = solvePartWho
@@ -79,9 +94,14 @@ func (t *task) run() {
 		release := t.clock.part(part)
 		t.solve()
 		release()
-		if t.low <= 0 && !t.solved() {
-			t.deepen()
-		}
+	}
+	if t.low <= 0 && !t.solved() {
+		t.deepen()
+	}
+	if !t.solved() && t.left <= farEnd && !t.clock.due() {
+		best, found := t.best, t.found
+		t.solve()
+		t.best, t.found = best, found // what a proof has found is sure
 	}
 }
 
@@ -158,6 +178,15 @@ func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok boo
 	return r.score, r.winner != nil
 }
 
+// atLeast notes that the last question has proven the root to be worth a score, by its best
+// move.
+func (t *task) atLeast(score int) {
+	if score >= t.low {
+		w := t.s.round.winner
+		t.low, t.sure, t.surely = score, w.best, w.found
+	}
+}
+
 // solved reports whether the value is proven, as far as it is asked for.
 func (t *task) solved() bool {
 	return t.low == t.high || t.limit.Weak && (t.low > 0 || t.high < 0)
@@ -174,16 +203,15 @@ func (t *task) result() Result {
 		r.Lookups += w.lookups
 		r.Hits += w.hits
 	}
-	if !t.solved() {
-		if r.Score = clamp(t.score, -topScore, topScore); t.low > 0 {
-			r.Score = topScore
-		} else if t.high < 0 {
-			r.Score = -topScore
-		}
-		return r
-	}
-	r.Exact, r.Weak = true, t.limit.Weak
+	r.Exact = t.solved()
+	r.Weak = t.limit.Weak || !r.Exact
 	switch {
+	case !r.Exact && t.low <= 0 && t.high >= 0:
+		r.Score, r.Weak = clamp(t.score, -topScore, topScore), false
+	case !r.Exact && t.low > 0:
+		r.Score, r.Value = topScore, t.valueOf(game.Wins, 0)
+	case !r.Exact:
+		r.Score, r.Value = -topScore, t.valueOf(game.Loses, 0)
 	case t.low > 0:
 		r.Value = t.valueOf(game.Wins, game.WonIn(0)-t.low)
 	case t.high < 0:

@@ -103,7 +103,9 @@ func (s *entrantSpec) options(list string) error {
 				err = errors.New("expected more than 0")
 			}
 		case s.kind == "machine" && name == "threads":
-			s.threads, err = positive(value)
+			if s.threads, err = positive(value); err == nil {
+				err = checkThreads(s.threads)
+			}
 		default:
 			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
 		}

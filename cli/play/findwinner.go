@@ -37,8 +37,8 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 			"Without a POSITION, each line of stdin is one, as with driver lookup.\n\n" +
 			"Who wins is said to the player who asks, whose turn it is. --json writes a line for each position: game,\n" +
 			"position, hash, value (win, lose or tie, of the player to move), remoteness (moves to the end, where\n" +
-			"proven), best (a best move), line (best play, as far as it is known), and what it took. A position that is not\n" +
-			"proven has neither value nor remoteness, but depth, how many moves ahead was looked.",
+			"proven), best (a best move), line (best play, as far as it is known), and what it took. Where the time or the depth\n" +
+			"ends a search there is depth, how many moves ahead was looked, and a value only if it is proven.",
 	}, findWinner)
 }
 
@@ -55,11 +55,11 @@ func findWinnerFlags() []cli.Flag {
 
 // A finding is what has been found of a position.
 type finding struct {
-	value     game.Value // 0: not proven
+	value     game.Value // 0: nothing is proven
 	weak      bool       // its remoteness is not proven
 	best      string     // the best move; "" of a finished position
 	line      []string   // best play, where it is known
-	depth     int        // looked so many moves ahead; 0: to the end
+	depth     int        // looked so many moves ahead; 0: all is proven
 	positions uint64
 	lookups   uint64
 	hits      uint64
@@ -188,20 +188,23 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 		if err != nil {
 			return f, err
 		}
-		f.positions, f.lookups, f.hits = r.Nodes, r.Lookups, r.Hits
-		if r.Exact {
-			f.value, f.weak = r.Value, r.Weak
-		} else {
-			f.depth = r.Depth
-		}
-		for _, m := range r.Line {
-			f.line = append(f.line, m.Name)
-		}
-		if len(f.line) > 0 {
-			f.best = f.line[0]
-		}
-		return f, nil
+		return findingOf(r), nil
 	}, nil
+}
+
+// findingOf is what a search has found.
+func findingOf(r search.Result) finding {
+	f := finding{value: r.Value, weak: r.Weak, positions: r.Nodes, lookups: r.Lookups, hits: r.Hits}
+	if !r.Exact {
+		f.depth = r.Depth
+	}
+	for _, m := range r.Line {
+		f.line = append(f.line, m.Name)
+	}
+	if len(f.line) > 0 {
+		f.best = f.line[0]
+	}
+	return f
 }
 
 // print says what was found in words.
@@ -245,7 +248,8 @@ func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 		if m["value"] = worth.Value; !f.weak {
 			m["remoteness"] = worth.Remoteness
 		}
-	} else if f.depth > 0 {
+	}
+	if f.depth > 0 {
 		m["depth"] = f.depth
 	}
 	if f.best != "" {

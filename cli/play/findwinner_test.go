@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/search"
 )
 
 // Whoever searches finds the same: the value, and a best move; a finished position and a
@@ -149,6 +151,26 @@ func TestNotProven(t *testing.T) {
 	}
 }
 
+// A win that is proven is told, though in how many moves is not proven.
+func TestFindWinnerLengthUnproven(t *testing.T) {
+	g, err := connectn.New(7, 6, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := findingOf(search.Result{Value: game.NewValue(game.FirstWins, 0), Weak: true, Depth: 9, Line: g.Moves(nil, g.Start())[3:4], Nodes: 5})
+	var text, line strings.Builder
+	f.print(&text, g, g.Start())
+	if err := f.printJSON(&line, g, g.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), `", X to move: you win`+"\nbest move: 3\n5 positions in ") {
+		t.Error(text.String())
+	}
+	if said := line.String(); !strings.Contains(said, `"value":"win"`) || !strings.Contains(said, `"depth":9`) || strings.Contains(said, "remoteness") {
+		t.Error(said)
+	}
+}
+
 func TestFindWinnerRefuses(t *testing.T) {
 	refused(t, map[string]string{
 		"find-winner":                                   "expected a game: connectn, quickcross, mnk, mancala",
@@ -161,7 +183,10 @@ func TestFindWinnerRefuses(t *testing.T) {
 		"find-winner connectn --by memo --memory 4K 1":  "memo: 100000 chains in 4096 bytes: they take all of it, and leave no room for a position",
 		"find-winner connectn --by memo --memory 0 1":   "--memory: expected more than 0",
 		"find-winner connectn --memory lots 1":          `--memory: size "lots": expected a number of bytes, or one with K, M, G or T after it`,
-		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 or more",
+		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 to 256",
+		"find-winner connectn --threads 1000000 1":      "--threads 1000000: expected 1 to 256",
+		"match connectn --threads 257 random random":    "--threads 257: expected 1 to 256",
+		"engine connectn machine:threads=1000000":       `player "machine:threads=1000000": option "threads=1000000": expected 1 to 256`,
 		"find-winner connectn --depth 0 1":              "--depth 0: expected 1 or more",
 		"find-winner connectn --time 0 1":               "--time 0s: expected more than 0",
 		"find-winner connectn 1 --by meo":               `--by "meo": expected plain, memo or search`,

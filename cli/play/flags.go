@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ const byDefault = "85M"
 func searchFlags(memory string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "memory", Usage: "of the table of positions, e.g. 64M or 4G", DefaultText: memory},
-		&cli.IntFlag{Name: "threads", Usage: "search on so many cores", DefaultText: "all"},
+		&cli.IntFlag{Name: "threads", Usage: fmt.Sprintf("search on so many cores, at most %d", search.MaxThreads), DefaultText: "all"},
 	}
 }
 
@@ -40,11 +41,21 @@ func searchOptions(c *cli.Context) (o search.Options, err error) {
 	if o.Memory, err = memoryOf(c); err != nil {
 		return o, err
 	}
-	if o.Threads = c.Int("threads"); c.IsSet("threads") && o.Threads < 1 {
-		return o, command.Usagef("--threads %d: expected 1 or more", o.Threads)
+	if !c.IsSet("threads") {
+		o.Threads = min(runtime.GOMAXPROCS(0), search.MaxThreads)
+		return o, nil
 	}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
+	o.Threads = c.Int("threads")
+	if err := checkThreads(o.Threads); err != nil {
+		return o, command.Usagef("--threads %d: %w", o.Threads, err)
 	}
 	return o, nil
+}
+
+// checkThreads wants a number of threads that a search can have.
+func checkThreads(n int) error {
+	if n < 1 || n > search.MaxThreads {
+		return fmt.Errorf("expected 1 to %d", search.MaxThreads)
+	}
+	return nil
 }

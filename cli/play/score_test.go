@@ -106,7 +106,7 @@ func TestScoreRefuses(t *testing.T) {
 		"score mnk":                  `unknown game "mnk", expected connectn`,
 		"score connectn 12":          `unexpected argument "12": positions come on stdin`,
 		"score connectn --width 10":  "connectn width=10 height=3 connect=3: a column is a digit, so there may be 9 at most",
-		"score connectn --threads 0": "--threads 0: expected 1 or more",
+		"score connectn --threads 0": "--threads 0: expected 1 to 256",
 	})
 }
 

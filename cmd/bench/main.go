@@ -5,6 +5,7 @@
 //	bench [-bin DIR] [-n RUNS] [-large]
 //	bench -sync [-n RUNS]
 //	bench -search [-large]
+//	bench -moves N [-time D]
 //	bench -network
 //	bench -mancala [-n RUNS] [-large]
 //	bench -counts DRAWS
@@ -15,7 +16,8 @@
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -sync
 // measures nothing but what it costs that a run outlasts a power cut, -search nothing but
 // how fast Connect Four is searched; with -large from the empty board too, some minutes.
-// -network measures how far Network is searched in five seconds, two minutes; -mancala the
+// -moves counts how many of N moves of Connect Four that are searched for so long give value
+// away, by exact results. -network measures how far Network is searched in five seconds, two minutes; -mancala the
 // search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too. -counts counts the
 // positions of some games before they are solved, with so many draws each, and prints the
 // table of docs/counting.md. -plan holds driver plan, by rates that it measures first,
@@ -35,6 +37,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/bench"
 )
@@ -49,6 +52,8 @@ func main() {
 	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
 	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")
 	search := flag.Bool("search", false, "nothing but the search of Connect Four")
+	moves := flag.Int("moves", 0, "nothing but how many of so many moves of Connect Four give value away")
+	limit := flag.Duration("time", time.Second, "of -moves: of each move")
 	network := flag.Bool("network", false, "nothing but the search of Network")
 	mancala := flag.Bool("mancala", false, "nothing but the search of Mancala")
 	counts := flag.Int64("counts", 0, "nothing but how many positions games have, each counted with so many draws")
@@ -65,6 +70,8 @@ func main() {
 	switch {
 	case *search:
 		run = func() error { return bench.RunSearch(ctx, os.Stdout, o) }
+	case *moves > 0:
+		run = func() error { return bench.RunMoves(ctx, os.Stdout, *moves, *limit) }
 	case *network:
 		run = func() error { return bench.RunNetwork(ctx, os.Stdout) }
 	case *mancala:

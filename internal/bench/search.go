@@ -94,7 +94,9 @@ func (r *searchRun) add(ctx context.Context, s *search.Searcher, positions []gam
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.cut = r.cut || !found.Exact
+		if !found.Exact {
+			r.cut, found.Value = true, 0
+		}
 		r.values = append(r.values, found.Value)
 	}
 	after, err := cpuTime()

@@ -190,6 +190,7 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.typed)
 		m.typed = m.typed[:len(m.typed)-n]
+		m.match()
 		return nil
 	case "left":
 		return m.selectTowards(-1, 0)
@@ -210,6 +211,9 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 	}
 	if m.begins(m.typed+text) || m.typed != "" && !unicode.IsUpper(r) {
 		return m.typeOn(text)
+	}
+	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
+		return m.typeOn(text) // refused, but what follows is not the beginning of a name
 	}
 	if m.initials[r] && unicode.IsLower(r) {
 		m.say("", m.cannot(text))
@@ -243,34 +247,51 @@ func (m *model) cannot(text string) error {
 	return fmt.Errorf("no move begins with %q", text)
 }
 
-// typeOn types the name of a move on. It is made when no other goes on from there.
+// maxTyped is how many bytes of the name of a move are kept.
+const maxTyped = 60
+
+// typeOn adds to the typed name of a move. A name of one character is played at once, if no
+// other name begins with it; a longer one by Enter.
 func (m *model) typeOn(text string) tea.Cmd {
-	if !m.begins(m.typed + text) {
-		m.say("", m.cannot(m.typed+text))
-		return nil
+	if len(m.typed)+len(text) <= maxTyped {
+		m.typed += text
 	}
-	m.typed += text
-	m.clicked = nil
-	m.say("", nil)
-	var only []int
-	for i, mv := range m.moves {
-		if strings.HasPrefix(mv.Name, m.typed) {
-			only = append(only, i)
-		}
-	}
-	if m.selected = only[0]; len(only) == 1 && m.moves[only[0]].Name == m.typed {
+	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
 		return m.play(m.typed)
 	}
 	return nil
 }
 
-// enter makes the move that is typed, or else the one that is selected.
+// match selects the first move that begins with what is typed, and counts such moves. If
+// there is none, a message says so.
+func (m *model) match() (n int) {
+	m.clicked, m.selected = nil, -1
+	m.say("", nil)
+	if m.typed == "" {
+		return 0
+	}
+	for i, mv := range m.moves {
+		if strings.HasPrefix(mv.Name, m.typed) {
+			if n++; n == 1 {
+				m.selected = i
+			}
+		}
+	}
+	if n == 0 {
+		m.say("", m.cannot(m.typed))
+	}
+	return n
+}
+
+// enter plays the move that is typed, or else the one that is selected.
 func (m *model) enter() tea.Cmd {
 	switch {
 	case m.over || !m.mayMove():
 		m.say("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
-		m.say("", fmt.Errorf("%q is not all of a move", m.typed))
+		if m.match() > 0 {
+			m.say("", fmt.Errorf("%q is not all of a move", m.typed))
+		}
 	case m.typed != "":
 		return m.play(m.typed)
 	case m.selected < 0:

@@ -152,7 +152,7 @@ func TestDraw(t *testing.T) {
  last: 1 by O
   0   1   2
 `},
-		{"mnk width=3 height=3 connect=3", "b2b1", `
+		{"mnk width=3 height=3 connect=3", "b2<enter>b1<enter>", `
  mnk width=3 height=3 connect=3
      a   b   c
  1  W5   O  W5
@@ -181,7 +181,7 @@ func TestDraw(t *testing.T) {
  last: 0 by row 0
   3 L  *4 W
 `},
-		{"quickcross width=2 height=2 connect=2", "a1-", `
+		{"quickcross width=2 height=2 connect=2", "a1-<enter>", `
  quickcross width=2 height=2 connect=2
      a   b
  1   -  W1
@@ -332,14 +332,15 @@ func TestEnd(t *testing.T) {
 		says(t, m, "the game is over")
 	}
 	m := start(t, "quickcross width=1 height=2 connect=2", nil)
-	keys(t, m, "a1-a1|a1-a1|a1-")
+	keys(t, m, "a1-<enter>a1|<enter>a1-<enter>a1|<enter>a1-<enter>")
 	says(t, m, "a draw (repetition) after 5 moves")
 	m = start(t, "mnk width=1 height=2 connect=2", nil)
-	keys(t, m, "a1a2")
+	keys(t, m, "a1<enter>a2<enter>")
 	says(t, m, "a tie after 2 moves")
 }
 
-// A move is made as soon as its name is typed, if no other begins so.
+// A name of one letter or digit is played at once, if no other name begins with it; a longer
+// one by Enter. Text that begins no move is refused, and stays until it is cleared.
 func TestTyping(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "1")
@@ -349,8 +350,14 @@ func TestTyping(t *testing.T) {
 	}
 	keys(t, m, "2")
 	says(t, m, `no move begins with "12"`)
-	keys(t, m, "1")
-	keys(t, m, "1<backspace><esc>1<enter>3x")
+	keys(t, m, "<enter>")
+	says(t, m, `no move begins with "12"`)
+	keys(t, m, "<backspace>1")
+	says(t, m, "> 11")
+	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
+		t.Error(m.selected, m.names)
+	}
+	keys(t, m, "<enter>1<backspace><esc>1<enter>3x")
 	if got := strings.Join(m.names, " "); got != "11 1 3" {
 		t.Error(got)
 	}
@@ -359,7 +366,7 @@ func TestTyping(t *testing.T) {
 	says(t, m, "> h") // h is the name of a column here
 	keys(t, m, "<enter>")
 	says(t, m, `"h" is not all of a move`)
-	keys(t, m, "1-H") // and H the hint
+	keys(t, m, "1-<enter>H") // and H the hint
 	if len(m.names) != 1 || m.selected < 0 {
 		t.Error(m.names, m.selected)
 	}
@@ -367,6 +374,37 @@ func TestTyping(t *testing.T) {
 	says(t, m, `no move begins with "h3"`)
 	keys(t, m, "<esc>!")
 	says(t, m, `no move begins with "!"`)
+}
+
+// Typed where it is no move, the beginning of a name does not leave its end to be played.
+func TestTypingEarly(t *testing.T) {
+	m := start(t, "mnk width=3 height=2 connect=3", nil)
+	keys(t, m, "a1<enter>a2<enter>")
+	keys(t, m, "a1b1<enter>")
+	says(t, m, `no move begins with "a1b1"`)
+	if got := strings.Join(m.names, " "); got != "a1 a2" {
+		t.Error(got)
+	}
+	keys(t, m, "<esc>b1")
+	if len(m.names) != 2 {
+		t.Error("a name of two letters is played without Enter")
+	}
+	keys(t, m, "<enter>b2<enter>a")
+	says(t, m, `no move begins with "a"`)
+	keys(t, m, "c1<enter>")
+	says(t, m, `no move begins with "ac1"`)
+	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
+	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
+		t.Error(got)
+	}
+	// Where all names have one digit, there is nothing to clear.
+	m = start(t, three, nil)
+	keys(t, m, "0000")
+	says(t, m, `no move begins with "0"`)
+	keys(t, m, "1")
+	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
+		t.Error(got)
+	}
 }
 
 // Small letters that begin moves of the game are never commands, whoever's turn it is.
@@ -457,7 +495,36 @@ func TestWatch(t *testing.T) {
 	says(t, m, "a tie after 9 moves")
 	keys(t, m, "u")
 	says(t, m, "X (machine) waits")
-	keys(t, m, "uu<space>")
+	// A step is one move, as no move is a person's.
+	for _, tt := range []struct {
+		key string
+		at  int
+	}{{"u", 7}, {"u", 6}, {"r", 7}, {"u", 6}} {
+		keys(t, m, tt.key)
+		if got := len(m.h.Names()); got != tt.at || len(m.names) != 9 {
+			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.names), tt.at)
+		}
+	}
+	keys(t, m, "<space>")
+	says(t, m, "a tie after 9 moves")
+}
+
+// A step back while a machine thinks stops both: the move that it was thinking of is not
+// made, whenever it comes.
+func TestWatchUndo(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	keys(t, m, "uu")
+	thinking := m.key("space", " ")
+	if !m.thinking || thinking == nil {
+		t.Fatal("no machine thinks")
+	}
+	keys(t, m, "u")
+	perform(t, m, thinking)
+	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
+		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
+	}
+	says(t, m, "X (machine) waits: Space lets it go on")
+	keys(t, m, "<space>")
 	says(t, m, "a tie after 9 moves")
 }
 
@@ -594,7 +661,7 @@ func TestHelp(t *testing.T) {
 	m := start(t, three, nil)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
-	says(t, m, "a-z 0-9  the name of a move")
+	says(t, m, "longer name by Enter\n")
 	keys(t, m, strings.Repeat("<down>", 60))
 	says(t, m, "* ?      the best move; not proven\n Esc goes back")
 	keys(t, m, "<up>")

@@ -353,11 +353,11 @@ func (m *model) drawChoices(p *panel) {
 // help is what the help says: keys, and what they do.
 func help() (entries [][2]string) {
 	entries = [][2]string{
-		{"a-z 0-9", "the name of a move"},
-		{"arrows", "select a move; Tab the next one"},
-		{"Enter", "make it"},
+		{"a-z 0-9", "type a move: one letter or digit is played at once, a longer name by Enter"},
+		{"arrows", "select a move; Tab selects the next one"},
+		{"Enter", "play the move that is typed or selected"},
 		{"click", "a move, a square or a key"},
-		{"Esc", "forget what is typed or selected"},
+		{"Esc", "clear what is typed or selected; Backspace clears a letter"},
 	}
 	for _, c := range commands {
 		key := c.key
@@ -368,6 +368,7 @@ func help() (entries [][2]string) {
 	}
 	return append(entries,
 		[2]string{"", "A small letter does the same, if no move begins with it."},
+		[2]string{"", "Letters that begin no move are refused: clear them first."},
 		[2]string{},
 		[2]string{"W7", "who moves wins in 7 moves, if both play their best"},
 		[2]string{"L T D", "loses; a tie; a draw, which need never end"},

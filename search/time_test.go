@@ -1,0 +1,128 @@
+package search
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+)
+
+// ticking has a searcher of one thread read a clock on which a look at it takes 10 µs, which
+// is some 64 positions, so that a test does not depend on the machine.
+func ticking(s *Searcher) {
+	now := time.Unix(0, 0)
+	s.now = func() time.Time {
+		now = now.Add(10 * time.Microsecond)
+		return now
+	}
+}
+
+// played is the position after moves from the start.
+func played(t testing.TB, g game.Game, moves string) game.Position {
+	t.Helper()
+	p := g.Start()
+	for name := range strings.FieldsSeq(moves) {
+		found := false
+		for _, m := range g.Moves(nil, p) {
+			if m.Name == name {
+				p, found = m.To, true
+				break
+			}
+		}
+		if !found {
+			t.Fatalf("%s: no move %s", moves, name)
+		}
+	}
+	return p
+}
+
+// A proof goes on when no other ply is begun: what is proven in half of the time or more, is
+// proven in time. Who wins is told where it is proven, though in how many moves is not.
+func TestWholeTime(t *testing.T) {
+	g := parse(t, board(7, 6, 4))
+	for _, tt := range []struct {
+		moves       string
+		limit       time.Duration
+		want        string
+		exact, weak bool
+	}{
+		{"5 1 4 3 3 3 1 3", 300 * time.Millisecond, "O wins in 28", true, false},
+		{"6 5 3 1 3 3 3 5 1 0 3 5", 120 * time.Millisecond, "X wins in 23", true, false},
+		{"6 5 3 1 3 3 3 5 1 0 3 5", 200 * time.Millisecond, "X wins in 23", true, false},
+		{"6 5 3 1 3 3 3 5 1 0 3 5", 90 * time.Millisecond, "X wins in 0", false, true},
+		{"6 5 3 1 3 3 3 5 1 0 3 5", 60 * time.Millisecond, "undecided", false, false},
+		{"5 1 4 3 3 3 1 3", 60 * time.Millisecond, "O wins in 0", false, true},
+	} {
+		s := newSearcher(t, g, Options{Memory: 16 << 20})
+		ticking(s)
+		p := played(t, g, tt.moves)
+		r, err := s.Search(context.Background(), p, Limit{Time: tt.limit})
+		if got := g.Values().Text(r.Value); err != nil || got != tt.want || r.Exact != tt.exact || r.Weak != tt.weak || r.Time > tt.limit {
+			t.Errorf("%s, %v: %s, exact: %v, weak: %v, after %v, want %+v, %v", tt.moves, tt.limit, got, r.Exact, r.Weak, r.Time, tt, err)
+		}
+		checkLine(t, g, p, r)
+		if !r.Exact && r.Time < tt.limit*6/10 {
+			t.Errorf("%s, %v: not proven, and ended after %v", tt.moves, tt.limit, r.Time)
+		}
+		if r.Value.Outcome() == game.FirstWins {
+			if after := solved(t, s, r.Line[0].To, Limit{Weak: true}); after.Value.Outcome() != game.FirstWins {
+				t.Errorf("%s, %v: move %s does not win", tt.moves, tt.limit, r.Line[0].Name)
+			}
+		}
+	}
+}
+
+// What a search says that ran out of time is so, whenever that was; a win that is known is
+// not given away.
+func TestTimedTruth(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	games := []game.Game{parse(t, board(4, 4, 3)), parse(t, board(4, 4, 4)), parse(t, board(5, 4, 3)), parse(t, "mnk width=3 height=3 connect=3")}
+	for range 60 {
+		games = append(games, gametest.RandomAcyclic(r, 200))
+	}
+	games = append(games, help(games[4])...)
+	cut, won := 0, 0
+	for _, g := range games {
+		values := gametest.Search(g)
+		s := newSearcher(t, g, small[0])
+		ticking(s)
+		for _, p := range slices.Sorted(maps.Keys(values)) {
+			if r.IntN(len(values)) > 300 || g.Primitive(p) != 0 {
+				continue
+			}
+			if r.IntN(4) == 0 {
+				s.Forget()
+			}
+			found, err := s.Search(context.Background(), p, Limit{Time: time.Duration(r.IntN(300)+1) * time.Microsecond, Weak: r.IntN(4) == 0, First: r.IntN(4) == 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkLine(t, g, p, found)
+			if !found.Exact {
+				cut++
+			}
+			if !found.Value.Valid() {
+				continue
+			}
+			if promised(found, found.Value) != promised(found, values[p]) {
+				t.Fatalf("%s: %q is %s, found %+v", g.Spec(), g.AppendText(nil, p), g.Values().Text(values[p]), found)
+			}
+			after := g.Values().Before(values[found.Line[0].To])
+			if found.Exact && promised(found, after) != promised(found, values[p]) || after.Outcome() != values[p].Outcome() {
+				t.Fatalf("%s: %q is %s, move %s makes it %s, %+v", g.Spec(), g.AppendText(nil, p), g.Values().Text(values[p]), found.Line[0].Name, g.Values().Text(after), found)
+			}
+			if !found.Exact {
+				won++
+			}
+		}
+	}
+	if cut < 100 || won < 10 {
+		t.Errorf("%d searches ran out of time, %d of them knew who wins", cut, won)
+	}
+}

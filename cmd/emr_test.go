@@ -333,6 +333,39 @@ func TestEMRRemove(t *testing.T) {
 	}
 }
 
+// A place in S3 that the driver on the cluster would refuse is refused before there is a
+// cluster.
+func TestEMRPlace(t *testing.T) {
+	c := newCloud(t)
+	refused := func(what, flags, want string) {
+		t.Helper()
+		status, _, errs := ran(c.driver(onCloud + " --yes" + flags))
+		if status != 1 || !strings.Contains(errs, want) || len(c.emr.Clusters()) != 0 {
+			t.Errorf("%s: exit %d, %s, %d clusters, want %s", what, status, errs, len(c.emr.Clusters()), want)
+		}
+	}
+	c.s3.Put("bucket", "games/all_data/notes.txt", []byte("mine"))
+	for _, flags := range []string{"", " --overwrite"} {
+		refused("foreign data"+flags, flags, "s3://bucket/games/all_data is not empty, and not treereduce's: --data names another place")
+	}
+	c.s3.Put("bucket", "games/claimed/_owner", []byte(`{"who": "another driver", "since": "now", "seconds": 3600}`))
+	refused("claimed", " --data claimed --overwrite", "s3://bucket/games/claimed/_owner: another driver has been at work there")
+	c.s3.Set(func(r *http.Request) *s3test.Fault {
+		r.Header.Del("If-None-Match")
+		return nil
+	})
+	refused("no conditional writes", " --data new", "ignores If-Match or If-None-Match")
+	if c.s3.Get("bucket", "games/new/_owner") != nil {
+		t.Error("a claim is left")
+	}
+	// The claim of a driver that died ends, and is waited for.
+	c.s3.Set(nil)
+	c.s3.Put("bucket", "games/dead/_owner", []byte(`{"who": "a dead driver", "since": "now", "seconds": 3}`))
+	if status, _, errs := ran(c.driver(onCloud + " --yes --data dead")); status != 0 || !strings.Contains(errs, "waiting until then") {
+		t.Errorf("a dead driver's claim: exit %d, %s", status, errs)
+	}
+}
+
 // Why a step failed is told from its logs, which come late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)

@@ -111,8 +111,8 @@ const stopTime = 5 * time.Minute
 // checks it, and runs one of its files with these words. If limit is not 0, the program gets
 // SIGTERM after that time, and the step fails with exit code 124.
 //
-//   - The nodes compare the SHA-256 of each file with those in the step: whoever may write
-//     to the bucket cannot have the cluster run another program.
+//   - The master compares the SHA-256 of each file with the step's: a file that was replaced
+//     in the bucket is not run.
 //   - A cluster that is kept may count as idle while the program does not use YARN; the
 //     file isbusy, touched each minute, says that it is not (releases from 6.4.0 on).
 //   - exec, so that signals of the service reach the program.

@@ -91,7 +91,7 @@ func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 		hourly *= spotPrice
 	}
 	if emr {
-		hourly += i.Price * emrSurcharge
+		hourly += i.surcharge()
 	}
 	if price > 0 {
 		hourly = price
@@ -247,12 +247,10 @@ func (w *work) at(s *site) *cost {
 	if s.Runner == EMR {
 		c.wall += add(preparing, emrStart)
 	}
-	copied := 0.0
+	var work, kept float64 // bytes that go to S3
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
-		for _, t := range w.tiers {
-			copied += t.work + t.kept
-		}
-		c.wall += add(copying, max(0, copied/s3Rate-c.wall))
+		work, kept = w.bytes()
+		c.wall += add(copying, max(0, (work+kept)/s3Rate-c.wall))
 	}
 	for _, name := range []string{preparing, atWork, alone, onDisk, inSync, starting, shuffling, copying} {
 		if parts[name] > 0 {
@@ -260,18 +258,27 @@ func (w *work) at(s *site) *cost {
 		}
 	}
 	c.dollars = s.hourly * c.wall / 3600
-	if copied > 0 {
+	if work+kept > 0 {
 		months := s.Cluster.S3Months
 		if months == 0 {
 			months = 1
 		}
-		c.dollars += copied/1e9*s3Month*months + copied/s3Part*s3Put/1000
+		// What later steps need is removed by the end of the run.
+		c.dollars += s3Month/1e9*(kept*months+work*c.wall/3600/monthHours) + (work+kept)/s3Part*s3Put/1000
 	}
 	for i := range c.tiers {
 		c.tiers[i].dollars = c.dollars * c.tiers[i].wall / c.wall
 	}
 	c.problems = w.problems(s, c)
 	return c
+}
+
+// bytes are those of the directories that later steps need, and of the table.
+func (w *work) bytes() (work, kept float64) {
+	for _, t := range w.tiers {
+		work, kept = work+t.work, kept+t.kept
+	}
+	return work, kept
 }
 
 // inProcess is what a job takes in one process, or in those of pipe.

@@ -40,10 +40,11 @@ var instances = []Instance{
 const PricesOf = "list prices of Amazon EC2, us-east-1, on demand, as known in 2024: check them, or give --price"
 
 const (
-	// emrSurcharge is what EMR costs besides a machine, as a share of its price on demand:
-	// so the list of its prices of 2024 has it for these families; of a few large sizes it is
-	// less.
+	// emrSurcharge is what EMR costs besides a machine, as a share of its price on demand, and
+	// emrMost the most an hour, in dollars, for the x86 families of the table: the list of
+	// EMR's prices of 2024.
 	emrSurcharge = 0.25
+	emrMost      = 0.27
 	// spotPrice is a machine's price on the spot market as a share of that on demand: a guess,
 	// it changes by the hour.
 	spotPrice = 0.4
@@ -52,12 +53,24 @@ const (
 	ebsMonth = 0.08
 	s3Month  = 0.023
 	s3Put    = 0.005
+	// outGB is what a gigabyte costs that leaves AWS, and natGB one through a NAT gateway, in
+	// dollars; a gateway endpoint for S3 costs nothing.
+	outGB = 0.09
+	natGB = 0.045
 	// monthHours is how many hours a month is charged for.
 	monthHours = 730
 )
 
 // Instances are the types of machine that a plan knows, by family and size.
 func Instances() []Instance { return slices.Clone(instances) }
+
+// surcharge is what EMR costs an hour besides the machine.
+func (i Instance) surcharge() float64 {
+	if i.ARM {
+		return i.Price * emrSurcharge
+	}
+	return min(i.Price*emrSurcharge, emrMost)
+}
 
 // InstanceNamed is the type of that name; ok is false if the table has none.
 func InstanceNamed(name string) (i Instance, ok bool) {

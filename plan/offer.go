@@ -118,6 +118,11 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 	if s.Runner == EMR {
 		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, Bytes(s3Rate))
 	}
+	if s.Cluster != nil && s.Cluster.CopyToS3 {
+		work, kept := w.bytes()
+		say("the table stays in AWS: moving it out costs $%.2f, at $%v a gigabyte", kept/1e9*outGB, outGB)
+		say("the VPC has a gateway endpoint for S3, which is free: through a NAT gateway the copy costs $%.2f more, at $%v a gigabyte", (work+kept)/1e9*natGB, natGB)
+	}
 	if s.Cluster != nil && s.Cluster.SpotNodes > 0 {
 		say("a spot node costs %.0f %% of one on demand, and none is taken away", 100*spotPrice)
 	}

@@ -47,7 +47,7 @@ type Cluster struct {
 	Price     float64 `json:"price,omitempty"`     // dollars an hour for a node on demand, the surcharge of the service with it; 0: the list price
 	EMR       bool    `json:"emr,omitempty"`       // it is made for the run, and the surcharge is paid
 	CopyToS3  bool    `json:"copy_s3,omitempty"`   // what later steps need goes to S3, too
-	S3Months  float64 `json:"s3_months,omitempty"` // how long the copy is paid for; 0: a month
+	S3Months  float64 `json:"s3_months,omitempty"` // how long the table in S3 is paid for; 0: a month
 }
 
 // Where is where a game is to be solved.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -292,6 +293,54 @@ func TestCluster(t *testing.T) {
 	const disks = 5 * 100 * 0.08 / 730
 	if got, want := of(priced).Dollars/base.WallHours-disks, 2*(base.Dollars/base.WallHours-disks); math.Abs(got-want) > 1e-9 {
 		t.Errorf("at twice the price an hour costs %v $, expected %v", got, want)
+	}
+}
+
+// S3 is paid for the table for a month, for data_first as long as the run lasts; the plan
+// says what leaving AWS costs, and what a NAT gateway would.
+func TestCopyPrice(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	of := func(c plan.Cluster) *plan.Plan {
+		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
+	base := of(cluster)
+	cluster.CopyToS3 = true
+	copied := of(cluster)
+	const month, hours, put, part, gb = 0.023, 730, 0.005 / 1000, 64 << 20, 1e9
+	kept, work := copied.Total.KeptBytes, copied.Total.WorkBytes
+	want := base.Total.Dollars/base.Total.WallHours*copied.Total.WallHours +
+		kept/gb*month + work/gb*month*copied.Total.WallHours/hours + (kept+work)/part*put
+	if got := copied.Total.Dollars; math.Abs(got-want) > 1e-6 {
+		t.Errorf("with its copy %v $, want %v", got, want)
+	}
+	for what, want := range map[string]string{
+		"to move it out": fmt.Sprintf("moving it out costs $%.2f", kept/gb*0.09),
+		"NAT":            fmt.Sprintf("through a NAT gateway the copy costs $%.2f more", (kept+work)/gb*0.045),
+	} {
+		is := func(line string) bool { return strings.Contains(line, want) }
+		if !slices.ContainsFunc(copied.Assumed, is) || slices.ContainsFunc(base.Assumed, is) {
+			t.Errorf("%s: %q, want a line with %q", what, copied.Assumed, want)
+		}
+	}
+}
+
+// The surcharge of EMR is a quarter of the price on demand; for large types of x86 processors
+// it is 27 cents.
+func TestSurcharge(t *testing.T) {
+	for name, want := range map[string]float64{"m5.xlarge": 0.048, "i3en.2xlarge": 0.226, "i3en.6xlarge": 0.27, "i3en.24xlarge": 0.27, "r6g.16xlarge": 0.8064} {
+		i, _ := plan.InstanceNamed(name)
+		got, err := plan.Cluster{Instance: name, Nodes: 1, EBSGB: 1, EMR: true}.DollarsPerHour()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = got/2 - i.Price - 0.08/730; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: a surcharge of $%v, want $%v", name, got, want)
+		}
 	}
 }
 

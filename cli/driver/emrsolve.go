@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/aws"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/mirror"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/plan"
 	"github.com/treereduce/treereduce/s3"
@@ -204,6 +205,11 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 		return err
 	}
 	if step == "" {
+		if err := r.mayWrite(ctx); err != nil {
+			return r.interrupted(ctx, err)
+		}
+	}
+	if step == "" {
 		if mode == store.Resume && !r.dry {
 			if _, err := goOnWith(c, &filesys.Place{FS: r.fs, Path: r.data}); err != nil {
 				return err
@@ -312,11 +318,22 @@ func checkEMRFlags(c *cli.Context) error {
 // mayBegin asks what the place in S3 has, before anything is begun that costs money, or a
 // step is followed that is at work there.
 func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
-	if r.dry || mode == store.Overwrite {
+	if r.dry {
 		return nil
 	}
 	m, err := store.ReadManifest(r.fs, r.data)
+	if errors.Is(err, fs.ErrNotExist) {
+		entries, err := r.fs.ReadDir(r.data)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), "_") }) {
+			return fmt.Errorf("%s is not empty, and not treereduce's: --data names another place", r.uri())
+		}
+	}
 	switch {
+	case mode == store.Overwrite:
+		return nil
 	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume && !atWork:
 		return fmt.Errorf("%s: there is no run to resume: without --resume it begins", r.uri())
 	case errors.Is(err, fs.ErrNotExist):
@@ -329,6 +346,33 @@ func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 		return fmt.Errorf("%s has a run: --resume goes on with it, --overwrite begins anew", r.uri())
 	}
 	return nil
+}
+
+// claimHold is how long the claim of a driver holds that is not renewed.
+const claimHold = 2 * time.Minute
+
+// mayWrite makes a claim to the place in S3, as the driver on the cluster will, and gives it
+// up. If another holds, it waits once until that would end: its driver may be dead.
+func (r *emrSolve) mayWrite(ctx context.Context) error {
+	if r.dry {
+		return nil
+	}
+	for waited := false; ; waited = true {
+		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), claimHold)
+		if err == nil {
+			return claim.Release(ctx)
+		}
+		var held *s3.ClaimedError
+		if !errors.As(err, &held) || waited || held.Left > claimHold {
+			return err
+		}
+		r.tell(fmt.Sprintf("%v: waiting until then", err))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(held.Left + time.Second):
+		}
+	}
 }
 
 // name is that of the cluster and of its step: by it a run is found again.

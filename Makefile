@@ -8,8 +8,9 @@ DATA    ?= all_data
 RUNNER  ?= inline
 # Of proj2-hadoop: in HDFS, in the user's folder there if it does not begin with /.
 DATA_HADOOP ?= all_data
-# Go on with what is in DATA: RESUME=1.
-RESUME  ?=
+# Go on with what is in DATA: RESUME=1. Replace it, whatever it took: OVERWRITE=1.
+RESUME    ?=
+OVERWRITE ?=
 # Of pipe: a folder of its own.
 PIPE_DATA ?= pipe_data
 # How long make fuzz gives each parser.
@@ -24,7 +25,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A variable that nobody reads would be passed over: make WITDH=4 is refused.
-READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME PIPE_DATA FUZZTIME BENCH CLUSTER GOFLAGS
+READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER GOFLAGS
 WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v)))
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
@@ -36,7 +37,7 @@ all: build help
 help: ## this list
 	@echo 'make TARGET [VARIABLE=VALUE …]'
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
-	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER); RESUME=1 goes on'
+	@echo 'proj2 takes WIDTH=$(WIDTH) HEIGHT=$(HEIGHT) CONNECT=$(CONNECT) DATA=$(DATA) RUNNER=$(RUNNER); RESUME=1 goes on, OVERWRITE=1 replaces what took long'
 	@echo 'pipe takes the board and PIPE_DATA=$(PIPE_DATA)'
 	@echo 'proj2-hadoop takes the board and DATA_HADOOP=$(DATA_HADOOP)'
 
@@ -52,16 +53,19 @@ build-emr: ## driver, mapper and reducer for Amazon EMR, in bin/linux-amd64 and 
 		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
+yes  = $(filter-out 0 no,$($1))
+MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace))
+
 proj2: build ## solve a board, as in the course: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data '$(DATA)' --runner $(RUNNER) $(if $(filter-out 0 no,$(RESUME)),--resume,--overwrite)
+		--data '$(DATA)' --runner $(RUNNER) $(MODE)
 
 pipe: build ## the same job by job, cat | map | sort | reduce, each command printed
 	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(PIPE_DATA)'
 
 proj2-hadoop: build ## the same with the data in HDFS and big tiers on the cluster
 	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data '$(DATA_HADOOP)' --runner hadoop --overwrite
+		--data '$(DATA_HADOOP)' --runner hadoop $(MODE)
 
 # Tests make and sync thousands of small files: in memory, where there is room for them
 # and programs may run there.

@@ -104,7 +104,7 @@ func runPage(t *testing.T, page string, files ...file) {
 	}
 	// make would build again: its proj2 is this.
 	const proj2 = `make() { shift; for v; do export "$v"; done
-		bin/driver solve connectn --width ${WIDTH:-3} --height ${HEIGHT:-3} --connect ${CONNECT:-3} --overwrite; unset WIDTH HEIGHT CONNECT; }
+		bin/driver solve connectn --width ${WIDTH:-3} --height ${HEIGHT:-3} --connect ${CONNECT:-3} --replace; unset WIDTH HEIGHT CONNECT; }
 		`
 	timed := regexp.MustCompile(` +[0-9.]+ (s|ms|µs)\b|first move takes .*`)
 	empty := regexp.MustCompile(`\n\n+`)

@@ -2,7 +2,9 @@ package hadoop
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"strings"
 	"syscall"
 
@@ -54,6 +56,17 @@ func plain(err error) error {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimSpace(line)
+}
+
+// unanswered reports whether an error is that a connection broke while an answer was
+// awaited: the call may have been carried out.
+func unanswered(err error) bool {
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	return false
 }
 
 // answered reports whether an error is a name node's answer, rather than the

@@ -42,6 +42,8 @@ const (
 	// windowSize is how much of a larger file is read at a time; twice what a
 	// cursor of a tier asks for.
 	windowSize = 128 << 10
+	// maxNewClients is how many new connections are tried for one call.
+	maxNewClients = 3
 	// maxIdleReaders is how many places of a file are kept.
 	maxIdleReaders = 16
 )
@@ -193,10 +195,10 @@ func (f *FS) give(client *hdfs.Client) error {
 }
 
 // open has a client do something, and returns the client if that went well. What
-// fails for want of a connection, with a client that had been idle, is done
-// again with another: the name node may have been started anew.
+// fails for want of a connection is done again with another client: the name node may
+// have been started anew. Of new clients maxNewClients are tried.
 func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
-	for {
+	for tried := 0; ; {
 		client, reused, err := f.take()
 		if err != nil {
 			return nil, plain(err)
@@ -209,7 +211,10 @@ func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
 			return nil, plain(err)
 		}
 		client.Close()
-		if !reused {
+		if reused {
+			continue
+		}
+		if tried++; tried == maxNewClients {
 			return nil, plain(err)
 		}
 	}
@@ -246,9 +251,20 @@ func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Rename moves a file or a directory; a file that is there gives way.
+// Rename moves a file or a directory; a file that is there gives way. If the answer to a
+// call is lost, the call is repeated, and finds what the first one did.
 func (f *FS) Rename(from, to string) error {
-	return f.do(func(client *hdfs.Client) error { return client.Rename(from, to) })
+	repeated := false
+	return f.do(func(client *hdfs.Client) error {
+		err := client.Rename(from, to)
+		if repeated && errors.Is(err, fs.ErrNotExist) {
+			if _, there := client.Stat(to); there == nil {
+				return nil
+			}
+		}
+		repeated = true
+		return err
+	})
 }
 
 // RemoveAll removes a file, or a directory with all in it; nothing there is
@@ -334,7 +350,7 @@ func (w *writer) Write(b []byte) (int, error) {
 }
 
 // Close waits until the name node has heard of the last block, and has the file
-// recovered where it never does. After a Write that failed the file is left as it is.
+// recovered where it never does, or where its answer is lost. After a Write that failed the file is left as it is.
 func (w *writer) Close() error {
 	if w.failed {
 		return w.client.Close()
@@ -344,7 +360,7 @@ func (w *writer) Close() error {
 		return w.fs.give(w.client)
 	}
 	w.client.Close() // and the lease of the file with it, in a minute
-	if hdfs.IsErrReplicating(err) {
+	if hdfs.IsErrReplicating(err) || unanswered(err) {
 		return w.fs.recoverFile(w.name, w.size)
 	}
 	return plain(err)

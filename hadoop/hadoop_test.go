@@ -41,6 +41,8 @@ func TestHadoop(t *testing.T) {
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
 	t.Run("quota of a solve", func(t *testing.T) { testQuotaSolve(ctx, t, c) })
 	t.Run("lock", func(t *testing.T) { testLock(t, c) })
+	t.Run("lost answers", func(t *testing.T) { testLostAnswers(t, c) })
+	t.Run("paused", func(t *testing.T) { testPaused(ctx, t, c) })
 	t.Run("readme", func(t *testing.T) { testReadme(ctx, t, c) })
 	t.Run("solve", func(t *testing.T) { testSolve(ctx, t, c) })
 	t.Run("recover", recovered)

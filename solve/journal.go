@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	journalShare = 10
 	// Heartbeat is how often it is written while there is none.
 	Heartbeat = 20 * time.Second
+	// Silent is how long a driver that is alive may not have written it.
+	Silent = 3 * Heartbeat
 )
 
 // The states of a run.
@@ -27,6 +30,9 @@ const (
 	Stopped = "stopped" // by Ctrl-C or --until-tier
 	Failed  = "failed"
 	Solved  = "solved"
+	// Died is that of a Report only: the journal says Running, but its driver, or the
+	// driver's machine, was killed.
+	Died = "died"
 )
 
 // A Journal says how far the solving of a game is, or came, and what each job
@@ -66,6 +72,48 @@ func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", m.Game, j.Game)}
 	}
 	return j, nil
+}
+
+// A Report is the journal of a run, and what has become of the run since.
+type Report struct {
+	*Journal
+	Status string `json:"status"` // State, or Died
+
+	Silence time.Duration `json:"-"` // since the journal was written
+	Asked   bool          `json:"-"` // the lock was, which knows whether a driver lives
+}
+
+// ReadReport reads the journal of a data directory, and finds out whether a run that is at
+// work by its journal still is: by the lock, or in HDFS by the journal's age.
+func ReadReport(fsys store.FS, dir string) (*Report, error) {
+	j, err := ReadJournal(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	if states := []string{Running, Stopped, Failed, Solved}; !slices.Contains(states, j.State) {
+		return nil, fmt.Errorf("%s: expected a state of %s, found %q", path.Join(dir, store.JournalFile), strings.Join(states, ", "), j.State)
+	}
+	r := &Report{Journal: j}
+	if j.State == Running {
+		var working bool
+		working, r.Asked = store.AtWork(fsys, dir)
+		// A driver gives the lock up after its last word, which may have come
+		// since the first look.
+		if r.Journal, err = ReadJournal(fsys, dir); err != nil {
+			return nil, err
+		}
+		r.Silence = time.Since(r.Updated)
+		if r.State == Running && r.Begun.Equal(j.Begun) && !working && (r.Asked || r.Silence > Silent) {
+			r.Status = Died
+		}
+	}
+	if r.Status == "" {
+		r.Status = r.State
+	}
+	if r.State == Stopped {
+		r.Error = "" // that a signal came is none
+	}
+	return r, nil
 }
 
 // A journal is a Journal that is being kept.

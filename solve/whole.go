@@ -60,7 +60,7 @@ func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	dir := l.data.Dir(table.Dir)
 	seal, err := store.ReadSeal(l.data.FS, dir)
 	if err == nil && seal != nil && seal.Game != l.data.Game {
-		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away", dir, l.data.Game, seal.Game)
+		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, l.data.Game, seal.Game)
 	}
 	whole, err := l.whole(ctx, table.Dir)
 	if err != nil || whole {

@@ -51,6 +51,7 @@ func solveFlags() []cli.Flag {
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
+		&cli.BoolFlag{Name: "replace", Usage: "overwrite a finished run of another game that took less than a minute; if this game is finished, print its result again"},
 		&cli.StringFlag{Name: "keep", Usage: "final: tiers' directories go as soon as nothing needs them; all: they stay", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Usage: "keep tiers' directories as packed blocks, not as text (with --keep final they always are)"},
 		&cli.StringFlag{Name: "final", Usage: fmt.Sprintf("write the text of all positions, DIR/final: yes, no, or auto (yes up to %d positions)", solve.FinalLimit), Value: string(solve.FinalAuto)},
@@ -136,6 +137,10 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 	switch {
 	case c.Bool("resume") && c.Bool("overwrite"):
 		return 0, command.Usagef("--resume and --overwrite exclude each other")
+	case c.Bool("replace") && (c.Bool("resume") || c.Bool("overwrite")):
+		return 0, command.Usagef("--replace excludes --resume and --overwrite")
+	case c.Bool("replace") && c.String("runner") == onEMR:
+		return 0, command.Usagef("--replace is not for --runner %s: --resume or --overwrite says what becomes of a run that is there", onEMR)
 	case c.Bool("resume"):
 		return store.Resume, nil
 	case c.Bool("overwrite"):
@@ -184,6 +189,12 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	defer place.Close()
+	note := ""
+	if c.Bool("replace") {
+		if mode, note, err = replaceMode(place, g); err != nil {
+			return err
+		}
+	}
 	p := newProgress(c)
 	copied, err := openCopy(c, g, place, mode, p.tell)
 	if err != nil {
@@ -234,6 +245,9 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	defer data.Close()
+	if note != "" {
+		p.tell(note)
+	}
 	if steps, ok := r.(*stepRunner); ok {
 		steps.bar = p
 		defer func() { err = steps.close(err) }()

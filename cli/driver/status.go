@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,9 +18,6 @@ import (
 	"github.com/treereduce/treereduce/solve"
 	"github.com/treereduce/treereduce/table"
 )
-
-// silent is how long a driver that is alive may not have written its journal.
-const silent = 3 * solve.Heartbeat
 
 func statusCommand() *cli.Command {
 	return &cli.Command{
@@ -64,50 +59,16 @@ func status(c *cli.Context) error {
 	return r.print(c.App.Writer, c.Bool("all"))
 }
 
-// died is the status of a run whose driver ended without a word: it was killed, or
-// its machine was.
-const died = "died"
+// A report is that of a run, to be printed.
+type report struct{ *solve.Report }
 
-// A report is the journal of a run, and what has become of the run since.
-type report struct {
-	*solve.Journal
-	Status string `json:"status"` // State, or died
-
-	silence time.Duration // since the journal was written
-	asked   bool          // the lock was, which knows whether a driver lives
-}
-
-// readReport reads the journal of a data directory. Whether a run goes on that does
-// so by its journal, the lock tells; in HDFS the journal's age.
+// readReport reads the report of a data directory.
 func readReport(fsys store.FS, path string) (*report, error) {
-	j, err := solve.ReadJournal(fsys, path)
+	r, err := solve.ReadReport(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	if states := []string{solve.Running, solve.Stopped, solve.Failed, solve.Solved}; !slices.Contains(states, j.State) {
-		return nil, fmt.Errorf("%s: expected a state of %s, found %q", filepath.Join(path, store.JournalFile), strings.Join(states, ", "), j.State)
-	}
-	r := &report{Journal: j}
-	if j.State == solve.Running {
-		var working bool
-		working, r.asked = store.AtWork(fsys, path)
-		// A driver gives the lock up after its last word, which may have come
-		// since the first look.
-		if r.Journal, err = solve.ReadJournal(fsys, path); err != nil {
-			return nil, err
-		}
-		r.silence = time.Since(r.Updated)
-		if r.State == solve.Running && r.Begun.Equal(j.Begun) && !working && (r.asked || r.silence > silent) {
-			r.Status = died
-		}
-	}
-	if r.Status == "" {
-		r.Status = r.State
-	}
-	if r.State == solve.Stopped {
-		r.Error = "" // that a signal came is none
-	}
-	return r, nil
+	return &report{r}, nil
 }
 
 // place is where a run came to that goes no more.
@@ -126,18 +87,18 @@ func (r *report) place() string {
 // print says it in words, with a line for each step, or for all jobs.
 func (r *report) print(out io.Writer, all bool) error {
 	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
-	if r.Status == died || r.Status == solve.Stopped {
+	if r.Status == solve.Died || r.Status == solve.Stopped {
 		fmt.Fprintf(out, "%s; --resume goes on", r.place())
 	}
 	fmt.Fprintln(out)
 	if r.Error != "" {
 		fmt.Fprintf(out, "error: %s\n", r.Error)
 	}
-	if r.Status == died && !r.asked {
-		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was\n", r.silence.Round(time.Second))
+	if r.Status == solve.Died && !r.Asked {
+		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was\n", r.Silence.Round(time.Second))
 	}
 	if e := r.Now; e != nil {
-		alive := r.Status == solve.Running && r.silence <= silent
+		alive := r.Status == solve.Running && r.Silence <= solve.Silent
 		fmt.Fprintf(out, "%.1f%% done; at %s: %s, %s", 100*e.Share, e.Job, e.Step, e.Place())
 		if alive && e.Tracking != "" { // of a job that failed Hadoop says 100 %
 			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)

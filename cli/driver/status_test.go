@@ -20,10 +20,10 @@ type inHDFS struct{ store.Local }
 func TestStatusInHDFS(t *testing.T) {
 	dir := t.TempDir()
 	for age, want := range map[time.Duration][]string{
-		0:           {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17s left\n"},
-		silent / 2:  {"g: running\n", "; 17s left\n"},
-		2 * silent:  {"g: died in data_first3; --resume goes on\n", "nothing was heard of it for 2m0s: it was killed, or its machine was\n", "tier 3 of 9\n"},
-		time.Minute: {"g: died in data_first3; --resume goes on\n", "tier 3 of 9\n"},
+		0:                {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17s left\n"},
+		solve.Silent / 2: {"g: running\n", "; 17s left\n"},
+		2 * solve.Silent: {"g: died in data_first3; --resume goes on\n", "nothing was heard of it for 2m0s: it was killed, or its machine was\n", "tier 3 of 9\n"},
+		time.Minute:      {"g: died in data_first3; --resume goes on\n", "tier 3 of 9\n"},
 	} {
 		j := solve.Journal{Game: "g", State: solve.Running, Updated: time.Now().Add(-age),
 			Now: &solve.Event{Job: "data_first3", Step: "possible", Tier: 3, Tiers: 9, Left: 17}}

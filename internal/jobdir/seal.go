@@ -50,6 +50,15 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if seal != nil { // a longer file might not fit into memory
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if err := seal.Hold(name, info.Size(), seal.Sum); err != nil {
+			return nil, err
+		}
+	}
 	return io.ReadAll(seal.Reader(f, name))
 }
 

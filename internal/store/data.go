@@ -240,7 +240,7 @@ func (d *Data) takeUp(mode Mode) error {
 	case err != nil:
 		return err
 	case m.Game != d.Game:
-		return fmt.Errorf("data directory %s: of another game: expected %q, found %q", d.Path, d.Game, m.Game)
+		return fmt.Errorf("data directory %s: of another game: expected %q, found %q: --data DIR names another directory, --overwrite replaces this one", d.Path, d.Game, m.Game)
 	case mode == Fresh:
 		return fmt.Errorf("data directory %s: %w", d.Path, ErrBegun)
 	}

@@ -76,7 +76,7 @@ func TestCreate(t *testing.T) {
 	if _, err := store.Create(store.Local{}, dir, spec, store.Fresh, nil); !errors.Is(err, store.ErrBegun) {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := store.Create(store.Local{}, dir, "another", store.Resume, nil); err == nil || !strings.Contains(err.Error(), "of another game") {
+	if _, err := store.Create(store.Local{}, dir, "another", store.Resume, nil); err == nil || !strings.Contains(err.Error(), "of another game") || !strings.Contains(err.Error(), "--data DIR") || !strings.Contains(err.Error(), "--overwrite") {
 		t.Errorf("another game: %v", err)
 	}
 	create(t, dir, store.Resume, nil).Close()

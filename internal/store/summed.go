@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"path"
 	"syscall"
 )
 
@@ -75,12 +76,36 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 	return &DamageError{name, fmt.Sprintf("line %d: not what treereduce writes: %v", line, err)}
 }
 
-// ReadFile reads a file whole.
+// The most bytes that a file of metadata can have. A manifest has a game and a few options;
+// a journal some 400 bytes for each job, of which there are two a tier; a seal some 130 for
+// each file of a directory, with at most 100,000 reducers.
+const (
+	maxManifest = 1 << 20
+	maxJournal  = 1 << 26
+	maxSeal     = 1 << 28
+)
+
+// ReadFile reads a file of metadata whole. One that is larger than it can be is a
+// *DamageError, and not read: it might not fit into memory.
 func ReadFile(fsys FS, name string) ([]byte, error) {
+	most := int64(maxSeal)
+	switch path.Base(name) {
+	case ManifestFile:
+		most = maxManifest
+	case JournalFile:
+		most = maxJournal
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, &DamageError{name, fmt.Sprintf("damaged: %d bytes, at most %d are possible", info.Size(), most)}
+	}
+	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -33,14 +33,17 @@ func Absent(place *filesys.Place, name string) error {
 		return nil // who opens the table says what is wrong
 	}
 	how := ""
-	if j, err := solve.ReadJournal(place.FS, place.Path); err == nil {
-		how = ": " + came(j)
+	if r, err := solve.ReadReport(place.FS, place.Path); err == nil {
+		how = ": " + came(r)
+		if r.Status == solve.Running {
+			return fmt.Errorf("%s: %s is not solved yet%s", name, m.Game, how)
+		}
 	}
 	return fmt.Errorf("%s: %s is not solved yet%s; go on with: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
 }
 
-// came is how far a run came, by its journal.
-func came(j *solve.Journal) string {
+// came is how far a run came, by its report.
+func came(j *solve.Report) string {
 	at := ""
 	if n := len(j.Jobs); n > 0 {
 		switch last := j.Jobs[n-1]; last.Step {
@@ -52,9 +55,11 @@ func came(j *solve.Journal) string {
 			at = " after " + last.Job
 		}
 	}
-	switch j.State {
+	switch j.Status {
 	case solve.Running:
-		return "it is at work, or was killed" + at
+		return "its driver is at work" + at
+	case solve.Died:
+		return "its driver died" + at
 	case solve.Failed:
 		return "it failed" + at
 	}

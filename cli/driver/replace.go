@@ -1,0 +1,53 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+)
+
+// quick is how long a finished run may have taken for --replace to replace it.
+const quick = time.Minute
+
+// replaceMode is the mode of --replace, which make proj2 gives: a finished run of the same
+// game is resumed, so that its result is printed again, and one of another game is
+// overwritten if it was quick; note says so. Any other run is refused.
+func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note string, err error) {
+	m, err := store.ReadManifest(place.FS, place.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.Fresh, "", nil
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	refuse := func(why, resume string) error {
+		return fmt.Errorf("data directory %s: %s %s: %s--data DIR (make: DATA=DIR) names another directory, --overwrite (make: OVERWRITE=1) replaces it",
+			place.Path, m.Game, why, resume)
+	}
+	same := m.Game == g.Spec()
+	r, err := solve.ReadReport(place.FS, place.Path)
+	if err != nil || r.Status != solve.Solved {
+		resume := ""
+		if same {
+			resume = "--resume (make: RESUME=1) goes on, "
+		}
+		return 0, "", refuse("is not finished", resume)
+	}
+	if same {
+		return store.Resume, "", nil
+	}
+	var took time.Duration
+	for _, job := range r.Jobs {
+		took += time.Duration(job.Seconds * float64(time.Second))
+	}
+	if took >= quick {
+		return 0, "", refuse(fmt.Sprintf("took %s to solve", took.Round(time.Second)), "")
+	}
+	return store.Overwrite, fmt.Sprintf("%s: %s, solved in %.2f s, is replaced", place.Path, m.Game, took.Seconds()), nil
+}

@@ -1,0 +1,64 @@
+package driver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+)
+
+// TestReplace is what --replace, and so make proj2, makes of a run that is there.
+func TestReplace(t *testing.T) {
+	g, err := connectn.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = "connectn width=6 height=6 connect=4"
+	for _, test := range []struct {
+		name, game, state string
+		seconds           float64 // of each of two jobs
+		want              store.Mode
+		says              string // the note, or the error
+	}{
+		{"the same, finished", g.Spec(), solve.Solved, 1000, store.Resume, ""},
+		{"the same, stopped", g.Spec(), solve.Stopped, 1, -1, "is not finished: --resume (make: RESUME=1) goes on, --data DIR"},
+		{"another, quick", other, solve.Solved, 29, store.Overwrite, other + ", solved in 58.00 s, is replaced"},
+		{"another, long", other, solve.Solved, 30, -1, "took 1m0s to solve: --data DIR (make: DATA=DIR) names another directory, --overwrite (make: OVERWRITE=1) replaces it"},
+		{"another, stopped", other, solve.Stopped, 1, -1, "is not finished: --data DIR"},
+		{"another, failed", other, solve.Failed, 1, -1, "is not finished"},
+		{"another, its driver died", other, solve.Running, 1, -1, "is not finished"},
+		{"another, no journal", other, "", 0, -1, "is not finished"},
+		{"nothing", "", "", 0, store.Fresh, ""},
+	} {
+		dir := t.TempDir()
+		if test.game != "" {
+			data, err := store.Create(store.Local{}, dir, test.game, store.Fresh, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data.Close()
+		}
+		if test.state != "" {
+			job := solve.JobRecord{Job: "data_first0", Step: "init", Seconds: test.seconds}
+			text, err := store.MarshalSummed(solve.Journal{Game: test.game, State: test.state, Jobs: []solve.JobRecord{job, job}})
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		mode, note, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g)
+		if err != nil {
+			mode, note = -1, err.Error()
+		}
+		if mode != test.want || !strings.Contains(note, test.says) || (note == "") != (test.says == "") {
+			t.Errorf("%s: mode %d, %q", test.name, mode, note)
+		}
+	}
+}

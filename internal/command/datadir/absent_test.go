@@ -1,0 +1,60 @@
+package datadir
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/solve"
+)
+
+// inHDFS is a file system whose locks cannot be asked about.
+type inHDFS struct{ store.Local }
+
+// TestAbsentDriver compares what is said of a run without a table with what driver status
+// knows: whether its driver is at work or died.
+func TestAbsentDriver(t *testing.T) {
+	const goOn = "; go on with: driver solve connectn --width 3 --data d --resume"
+	for _, test := range []struct {
+		name    string
+		fsys    store.FS
+		working bool
+		age     time.Duration
+		want    string
+	}{
+		{"locked", store.Local{}, true, time.Hour, "its driver is at work at tier 3"},
+		{"not locked", store.Local{}, false, 0, "its driver died at tier 3" + goOn},
+		{"in HDFS", inHDFS{}, false, 0, "its driver is at work at tier 3"},
+		{"silent in HDFS", inHDFS{}, true, 2 * solve.Silent, "its driver died at tier 3" + goOn},
+	} {
+		dir := t.TempDir()
+		data, err := store.Create(store.Local{}, dir, "connectn width=3", store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		if !test.working {
+			data.Close()
+		}
+		text, err := store.MarshalSummed(solve.Journal{Game: data.Game, State: solve.Running, Updated: time.Now().Add(-test.age),
+			Jobs: []solve.JobRecord{{Job: "data_first3", Step: "possible", Tier: 3}}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Absent(&filesys.Place{FS: test.fsys, Path: dir}, "d")
+		if want := "d: connectn width=3 is not solved yet: " + test.want; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", test.name, err, want)
+		}
+		r, err := solve.ReadReport(test.fsys, dir)
+		if err != nil || (r.Status == solve.Died) != strings.Contains(test.want, "died") {
+			t.Errorf("%s: status %s, %v", test.name, r.Status, err)
+		}
+	}
+}

@@ -74,6 +74,12 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 		f.client = newClient(conf)
 		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
 	}
+	if statusOf(err) == http.StatusForbidden {
+		// Who may list a prefix alone may not look into the bucket: this is asked instead.
+		if _, asked := f.client.GetBucketLocation(ctx, &service.GetBucketLocationInput{Bucket: &bucket}); asked == nil {
+			err = nil
+		}
+	}
 	switch {
 	case err == nil:
 		return f, nil
@@ -133,6 +139,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	key := keyOf(name)
 	if key != "" {
 		head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
+		err = f.orMissing(f.ctx, key, err)
 		if err == nil {
 			return &info{name: path.Base(key), size: sdk.ToInt64(head.ContentLength), changed: sdk.ToTime(head.LastModified)}, nil
 		}
@@ -149,6 +156,19 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "stat", Path: f.Name(name), Err: fs.ErrNotExist}
 	}
 	return &info{name: path.Base(key), dir: true}, nil
+}
+
+// orMissing makes fs.ErrNotExist of a refusal, if a list says that there is no object of
+// that key: to a caller who may list a prefix alone S3 refuses objects that are not there.
+func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
+	if statusOf(refusal) != http.StatusForbidden {
+		return refusal
+	}
+	list, err := f.client.ListObjectsV2(ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &key, MaxKeys: sdk.Int32(1)})
+	if err != nil || len(list.Contents) > 0 && sdk.ToString(list.Contents[0].Key) == key {
+		return refusal
+	}
+	return fs.ErrNotExist
 }
 
 // ReadDir lists a directory in the order of names.

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +64,7 @@ func emrManage() *cli.Command {
 			Name:  "policies",
 			Usage: "write the least policies and roles that a run needs, and the calls that make them",
 			Flags: []cli.Flag{
-				account[0],
+				account[0], account[1],
 				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
 				&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
 				&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
@@ -331,12 +332,19 @@ func emrPolicies(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	g := emr.Grant{
+		Bucket: place.bucket, Prefix: place.prefix, Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION")),
+		Service: c.String("service-role"), Profile: c.String("instance-profile"),
+	}
+	files, err := g.Policies()
+	if err != nil {
+		return err
+	}
 	dir := c.String("dir")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	g := emr.Grant{Bucket: place.bucket, Prefix: place.prefix, Service: c.String("service-role"), Profile: c.String("instance-profile")}
-	for _, f := range g.Policies() {
+	for _, f := range files {
 		mode := os.FileMode(0o666)
 		if path.Ext(f.Name) == ".sh" {
 			mode = 0o777

@@ -187,6 +187,10 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		delete(f.buckets, bucket)
 		w.WriteHeader(http.StatusNoContent)
+	case key == "" && op == http.MethodGet && q.Has("location"):
+		answer(w, struct {
+			XMLName xml.Name `xml:"LocationConstraint"`
+		}{})
 	case key == "" && op == http.MethodGet && q.Has("uploads"):
 		f.listUploads(w, bucket, q.Get("prefix"))
 	case key == "" && op == http.MethodGet:

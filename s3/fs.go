@@ -43,6 +43,7 @@ type FS struct {
 	ctx    context.Context // ends all requests of methods that have none of their own
 	client *service.Client
 	bucket string
+	region string
 }
 
 var _ store.FS = (*FS)(nil)
@@ -67,10 +68,13 @@ func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, e
 // configuration, it is asked where it is. It is an error if there is none, or if it may not be
 // looked into.
 func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
-	f := &FS{ctx: ctx, bucket: bucket, client: newClient(conf)}
-	_, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	f := &FS{ctx: ctx, bucket: bucket, region: conf.Region, client: newClient(conf)}
+	head, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	if err == nil && sdk.ToString(head.BucketRegion) != "" {
+		f.region = *head.BucketRegion
+	}
 	if region := regionOf(err); region != "" && region != conf.Region {
-		conf.Region = region
+		conf.Region, f.region = region, region
 		f.client = newClient(conf)
 		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
 	}
@@ -109,6 +113,9 @@ func regionOf(err error) string {
 	}
 	return ""
 }
+
+// Region is the region of the bucket.
+func (f *FS) Region() string { return f.region }
 
 // Name is the whole name of a path.
 func (f *FS) Name(name string) string { return Scheme + f.bucket + "/" + keyOf(name) }

@@ -21,6 +21,9 @@ import (
 	"github.com/treereduce/treereduce/s3"
 )
 
+// logsDir is where logs go below --bucket.
+const logsDir = "logs"
+
 // upLimit is the limit of a cluster by driver emr up where nothing is said.
 const upLimit = 8 * time.Hour
 
@@ -116,6 +119,7 @@ func emrUp(c *cli.Context) error {
 	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
 		return err
 	}
+	e.sayRegions()
 	estimate := new(emrEstimate)
 	estimate.perHour, estimate.why = e.clusterOf(spec).DollarsPerHour()
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
@@ -168,17 +172,41 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region})
+		if err := e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region}); err != nil {
+			return err
+		}
+		return e.showRules()
 	}
 	err := e.openBucket(ctx)
 	if !errors.Is(err, s3.ErrNoBucket) {
 		return err
 	}
-	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket); err != nil {
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil {
 		return err
 	}
-	e.tell("made bucket s3://" + e.place.bucket)
+	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
+}
+
+// showRules shows the request for the rules of a new bucket.
+func (e *emrCommand) showRules() error {
+	rule := func(name, prefix, key string, value map[string]int) map[string]any {
+		return map[string]any{"ID": "treereduce-" + name, "Status": "Enabled", "Filter": map[string]string{"Prefix": prefix}, key: value}
+	}
+	rules := map[string]any{"Rules": []any{
+		rule("uploads", "", "AbortIncompleteMultipartUpload", map[string]int{"DaysAfterInitiation": s3.AbortDays}),
+		rule("logs", path.Join(e.place.prefix, logsDir)+"/", "Expiration", map[string]int{"Days": s3.LogDays}),
+	}}
+	text, err := json.Marshal(rules)
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(map[string]any{"Bucket": e.place.bucket, "LifecycleConfiguration": rules})
+	if err != nil {
+		return err
+	}
+	return e.show(emr.Call{Service: "s3", Operation: "PutBucketLifecycleConfiguration", Params: params,
+		Line: fmt.Sprintf("aws s3api put-bucket-lifecycle-configuration --bucket %s --lifecycle-configuration '%s'", e.place.bucket, text)})
 }
 
 // emrStatus is driver emr status.

@@ -366,6 +366,37 @@ func TestEMRPlace(t *testing.T) {
 	}
 }
 
+// TestEMRBucket checks that a new bucket has its rules, that those are shown by a dry run,
+// and that a bucket in another region is named with what it costs.
+func TestEMRBucket(t *testing.T) {
+	c := newCloud(t)
+	const up = "emr up --bucket s3://new-bucket/games --bucket-only"
+	status, out, errs := ran(c.driver(up + " --dry-run"))
+	if status != 0 || !strings.Contains(out, "s3 PutBucketLifecycleConfiguration\n") || !strings.Contains(out, `"DaysAfterInitiation": 7`) {
+		t.Errorf("dry run: exit %d, %s%s", status, out, errs)
+	}
+	status, out, errs = ran(c.driver(up))
+	if rules := c.s3.Rules("new-bucket"); status != 0 || !regexp.MustCompile(`<DaysAfterInitiation>7</DaysAfterInitiation>`).MatchString(rules) ||
+		!regexp.MustCompile(`<Rule>(<ID>treereduce-logs</ID>|<Expiration><Days>30</Days></Expiration>|<Filter><Prefix>games/logs/</Prefix></Filter>|<Status>Enabled</Status>){4}</Rule>`).MatchString(rules) {
+		t.Errorf("exit %d, %s%s, rules %s", status, out, errs, rules)
+	}
+	// One that was there keeps its own.
+	if status, _, errs := ran(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
+		t.Errorf("exit %d, %s, rules %s", status, errs, c.s3.Rules("bucket"))
+	}
+	c.s3.Set(func(r *http.Request) *s3test.Fault {
+		if !strings.Contains(r.Header.Get("Authorization"), "/eu-north-1/s3/") {
+			return &s3test.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
+		}
+		return nil
+	})
+	for _, line := range []string{onCloud, onCloud + " --step-per-job", "emr up --bucket s3://bucket/games"} {
+		if _, _, errs := ran(c.driver(line)); !strings.Contains(errs, "bucket s3://bucket is in eu-north-1, the cluster in us-east-1: about $0.02 for each GB between them, and slower (--region eu-north-1 puts the cluster there)") {
+			t.Errorf("%s: %s", line, errs)
+		}
+	}
+}
+
 // Why a step failed is told from its logs, which come late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)

@@ -10,15 +10,34 @@ import (
 const TagOfRun = "treereduce"
 
 // ManagedTag lets the service's own policy, AmazonEMRServicePolicy_v2, make instances for
-// a cluster. The subnet must have it too.
+// a cluster. The subnet and its VPC must have it too.
 const ManagedTag = "for-use-with-amazon-emr-managed-policies"
 
 // A Grant is what its policies allow.
 type Grant struct {
 	Bucket  string // its name alone
 	Prefix  string // within it; "": all of it
+	Region  string // decides the partition of ARNs; "": that of most regions
 	Service string // the role of the service
 	Profile string // the instance profile of the nodes, and its role
+}
+
+// place is the place in S3, as clusters are tagged with it.
+func (g Grant) place() string {
+	return strings.TrimSuffix("s3://"+g.Bucket+"/"+strings.Trim(g.Prefix, "/"), "/")
+}
+
+// partition is the partition of the region, as ARNs name it, and the suffix of its services.
+func (g Grant) partition() (name, suffix string, err error) {
+	switch {
+	case strings.HasPrefix(g.Region, "cn-"):
+		return "aws-cn", "amazonaws.com.cn", nil
+	case strings.HasPrefix(g.Region, "us-gov-"):
+		return "aws-us-gov", "amazonaws.com", nil
+	case strings.Contains(g.Region, "-iso") || strings.HasPrefix(g.Region, "eusc-"):
+		return "", "", fmt.Errorf("region %s: policies are known for the partitions aws, aws-cn and aws-us-gov alone", g.Region)
+	}
+	return "aws", "amazonaws.com", nil
 }
 
 // A statement is one of a policy.
@@ -40,13 +59,18 @@ type policy struct {
 // Policies are the policies and roles that a run needs, and no more, as files, and
 // make.sh, the calls that make them.
 //
-//	user.json            who runs driver: make clusters of these roles, follow and end
-//	                     those that have the tag, read and write below the place in S3
+//	user.json            the person who runs driver: makes clusters of these roles with the
+//	                     tag, follows and ends those that have it, reads and writes below
+//	                     the place in S3
 //	service-trust.json   the service may take its role …
 //	service.json         … and give the nodes theirs; the rest is AmazonEMRServicePolicy_v2
 //	nodes-trust.json     EC2 may take the nodes' role …
 //	nodes.json           … which reads and writes below the place in S3
-func (g Grant) Policies() []File {
+func (g Grant) Policies() ([]File, error) {
+	partition, suffix, err := g.partition()
+	if err != nil {
+		return nil, err
+	}
 	allow := func(statements ...statement) []byte {
 		for i := range statements {
 			statements[i].Effect = "Allow"
@@ -54,59 +78,116 @@ func (g Grant) Policies() []File {
 		return indented(policy{"2012-10-17", statements})
 	}
 	trust := func(service string) []byte {
-		return allow(statement{Principal: map[string]string{"Service": service + ".amazonaws.com"}, Action: []string{"sts:AssumeRole"}})
+		return allow(statement{Principal: map[string]string{"Service": service + "." + suffix}, Action: []string{"sts:AssumeRole"}})
 	}
-	role := func(name string) string { return "arn:aws:iam::*:role/" + name }
+	arn := func(rest string) string { return "arn:" + partition + ":" + rest }
 	passed := func(sid, name, to string) statement {
-		return statement{Sid: sid, Action: []string{"iam:PassRole"}, Resource: role(name),
+		return statement{Sid: sid, Action: []string{"iam:PassRole"}, Resource: arn("iam::*:role/" + name),
 			Condition: map[string]any{"StringLike": map[string]string{"iam:PassedToService": to + ".amazonaws.com*"}}}
 	}
-	objects := statement{Sid: "Objects", Resource: "arn:aws:s3:::" + strings.TrimSuffix(g.Bucket+"/"+strings.Trim(g.Prefix, "/"), "/") + "/*",
+	bucketARN := arn("s3:::" + g.Bucket)
+	below := strings.TrimSuffix(bucketARN+"/"+strings.Trim(g.Prefix, "/"), "/") + "/*"
+	objects := statement{Sid: "Objects", Resource: below,
 		Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}}
-	bucket := statement{Sid: "Bucket", Resource: "arn:aws:s3:::" + g.Bucket,
-		Action: []string{"s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}}
-	own := bucket
-	own.Sid, own.Action = "OwnBucket", []string{"s3:CreateBucket", "s3:DeleteBucket"}
-	// The tag is the bucket, or a place in it.
-	tagged := func(which string) map[string]any {
-		return map[string]any{"StringLike": map[string][]string{"elasticmapreduce:" + which + "/" + TagOfRun: {"s3://" + g.Bucket, "s3://" + g.Bucket + "/*"}}}
+	// Objects that are encrypted with a key of KMS: the key is used through S3 alone, for
+	// these objects alone. The context is the bucket where it has a bucket key.
+	keys := statement{Sid: "Keys", Resource: "*", Action: []string{"kms:Decrypt", "kms:GenerateDataKey"},
+		Condition: map[string]any{"StringLike": map[string][]string{"kms:ViaService": {"s3.*." + suffix}, "kms:EncryptionContext:aws:s3:arn": {bucketARN, below}}}}
+	bucket := statement{Sid: "Bucket", Resource: bucketARN, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}}
+	// The nodes may list the whole bucket: to a caller who may list a prefix alone, S3
+	// answers 403 for an object that is not there, which Hadoop takes for a failure. Our own
+	// client asks once more then, so that the person needs no more than the place.
+	list, listAll := bucket, bucket
+	list.Sid, list.Action = "ListObjects", []string{"s3:ListBucket"}
+	listAll.Sid, listAll.Action = list.Sid, list.Action
+	if prefix := strings.Trim(g.Prefix, "/"); prefix != "" {
+		list.Condition = map[string]any{"StringLike": map[string][]string{"s3:prefix": {prefix + "/*"}}}
 	}
+	own := bucket
+	own.Sid, own.Action = "OwnBucket", []string{"s3:CreateBucket", "s3:DeleteBucket", "s3:PutLifecycleConfiguration"}
+	// The tag is the place, or one below it.
+	tagged := func(which string) map[string]any {
+		return map[string]any{"StringLike": map[string][]string{"elasticmapreduce:" + which + "/" + TagOfRun: {g.place(), g.place() + "/*"}}}
+	}
+	clusters := arn("elasticmapreduce:*:*:cluster/")
 	return []File{
 		{"user.json", allow(
-			statement{Sid: "Make", Resource: "*", Action: []string{"elasticmapreduce:RunJobFlow", "elasticmapreduce:ListClusters", "elasticmapreduce:PutAutoTerminationPolicy"}},
-			statement{Sid: "Tag", Action: []string{"elasticmapreduce:AddTags"}, Resource: "*", Condition: tagged("RequestTag")},
-			statement{Sid: "FollowAndEnd", Resource: "*", Condition: tagged("ResourceTag"), Action: []string{
+			statement{Sid: "ListClusters", Resource: "*", Action: []string{"elasticmapreduce:ListClusters"}},
+			statement{Sid: "Make", Resource: "*", Condition: tagged("RequestTag"), Action: []string{"elasticmapreduce:RunJobFlow"}},
+			// RunJobFlow asks for these of the resource cluster/*, an asterisk, which ? matches;
+			// it matches no cluster that there is, as their names are longer. With cluster/*
+			// here, any cluster could be tagged, and would be the person's own then.
+			statement{Sid: "MakeWith", Resource: clusters + "?", Action: []string{"elasticmapreduce:AddTags", "elasticmapreduce:PutAutoTerminationPolicy"}},
+			statement{Sid: "FollowAndEnd", Resource: clusters + "*", Condition: tagged("ResourceTag"), Action: []string{
 				"elasticmapreduce:DescribeCluster", "elasticmapreduce:DescribeStep", "elasticmapreduce:ListSteps",
-				"elasticmapreduce:AddJobFlowSteps", "elasticmapreduce:CancelSteps", "elasticmapreduce:TerminateJobFlows"}},
+				"elasticmapreduce:AddJobFlowSteps", "elasticmapreduce:CancelSteps", "elasticmapreduce:TerminateJobFlows",
+				"elasticmapreduce:PutAutoTerminationPolicy"}},
 			passed("ServiceRole", g.Service, "elasticmapreduce"),
 			passed("NodesRole", g.Profile, "ec2"),
 			statement{Sid: "FirstTime", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: "*",
-				Condition: map[string]any{"StringEquals": map[string][]string{"iam:AWSServiceName": {"elasticmapreduce.amazonaws.com", "spot.amazonaws.com"}}}},
-			bucket, own, objects,
+				Condition: map[string]any{"StringLike": map[string][]string{"iam:AWSServiceName": {"elasticmapreduce.amazonaws.com*", "spot.amazonaws.com*"}}}},
+			list, bucket, own, objects, keys,
 		)},
 		{"service-trust.json", trust("elasticmapreduce")},
 		{"service.json", allow(passed("NodesRole", g.Profile, "ec2"))},
 		{"nodes-trust.json", trust("ec2")},
-		{"nodes.json", allow(bucket, objects)},
-		{"make.sh", []byte(g.calls())},
-	}
+		{"nodes.json", allow(listAll, bucket, objects, keys)},
+		{"make.sh", []byte(g.calls(arn("iam::aws:policy/service-role/AmazonEMRServicePolicy_v2")))},
+	}, nil
 }
 
-// calls are those of the AWS command line that make the roles of the files beside them.
-func (g Grant) calls() string {
-	service, profile := word(g.Service), word(g.Profile)
+// calls are those of the AWS command line that make the roles of the files beside them. They
+// may be run again: what is there is brought up to date, but for a role of another.
+func (g Grant) calls(managed string) string {
 	return fmt.Sprintf(`#!/bin/sh
-# Makes the roles of a cluster. user.json is for the person who runs driver: attach it to
-# that user, group or permission set. The subnet needs the tag too:
-#   aws ec2 create-tags --resources SUBNET --tags Key=%[3]s,Value=true
+# make.sh [SUBNET]: makes the roles of a cluster, or brings them up to date, and tags the
+# network of its nodes as Amazon's own policy of the service wants it: the VPC of SUBNET with
+# that subnet, or else the default VPC with all of its subnets, and the security groups that
+# Amazon EMR has made there. user.json is for the person who runs driver: attach it to that
+# user, group or permission set.
 set -eu
 cd "$(dirname "$0")"
-aws iam create-role --role-name %[1]s --assume-role-policy-document file://service-trust.json
-aws iam attach-role-policy --role-name %[1]s --policy-arn arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2
-aws iam put-role-policy --role-name %[1]s --policy-name treereduce --policy-document file://service.json
-aws iam create-role --role-name %[2]s --assume-role-policy-document file://nodes-trust.json
-aws iam put-role-policy --role-name %[2]s --policy-name treereduce --policy-document file://nodes.json
-aws iam create-instance-profile --instance-profile-name %[2]s
-aws iam add-role-to-instance-profile --instance-profile-name %[2]s --role-name %[2]s
-`, service, profile, ManagedTag)
+place=%[1]s
+service=%[2]s
+nodes=%[3]s
+
+# role NAME TRUST OPTION: a role of ours, with that trust.
+role() {
+	if ! found=$(aws iam get-role --role-name "$1" --query "Role.Tags[?Key=='%[4]s'].Value | [0]" --output text 2>/dev/null); then
+		aws iam create-role --role-name "$1" --assume-role-policy-document "file://$2" --tags "Key=%[4]s,Value=$place" >/dev/null
+	elif [ "$found" != "$place" ]; then
+		echo "make.sh: role $1 exists, but not for $place: driver emr policies $3 names another" >&2
+		exit 1
+	else
+		aws iam update-assume-role-policy --role-name "$1" --policy-document "file://$2"
+	fi
+}
+
+role "$service" service-trust.json --service-role
+aws iam attach-role-policy --role-name "$service" --policy-arn %[5]s
+aws iam put-role-policy --role-name "$service" --policy-name treereduce --policy-document file://service.json
+role "$nodes" nodes-trust.json --instance-profile
+aws iam put-role-policy --role-name "$nodes" --policy-name treereduce --policy-document file://nodes.json
+if ! has=$(aws iam get-instance-profile --instance-profile-name "$nodes" --query 'InstanceProfile.Roles[].RoleName' --output text 2>/dev/null); then
+	aws iam create-instance-profile --instance-profile-name "$nodes" >/dev/null
+	has=
+fi
+if [ "$has" != "$nodes" ]; then
+	aws iam add-role-to-instance-profile --instance-profile-name "$nodes" --role-name "$nodes"
+fi
+
+if [ $# -gt 0 ]; then
+	vpc=$(aws ec2 describe-subnets --subnet-ids "$1" --query 'Subnets[0].VpcId' --output text)
+	subnets=$1
+else
+	vpc=$(aws ec2 describe-vpcs --filters Name=is-default,Values=true --query 'Vpcs[0].VpcId' --output text)
+	if [ "$vpc" = None ]; then
+		echo "make.sh: there is no default VPC: make.sh SUBNET" >&2
+		exit 1
+	fi
+	subnets=$(aws ec2 describe-subnets --filters "Name=vpc-id,Values=$vpc" --query 'Subnets[].SubnetId' --output text)
+fi
+groups=$(aws ec2 describe-security-groups --filters "Name=vpc-id,Values=$vpc" 'Name=group-name,Values=ElasticMapReduce-*' --query 'SecurityGroups[].GroupId' --output text)
+aws ec2 create-tags --resources "$vpc" $subnets $groups --tags Key=%[6]s,Value=true
+`, word(g.place()), word(g.Service), word(g.Profile), TagOfRun, managed, ManagedTag)
 }

@@ -19,8 +19,8 @@ import (
 const (
 	DefaultRelease  = "emr-7.12.0" // Hadoop 3.4.1
 	DefaultInstance = "m6g.xlarge"
-	DefaultService  = "EMR_DefaultRole"     // as the console and aws emr create-default-roles name it
-	DefaultProfile  = "EMR_EC2_DefaultRole" //
+	DefaultService  = "treereduce-emr-service" // as make.sh of Grant.Policies makes them
+	DefaultProfile  = "treereduce-emr-nodes"
 	DefaultIdle     = 15 * time.Minute
 )
 

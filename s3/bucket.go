@@ -16,15 +16,37 @@ import (
 // HomeRegion is the region whose buckets have no location.
 const HomeRegion = "us-east-1"
 
-// MakeBucket makes a bucket in the region of a configuration. Nobody but its owner can
-// read it, as S3 has it by default.
-func MakeBucket(ctx context.Context, conf sdk.Config, bucket string) error {
+const (
+	// AbortDays is after how many days the uploads in a new bucket are aborted that were
+	// never completed: those of a process that was killed.
+	AbortDays = 7
+	// LogDays is after how many days logs in a new bucket are deleted.
+	LogDays = 30
+)
+
+// MakeBucket makes a bucket in the region of a configuration, which only its owner can
+// read, as S3 has it by default. It has rules that abort abandoned uploads, and delete
+// what is older than LogDays below logs, a directory.
+func MakeBucket(ctx context.Context, conf sdk.Config, bucket, logs string) error {
+	client := newClient(conf)
 	in := &service.CreateBucketInput{Bucket: &bucket}
 	if conf.Region != HomeRegion {
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(conf.Region)}
 	}
-	if _, err := newClient(conf).CreateBucket(ctx, in); err != nil {
+	if _, err := client.CreateBucket(ctx, in); err != nil {
 		return fmt.Errorf("%s%s: %w", Scheme, bucket, aws.Explain(err))
+	}
+	rule := func(name, prefix string) types.LifecycleRule {
+		return types.LifecycleRule{ID: sdk.String("treereduce-" + name), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: &prefix}}
+	}
+	uploads, old := rule("uploads", ""), rule("logs", prefixOf(logs))
+	uploads.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{DaysAfterInitiation: sdk.Int32(AbortDays)}
+	old.Expiration = &types.LifecycleExpiration{Days: sdk.Int32(LogDays)}
+	_, err := client.PutBucketLifecycleConfiguration(ctx, &service.PutBucketLifecycleConfigurationInput{
+		Bucket: &bucket, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{uploads, old}},
+	})
+	if err != nil {
+		return fmt.Errorf("%s%s was made, but has no rules for abandoned uploads and old logs: %w", Scheme, bucket, aws.Explain(err))
 	}
 	return nil
 }

@@ -118,6 +118,9 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	}
 	now := time.Now().Round(0)
 	out, err := c.put(ctx, text, in)
+	if in != nil {
+		err = c.f.orMissing(ctx, keyOf(c.name), err)
+	}
 	var etag *string
 	switch {
 	case err == nil:
@@ -174,7 +177,7 @@ func (c *Claim) probe(ctx context.Context) error {
 // renewed, so that it never blocks a path for ever.
 func (c *Claim) read(ctx context.Context) (text claimText, etag *string, age time.Duration, err error) {
 	out, err := c.f.client.GetObject(ctx, &service.GetObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name))})
-	if err != nil {
+	if err = c.f.orMissing(ctx, keyOf(c.name), err); err != nil {
 		return text, nil, 0, c.f.failed("read", c.name, err)
 	}
 	defer out.Body.Close()

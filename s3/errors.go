@@ -37,6 +37,9 @@ var codes = map[string]error{
 
 // known is the error of a code that S3 answered; nil: it has none.
 func known(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fs.ErrNotExist
+	}
 	var answer smithy.APIError
 	if errors.As(err, &answer) {
 		if is := codes[answer.ErrorCode()]; is != nil {

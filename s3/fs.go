@@ -43,6 +43,7 @@ type FS struct {
 	ctx    context.Context // ends all requests of methods that have none of their own
 	client *service.Client
 	bucket string
+	region string
 }
 
 var _ store.FS = (*FS)(nil)
@@ -67,12 +68,21 @@ func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, e
 // configuration, it is asked where it is. It is an error if there is none, or if it may not be
 // looked into.
 func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
-	f := &FS{ctx: ctx, bucket: bucket, client: newClient(conf)}
-	_, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	f := &FS{ctx: ctx, bucket: bucket, region: conf.Region, client: newClient(conf)}
+	head, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	if err == nil && sdk.ToString(head.BucketRegion) != "" {
+		f.region = *head.BucketRegion
+	}
 	if region := regionOf(err); region != "" && region != conf.Region {
-		conf.Region = region
+		conf.Region, f.region = region, region
 		f.client = newClient(conf)
 		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
+	}
+	if statusOf(err) == http.StatusForbidden {
+		// Who may list a prefix alone may not look into the bucket: this is asked instead.
+		if _, asked := f.client.GetBucketLocation(ctx, &service.GetBucketLocationInput{Bucket: &bucket}); asked == nil {
+			err = nil
+		}
 	}
 	switch {
 	case err == nil:
@@ -104,6 +114,9 @@ func regionOf(err error) string {
 	return ""
 }
 
+// Region is the region of the bucket.
+func (f *FS) Region() string { return f.region }
+
 // Name is the whole name of a path.
 func (f *FS) Name(name string) string { return Scheme + f.bucket + "/" + keyOf(name) }
 
@@ -133,6 +146,7 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	key := keyOf(name)
 	if key != "" {
 		head, err := f.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.bucket, Key: &key})
+		err = f.orMissing(f.ctx, key, err)
 		if err == nil {
 			return &info{name: path.Base(key), size: sdk.ToInt64(head.ContentLength), changed: sdk.ToTime(head.LastModified)}, nil
 		}
@@ -149,6 +163,19 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "stat", Path: f.Name(name), Err: fs.ErrNotExist}
 	}
 	return &info{name: path.Base(key), dir: true}, nil
+}
+
+// orMissing makes fs.ErrNotExist of a refusal, if a list says that there is no object of
+// that key: to a caller who may list a prefix alone S3 refuses objects that are not there.
+func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
+	if statusOf(refusal) != http.StatusForbidden {
+		return refusal
+	}
+	list, err := f.client.ListObjectsV2(ctx, &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &key, MaxKeys: sdk.Int32(1)})
+	if err != nil || len(list.Contents) > 0 && sdk.ToString(list.Contents[0].Key) == key {
+		return refusal
+	}
+	return fs.ErrNotExist
 }
 
 // ReadDir lists a directory in the order of names.

@@ -146,7 +146,7 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 		if f.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			err = &cutError{err}
 		}
-		return nil, n, err
+		return nil, n, f.fs.orMissing(f.ctx, f.key, err)
 	}
 	defer out.Body.Close()
 	size, ok := sizeIn(sdk.ToString(out.ContentRange), at)

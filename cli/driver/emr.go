@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,9 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/s3"
 )
+
+// logsDir is where logs go below --bucket.
+const logsDir = "logs"
 
 // upLimit is the limit of a cluster by driver emr up where nothing is said.
 const upLimit = 8 * time.Hour
@@ -63,7 +67,7 @@ func emrManage() *cli.Command {
 			Name:  "policies",
 			Usage: "write the least policies and roles that a run needs, and the calls that make them",
 			Flags: []cli.Flag{
-				account[0],
+				account[0], account[1],
 				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
 				&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
 				&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
@@ -115,6 +119,7 @@ func emrUp(c *cli.Context) error {
 	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
 		return err
 	}
+	e.sayRegions()
 	estimate := e.prices(spec)
 	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
 		return err
@@ -166,17 +171,41 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region})
+		if err := e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region}); err != nil {
+			return err
+		}
+		return e.showRules()
 	}
 	err := e.openBucket(ctx)
 	if !errors.Is(err, s3.ErrNoBucket) {
 		return err
 	}
-	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket); err != nil {
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil {
 		return err
 	}
-	e.tell("made bucket s3://" + e.place.bucket)
+	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
+}
+
+// showRules shows the request for the rules of a new bucket.
+func (e *emrCommand) showRules() error {
+	rule := func(name, prefix, key string, value map[string]int) map[string]any {
+		return map[string]any{"ID": "treereduce-" + name, "Status": "Enabled", "Filter": map[string]string{"Prefix": prefix}, key: value}
+	}
+	rules := map[string]any{"Rules": []any{
+		rule("uploads", "", "AbortIncompleteMultipartUpload", map[string]int{"DaysAfterInitiation": s3.AbortDays}),
+		rule("logs", path.Join(e.place.prefix, logsDir)+"/", "Expiration", map[string]int{"Days": s3.LogDays}),
+	}}
+	text, err := json.Marshal(rules)
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(map[string]any{"Bucket": e.place.bucket, "LifecycleConfiguration": rules})
+	if err != nil {
+		return err
+	}
+	return e.show(emr.Call{Service: "s3", Operation: "PutBucketLifecycleConfiguration", Params: params,
+		Line: fmt.Sprintf("aws s3api put-bucket-lifecycle-configuration --bucket %s --lifecycle-configuration '%s'", e.place.bucket, text)})
 }
 
 // emrStatus is driver emr status.
@@ -330,12 +359,19 @@ func emrPolicies(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	g := emr.Grant{
+		Bucket: place.bucket, Prefix: place.prefix, Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION")),
+		Service: c.String("service-role"), Profile: c.String("instance-profile"),
+	}
+	files, err := g.Policies()
+	if err != nil {
+		return err
+	}
 	dir := c.String("dir")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	g := emr.Grant{Bucket: place.bucket, Prefix: place.prefix, Service: c.String("service-role"), Profile: c.String("instance-profile")}
-	for _, f := range g.Policies() {
+	for _, f := range files {
 		mode := os.FileMode(0o666)
 		if path.Ext(f.Name) == ".sh" {
 			mode = 0o777

@@ -87,6 +87,14 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	return err
 }
 
+// sayRegions says what it costs if the bucket lies in another region than the cluster.
+func (e *emrCommand) sayRegions() {
+	if e.fs != nil && e.fs.Region() != e.conf.Region {
+		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 for each GB between them, and slower (--region %s puts the cluster there)",
+			e.place.bucket, e.fs.Region(), e.conf.Region, e.fs.Region()))
+	}
+}
+
 // tell writes a line for a person.
 func (e *emrCommand) tell(line string) { e.bar.tell(line) }
 
@@ -208,8 +216,6 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 		if err := r.mayWrite(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
-	}
-	if step == "" {
 		if mode == store.Resume && !r.dry {
 			if _, err := goOnWith(c, &filesys.Place{FS: r.fs, Path: r.data}); err != nil {
 				return err
@@ -218,6 +224,7 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 				return err
 			}
 		}
+		r.sayRegions()
 		if cluster, step, err = r.begin(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}

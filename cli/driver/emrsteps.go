@@ -91,6 +91,7 @@ func (r *stepRunner) Preflight(ctx context.Context, g game.Game, _ jobdir.Codec,
 	if err := r.openBucket(ctx); err != nil {
 		return err
 	}
+	r.sayRegions()
 	arch, err := emr.Architecture(r.spec.Worker)
 	if err != nil {
 		return err

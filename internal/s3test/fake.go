@@ -28,7 +28,8 @@ type Fake struct {
 	mu      sync.Mutex
 	buckets map[string]map[string]*object
 	uploads map[string]*upload
-	number  int // of uploads
+	rules   map[string]string // of lifecycle, by bucket
+	number  int               // of uploads
 	asked   []string
 }
 
@@ -55,7 +56,7 @@ type upload struct {
 // StartFake starts a fake with these buckets, which ends with the test.
 func StartFake(t testing.TB, buckets ...string) *Fake {
 	t.Helper()
-	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]*upload)}
+	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]*upload), rules: make(map[string]string)}
 	for _, name := range buckets {
 		f.buckets[name] = make(map[string]*object)
 	}
@@ -113,6 +114,13 @@ func (f *Fake) Age(bucket, key string, age time.Duration) {
 	o := *f.buckets[bucket][key]
 	o.changed = o.changed.Add(-age)
 	f.buckets[bucket][key] = &o
+}
+
+// Rules are the rules of lifecycle of a bucket, in XML as they came; "": it has none.
+func (f *Fake) Rules(bucket string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rules[bucket]
 }
 
 // Uploads is how many uploads in parts have neither been ended nor taken back.
@@ -177,6 +185,8 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch op := r.Method; {
+	case key == "" && op == http.MethodPut && q.Has("lifecycle"):
+		f.rules[bucket] = string(body)
 	case key == "" && op == http.MethodPut:
 		f.buckets[bucket] = make(map[string]*object)
 	case key == "" && op == http.MethodHead:
@@ -187,6 +197,10 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		delete(f.buckets, bucket)
 		w.WriteHeader(http.StatusNoContent)
+	case key == "" && op == http.MethodGet && q.Has("location"):
+		answer(w, struct {
+			XMLName xml.Name `xml:"LocationConstraint"`
+		}{})
 	case key == "" && op == http.MethodGet && q.Has("uploads"):
 		f.listUploads(w, bucket, q.Get("prefix"))
 	case key == "" && op == http.MethodGet:

@@ -81,8 +81,8 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return lists.ValueOf(word), ok, err
 }
 
-func (t *rowLists) verify(ctx context.Context) error {
-	_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
+func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
+	_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
 	return err
 }
 

@@ -217,14 +217,10 @@ func (w *work) at(s *site) *cost {
 	add := func(name string, seconds float64) float64 { parts[name] += seconds; return seconds }
 	c.cpu = w.start
 	c.wall = add(alone, w.start+s.rates.Process)
-	if s.LeastMemory != nil {
-		c.memory = s.LeastMemory(-1)
-	}
+	c.memory = w.memory(s, -1)
 	for i := range w.tiers {
 		t, tc := &w.tiers[i], &c.tiers[i]
-		if s.LeastMemory != nil {
-			tc.memory = s.LeastMemory(i)
-		}
+		tc.memory = w.memory(s, i)
 		for _, j := range []*job{&t.forward, &t.back} {
 			cpu, wall := 0.0, 0.0
 			if s.onCluster() && j.reads > s.Above {
@@ -337,9 +333,14 @@ func (w *work) shuffled(s *site, j *job) float64 {
 
 // problems are what does not fit.
 func (w *work) problems(s *site, c *cost) (all []Problem) {
-	if has := s.driver.MemoryBytes; has > 0 && c.memory > has {
-		all = append(all, Problem{"memory", c.memory, has,
-			fmt.Sprintf("the driver needs %s of memory at least, for the key ranges of a tier; %s has %s: a machine with that much, or --until-tier", Bytes(c.memory), s.driver.Name, Bytes(has))})
+	if has, need := s.driver.MemoryBytes, s.fits(c.memory); has > 0 && need > has {
+		daemons := ""
+		if s.Cluster != nil {
+			daemons = fmt.Sprintf(" and %s for Hadoop's daemons", Bytes(masterMemory))
+		}
+		all = append(all, Problem{"memory", need, has,
+			fmt.Sprintf("the driver takes about %s of memory, and a machine needs %v times that%s: %s; %s has %s: take a machine with that much, or give --until-tier",
+				Bytes(c.memory), memoryMargin, daemons, Bytes(need), s.driver.Name, Bytes(has))})
 	}
 	if peak := w.peak(); s.room > 0 && peak > s.room {
 		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))

@@ -47,6 +47,28 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 	return p, nil
 }
 
+// SpeedOf is what a plan comes to at these rates.
+func SpeedOf(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Speed, error) {
+	p, err := Make(g, counts, rates, where)
+	if err != nil {
+		return nil, err
+	}
+	return &Speed{rates.Machine, p.Total.CPUHours, p.Total.WallHours, p.Total.Dollars}, nil
+}
+
+// Uncosted leaves the positions in a plan, and nothing of what they would take: where they are
+// a lower bound, it says little.
+func (p *Plan) Uncosted() {
+	leave := func(t *Tier) {
+		*t = Tier{Tier: t.Tier, Positions: t.Positions, Low: t.Low, High: t.High}
+	}
+	leave(&p.Total)
+	for i := range p.Tiers {
+		leave(&p.Tiers[i])
+	}
+	p.Parts, p.Jobs, p.Problems, p.Cheapest, p.Assumed = nil, 0, nil, nil, nil
+}
+
 // offerFrom is from how many hours on it is worth to look for a machine to rent.
 const offerFrom = 0.1
 
@@ -91,7 +113,8 @@ type work struct {
 	tiers  []tier
 	sum    count.Tier
 	peaks  []float64 // by tier: bytes on the disk while it is solved
-	start  float64   // CPU seconds of a run, whatever its size
+	start  float64   // CPU seconds of a run before its first job
+	tables float64   // bytes of the tables behind the moves of blocks
 	plain  bool      // of a game with cycles: only its rules are known
 }
 
@@ -143,7 +166,10 @@ func (w *work) peak() float64 { return slices.Max(w.peaks) }
 // over the slots of each range at a time.
 func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	w.start = r.Blocks.Start
+	w.tables = float64(g.Tables())
+	w.start += 1e-9 * r.Blocks.Table * w.tables
 	last := len(w.tiers) - 1
+	won := w.wonLater()
 	for i := range w.tiers {
 		t := &w.tiers[i]
 		open := max(0, t.Positions-t.Won)
@@ -151,13 +177,14 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		if i == last {
 			open = 0
 		}
-		t.kept = keptBytes(t.Positions, t.Slots, cells, last-i)
-		t.work = setBytes(open, t.Slots) + setBytes(t.Positions-open, t.Slots) + cells*cellBytes
+		bits := valueBits(t.Positions/max(1, cells), last-i, won[i])
+		t.kept = keptBytes(t.Positions, t.Slots, cells, bits)
+		t.work = setBytes(open, t.Slots, cells) + setBytes(t.Positions-open, t.Slots, cells) + cells*cellBytes
 		if i == last {
 			t.work = t.kept
 		}
-		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Position*t.Positions+r.Blocks.Slot*t.Slots)
-		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: t.Positions, bytes: setBytes(t.Positions, t.Slots) + cells*cellBytes, pairs: cells}
+		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*t.Positions+r.Blocks.Slot*occupied(t.Positions, t.Slots)+r.Blocks.Range*cells)
+		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: t.Positions, bytes: setBytes(t.Positions, t.Slots, cells) + cells*cellBytes, pairs: cells}
 		if i > 0 {
 			before := &w.tiers[i-1]
 			t.forward.reads, t.forward.in = before.Positions, before.work
@@ -165,7 +192,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.kept, out: 2 * t.kept}
 		if i < last {
 			t.back.sent = open
-			t.back.bytes = setBytes(open, t.Slots) + open*valueBits(open, t.Slots, last-i)/8 + cells*cellBytes
+			t.back.bytes = setBytes(open, t.Slots, cells) + open*bits/8 + cells*cellBytes
 			t.back.pairs = cells
 		}
 	}
@@ -197,6 +224,30 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
 }
 
+// wonLater is, by tier, the share of the positions of later tiers, the last one left out, at
+// which somebody has won.
+func (w *work) wonLater() []float64 {
+	later := make([]float64, len(w.tiers))
+	won, positions, known := 0.0, 0.0, false
+	for i := len(w.tiers) - 2; i >= 0; i-- {
+		if positions > 0 {
+			later[i] = won / positions
+		}
+		t := &w.tiers[i]
+		won, positions, known = won+t.Won, positions+t.Positions, known || t.Won > 0
+	}
+	for i := range later {
+		if !known {
+			later[i] = unknownWon
+		}
+	}
+	// The last tiers have none after them: they are as the one before.
+	for i := max(0, len(later)-2); i < len(later); i++ {
+		later[i] = later[max(0, len(later)-3)]
+	}
+	return later
+}
+
 // ofLists has a row for each move: told forward to its child, and back to its parent.
 func (w *work) ofLists(r *Rates) {
 	w.start = r.Blocks.Start
@@ -207,9 +258,13 @@ func (w *work) ofLists(r *Rates) {
 	for i := range w.tiers {
 		t := &w.tiers[i]
 		heard := rows * t.Positions / max(1, positions) // rows: who moves here; of the sum, for moves lead any number of tiers on
-		t.kept = t.Positions*listKept + listTier
+		kept := nearKept
+		if w.sum.Far > 0 {
+			kept = farKept
+		}
+		t.kept = t.Positions*kept + listTier
 		t.work = heard*rowBytes + listTier
-		cpu := r.Lists.Tier + 1e-9*r.Lists.Row*(t.Moves+t.Positions)
+		cpu := r.Lists.Tier + 1e-9*(r.Lists.Position*t.Positions+r.Lists.Move*(t.Moves-t.Far)+r.Lists.Far*t.Far)
 		t.forward = job{reads: heard, cpu: cpu * forwardShare, in: 2 * heard * rowBytes, out: (heard + t.Moves) * rowBytes, sent: t.Moves, pairs: t.Moves}
 		t.back = job{reads: heard + t.Moves, cpu: cpu * (1 - forwardShare), in: (heard + t.Moves) * rowBytes, out: heard*rowBytes + 2*t.kept, sent: heard, pairs: heard}
 		t.forward.bytes = t.forward.sent * float64(2*w.key+3)

@@ -34,7 +34,7 @@ func (w *work) cheapest(s *site, r *Rates) *Offer {
 		}
 		for _, n := range offered {
 			need := w.peak() * float64(replication(n)) / diskUse / float64(n)
-			try(Where{Runner: EMR, Cluster: &Cluster{Instance: i.Name, Nodes: n, Master: masterFor(i, s), EBSGB: ebsFor(need - i.Disk), EMR: true, CopyToS3: true}})
+			try(Where{Runner: EMR, Cluster: &Cluster{Instance: i.Name, Nodes: n, Master: w.masterFor(i, s), EBSGB: ebsFor(need - i.Disk), EMR: true, CopyToS3: true}})
 		}
 	}
 	return best
@@ -42,13 +42,17 @@ func (w *work) cheapest(s *site, r *Rates) *Offer {
 
 // masterFor is the cheapest type that has the memory that the driver needs, of the processors
 // that the nodes have, since the binaries are the same; "": it is that of the nodes, or none has.
-func masterFor(node Instance, s *site) string {
-	if s.LeastMemory == nil || node.Memory >= s.LeastMemory(-1) {
-		return ""
-	}
+func (w *work) masterFor(node Instance, s *site) string {
 	best := Instance{Price: math.Inf(1)}
-	for _, i := range instances {
-		if i.Memory >= s.LeastMemory(-1) && i.ARM == node.ARM && i.Price < best.Price {
+	for _, i := range append([]Instance{node}, instances...) {
+		master := &site{Where: Where{LeastMemory: s.LeastMemory, Cluster: &Cluster{}}, driver: Machine{Cores: i.VCPU}}
+		if i.ARM != node.ARM || i.Memory < master.fits(w.memory(master, -1)) {
+			continue
+		}
+		if i == node {
+			return ""
+		}
+		if i.Price < best.Price {
 			best = i
 		}
 	}

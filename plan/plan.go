@@ -82,6 +82,10 @@ type Plan struct {
 	Tiers   []Tier `json:"tiers"`        // of a game with cycles the passes forward
 	Largest int    `json:"largest_tier"` // the number of the tier with most positions
 
+	// Fastest is what it comes to on the fastest machine that was measured, if the rates are
+	// those that are built in.
+	Fastest *Speed `json:"fastest,omitempty"`
+
 	// FinalBytes is what the text of all positions takes besides, if the run writes it.
 	FinalBytes float64 `json:"final_bytes,omitempty"`
 
@@ -93,6 +97,14 @@ type Plan struct {
 	Assumed  []string  `json:"assumed,omitempty"`  // what was not measured, for people
 }
 
+// A Speed is what a run takes at other rates.
+type Speed struct {
+	Machine   string  `json:"machine"` // whose rates
+	CPUHours  float64 `json:"cpu_hours"`
+	WallHours float64 `json:"wall_hours"`
+	Dollars   float64 `json:"dollars"`
+}
+
 // A Tier is what one tier comes to, or all of them. Bytes, records and positions are whole
 // numbers.
 type Tier struct {
@@ -101,7 +113,7 @@ type Tier struct {
 	Low       float64 `json:"low"` // a 95 % interval; both as Positions where that is exact
 	High      float64 `json:"high"`
 	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps; in sum, of a game with cycles, hashes
-	Ranges    float64 `json:"ranges,omitempty"` // in which they lie: a bound
+	Ranges    float64 `json:"ranges,omitempty"` // in which they lie
 	Moves     float64 `json:"moves,omitempty"`  // of its positions
 
 	ShuffledRecords float64 `json:"shuffled_records"` // that maps hand to reducers, both ways
@@ -109,7 +121,7 @@ type Tier struct {
 	KeptBytes       float64 `json:"kept_bytes"`       // in the table
 	WorkBytes       float64 `json:"work_bytes"`       // of its directory, until it is solved
 	PeakBytes       float64 `json:"peak_bytes"`       // on the disk, of all tiers, while it is solved; in sum the most
-	MemoryBytes     float64 `json:"memory_bytes"`     // of the driver's process at least; 0: it is content with little
+	MemoryBytes     float64 `json:"memory_bytes"`     // of the driver's process
 	CPUHours        float64 `json:"cpu_hours"`
 	WallHours       float64 `json:"wall_hours"`
 	Dollars         float64 `json:"dollars"`

@@ -19,9 +19,18 @@ const verifyAhead = 64 << 10
 // before, no more and no less, and the finished ones must have the value of the rules;
 // then backward, where every other value must follow from its children's. Each value is
 // checked against values that have been checked.
-func (t *blocks) verify(ctx context.Context) error {
+func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	if err := t.openTiers(); err != nil {
 		return err
+	}
+	done, all := 0.0, 0.0
+	for _, f := range t.files {
+		all += 2 * float64(f.Records())
+	}
+	passed := func(tier int) {
+		if done += float64(t.files[tier].Records()); report != nil {
+			report(done / all)
+		}
 	}
 	for i, f := range t.files {
 		counts, err := t.forward(ctx, i)
@@ -31,11 +40,13 @@ func (t *blocks) verify(ctx context.Context) error {
 		if counts != f.Counts() {
 			return wrongCounts(f.Name())
 		}
+		passed(i)
 	}
 	for i := len(t.tiers) - 2; i >= 0; i-- {
 		if err := t.backward(ctx, i); err != nil {
 			return err
 		}
+		passed(i)
 	}
 	return nil
 }

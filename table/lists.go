@@ -124,8 +124,8 @@ func findRow(rows []lists.Row, p game.Position) (i int, ok bool) {
 	return slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
 }
 
-func (t *rowLists) verify(ctx context.Context) error {
-	_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
+func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
+	_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
 	return err
 }
 

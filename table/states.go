@@ -100,7 +100,9 @@ func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.States) error 
 // a time.
 const verifyBand = 256 << 20
 
-func (t *states) verify(ctx context.Context) error { return t.verifyBands(ctx, verifyBand) }
+func (t *states) verify(ctx context.Context, report func(share float64)) error {
+	return t.verifyBands(ctx, verifyBand, report)
+}
 
 // parts is one part: its positions lead to each other.
 func (t *states) parts() (parts []*rulesPart, most int, err error) {

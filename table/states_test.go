@@ -96,7 +96,7 @@ func TestVerifyCyclic(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer tab.Close()
-				return tab.contents.(*states).verifyBands(context.Background(), band)
+				return tab.contents.(*states).verifyBands(context.Background(), band, nil)
 			}
 			for _, band := range []int{1, 1000, 1 << 20} {
 				if err := verify(right, band); err != nil {

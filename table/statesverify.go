@@ -20,7 +20,7 @@ import (
 // of so many bytes at a time, so it needs little memory. Where the moves are not known
 // backwards, no position can speak to those that lead to it: each looks its children up,
 // by Rules.
-func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
+func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(share float64)) error {
 	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {
 		v.ranges = append(v.ranges, rng)
@@ -38,12 +38,15 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int) error {
 		return err
 	}
 	if !game.KnowsBackward(t.g) {
-		_, _, err := Rules{}.Verify(ctx, &Table{g: t.g, contents: t})
+		_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
 		return err
 	}
 	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
 	for from := 0; from < len(v.ranges); {
 		to := min(len(v.ranges), from+max(1, bandBytes/size))
+		if report != nil {
+			report(float64(from) / float64(len(v.ranges)))
+		}
 		if err := v.band(ctx, from, to); err != nil {
 			return err
 		}

@@ -62,7 +62,8 @@ type contents interface {
 	// counts is the number of positions of a tier by value, as its file says.
 	counts(tier int) (Counts, error)
 	// verify checks all of it, but for the numbers of positions of lists.
-	verify(ctx context.Context) error
+	// report is called now and then with the share of all that is done, and may be nil.
+	verify(ctx context.Context, report func(share float64)) error
 	// parts is what the check by the plain rules goes through, and the greatest
 	// remoteness that can be written.
 	parts() (parts []*rulesPart, most int, err error)
@@ -303,7 +304,13 @@ func (t *Table) fault(p game.Position, reason string) error { return newFault(t.
 // the error of a file that is damaged. It does not solve again; how it goes on depends
 // on the kind of game. Tables of lists are checked as Rules checks all positions.
 func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {
-	if err := t.contents.verify(ctx); err != nil {
+	return t.VerifyReport(ctx, nil)
+}
+
+// VerifyReport is Verify, and calls report now and then with the share that is done, 0 to 1, if
+// it is not nil.
+func (t *Table) VerifyReport(ctx context.Context, report func(share float64)) (positions uint64, err error) {
+	if err := t.contents.verify(ctx, report); err != nil {
 		return 0, err
 	}
 	return t.Positions()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/calibrate"
 	"github.com/treereduce/treereduce/internal/command"
@@ -28,12 +27,14 @@ func calibrateCommand() *cli.Command {
 		Usage: "measure this machine, or a cluster, for driver plan",
 		Description: "It solves small games, in about two minutes, on a machine that should have nothing else to do, and keeps\n" +
 			"the rates in a file. With --runner hadoop it runs jobs on the cluster of this machine's Hadoop, and keeps\n" +
-			"their rates beside those of the machine, which are measured first if there are none.",
+			"their rates beside those of the machine, which are measured first if there are none. On a busy machine it\n" +
+			"measures nothing: such rates would be wrong.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "runner", Usage: "inline (this machine) or hadoop (the cluster)", Value: onInline},
 			&cli.StringFlag{Name: "to", Usage: "the `FILE` of rates", DefaultText: "treereduce/rates.json where the user's settings are"},
 			&cli.DurationFlag{Name: "time", Usage: "about how long it may take: below 20s the games are tiny, and the rates rough", Value: 2 * time.Minute},
 			&cli.StringFlag{Name: "data", Usage: "a `DIRECTORY` to be made, measured in, and removed: of inline on the disk of later runs, of hadoop in HDFS", DefaultText: "a new one in the directory of temporary files; calibrate in HDFS"},
+			&cli.BoolFlag{Name: "busy", Usage: "measure even if other programs keep this machine busy"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ""); err != nil {
@@ -103,7 +104,11 @@ func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.R
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r, err := calibrate.Machine(ctx, calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: p.doing})
+	o := calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: p.doing}
+	if c.Bool("busy") {
+		o.Probe = func() float64 { return 1 }
+	}
+	r, err := calibrate.Machine(ctx, o)
 	if err == nil && old != nil {
 		r.Cluster = old.Cluster
 	}
@@ -156,11 +161,7 @@ func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.
 		}
 		runs[i] = calibrate.Run{Journal: journal, CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	}
-	g, err := connectn.New(5, 5, 4)
-	if err != nil {
-		return err
-	}
-	return calibrate.Cluster(r, runs[0], runs[1], runs[2], g, place.HDFS.Name(), time.Now().UTC().Truncate(time.Second))
+	return calibrate.Cluster(r, runs[0], runs[1], runs[2], place.HDFS.Name(), time.Now().UTC().Truncate(time.Second))
 }
 
 // freeFor checks that a directory does not exist, so that it may be made and removed.
@@ -177,8 +178,9 @@ func freeFor(fsys store.FS, dir string) error {
 // printRates prints what was measured.
 func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
 	out := c.App.Writer
-	fmt.Fprintf(out, "blocks: %.1f ns of CPU a position and %.2f a slot, %.1f ms a tier\n", r.Blocks.Position, r.Blocks.Slot, 1e3*r.Blocks.Tier)
-	fmt.Fprintf(out, "lists: %.0f ns a row; states: %.0f ns a position, by rules only %.0f ns a move\n", r.Lists.Row, r.States.Position, r.States.Move)
+	b, l := &r.Blocks, &r.Lists
+	fmt.Fprintf(out, "blocks: %.1f ns of CPU a position for each bit of its value, %.2f a slot, %.1f µs a range, %.1f ms a tier\n", b.Value, b.Slot, b.Range/1e3, 1e3*b.Tier)
+	fmt.Fprintf(out, "lists: %.0f ns a position, %.0f a move into the next tier and %.0f beyond; states: %.0f ns a position, by rules only %.0f ns a move\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)
 	fmt.Fprintf(out, "on one core alone: %.1f %% of the CPU, of %d cores\n", 100*r.Serial, r.Cores)
 	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms a sync; a process starts in %.0f ms\n", plan.Bytes(r.Disk.Write), plan.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
 	if runner == onHadoop {

@@ -47,6 +47,7 @@ func planFlags() []cli.Flag {
 		&cli.StringFlag{Name: "runner", Usage: "what is to run the jobs: inline, pipe, hadoop or emr", Value: onInline},
 		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through; of a game that cannot be drawn, how long positions are gone through and games played", Value: 2 * time.Minute},
 		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
+		&cli.Int64Flag{Name: "draws", Usage: "draw `N` boards, or play N games, instead of for a time: with the same --seed the counts are the same on any machine"},
 		ratesFlag(),
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "the tiers as a picture, into `FILE`; - is stdout, and nothing else is printed"},
@@ -81,6 +82,12 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if c.Duration("time") <= 0 {
 		return command.Usagef("--time %v: expected more than 0", c.Duration("time"))
 	}
+	if c.IsSet("draws") && c.Int64("draws") < 1 {
+		return command.Usagef("--draws %d: expected 1 or more", c.Int64("draws"))
+	}
+	if c.IsSet("draws") && c.IsSet("time") {
+		return command.Usagef("--draws and --time exclude each other")
+	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {
 		return err
@@ -99,7 +106,7 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	p := newBar(c)
-	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Seed: c.Uint64("seed"), Progress: p.doing})
+	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: p.doing})
 	p.end()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return command.ErrInterrupted
@@ -112,6 +119,15 @@ func planGame(c *cli.Context, kind game.Kind) error {
 		return command.Usagef("%w", err)
 	}
 	made.Rates = whose
+	if counts.How == count.AtLeast {
+		made.Uncosted()
+		return printPlan(c, g, made)
+	}
+	if rates.Machine == plan.Builtin().Machine {
+		if made.Fastest, err = plan.SpeedOf(g, counts, plan.Fastest(), where); err != nil {
+			return err
+		}
+	}
 	if made.Total.Positions <= solve.FinalLimit {
 		made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
 	}
@@ -254,16 +270,18 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintf(out, "%s: %s\n\n", p.Title, positionsIn(p))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	shuffles, costs, keeps := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0, p.Total.MemoryBytes > 0
-	fmt.Fprint(w, "tier\tpositions\t±\ttold\t")
+	known := p.How != count.AtLeast
+	shuffles, costs := p.Total.ShuffledBytes > 0, p.Total.Dollars > 0
+	fmt.Fprint(w, "tier\tpositions\t±\t")
+	if known {
+		fmt.Fprint(w, "told\t")
+	}
 	if shuffles {
 		fmt.Fprint(w, "shuffled\t")
 	}
-	fmt.Fprint(w, "kept\tat peak\t")
-	if keeps {
-		fmt.Fprint(w, "memory\t")
+	if known {
+		fmt.Fprint(w, "kept\tat peak\tmemory\tCPU\twall\t")
 	}
-	fmt.Fprint(w, "CPU\twall\t")
 	if costs {
 		fmt.Fprint(w, "$\t")
 	}
@@ -274,15 +292,16 @@ func writePlan(out io.Writer, p *plan.Plan) {
 			t = &p.Tiers[i]
 			name = strconv.Itoa(t.Tier)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", name, table.Commas(uint64(t.Positions)), offBy(t), short(t.ShuffledRecords))
+		fmt.Fprintf(w, "%s\t%s\t%s\t", name, table.Commas(uint64(t.Positions)), offBy(t))
+		if known {
+			fmt.Fprintf(w, "%s\t", short(t.ShuffledRecords))
+		}
 		if shuffles {
 			fmt.Fprintf(w, "%s\t", plan.Bytes(t.ShuffledBytes))
 		}
-		fmt.Fprintf(w, "%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes))
-		if keeps {
-			fmt.Fprintf(w, "%s\t", plan.Bytes(t.MemoryBytes))
+		if known {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), hours(t.CPUHours), hours(t.WallHours))
 		}
-		fmt.Fprintf(w, "%s\t%s\t", hours(t.CPUHours), hours(t.WallHours))
 		if costs {
 			fmt.Fprintf(w, "%.2f\t", t.Dollars)
 		}
@@ -299,25 +318,27 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		fmt.Fprintln(out)
 	}
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
+	if !known {
+		fmt.Fprintln(out, "disk, memory and time: not estimated, as only a lower bound of the positions is known (a longer --time may count them all)")
+		return
+	}
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	// What rests on a bound from below is one itself.
-	least := ""
-	if p.How == count.AtLeast {
-		least = "at least "
-	}
-	fmt.Fprintf(out, "disk: %s%s at the peak, %s kept", least, plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes))
-	if keeps {
-		fmt.Fprintf(out, "; memory: %s at least", plan.Bytes(p.Total.MemoryBytes))
-	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s\n", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes), plan.Bytes(p.Total.MemoryBytes))
 	if p.FinalBytes > 0 {
 		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", plan.Bytes(p.FinalBytes))
 	}
-	fmt.Fprintf(out, "with %s on %s: %s%s", p.Where.Runner, p.Where, least, hours(p.Total.WallHours))
+	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, " (%s of CPU)\n", hours(p.Total.CPUHours))
+	if f := p.Fastest; f != nil {
+		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, hours(f.WallHours))
+		if costs {
+			fmt.Fprintf(out, ", %s", dollars(f.Dollars))
+		}
+		fmt.Fprintf(out, " (%s of CPU)\n", hours(f.CPUHours))
+	}
 	for _, part := range p.Parts {
 		if part.Hours >= p.Total.WallHours/100 {
 			fmt.Fprintf(out, "  %s: %s\n", part.Name, hours(part.Hours))
@@ -403,6 +424,10 @@ func planPicture(g game.Game, p *plan.Plan) table.Bars {
 		b.Tiers = append(b.Tiers, t.Tier)
 	}
 	of("Positions in the tier (log scale)", "positions", func(t *plan.Tier) float64 { return t.Positions })
+	if p.How == count.AtLeast {
+		b.Subtitle = "at least: what they take is not estimated"
+		return b
+	}
 	of("Bytes on disk while it is solved (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
 	of("Seconds of CPU (log scale)", "seconds", func(t *plan.Tier) float64 { return t.CPUHours * 3600 })
 	return b

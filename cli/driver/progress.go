@@ -21,15 +21,19 @@ import (
 // progressEvery is how often a line of progress is drawn anew.
 const progressEvery = 100 * time.Millisecond
 
+// lineEvery is how often a line of progress is written where stderr is no terminal.
+var lineEvery = 10 * time.Second // a variable for tests
+
 // progress shows the news of a run: one line that is drawn over on a terminal,
-// lines of JSON with --json, nothing otherwise. What a person is told meanwhile is told
+// lines of JSON with --json, otherwise a line every ten seconds. What a person is told meanwhile is told
 // through it, also by what works beside the run.
 type progress struct {
 	stderr io.Writer
 	mu     sync.Mutex // whoever writes, or reads the rest, has it
 
-	out   io.Writer // nil: quiet
+	out   io.Writer
 	json  bool
+	lines bool // out is no terminal: each line is written once
 	last  time.Time
 	job   string
 	drawn bool
@@ -50,17 +54,17 @@ const (
 func newProgress(c *cli.Context) *progress {
 	p := newBar(c)
 	if c.Bool("json") {
-		p.json, p.out = true, c.App.Writer
+		p.json, p.lines, p.out = true, false, c.App.Writer
 	}
 	return p
 }
 
-// newBar is progress as a line on a terminal, or none.
+// newBar is progress as a line on a terminal, or a line every ten seconds.
 func newBar(c *cli.Context) *progress {
-	p := &progress{stderr: c.App.ErrWriter, width: func() int { return usualWidth }}
+	p := &progress{stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: true, last: time.Now(), width: func() int { return usualWidth }}
 	if f, ok := c.App.ErrWriter.(*os.File); ok {
 		if command.IsTerminal(f) {
-			p.out = f
+			p.lines, p.last = false, time.Time{}
 			p.width = func() int {
 				if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 					return columns
@@ -80,7 +84,14 @@ func (p *progress) report(e solve.Event) {
 		p.total += positionsOf(e.Stats) // the way back meets the same ones again
 	}
 	now := time.Now()
-	if p.out == nil || !e.Done && e.Job == p.job && now.Sub(p.last) < progressEvery {
+	if p.out == nil {
+		return
+	}
+	if p.lines {
+		p.draw(now, p.line(e))
+		return
+	}
+	if !e.Done && e.Job == p.job && now.Sub(p.last) < progressEvery {
 		return
 	}
 	fresh := e.Job != p.job
@@ -95,8 +106,15 @@ func (p *progress) report(e solve.Event) {
 	p.draw(now, p.line(e))
 }
 
-// draw draws a line over the last, unless that has only just been drawn.
+// draw draws a line over the last, unless that has only just been drawn, or writes one.
 func (p *progress) draw(now time.Time, line string) {
+	if p.lines {
+		if now.Sub(p.last) >= lineEvery {
+			p.last = now
+			fmt.Fprintf(p.out, "driver: %s\n", line)
+		}
+		return
+	}
 	if now.Sub(p.last) < progressEvery {
 		return
 	}
@@ -109,7 +127,7 @@ func (p *progress) draw(now time.Time, line string) {
 func (p *progress) doing(what string, share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.out != nil {
+	if !p.json {
 		p.draw(time.Now(), bar(share)+"  "+what)
 	}
 }

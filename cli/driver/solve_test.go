@@ -1,12 +1,16 @@
 package driver
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/runner"
@@ -129,6 +133,26 @@ func TestPlannedDisk(t *testing.T) {
 	o.KeepAll = true
 	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n != bound {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
+	}
+}
+
+// Where stderr is no terminal, a line is written every so often; plan and verify write it too.
+func TestProgressLines(t *testing.T) {
+	defer func(every time.Duration) { lineEvery = every }(lineEvery)
+	lineEvery = time.Hour
+	var out bytes.Buffer
+	p := newBar(&cli.Context{App: &cli.App{ErrWriter: &out}})
+	p.doing("drawing boards", 0.5)
+	p.report(solve.Event{Step: "verify", Share: 0.5})
+	if out.Len() > 0 {
+		t.Errorf("within the time: %q", &out)
+	}
+	lineEvery = 0
+	p.doing("drawing boards", 0.5)
+	p.report(solve.Event{Step: "verify", Share: 0.75})
+	p.end()
+	if want := "driver: [##########..........]  50.0%  drawing boards\ndriver: [###############.....]  75.0%  verify\n"; out.String() != want {
+		t.Errorf("%q, expected %q", &out, want)
 	}
 }
 

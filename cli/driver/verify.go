@@ -71,7 +71,9 @@ func verifyCommand(games game.Kinds) *cli.Command {
 				if rules {
 					return verifyRules(ctx, c, t, sample)
 				}
-				n, err := t.Verify(ctx)
+				p := newProgress(c)
+				n, err := t.VerifyReport(ctx, func(share float64) { p.report(solve.Event{Step: "verify", Share: share}) })
+				p.end()
 				if err == nil {
 					err = solve.CheckFinal(ctx, place.FS, place.Path, t.Game().Spec())
 				}

@@ -42,8 +42,8 @@ func RunPlan(ctx context.Context, out io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Calibrated: %.1f ns of CPU a position, %.2f a slot, %.1f ms a tier; %.1f %% on one core alone of %d.\n\n",
-		rates.Blocks.Position, rates.Blocks.Slot, 1e3*rates.Blocks.Tier, 100*rates.Serial, rates.Cores)
+	fmt.Fprintf(out, "Calibrated: %.1f ns of CPU a position for each bit of its value, %.2f a slot, %.1f µs a range, %.1f ms a tier; %.1f %% on one core alone of %d.\n\n",
+		rates.Blocks.Value, rates.Blocks.Slot, rates.Blocks.Range/1e3, 1e3*rates.Blocks.Tier, 100*rates.Serial, rates.Cores)
 	fmt.Fprint(out, "| board | | planned | measured | times |\n|---|---|---|---|---|\n")
 	for _, board := range []planned{{5, 4, 4, false}, {5, 5, 4, false}, {6, 5, 4, true}} {
 		if board.large && !o.Large {

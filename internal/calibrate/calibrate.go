@@ -15,11 +15,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/jobdir"
@@ -27,6 +29,7 @@ import (
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
 	"github.com/treereduce/treereduce/solve"
 )
 
@@ -39,6 +42,9 @@ type Options struct {
 	// Self is a program that does nothing with these arguments: what the start of a process
 	// costs.
 	Self []string
+	// Probe is the share of the cores' time that is free, 0 to 1, before and after the
+	// measurements: a busy machine is refused. Nil: Idle.
+	Probe func() float64
 	// Progress is told what is being measured, and which share of all is done. May be nil.
 	Progress func(what string, share float64)
 }
@@ -46,25 +52,27 @@ type Options struct {
 // roughBelow is below which time the small games are taken.
 const roughBelow = 20 * time.Second
 
-// A size is the games that are solved: two boards of whose slots a different share is taken,
-// one by lists, and one with cycles.
+// A size is the games that are solved: boards of Connect N with few positions in a block and
+// with many, and one with many ranges; games by lists whose moves lead to the next tier, or
+// farther; and games with cycles.
 type size struct {
-	dense, sparse [3]int // width, height, connect
-	lists, states [3]int
-	plain         [3]int
-	file          int64 // bytes that are written to the disk
+	dense, sparse, ranges [3]int // width, height, connect
+	lists, states, plain  [3]int
+	far                   [2]int // pits, stones
+	file                  int64  // bytes that are written to the disk
 }
 
 var (
-	rough = size{dense: [3]int{4, 5, 4}, sparse: [3]int{4, 5, 3}, lists: [3]int{3, 3, 3}, states: [3]int{4, 3, 3}, plain: [3]int{3, 3, 3}, file: 8 << 20}
-	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, lists: [3]int{4, 3, 3}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
+	rough = size{dense: [3]int{4, 5, 4}, sparse: [3]int{4, 5, 3}, ranges: [3]int{2, 10, 3}, lists: [3]int{4, 3, 3}, far: [2]int{3, 2}, states: [3]int{4, 3, 3}, plain: [3]int{3, 3, 3}, file: 8 << 20}
+	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, ranges: [3]int{3, 10, 3}, lists: [3]int{4, 4, 3}, far: [2]int{3, 5}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
 )
 
 // A took is what solving a game took.
 type took struct {
-	cpu, wall               float64 // seconds
-	positions, slots, moves float64
-	tiers                   int
+	g                game.Game
+	cpu, wall        float64 // seconds
+	positions, moves float64
+	tiers            int
 }
 
 // Machine measures this machine, and fills in all rates but those of a cluster.
@@ -80,6 +88,12 @@ func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
 		s = rough
 	}
 	m := &measurer{ctx: ctx, o: o}
+	if o.Probe == nil {
+		m.o.Probe = Idle
+	}
+	if err := m.idle(); err != nil {
+		return nil, err
+	}
 	steps := []struct {
 		what string
 		do   func() error
@@ -101,7 +115,41 @@ func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
 			return nil, fmt.Errorf("measuring %s: %w", step.what, err)
 		}
 	}
+	if err := m.idle(); err != nil {
+		return nil, err
+	}
 	return r, r.Check()
+}
+
+const (
+	// idleFrom is which share of the time of all cores a process must get for rates to be worth
+	// something.
+	idleFrom = 0.85
+	// probeTime is how long a probe takes.
+	probeTime = 500 * time.Millisecond
+)
+
+// idle refuses a machine that is busy.
+func (m *measurer) idle() error {
+	if share := m.o.Probe(); share < idleFrom {
+		return fmt.Errorf("this machine is busy: %.0f %% of the time of its cores is free, and rates need %.0f %%; stop other programs and calibrate again, or give --busy", 100*share, 100*idleFrom)
+	}
+	return nil
+}
+
+// Idle is the share of the cores' time that this process gets when it can use all of it.
+func Idle() float64 {
+	cores := runtime.GOMAXPROCS(0)
+	begun, before := time.Now(), cpu()
+	var all sync.WaitGroup
+	for range cores {
+		all.Go(func() {
+			for time.Since(begun) < probeTime {
+			}
+		})
+	}
+	all.Wait()
+	return min(1, (cpu()-before)/time.Since(begun).Seconds()/float64(cores))
 }
 
 // A measurer is one calibration.
@@ -188,41 +236,94 @@ func (m *measurer) disk(size int64, r *plan.Rates) error {
 	return nil
 }
 
-// blocks solves two boards, which give two equations: for a position and for a slot.
+// blocks solves boards of Connect N: see fitBlocks.
 func (m *measurer) blocks(s size, r *plan.Rates) error {
-	tiny, err := m.connectn([3]int{3, 3, 3})
-	if err != nil {
+	var boards [4]took
+	var counts [4]*count.Counts
+	for i, board := range [...][3]int{{3, 3, 3}, s.dense, s.sparse, s.ranges} {
+		g, err := connectn.Kind.Make(board[:])
+		if err != nil {
+			return err
+		}
+		if boards[i], err = m.solve(g); err != nil {
+			return err
+		}
+		if counts[i], err = count.Of(m.ctx, g, count.Options{Draws: fitDraws, Exact: fitDraws}); err != nil {
+			return err
+		}
+	}
+	if err := fitBlocks(r, boards, counts); err != nil {
 		return err
 	}
-	dense, err := m.connectn(s.dense)
-	if err != nil {
-		return err
-	}
-	sparse, err := m.connectn(s.sparse)
-	if err != nil {
-		return err
-	}
-	r.Blocks.Start, r.Blocks.Tier, r.Blocks.Position, r.Blocks.Slot = fitBlocks(tiny, dense, sparse)
-	if r.Cores > 1 {
+	if dense := boards[1]; r.Cores > 1 {
 		r.Serial = serial(dense.cpu, dense.wall-float64(dense.tiers)*4*r.Disk.Sync, r.Cores)
 	}
 	return nil
 }
 
-// fitBlocks fits the rates of blocks to three boards. No rate is below a twentieth of what
-// it is by those that are built in: of noise an equation may make nonsense.
-func fitBlocks(tiny, dense, sparse took) (start, tier, position, slot float64) {
-	before := plan.Builtin().Blocks
-	tier = tiny.cpu / float64(tiny.tiers)
-	d, s := max(0, dense.cpu-tier*float64(dense.tiers)), max(0, sparse.cpu-tier*float64(sparse.tiers))
-	det := dense.positions*sparse.slots - sparse.positions*dense.slots
-	slot = 1e9 * (dense.positions*s - sparse.positions*d) / det
-	slot = min(max(slot, before.Slot/20), 20*before.Slot)
-	if math.IsNaN(slot) {
-		slot = before.Slot
+const (
+	// fitDraws are how many boards are drawn to count those that are solved.
+	fitDraws = 50_000
+	// fitBounds are how many times a rate may be above or below the one that is built in: noise
+	// can make nonsense of a difference.
+	fitBounds = 20
+)
+
+// fitBlocks fits the rates of blocks to four boards: a tiny one tells what a tier costs, two
+// with many and few positions in a block how fast the machine is, one with many ranges what a
+// range costs.
+func fitBlocks(r *plan.Rates, boards [4]took, counts [4]*count.Counts) error {
+	of := func(i int, b plan.BlockRates) (float64, error) {
+		rates := plan.Fastest()
+		rates.Blocks = b
+		p, err := plan.Make(boards[i].g, counts[i], rates, plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "this machine", Cores: 1}})
+		if err != nil {
+			return 0, err
+		}
+		return p.Total.CPUHours * 3600, nil
 	}
-	position = 1e9*d/dense.positions - slot*dense.slots/dense.positions
-	return before.Start, tier, max(position, before.Position/20), slot
+	base := plan.Fastest().Blocks
+	base.Tier = boards[0].cpu / float64(boards[0].tiers)
+	tiers, work := plan.BlockRates{Tier: base.Tier}, base
+	work.Tier = 0
+	measured, planned := 0.0, 0.0
+	for i := 1; i <= 2; i++ {
+		own, err := of(i, tiers)
+		if err != nil {
+			return err
+		}
+		all, err := of(i, work)
+		if err != nil {
+			return err
+		}
+		measured += max(0, boards[i].cpu-own)
+		planned += all
+	}
+	times := within(measured/planned, 1)
+	for _, rate := range []*float64{&base.Start, &base.Value, &base.Slot, &base.Range, &base.Table} {
+		*rate *= times
+	}
+	rest := base
+	rest.Range = 0
+	others, err := of(3, rest)
+	if err != nil {
+		return err
+	}
+	all, err := of(3, base)
+	if err != nil {
+		return err
+	}
+	base.Range *= within((boards[3].cpu-others)/(all-others), 1)
+	r.Blocks = base
+	return nil
+}
+
+// within is a measured number, but no farther from what is usual than fitBounds.
+func within(n, usual float64) float64 {
+	if math.IsNaN(n) {
+		return usual
+	}
+	return min(max(n, usual/fitBounds), usual*fitBounds)
 }
 
 // serial is the share of the CPU time on which one core alone can be at work, as Amdahl has it,
@@ -232,19 +333,37 @@ func serial(cpu, wall float64, cores int) float64 {
 	return min(max((float64(cores)/speed-1)/float64(cores-1), 0.005), 0.5)
 }
 
-// lists solves m,n,k tic-tac-toe.
+// lists solves Mancala of few stones, whose many tiers are small; m,n,k tic-tac-toe; and Mancala
+// of more.
 func (m *measurer) lists(s size, r *plan.Rates) error {
-	g, err := mnk.Kind.Make(s.lists[:])
-	if err != nil {
-		return err
+	var all [3]took
+	for i, of := range []struct {
+		kind game.Kind
+		args []int
+	}{{mancala.Kind, []int{3, 2}}, {mnk.Kind, s.lists[:]}, {mancala.Kind, s.far[:]}} {
+		g, err := of.kind.Make(of.args)
+		if err != nil {
+			return err
+		}
+		if all[i], err = m.solve(g); err != nil {
+			return err
+		}
 	}
-	t, err := m.solve(g)
-	if err != nil {
-		return err
-	}
-	r.Lists.Tier = r.Blocks.Tier
-	r.Lists.Row = max(1, 1e9*(t.cpu-r.Lists.Tier*float64(t.tiers))/(t.moves+t.positions))
+	fitLists(r, all[0], all[1], all[2])
 	return nil
+}
+
+// fitLists fits the rates of lists to a game of many small tiers, one whose moves lead to the
+// next tier, and one whose moves lead farther.
+func fitLists(r *plan.Rates, tiers, near, far took) {
+	base := plan.Fastest().Lists
+	base.Tier = tiers.cpu / float64(tiers.tiers)
+	times := within(1e9*(near.cpu-base.Tier*float64(near.tiers))/(base.Position*near.positions+base.Move*near.moves), 1)
+	base.Position *= times
+	base.Move *= times
+	left := 1e9*(far.cpu-base.Tier*float64(far.tiers)) - base.Position*far.positions
+	base.Far = within(left/far.moves, base.Far*times)
+	r.Lists = base
 }
 
 // states solves Quick Cross by its bitmaps, and by nothing but its rules.
@@ -270,14 +389,6 @@ func (m *measurer) states(s size, r *plan.Rates) error {
 
 // rulesOnly is a game of which nothing is known but its rules.
 type rulesOnly struct{ game.Game }
-
-func (m *measurer) connectn(board [3]int) (took, error) {
-	g, err := connectn.Kind.Make(board[:])
-	if err != nil {
-		return took{}, err
-	}
-	return m.solve(g)
-}
 
 // solve solves a game in this process.
 func (m *measurer) solve(g game.Game) (t took, err error) {
@@ -305,12 +416,7 @@ func (m *measurer) solve(g game.Game) (t took, err error) {
 			t.moves += float64(j.Messages)
 		}
 	}
-	if tiered, ok := g.(game.Tiered); ok {
-		for tier := range tiered.Tiers() + 1 {
-			t.slots += tiered.Slots(tier)
-		}
-	}
-	t.tiers = game.LastTier(g) + 1
+	t.g, t.tiers = g, game.LastTier(g)+1
 	return t, nil
 }
 

@@ -37,6 +37,8 @@ type Tier struct {
 	// Moves is how many moves they have, all together: what the job forward says of
 	// them. Of a bound, those of the positions that were played on from.
 	Moves float64 `json:"moves"`
+	// Far is how many of them lead beyond the next tier.
+	Far float64 `json:"far,omitempty"`
 	// Cells is the number of ranges in which positions of the tier lie, and Slots the bits
 	// of their bitmaps (game.Tiered): exact or estimated as Positions is, or bounds where
 	// that is one; 0 in a game without either. Those of a Cyclic game are the same in every
@@ -216,6 +218,7 @@ func sum(tiers []Tier) Tier {
 		sum.High += t.High
 		sum.Won += t.Won
 		sum.Moves += t.Moves
+		sum.Far += t.Far
 		sum.Draws += t.Draws
 	}
 	return sum

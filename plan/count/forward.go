@@ -50,12 +50,21 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 			t.Cells, t.Slots = ranges(tiered, tier, set)
 		}
 		if done > c.o.Exact && tier < g.Tiers() {
-			return f, c.expand(set, func([]game.Move) {}, t)
+			return f, c.expand(set, func(all []game.Move) {
+				for _, m := range all {
+					if g.Tier(m.To) > tier+1 {
+						t.Far++
+					}
+				}
+			}, t)
 		}
 		c.o.Progress("going through all positions", min(1, max(c.passed(), float64(done)/float64(c.o.Exact))))
 		err := c.expand(set, func(all []game.Move) {
 			for _, m := range all {
 				to := g.Tier(m.To)
+				if to > tier+1 {
+					t.Far++
+				}
 				f.seen[to] = append(f.seen[to], m.To)
 				held++
 				// Those that come again and again are dropped before they take twice

@@ -162,11 +162,11 @@ func graphs(t *testing.T, n int) {
 		}
 		want := finalOf(graph.Size, worth)
 		// Every other one of rules only, and of these again one with next to no memory.
-		g, memory := game.PlainRanges(graph, 1+i%7*9), 0
+		g, heard := game.PlainRanges(graph, 1+i%7*9), 0
 		if i%2 == 1 {
-			g, memory = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Memory: memory}, "streams": &streams{}} {
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Heard: heard}, "streams": &streams{}} {
 			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))

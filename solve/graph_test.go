@@ -270,7 +270,7 @@ func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
-				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):    {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
 				fmt.Sprintf("a parent of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)

@@ -190,15 +190,17 @@ func TestLeastMemory(t *testing.T) {
 		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: connectn width=4 height=5 connect=4 with 9 reducers needs at least ",
 		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":       "driver: --memory 64M: quickcross width=4 height=3 connect=3 with 9 reducers needs at least ",
 		"connectn --width 4 --height 5 --memory 63M --runner pipe --final no --json":    "driver: --memory 63M: at least 64M are needed",
+		"mancala --pits 7 --stones 5 --memory 64M":                                      "driver: --memory 64M: mancala pits=7 stones=5 needs at least ",
 		"connectn --width 7 --height 6 --memory 2G --final no --runner inline --resume": "driver: --memory 2G: connectn width=7 height=6 connect=4 needs at least ",
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
 		var stderr strings.Builder
 		cmd := exec.Command(filepath.Join(bin, "driver"), append(strings.Fields("solve "+flags+" --data"), dir)...)
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
-		if strings.Contains(flags, "connectn") {
+		switch game, _, _ := strings.Cut(flags, " "); game {
+		case "connectn":
 			cmd.Args = append(cmd.Args, "--connect", "4")
-		} else {
+		case "quickcross":
 			cmd.Args = append(cmd.Args, "--connect", "3")
 		}
 		cmd.Stderr = &stderr

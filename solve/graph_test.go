@@ -162,11 +162,11 @@ func graphs(t *testing.T, n int) {
 		}
 		want := finalOf(graph.Size, worth)
 		// Every other one of rules only, and of these again one with next to no memory.
-		g, memory := game.PlainRanges(graph, 1+i%7*9), 0
+		g, heard := game.PlainRanges(graph, 1+i%7*9), 0
 		if i%2 == 1 {
-			g, memory = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Memory: memory}, "streams": &streams{}} {
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Heard: heard}, "streams": &streams{}} {
 			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
@@ -270,8 +270,8 @@ func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {
 			for want, g := range map[string]beyond{
-				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):    {gametest.TieGame(), []game.Position{p}, nil},
-				fmt.Sprintf("Parents of positions of range %#x has %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a parent of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
 			} {
 				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
 				if err == nil || !strings.Contains(err.Error(), want) {

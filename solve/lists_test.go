@@ -159,7 +159,7 @@ func TestListOptions(t *testing.T) {
 		{"1 worker", 1, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"8 workers", 8, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"little memory", 8, func(o *solve.Options) {
-			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: 1}
+			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(g, -1, true)}
 		}},
 		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, jobdir.Text }},
 	} {

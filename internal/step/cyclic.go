@@ -171,7 +171,7 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 		var err error
 		b.Parents(rng, to, func(from uint64, parents block.Set) {
 			if beyond, ok := p.beyond(from, parents); ok && err == nil {
-				err = fmt.Errorf("Parents of positions of range %#x has %#x, expected one below %#x", rng, beyond, p.g.Positions())
+				err = fmt.Errorf("a parent of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
 			}
 			if err == nil {
 				say(from, parents)

@@ -1,12 +1,15 @@
 package inline
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/runner"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -22,23 +25,32 @@ const (
 	// jobdir has 32 bytes for it, streamfmt 24.
 	entryMemory = 56
 	// boxMemory is what a range takes in a pass: its box, its place in lists, and
-	// where it lies in a few files; placeMemory is what a state takes that is read.
-	boxMemory   = 256
-	placeMemory = 32
+	// where it lies in a few files; emptyBoxMemory if it receives nothing; placeMemory is
+	// what a state takes that is read.
+	boxMemory      = 256
+	emptyBoxMemory = 40
+	placeMemory    = 32
 	// taskMemory is what a task takes, done or not: its place and its channel.
 	taskMemory = 160
 )
 
 // What lists take, in bytes; see package lists.
 const (
-	rowMemory    = 16        // a row that is loaded, and as much while rows are sorted
-	toldMemory   = 34        // a row that waits in an outbox
-	outboxMemory = 1 << 20   // an outbox with none
-	cellMemory   = 40 + 16   // a cell in the index of a file, and while shares are cut
-	fileMemory   = 4 << 10   // a file of a source
-	tierMemory   = 4 << 10   // a tier: what the loop knows of its jobs
-	aheadMemory  = 128 << 10 // what a worker reads ahead
-	listsAhead   = 2         // how many shares a worker may be ahead of the writer
+	rowMemory = 16 // a row that is loaded, and as much while rows are sorted
+	// shareRowMemory is a row of a share, with those of the shares that wait.
+	shareRowMemory = (listsAhead + 2) * rowMemory
+	toldMemory     = 34        // a row that waits in an outbox
+	outboxMemory   = 1 << 20   // an outbox with none
+	cellMemory     = 40 + 16   // a cell in the index of a file, and while shares are cut
+	fileMemory     = 4 << 10   // a file of a source
+	tierMemory     = 4 << 10   // a tier: what the loop knows of its jobs
+	aheadMemory    = 128 << 10 // what a worker reads ahead
+	listsAhead     = 2         // how many shares a worker may be ahead of the writer
+
+	// heardShare is what part of memory is for what ranges have heard in a pass, and
+	// passPercent what then is left for all else, a tenth being the collector's.
+	heardShare  = 4
+	passPercent = 90 - 100/heardShare
 
 	// toldShare is what part of memory rows may take that wait in the outboxes of a pass
 	// over a game with cycles.
@@ -98,10 +110,14 @@ type plan struct {
 	frugality
 }
 
-// plan has as many workers as cores, or as many as there is memory for. The
-// collector needs a tenth of it to move in.
+// left is what a job may take. The collector needs a tenth of memory to move in.
+func (r *Runner) left() int {
+	return r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
+}
+
+// plan has as many workers as cores, or as many as there is memory for.
 func (r *Runner) plan(n needs) plan {
-	left := r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
+	left := r.left()
 	for workers := runtime.GOMAXPROCS(0); workers > 0; workers-- {
 		for _, f := range frugalities {
 			if n.of(workers, f) <= left {
@@ -110,6 +126,30 @@ func (r *Runner) plan(n needs) plan {
 		}
 	}
 	return plan{1, frugalities[len(frugalities)-1]}
+}
+
+// planPass is the plan of a pass over a game with cycles; it is an error if the least that
+// the pass takes does not fit into memory.
+func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
+	p := r.plan(n)
+	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // ranges that receive nothing
+	if missing := n.of(1, frugalities[len(frugalities)-1]) - r.left(); missing > 0 {
+		return p, tooLittle(missing * 100 / passPercent)
+	}
+	return p, nil
+}
+
+// tooLittle is the error of a job for which so many bytes of memory are missing.
+func tooLittle(missing int) error {
+	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)
+}
+
+// heardMemory is how many bytes what ranges have heard in a pass may take.
+func (r *Runner) heardMemory() int {
+	if r.Heard > 0 {
+		return r.Heard
+	}
+	return r.memory() / heardShare
 }
 
 func (r *Runner) memory() int {
@@ -127,23 +167,28 @@ type listPlan struct {
 
 // planLists has shares and outboxes of the same size, and as many workers as there is
 // memory for; of a tier that is small, shares such that all workers have some.
-func (r *Runner) planLists(tiers int, sources []*lists.Source) listPlan {
-	const each = (listsAhead+2)*rowMemory + toldMemory/2*3 // of a row; an outbox that grows is there twice
-	return r.planRows(tiers, sources, each, outboxMemory)
+func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error) {
+	return r.planRows(tiers, sources, shareRowMemory, toldMemory/2*3, outboxMemory) // an outbox that grows is there twice
 }
 
 // planListsFinal has shares such that the lines of all that workers have in their hands
 // fit in.
-func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) listPlan {
-	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
-	p := r.planRows(g.Tiers(), []*lists.Source{all}, 3*rowMemory+listsAhead*line/4*5, 0)
+func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) (listPlan, error) {
+	p, err := r.planRows(g.Tiers(), []*lists.Source{all}, finalRowMemory(g), 0, 0)
 	p.share = min(p.share, mostRows/4)
-	return p
+	return p, err
 }
 
-// planRows is a plan of workers that each hold so many bytes for a row, and some more.
-// What they hold counts twice, as in needs.
-func (r *Runner) planRows(tiers int, sources []*lists.Source, each, more int) listPlan {
+// finalRowMemory is what a row of a share takes in final: it is loaded, and becomes a line.
+func finalRowMemory(g game.Acyclic) int {
+	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
+	return 3*rowMemory + listsAhead*line/4*5
+}
+
+// planRows is a plan of workers that hold so many bytes for a row of a share, for a row of
+// an outbox, and some more. What they hold counts twice, as in needs. It is an error if not
+// even one worker with the fewest rows fits into memory.
+func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more int) (listPlan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
@@ -154,28 +199,59 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, each, more int) li
 	}
 	beside := files * streamfmt.CellRows / 2 // rows that a share has more than it should, of cells across its borders
 	least := max(leastRows, files*rowsOfFile)
+	each, more := loaded+told, more+aheadMemory
+	missing := func(workers, outbox int) int { // how much too little memory is
+		over := int(min(int64(beside), rows)) * loaded
+		return 2*workers*(outbox*each+over+more) - left
+	}
 	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), frugality: frugality{ahead: listsAhead}}}
 	for {
-		p.outbox = (left/(2*p.workers) - more - aheadMemory) / each
+		p.outbox = (left/(2*p.workers) - more) / each
 		p.outbox -= min(beside, p.outbox/2)
-		if p.outbox >= least || p.workers == 1 {
+		if p.outbox >= least && missing(p.workers, p.outbox) <= 0 || p.workers == 1 {
 			break
 		}
 		p.workers--
 	}
 	p.outbox = min(max(p.outbox, leastRows), mostRows)
+	if missing(p.workers, p.outbox) > 0 {
+		p.outbox = leastRows
+	}
 	p.share = min(p.outbox, max(least, int(rows/int64(2*p.workers))+1))
-	return p
+	if missing := missing(p.workers, p.outbox); missing > 0 {
+		return p, tooLittle(missing * 10 / listsTenths)
+	}
+	return p, nil
 }
 
 // Least is about how much memory a game takes at least: until a tier, -1 for all,
-// and with the text of all positions or without. A game with cycles is content
-// with little, and so is one of which only the rules are known.
+// and with the text of all positions or without. Of a game by lists or with cycles it is what
+// is known before the first job; a job that needs more, as for the index of a large tier, is
+// refused when it begins.
 func Least(g game.Game, until int, final bool) int {
-	t, ok := g.(game.Tiered)
-	if !ok {
-		return 0
+	switch g := game.ByMethod(g).(type) {
+	case game.Tiered:
+		return leastBlocks(g, until, final)
+	case game.Cyclic:
+		n := passNeeds(g, jobdir.Blocks)
+		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
+		if step.Tells(g, step.Mark) {
+			n.worker += outboxMemory + leastRows*toldMemory
+		}
+		bytes := n.of(1, frugalities[len(frugalities)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
+		return (bytes/passPercent+1)*100 + runner.CodeMemory
+	case game.Acyclic:
+		each := shareRowMemory + toldMemory/2*3
+		if final {
+			each = max(each, finalRowMemory(g))
+		}
+		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + g.Tiers()*tierMemory
+		return (bytes/listsTenths+1)*10 + runner.CodeMemory
 	}
+	return 0
+}
+
+func leastBlocks(t game.Tiered, until int, final bool) int {
 	if until < 0 || until > t.Tiers() {
 		until = t.Tiers()
 	}

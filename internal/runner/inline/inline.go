@@ -25,9 +25,10 @@ import (
 // Runner is the inline runner.
 type Runner struct {
 	// Memory is how many bytes the process is to stay within, see Least; 0: 2 GiB.
-	// In a pass over a game with cycles a quarter of it is for what ranges have
-	// heard; what is more goes through files.
 	Memory int
+	// Heard is how many of these are for what ranges have heard in a pass over a game
+	// with cycles; what is more goes through files. 0: a quarter.
+	Heard int
 
 	heard []*block.Heard // kept from pass to pass
 	lists listMemory     // kept from job to job

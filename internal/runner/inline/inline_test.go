@@ -9,6 +9,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/jobdir"
 	"github.com/treereduce/treereduce/internal/runner"
 )
 
@@ -73,5 +76,66 @@ func TestFinishError(t *testing.T) {
 		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
 			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
 		}
+	}
+}
+
+// TestLeast wants the least memory of a game by lists, or with cycles, to be enough for its
+// first job, and much less to be refused.
+func TestLeast(t *testing.T) {
+	rules, err := mnk.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross, err := quickcross.New(4, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := func(r *Runner) error {
+		_, err := r.planLists(rules.Tiers(), nil)
+		return err
+	}
+	passes := func(g game.Cyclic) func(*Runner) error {
+		return func(r *Runner) error {
+			n := passNeeds(g, jobdir.Blocks)
+			n.shared = r.heardMemory() + int(game.Ranges(g))*boxMemory
+			_, err := r.planPass(g, n)
+			return err
+		}
+	}
+	for _, tt := range []struct {
+		g    game.Game
+		plan func(*Runner) error
+	}{
+		{rules, lists},
+		{cross, passes(cross)},
+		{gametest.RulesOnly(cross), passes(game.ByMethod(gametest.RulesOnly(cross)).(game.Cyclic))},
+	} {
+		least := Least(tt.g, -1, false) - runner.CodeMemory
+		if err := tt.plan(&Runner{Memory: least}); err != nil {
+			t.Errorf("%T: %d bytes: %v", tt.g, least, err)
+		}
+		if err := tt.plan(&Runner{Memory: least / 2}); err == nil || !strings.Contains(err.Error(), "M more memory: --resume with a larger --memory continues") {
+			t.Errorf("%T: %d bytes: error %v", tt.g, least/2, err)
+		}
+	}
+}
+
+// TestListPlan wants what a plan of lists takes to fit into memory, or to be refused.
+func TestListPlan(t *testing.T) {
+	refused := 0
+	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
+		r := &Runner{Memory: memory}
+		p, err := r.planLists(100, nil)
+		if err != nil {
+			refused++
+			continue
+		}
+		takes := 2*p.workers*(p.share*shareRowMemory+p.outbox*toldMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		if takes > memory || p.share < leastRows || p.outbox < leastRows {
+			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
+		}
+	}
+	if refused == 0 {
+		t.Error("no memory is too little")
 	}
 }

@@ -56,7 +56,9 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	if err != nil {
 		return stats, err
 	}
-	w.plan = r.planLists(job.g.Tiers(), sources)
+	if w.plan, err = r.planLists(job.g.Tiers(), sources); err != nil {
+		return stats, err
+	}
 	w.shares = cutShares(w.plan.share, job.borders, sources)
 	w.told = newTelling(job.create, job.Reducers, job.g, w.kind, job.Codec)
 	var chunks []*rowChunk
@@ -209,7 +211,10 @@ func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (s
 		return stats, err
 	}
 	defer all.Close()
-	plan := r.planListsFinal(job.g, all)
+	plan, err := r.planListsFinal(job.g, all)
+	if err != nil {
+		return stats, err
+	}
 	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
 	first := func(i int) game.Position { return shares[i].First }
 	return job.writeText(ctx, plan.plan, len(shares), first, func() func(int, *textChunk) error {

@@ -23,7 +23,7 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	if job.Step == step.Final {
 		return r.runStatesFinal(ctx, job)
 	}
-	s := newShuffle(job, r.memory()/4)
+	s := newShuffle(job, r.heardMemory())
 	s.free, r.heard = r.heard, nil
 	defer func() {
 		err = errors.Join(err, s.close())
@@ -61,7 +61,10 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 		needs.shared += moves.Files()*fileMemory + moves.Cells()*cellMemory
 		needs.worker += moves.Memory()
 	}
-	plan := r.plan(needs)
+	plan, err := r.planPass(job.g, needs)
+	if err != nil {
+		return 0, err
+	}
 	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
 		p := step.NewPass(job.g, job.Step, job.Tier)
 		if moves != nil {
@@ -87,21 +90,24 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 	return sum.Load(), err
 }
 
-// passNeeds are what a map needs of what it reads, or a reduce: the shuffle as full
-// as it gets, and for a worker the state that it reads, the fresh one and what its
-// range heard, with as much for the sets of the step and those of the decoder.
-func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
-	g := job.g
+// passNeeds are what a map needs of what it reads, or a reduce: for a worker the state
+// that it reads, the fresh one and what its range heard, with as much for the sets of the
+// step and those of the decoder.
+func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 	state := stateMemory(g)
-	n := needs{worker: 6 * state, record: state, chunk: func(int) int {
-		if job.Codec == jobdir.Text {
+	return needs{worker: 6 * state, windows: 1, record: state, chunk: func(int) int {
+		if codec == jobdir.Text {
 			return 3*state + g.RangeSize()*lineMemory(g)/4*5
 		}
 		return 3 * state
 	}}
-	n.shared = r.memory()/4 + int(game.Ranges(g))*boxMemory
+}
+
+// passNeeds are those of a job, with the shuffle as full as it gets.
+func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
+	n := passNeeds(job.g, job.Codec)
+	n.shared = r.heardMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
 	n.windows = len(from.Files())
-	n.shared += from.Len() * placeMemory
 	return n
 }
 
@@ -114,7 +120,10 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		most = min(max(r.memory()/toldShare/runtime.GOMAXPROCS(0)/toldMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + most*toldMemory
 	}
-	plan := r.plan(needs)
+	plan, err := r.planPass(job.g, needs)
+	if err != nil {
+		return err
+	}
 	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
 		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
 		create: func(number int) (part[*jobdir.StateChunk], error) {

@@ -425,9 +425,32 @@ func shuffled(p game.Position, seed uint64) uint64 {
 	return z ^ z>>31
 }
 
-// sample writes n of the positions that are wanted, all if there are no more: those to
-// which the seed gives the least numbers.
+// sample writes n of the positions that are wanted, all if there are no more.
 func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
+	batches, ok, err := x.scan.Sample(ctx, uint64(n), seed, x.wanted.value)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return x.sampleAll(ctx, n, seed)
+	}
+	var lines []byte
+	l := x.liner()
+	for _, b := range batches {
+		for i, p := range b.Positions {
+			lines = l.append(lines, p, b.Values[i])
+		}
+		if _, err := x.out.Write(lines); err != nil {
+			return err
+		}
+		lines = lines[:0]
+	}
+	return nil
+}
+
+// sampleAll goes through all positions, and writes n of those that are wanted: those to
+// which the seed gives the least numbers.
+func (x *exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 	var mu sync.Mutex // of the list of what the workers have picked
 	var each []*picks
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.scan.Len(), 1, func() func(int) error {

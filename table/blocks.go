@@ -148,10 +148,11 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			ranges: tier.Ranges(),
 			files:  []rulesFile{{t.files[i].Name(), countsOf(t.files[i].Counts()), tier.Len()}},
 			slots:  func(rng uint64) int { return len(t.g.Low(i, rng)) },
-			reader: func() rulesReader {
-				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(verifyAhead)}
+			most:   func(n int) int { return min(tier.MostRecords(n), len(t.g.Low(i, tier.Range(n)))) },
+			reader: func(ahead int) rulesReader {
+				r := &tierReader{g: t.g, tier: i, here: tier.Cursor(ahead)}
 				if i+1 < len(t.tiers) {
-					r.next = t.tiers[i+1].Cursor(verifyAhead)
+					r.next = t.tiers[i+1].Cursor(ahead)
 				}
 				return r
 			},

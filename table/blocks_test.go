@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -387,24 +388,25 @@ func TestLookupUnreached(t *testing.T) {
 	}
 }
 
-// A readsFS counts how often its files are read.
+// A readsFS counts how often its files are read, and how many bytes.
 type readsFS struct {
 	store.Local
-	reads *int
+	reads, bytes *int64
 }
 
 type readsFile struct {
 	store.File
-	reads *int
+	reads, bytes *int64
 }
 
 func (f readsFS) Open(name string) (store.File, error) {
 	file, err := f.Local.Open(name)
-	return readsFile{file, f.reads}, err
+	return readsFile{file, f.reads, f.bytes}, err
 }
 
 func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
-	*f.reads++
+	atomic.AddInt64(f.reads, 1)
+	atomic.AddInt64(f.bytes, int64(len(b)))
 	return f.File.ReadAt(b, at)
 }
 
@@ -425,8 +427,8 @@ func TestLookupReads(t *testing.T) {
 		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}); err != nil {
 			t.Fatal(err)
 		}
-		reads := 0
-		tab, err := table.OpenOf(readsFS{reads: &reads}, dir, g)
+		var reads, bytes int64
+		tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -435,7 +437,7 @@ func TestLookupReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batches, looked := 0, 0
+		var batches, looked int64
 		for b, err := range scan.Batches() {
 			if err != nil {
 				t.Fatal(err)
@@ -454,5 +456,50 @@ func TestLookupReads(t *testing.T) {
 		if most := 5 * batches; looked > most {
 			t.Errorf("%s: %d reads of %d batches, want %d at most", spec, looked, batches, most)
 		}
+	}
+}
+
+// A sample reads the blocks of its positions and of their moves, not whole tiers.
+func TestSampleReads(t *testing.T) {
+	dir, g := solved(t)
+	files, err := solvedOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, reads, bytes int64
+	for _, content := range files {
+		all += int64(len(content))
+	}
+	tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	scan, err := tab.Scan(func(int) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes = 0
+	const samples = 10
+	for seed := range uint64(samples) {
+		if n, _, err := (table.Rules{Sample: 1, Seed: seed}).Verify(t.Context(), tab); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if bytes > all/2 {
+		t.Errorf("%d samples to check read %d bytes of %d", samples, bytes, all)
+	}
+	bytes = 0
+	for seed := range uint64(samples) {
+		picked, ok, err := scan.Sample(t.Context(), 1, seed, func(v game.Value) bool { return v.Outcome() != game.SecondWins })
+		if err != nil || !ok || len(picked) != 1 || len(picked[0].Positions) != 1 || picked[0].Values[0].Outcome() == game.SecondWins {
+			t.Fatal(picked, ok, err)
+		}
+		if v, ok, err := tab.Lookup(picked[0].Positions[0]); v != picked[0].Values[0] || !ok || err != nil {
+			t.Fatal(v, ok, err)
+		}
+	}
+	if bytes > all/2 {
+		t.Errorf("%d samples read %d bytes of %d", samples, bytes, all)
 	}
 }

@@ -156,7 +156,8 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 		begins = append(begins, len(shares))
 		part.files = append(part.files, rulesFile{name, f.Counts(), len(shares)})
 	}
-	part.reader = func() rulesReader {
+	part.most = func(i int) int { return int(shares[i].Rows) }
+	part.reader = func(int) rulesReader {
 		return &listReader{t: t, shares: shares, begins: begins, kept: make(map[uint64][]lists.Row)}
 	}
 	return []*rulesPart{part}, game.MaxRemoteness, nil

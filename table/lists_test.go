@@ -331,7 +331,7 @@ func TestListReaderKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := parts[0].reader().(*listReader)
+	r := parts[0].reader(0).(*listReader)
 	for range 2 {
 		for p, want := range right {
 			if _, _, v, ok, err := r.find(p); err != nil || !ok || v != want {

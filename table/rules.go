@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -107,8 +105,11 @@ type rulesPart struct {
 	ranges []uint64    // that it has
 	own    bool        // its positions lead to its own, otherwise to those of the next part
 	// slots is how many slots a range has; nil: as many as positions.
-	slots  func(rng uint64) int
-	reader func() rulesReader // of one worker
+	slots func(rng uint64) int
+	// most is how many positions the i-th range has at most.
+	most func(i int) int
+	// reader is of one worker; it may read so many bytes ahead.
+	reader func(ahead int) rulesReader
 }
 
 // A rulesFile is a file of a part, and what it says that it has.
@@ -137,37 +138,31 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 	}
 	c := &rulesCheck{g: g, report: r.Report, total: all}
 	if r.Sample > 0 && r.Sample < all {
-		c.total, c.sample = r.Sample, newSample(all, r.Sample, r.Seed)
+		c.total = r.Sample
+		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
 	var led ledTo // by positions of the part before
 	var first uint64
 	for i, part := range parts {
-		n := part.total()
-		if c.sample != nil && !c.sample.any(first, first+n) {
-			first += n
-			continue
-		}
 		firsts, err := c.count(ctx, part, first)
 		if err != nil {
 			return 0, 0, err
 		}
-		first += n
+		first += part.total()
 		var marks ledTo // by those of this part
-		if c.sample == nil {
-			switch {
-			case part.own:
-				marks = newLedTo(part, append(firsts, first))
-			case i+1 < len(parts):
-				marks = newLedTo(parts[i+1], nil)
-			}
-			if !part.own {
-				err = c.unled(ctx, part, led)
-			}
+		switch {
+		case part.own:
+			marks = newLedTo(part, append(firsts, first))
+		case i+1 < len(parts):
+			marks = newLedTo(parts[i+1], nil)
+		}
+		if !part.own {
+			err = c.unled(ctx, part, led)
 		}
 		if err == nil {
-			err = c.positions(ctx, part, firsts, marks)
+			err = c.positions(ctx, part, c.all(part), marks)
 		}
-		if err == nil && part.own && c.sample == nil {
+		if err == nil && part.own {
 			err = c.unled(ctx, part, marks)
 		}
 		if err != nil {
@@ -176,6 +171,37 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		led = marks
 	}
 	return c.total, all, nil
+}
+
+// all is the positions of a part.
+func (c *rulesCheck) all(part *rulesPart) []drawn {
+	all := make([]drawn, len(part.ranges))
+	for i := range all {
+		all[i] = drawn{i: i, out: true}
+	}
+	return all
+}
+
+// sample checks some positions of all.
+func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed uint64) error {
+	s := newSample(all, c.total, seed)
+	var first uint64
+	for _, part := range parts {
+		var of []drawn
+		for i, f := range part.files {
+			n := f.counts.Total()
+			some, err := part.draw(ctx, i, s.among(first, first+n), n, s.random(first), nil)
+			if err != nil {
+				return err
+			}
+			of = append(of, some...)
+			first += n
+		}
+		if err := c.positions(ctx, part, of, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // total is the number of positions, as the files say.
@@ -188,9 +214,8 @@ func (part *rulesPart) total() (all uint64) {
 
 // A rulesCheck is a check that goes on.
 type rulesCheck struct {
-	g      *plainRules
-	total  uint64  // how many positions are to be checked
-	sample *sample // nil: all
+	g     *plainRules
+	total uint64 // how many positions are to be checked
 
 	mu     sync.Mutex
 	done   uint64
@@ -219,16 +244,9 @@ func newLedTo(part *rulesPart, firsts []uint64) ledTo {
 // each calls check for the ranges of a part, on all cores, with their numbers and the
 // slots of their positions.
 func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, slots []uint32) error) error {
-	return each(ctx, len(part.ranges), func() func(int) error {
-		reader := part.reader()
+	return part.each(ctx, c.all(part), func(reader rulesReader) func(int, drawn, []uint32) error {
 		check := newCheck(reader)
-		var slots []uint32
-		return func(i int) (err error) {
-			if slots, err = reader.load(slots[:0], part.ranges[i]); err != nil {
-				return err
-			}
-			return check(i, slots)
-		}
+		return func(_ int, d drawn, slots []uint32) error { return check(d.i, slots) }
 	})
 }
 
@@ -298,15 +316,12 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 	})
 }
 
-// positions checks the positions of a part that are picked, and marks those to which
-// their moves lead.
-func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, firsts []uint64, marks ledTo) error {
-	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
+// positions checks those positions of a part, and marks those to which their moves lead.
+func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks ledTo) error {
+	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
 		one := &rulesPosition{g: c.g, reader: reader, marks: marks}
-		return func(i int, slots []uint32) error {
-			if c.sample != nil {
-				slots = c.sample.of(slots, firsts[i])
-			}
+		return func(_ int, d drawn, slots []uint32) error {
+			slots = d.of(slots)
 			for n, slot := range slots {
 				if n%rulesEvery == 0 && ctx.Err() != nil {
 					return ctx.Err()
@@ -390,65 +405,6 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.values.Text(want), c.g.values.Text(v)), nil
 	}
 	return "", nil
-}
-
-// A sample is some of the numbers below another, each as likely as the others.
-type sample struct {
-	numbers []uint64 // ascending
-	out     bool     // these are the ones that are not picked
-}
-
-// newSample picks n of the numbers below all.
-func newSample(all, n, seed uint64) *sample {
-	s := &sample{out: n > all/2}
-	if s.out {
-		n = all - n
-	}
-	random := rand.New(rand.NewPCG(seed, 0))
-	for uint64(len(s.numbers)) < n {
-		for range n - uint64(len(s.numbers)) {
-			s.numbers = append(s.numbers, random.Uint64N(all))
-		}
-		slices.Sort(s.numbers)
-		s.numbers = slices.Compact(s.numbers)
-	}
-	return s
-}
-
-// between lists its numbers from first to the one before end.
-func (s *sample) between(first, end uint64) []uint64 {
-	i, _ := slices.BinarySearch(s.numbers, first)
-	j, _ := slices.BinarySearch(s.numbers, end)
-	return s.numbers[i:j]
-}
-
-// any reports whether one of the numbers from first to the one before end is picked.
-func (s *sample) any(first, end uint64) bool {
-	n := uint64(len(s.between(first, end)))
-	if s.out {
-		return n < end-first
-	}
-	return n > 0
-}
-
-// of keeps of slots, the first of which has a number, those that are picked.
-func (s *sample) of(slots []uint32, first uint64) []uint32 {
-	numbers := s.between(first, first+uint64(len(slots)))
-	if !s.out {
-		for i, n := range numbers {
-			slots[i] = slots[n-first]
-		}
-		return slots[:len(numbers)]
-	}
-	kept := slots[:0]
-	for i, slot := range slots {
-		if len(numbers) > 0 && numbers[0] == first+uint64(i) {
-			numbers = numbers[1:]
-		} else {
-			kept = append(kept, slot)
-		}
-	}
-	return kept
 }
 
 // eachRange calls check for all ranges, on all cores, and returns the error of

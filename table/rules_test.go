@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,37 +89,71 @@ func TestRulesUnled(t *testing.T) {
 	}
 }
 
-// A sample has as many as are asked for, each once, and all positions are as likely.
+// A sample has as many as are asked for, each once, and all positions are as likely,
+// though a range may have fewer than its bound says.
 func TestSample(t *testing.T) {
-	slots := func() []uint32 { return []uint32{3, 5, 8, 13, 21} }
-	for n := uint64(1); n < 20; n++ {
-		var picked [20]int
+	const all = 20
+	part := &rulesPart{
+		ranges: []uint64{2, 0, 9, 0, 7, 2},
+		files:  []rulesFile{{counts: Counts{1: 4, 2: 7}, end: 3}, {counts: Counts{3: 9}, end: 6}},
+		reader: func(int) rulesReader { return new(numbersReader) },
+	}
+	part.most = func(i int) int { return []int{3, 2, 9, 0, 20, 2}[i] }
+	for n := uint64(1); n < all; n++ {
+		picked := make(map[[2]uint64]int)
 		for seed := range uint64(2000) {
-			s := newSample(20, n, seed)
-			count := uint64(0)
-			for first := uint64(0); first < 20; first += 5 {
-				of := s.of(slots(), first)
-				if s.any(first, first+5) != (len(of) > 0) {
-					t.Fatalf("%d of 20, seed %d: any from %d is %v, of them are %v", n, seed, first, len(of) == 0, of)
+			var count, first uint64
+			s := newSample(all, n, seed)
+			for i, f := range part.files {
+				total := f.counts.Total()
+				of, err := part.draw(t.Context(), i, s.among(first, first+total), total, s.random(first), nil)
+				if err != nil {
+					t.Fatal(err)
 				}
-				for _, slot := range of {
-					i := slices.Index(slots(), slot)
-					if i < 0 || !slices.IsSorted(of) {
-						t.Fatal(of)
+				first += total
+				for _, d := range of {
+					slots, _ := new(numbersReader).load(nil, part.ranges[d.i])
+					last := -1
+					for _, slot := range d.of(slots) {
+						if int(slot) <= last {
+							t.Fatalf("slot %d comes after slot %d", slot, last)
+						}
+						last = int(slot)
+						picked[[2]uint64{uint64(d.i), uint64(slot)}]++
+						count++
 					}
-					picked[first+uint64(i)]++
-					count++
 				}
 			}
 			if count != n {
-				t.Fatalf("%d of 20, seed %d: %d are picked", n, seed, count)
+				t.Fatalf("%d of %d, seed %d: %d are picked", n, all, seed, count)
 			}
 		}
-		for i, count := range picked {
-			if want := 2000 * int(n) / 20; count < want*7/10-20 || count > want*13/10+20 {
-				t.Errorf("%d of 20: number %d is picked %d times, want about %d", n, i, count, want)
+		if len(picked) != all {
+			t.Errorf("%d of %d: %d are ever picked", n, all, len(picked))
+		}
+		for at, count := range picked {
+			if want := 2000 * int(n) / all; count < want*7/10-20 || count > want*13/10+20 {
+				t.Errorf("%d of %d: slot %d of range %d is picked %d times, want about %d", n, all, at[1], at[0], count, want)
 			}
 		}
+	}
+}
+
+// A numbersReader reads ranges that have as many positions as their number says.
+type numbersReader struct{ rulesReader }
+
+func (numbersReader) load(slots []uint32, rng uint64) ([]uint32, error) {
+	for i := range rng {
+		slots = append(slots, uint32(3*i))
+	}
+	return slots, nil
+}
+
+// A file that has fewer positions than it says is an error, and not waited for.
+func TestSampleOfWrongCounts(t *testing.T) {
+	part := &rulesPart{ranges: []uint64{1}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }, most: func(int) int { return 3 }}
+	if _, err := part.draw(t.Context(), 0, 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the numbers of positions") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"iter"
 
 	"github.com/treereduce/treereduce/game"
@@ -17,8 +18,9 @@ type Batch struct {
 // A Scan is the positions of a table, in batches, in the order of tiers and keys. It is
 // safe for concurrent use; each worker has a Reader of its own.
 type Scan struct {
-	parts []*rulesPart
-	cells []scanCell
+	parts  []*rulesPart
+	cells  []scanCell
+	wanted func(tier int) bool
 }
 
 // A scanCell is where a batch is: a range of a part.
@@ -33,7 +35,7 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{parts: parts}
+	s := &Scan{parts: parts, wanted: wanted}
 	tier := 0
 	for i, part := range parts {
 		first := 0
@@ -52,6 +54,75 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 
 // Len is the number of batches.
 func (s *Scan) Len() int { return len(s.cells) }
+
+// Sample returns n positions at random of those whose values are wanted, each as likely, in
+// the order of the scan; the same for the same seed. ok is false, and there are none, if
+// going through all batches costs less.
+func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Value) bool) (picked []Batch, ok bool, err error) {
+	type stratum struct {
+		part       *rulesPart
+		file, tier int
+		wanted     uint64
+	}
+	var strata []stratum
+	var all uint64
+	var places float64 // that have to be drawn for each position that is wanted
+	tier := 0
+	for _, part := range s.parts {
+		for i, f := range part.files {
+			var count uint64
+			for v, n := range f.counts {
+				if wanted(v) {
+					count += n
+				}
+			}
+			if s.wanted(tier) && count > 0 {
+				strata = append(strata, stratum{part, i, tier, count})
+				all += count
+				if _, sums := part.bounds(i); len(sums) > 0 {
+					places += float64(sums[len(sums)-1])
+				}
+			}
+			tier++
+		}
+	}
+	if 2*n > all || float64(n)*places/float64(all) > float64(s.Len()) {
+		return nil, false, nil
+	}
+	pick := newSample(all, n, seed)
+	var first uint64
+	for _, f := range strata {
+		of, err := f.part.draw(ctx, f.file, pick.among(first, first+f.wanted), f.wanted, pick.random(first), func(r rulesReader, slot uint32) bool {
+			_, v := r.at(int(slot))
+			return wanted(v)
+		})
+		if err != nil {
+			return nil, false, err
+		}
+		first += f.wanted
+		batches := make([]Batch, len(of))
+		if err := f.part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
+			return func(i int, d drawn, slots []uint32) error {
+				batches[i].fill(f.tier, reader, d.of(slots))
+				return nil
+			}
+		}); err != nil {
+			return nil, false, err
+		}
+		picked = append(picked, batches...)
+	}
+	return picked, true, nil
+}
+
+// fill makes a batch of slots of the range that a reader has loaded.
+func (b *Batch) fill(tier int, reader rulesReader, slots []uint32) {
+	b.Tier, b.Positions, b.Values = tier, b.Positions[:0], b.Values[:0]
+	for _, slot := range slots {
+		p, v := reader.at(int(slot))
+		b.Positions = append(b.Positions, p)
+		b.Values = append(b.Values, v)
+	}
+}
 
 // Batches goes through all of them. A batch is good until the next.
 func (s *Scan) Batches() iter.Seq2[*Batch, error] {
@@ -81,16 +152,11 @@ func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
 	cell := r.scan.cells[i]
 	if r.reader == nil || r.part != cell.part {
-		r.part, r.reader = cell.part, r.scan.parts[cell.part].reader()
+		r.part, r.reader = cell.part, r.scan.parts[cell.part].reader(verifyAhead)
 	}
 	if r.slots, err = r.reader.load(r.slots[:0], cell.rng); err != nil {
 		return err
 	}
-	b.Tier, b.Positions, b.Values = cell.tier, b.Positions[:0], b.Values[:0]
-	for _, slot := range r.slots {
-		p, v := r.reader.at(int(slot))
-		b.Positions = append(b.Positions, p)
-		b.Values = append(b.Values, v)
-	}
+	b.fill(cell.tier, r.reader, r.slots)
 	return nil
 }

@@ -111,8 +111,9 @@ func (t *states) parts() (parts []*rulesPart, most int, err error) {
 		ranges: t.file.Ranges(),
 		files:  []rulesFile{{t.name(), countsOf(t.file.Counts()), t.file.Len()}},
 		slots:  func(rng uint64) int { return game.RangeLen(t.g, rng) },
-		reader: func() rulesReader {
-			return &stateReader{t: t, cursor: t.file.Cursor(), states: make(map[uint64]*block.State)}
+		most:   func(i int) int { return min(t.file.MostRecords(i), game.RangeLen(t.g, t.file.Range(i))) },
+		reader: func(ahead int) rulesReader {
+			return &stateReader{t: t, cursor: t.file.CursorOf(ahead), states: make(map[uint64]*block.State)}
 		},
 	}}, game.MaxByteRemoteness, nil
 }

@@ -148,12 +148,12 @@ func refuseJSON(out io.Writer, input string, why error) error {
 	}{input, why.Error()})
 }
 
-// unTab keeps a field in its line.
-var unTab = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`)
+// unTab keeps a field in its line, and its control characters from a terminal.
+func unTab(field string) string { return command.Printable(strings.ReplaceAll(field, `\`, `\\`)) }
 
 // writeTSV writes an answer as fields between tabs.
 func (l *looker) writeTSV(out io.Writer, a *answer) error {
-	fields := []string{unTab.Replace(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
+	fields := []string{unTab(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
 	var moves, parents []string
 	for _, m := range a.moves {
 		moves = append(moves, m.name+":"+colon(m.Worth))
@@ -180,7 +180,7 @@ func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
 			empty++
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s%s%s\n", unTab.Replace(input), strings.Repeat("\t", empty), unTab.Replace(why.Error()))
+	_, err := fmt.Fprintf(out, "%s%s%s\n", unTab(input), strings.Repeat("\t", empty), unTab(why.Error()))
 	return err
 }
 

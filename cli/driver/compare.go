@@ -104,7 +104,7 @@ func (s *side) close() {
 
 // openSide finds out what a name means.
 func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys.Opener) (_ *side, err error) {
-	s := &side{name: name}
+	s := &side{name: command.Printable(name)}
 	if name == "-" {
 		s.name, s.stdin = "stdin", stdin
 		return s, nil

@@ -28,9 +28,11 @@ func exportCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "the positions of a table, all or some, a line each",
-		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N]",
-		Description: "Each line is a position: board, hash, outcome, and remoteness (moves to the end; a draw has none), in the\n" +
-			"order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n\n" +
+		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N] [--dots]",
+		Description: "Each line is a position, with the fields of lookup --json: position, hash, value (win, lose, tie or draw, of\n" +
+			"the player to move) and remoteness (moves to the end; a draw has none), then outcome (the value in the game's\n" +
+			"words), in the order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n" +
+			"Spreadsheets drop leading blanks: --dots writes points for them, which all commands read.\n\n" +
 			"   driver export --tier 1 --value X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
@@ -39,6 +41,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
 			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "of positions that are `N` moves from the end alone"},
+			&cli.BoolFlag{Name: "dots", Usage: "write the blanks of a position as points"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, each as likely"},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "another each time"},
 			&cli.BoolFlag{Name: "header", Usage: "begin with the names of the fields (--header=false: do not)", Value: true},
@@ -77,7 +80,12 @@ func export(c *cli.Context, games game.Kinds) error {
 		if err != nil {
 			return err
 		}
-		x := &exporter{g: t.Game(), form: form, wanted: w, scan: scan, out: c.App.Writer}
+		x := &exporter{g: t.Game(), form: form, wanted: w, scan: scan, out: c.App.Writer, dots: c.Bool("dots")}
+		if start := x.g.Start(); x.dots {
+			if p, err := x.g.Parse(string(dotted(x.g.AppendText(nil, start)))); err != nil || p != start {
+				return command.Usagef("--dots: positions of %s cannot be read with points for blanks", x.g.Spec())
+			}
+		}
 		if c.Bool("header") && form.header != "" {
 			if _, err := io.WriteString(x.out, form.header); err != nil {
 				return err
@@ -180,35 +188,47 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 	return nil, command.Usagef("--value %q: expected %s, or a value byte", word, strings.Join(can, ", "))
 }
 
-// An exportForm is how a position is written: what stands before its board, between that
-// and the hash, and after the hash, by the value.
+// An exportForm is how a position is written: what stands before its text, between that
+// and the hash, and after the hash: value, remoteness and outcome.
 type exportForm struct {
 	header         string
 	before, middle string
-	board          func(dst []byte, from int) []byte // mends dst[from:], the board
-	after          func(outcome, remoteness string) string
+	board          func(dst []byte, from int) []byte // mends dst[from:], the text
+	after          func(value, remoteness, outcome string) string
 }
 
 var exportForms = map[string]exportForm{
 	"tsv": {
-		header: "board\thash\toutcome\tremoteness\n", middle: "\t",
-		after: func(outcome, remoteness string) string { return "\t" + outcome + "\t" + remoteness + "\n" },
+		header: "position\thash\tvalue\tremoteness\toutcome\n", middle: "\t",
+		after: func(value, remoteness, outcome string) string {
+			return "\t" + value + "\t" + remoteness + "\t" + outcome + "\n"
+		},
 	},
 	"csv": {
-		header: "board,hash,outcome,remoteness\n", middle: ",", board: quoteCSV,
-		after: func(outcome, remoteness string) string {
-			return "," + string(quoteCSV([]byte(outcome), 0)) + "," + remoteness + "\n"
+		header: "position,hash,value,remoteness,outcome\n", middle: ",", board: quoteCSV,
+		after: func(value, remoteness, outcome string) string {
+			return "," + value + "," + remoteness + "," + string(quoteCSV([]byte(outcome), 0)) + "\n"
 		},
 	},
 	"jsonl": {
-		before: `{"board":`, middle: `,"hash":`, board: quoteJSON,
-		after: func(outcome, remoteness string) string {
+		before: `{"position":`, middle: `,"hash":`, board: quoteJSON,
+		after: func(value, remoteness, outcome string) string {
 			if remoteness != "" {
 				remoteness = `,"remoteness":` + remoteness
 			}
-			return `,"outcome":` + string(quoteJSON([]byte(outcome), 0)) + remoteness + "}\n"
+			return `,"value":"` + value + `"` + remoteness + `,"outcome":` + string(quoteJSON([]byte(outcome), 0)) + "}\n"
 		},
 	},
+}
+
+// dotted writes the blanks of a text as points.
+func dotted(text []byte) []byte {
+	for i, c := range text {
+		if c == ' ' {
+			text[i] = '.'
+		}
+	}
+	return text
 }
 
 // quoteCSV puts a field in quotes if it has to be.
@@ -239,18 +259,25 @@ type exporter struct {
 	wanted wanted
 	scan   *table.Scan
 	out    io.Writer
+	dots   bool
 }
 
 // A liner appends lines of positions. It is one worker's.
 type liner struct {
 	*exporter
-	ends map[game.Value]string
-	last game.Value // of which end is
+	ends map[valueOf]string
+	last valueOf // of which end is
 	end  string
 }
 
+// A valueOf is a value, and the player to move where it is one.
+type valueOf struct {
+	value  game.Value
+	toMove game.Player
+}
+
 func (x *exporter) liner() *liner {
-	return &liner{exporter: x, ends: make(map[game.Value]string), last: ^game.Value(0)}
+	return &liner{exporter: x, ends: make(map[valueOf]string)}
 }
 
 // append appends the line of a position.
@@ -258,26 +285,26 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 	dst = append(dst, l.form.before...)
 	from := len(dst)
 	dst = l.g.AppendText(dst, p)
+	if l.dots {
+		dotted(dst[from:])
+	}
 	if l.form.board != nil {
 		dst = l.form.board(dst, from)
 	}
 	dst = strconv.AppendUint(append(dst, l.form.middle...), p, 10)
-	if v != l.last {
-		l.last, l.end = v, l.endOf(v)
+	if of := (valueOf{v, l.g.ToMove(p)}); of != l.last || l.end == "" {
+		l.last, l.end = of, l.endOf(of, p)
 	}
 	return append(dst, l.end...)
 }
 
-// endOf is what follows the hash.
-func (l *liner) endOf(v game.Value) string {
-	end, ok := l.ends[v]
+// endOf is what follows the hash of a position with this value.
+func (l *liner) endOf(of valueOf, p game.Position) string {
+	end, ok := l.ends[of]
 	if !ok {
-		remoteness := ""
-		if v.Valid() {
-			remoteness = strconv.Itoa(v.Remoteness())
-		}
-		end = l.form.after(l.g.Values().Word(v.Outcome()), remoteness)
-		l.ends[v] = end
+		worth := command.WorthOf(l.g, p, of.value)
+		end = l.form.after(worth.Word(), worth.Number(), l.g.Values().Word(of.value.Outcome()))
+		l.ends[of] = end
 	}
 	return end
 }
@@ -425,9 +452,32 @@ func shuffled(p game.Position, seed uint64) uint64 {
 	return z ^ z>>31
 }
 
-// sample writes n of the positions that are wanted, all if there are no more: those to
-// which the seed gives the least numbers.
+// sample writes n of the positions that are wanted, all if there are no more.
 func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
+	batches, ok, err := x.scan.Sample(ctx, uint64(n), seed, x.wanted.value)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return x.sampleAll(ctx, n, seed)
+	}
+	var lines []byte
+	l := x.liner()
+	for _, b := range batches {
+		for i, p := range b.Positions {
+			lines = l.append(lines, p, b.Values[i])
+		}
+		if _, err := x.out.Write(lines); err != nil {
+			return err
+		}
+		lines = lines[:0]
+	}
+	return nil
+}
+
+// sampleAll goes through all positions, and writes n of those that are wanted: those to
+// which the seed gives the least numbers.
+func (x *exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 	var mu sync.Mutex // of the list of what the workers have picked
 	var each []*picks
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.scan.Len(), 1, func() func(int) error {

@@ -4,10 +4,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -27,7 +31,7 @@ func TestExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		tsv := strings.Split(runs(t, "export --data "+dir), "\n")
-		if uint64(len(tsv)) != all+2 || tsv[0] != "board\thash\toutcome\tremoteness" {
+		if uint64(len(tsv)) != all+2 || tsv[0] != "position\thash\tvalue\tremoteness\toutcome" {
 			t.Errorf("%s: %d lines, the first %q, want a header and %d", name, len(tsv)-1, tsv[0], all)
 		}
 		fields, err := csv.NewReader(strings.NewReader(runs(t, "export --format csv --data "+dir))).ReadAll()
@@ -43,25 +47,30 @@ func TestExport(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, ok, err := tab.Lookup(p)
-			remoteness := fmt.Sprint(v.Remoteness())
-			if !v.Valid() {
-				remoteness = ""
-			}
-			if want := fmt.Sprintf("%s\t%d\t%s\t%s", g.AppendText(nil, p), p, g.Values().Word(v.Outcome()), remoteness); !ok || err != nil || line != want {
+			worth := command.WorthOf(g, p, v)
+			if want := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", g.AppendText(nil, p), p, worth.Word(), worth.Number(), g.Values().Word(v.Outcome())); !ok || err != nil || line != want {
 				t.Errorf("%s: %q, want %q (%v)", name, line, want, err)
 			}
 			if got := strings.Join(fields[i+1], "\t"); got != line {
 				t.Errorf("%s: CSV %q, want %q", name, got, line)
 			}
-			var j struct {
-				Board, Outcome string
-				Hash           game.Position
-				Remoteness     *int
+			var j, looked struct {
+				Position, Value, Outcome string
+				Hash                     game.Position
+				Remoteness               *int
 			}
-			if err := json.Unmarshal([]byte(jsonl[i]), &j); err != nil || j.Board != words[0] || j.Hash != p || j.Outcome != words[2] || (j.Remoteness == nil) == v.Valid() {
+			if err := json.Unmarshal([]byte(jsonl[i]), &j); err != nil || j.Outcome != words[4] || (j.Remoteness == nil) == v.Valid() {
 				t.Errorf("%s: JSON %s, %v, want %q", name, jsonl[i], err, line)
 			}
-			ofValue[words[2]+"\t"+words[3]]++
+			// lookup --json has the same fields.
+			_, said, _ := told(some(), "lookup --json --data "+dir, "#"+words[1]+"\n")
+			if err := json.Unmarshal([]byte(said), &looked); err != nil {
+				t.Fatal(err)
+			}
+			if j.Outcome = ""; !reflect.DeepEqual(j, looked) {
+				t.Errorf("%s: export has %+v, lookup %+v", name, j, looked)
+			}
+			ofValue[words[4]+"\t"+words[3]]++
 		}
 		for value, n := range ofValue {
 			outcome, remoteness, _ := strings.Cut(value, "\t")
@@ -70,9 +79,40 @@ func TestExport(t *testing.T) {
 				words = append(words, "--remoteness", remoteness)
 			}
 			var out, errs strings.Builder
-			if status := Run(some(), words, nil, &out, &errs); status != 0 || strings.Count(out.String(), "\n") != n || strings.Count(out.String(), value+"\n") != n {
+			if status := Run(some(), words, nil, &out, &errs); status != 0 || strings.Count(out.String(), "\n") != n || strings.Count(out.String(), "\t"+remoteness+"\t"+outcome+"\n") != n {
 				t.Errorf("%s: %s: status %d, %s, want %d lines, found %s", name, value, status, &errs, n, &out)
 			}
+		}
+	}
+}
+
+// A draw has no number of moves: a filter by that leaves it out.
+func TestExportRemotenessWithDraws(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
+	if n := strings.Count(runs(t, "export --value draw --data "+dir), "\n"); n != 1+542 {
+		t.Errorf("%d lines of draws", n)
+	}
+	lines := strings.Split(strings.TrimSuffix(runs(t, "export --header=false --remoteness 8 --data "+dir), "\n"), "\n")
+	if len(lines) != 9 || slices.ContainsFunc(lines, func(line string) bool { return !strings.HasSuffix(line, "\tlose\t8\tLOSE") }) {
+		t.Errorf("remoteness 8: %q", lines)
+	}
+}
+
+// A spreadsheet drops the blanks that a position begins with: --dots writes points.
+func TestExportDots(t *testing.T) {
+	dirs := solved(t)
+	said := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
+	if want := "position,hash,value,remoteness,outcome\n..X.,2,lose,2,X wins\nX...,16,lose,2,X wins\n"; said != want {
+		t.Errorf("got %q, want %q", said, want)
+	}
+	for line := range strings.Lines(said) {
+		position, rest, _ := strings.Cut(line, ",")
+		if strings.HasPrefix(rest, "hash") {
+			continue
+		}
+		if _, looked, _ := told(some(), "lookup --tsv --data "+dirs["connectn"], position+"\n"); !strings.Contains(looked, "\tlose\t2\t") {
+			t.Errorf("%s: %s", position, looked)
 		}
 	}
 }

@@ -121,3 +121,31 @@ func TestLookupLines(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
 	}
 }
+
+// Control characters of a line, a path or a file's name are escaped: they neither move a
+// cursor nor break a line.
+func TestControlCharacters(t *testing.T) {
+	dirs := solved(t)
+	odd := filepath.Join(t.TempDir(), "a\nb\x1b[2J")
+	if err := os.Rename(dirs["mnk"], odd); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		words []string
+		stdin string
+	}{
+		{[]string{"lookup", "--tsv", "--data", dirs["connectn"]}, "1\x1b[2J\x9b\r2\n"},
+		{[]string{"lookup", "--data", dirs["connectn"]}, "1\x1b[2J\n"},
+		{[]string{"lookup", "--start", "--data", odd + "c"}, ""},
+		{[]string{"compare", odd, odd + "c"}, ""},
+		{[]string{"compare", odd, dirs["connectn"]}, ""},
+		{[]string{"compare", odd, odd}, ""},
+	} {
+		var out, errs strings.Builder
+		Run(some(), append([]string{"driver"}, test.words...), strings.NewReader(test.stdin), &out, &errs)
+		said := out.String() + errs.String()
+		if strings.ContainsAny(said, "\x1b\x9b\r") || strings.Contains(said, "a\nb") || said == "" {
+			t.Errorf("%q: %q", test.words, said)
+		}
+	}
+}

@@ -18,15 +18,16 @@ type call struct {
 // completing is what a shell adds to the words that are to be completed.
 const completing = "--generate-bash-completion"
 
-// callOf finds the command that words call. Its flags may stand anywhere among its other
-// words: here they are put first, for the flag package stops at the first word that is
-// none. The word help, or its flag, may stand before or after the name of a command.
+// callOf finds the command that words call. Its flags may stand anywhere before, between and
+// after the names and its other words: here they are put after the names, before the other
+// words, for the flag package stops at the first word that is none. The word help, or its flag, may stand before or after the name of a command.
 func callOf(app *cli.App, words []string) (c call, err error) {
 	c.words = words
 	if n := len(words); n > 0 && words[n-1] == completing {
 		return c, nil
 	}
 	commands := app.Commands
+	var early []string // flags that stand before the name of a command
 	for len(c.words) > 0 && len(commands) > 0 {
 		word := c.words[0]
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
@@ -36,6 +37,13 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 			commands = commands[at].Subcommands
 		case slices.Contains([]string{"help", "h", "--help", "-h"}, word):
 			c.help = true
+		case !c.help && hasFlag(commands, word, func(cli.Flag) bool { return true }):
+			n := 1
+			if len(c.words) > 1 && !strings.Contains(word, "=") && hasFlag(commands, word, func(f cli.Flag) bool { return !standsAlone(f) }) {
+				n = 2
+			}
+			early, c.words = append(early, c.words[:n]...), c.words[n:]
+			continue
 		case c.help:
 			return c, Usagef("no help on %q%s", strings.Join(append(Names(c.path), c.words...), " "), orLike(word, Names(commands), ""))
 		default:
@@ -43,6 +51,13 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 			continue
 		}
 		c.words = c.words[1:]
+	}
+	switch {
+	case len(c.path) == 0 && !c.help:
+		c.words = words
+		return c, nil
+	case !c.help && (len(c.path[len(c.path)-1].Flags) > 0 || len(c.path[len(c.path)-1].Subcommands) == 0):
+		c.words = append(early, c.words...)
 	}
 	switch {
 	case c.help && len(c.words) > 0:
@@ -75,6 +90,16 @@ func (c call) name(app *cli.App) string {
 // aFlag is what a flag looks like. A board may begin with a dash too, but no letter
 // follows.
 var aFlag = regexp.MustCompile(`(?s)^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`)
+
+// hasFlag reports whether one of these commands, or of those below, has such a flag with the
+// name of a word.
+func hasFlag(commands []*cli.Command, word string, such func(cli.Flag) bool) bool {
+	flag := aFlag.FindStringSubmatch(word)
+	return flag != nil && slices.ContainsFunc(commands, func(c *cli.Command) bool {
+		return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag[1]) && such(f) }) ||
+			hasFlag(c.Subcommands, word, such)
+	})
+}
 
 // inOrder puts the flags of a command before its other words; help is one of them.
 func inOrder(c *cli.Command, words []string) (ordered []string, help bool, err error) {

@@ -99,7 +99,9 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 		return ExitFailed
 	}
 	name := filepath.Base(args[0])
-	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	for _, one := range joined(err) {
+		fmt.Fprintf(stderr, "%s: %s\n", name, Printable(one.Error()))
+	}
 	var usage usageError
 	switch {
 	case errors.As(err, &usage):
@@ -109,6 +111,15 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 		return ExitInterrupted
 	}
 	return ExitFailed
+}
+
+// joined are the errors that errors.Join has put together, or the one.
+func joined(err error) []error {
+	all, ok := err.(interface{ Unwrap() []error })
+	if !ok || errors.Join(all.Unwrap()...).Error() != err.Error() {
+		return []error{err}
+	}
+	return all.Unwrap()
 }
 
 // prepare makes every command report wrong flags as usage errors.

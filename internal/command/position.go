@@ -102,7 +102,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 	var said bytes.Buffer
 	var failed error
 	tell := func(err error) {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %v\n", c.App.Name, err)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, Printable(err.Error()))
 		failed = ErrTold
 	}
 	for {

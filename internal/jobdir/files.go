@@ -212,6 +212,10 @@ func (f *files) Ranges() []uint64 {
 	return ranges
 }
 
+// MostRecords is how many records the i-th of these ranges holds at most: a byte of its
+// block is of eight slots or fewer.
+func (f *files) MostRecords(i int) int { return 8 * int(f.entries[i].Length) }
+
 // Split returns the ranges at which n shares of about as many bytes begin, or fewer
 // shares; the first is 0, and they ascend strictly.
 func (f *files) Split(n int) []uint64 {

@@ -50,10 +50,6 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 // Number is which tier of the game it is.
 func (t *Tier) Number() int { return t.tier }
 
-// MostRecords is how many records the i-th of these ranges holds at most: a byte
-// of its block is of eight slots or fewer.
-func (t *Tier) MostRecords(i int) int { return 8 * int(t.entries[i].Length) }
-
 // nearBits is how many low bits of a range tell apart the ranges that a cursor
 // keeps: those of one column of seven bits, thus 128 blocks.
 const nearBits = 7

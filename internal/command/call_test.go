@@ -1,0 +1,43 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The flags of a command may stand anywhere among the names and the other words.
+func TestFlagsAnywhere(t *testing.T) {
+	run := func(line string) (status int, said, stderr string) {
+		app := &cli.App{Name: "x", Commands: []*cli.Command{{Name: "solve", Action: Unknown("game", []string{"chess"}), Subcommands: []*cli.Command{{
+			Name:  "chess",
+			Flags: []cli.Flag{&cli.IntFlag{Name: "width"}, &cli.BoolFlag{Name: "json"}},
+			Action: func(c *cli.Context) error {
+				if c.Int("width") == 3 && c.Bool("json") {
+					said = strings.Join(c.Args().Slice(), " ")
+				}
+				return nil
+			},
+		}}}}}
+		var errs strings.Builder
+		status = Run(app, append([]string{"x"}, strings.Fields(line)...), nil, new(strings.Builder), &errs)
+		return status, said, errs.String()
+	}
+	for _, line := range []string{"solve chess --width 3 --json e4", "--width 3 --json solve chess e4", "solve --width=3 chess e4 --json",
+		"--json solve --width 3 chess e4", "solve --json chess e4 --width 3"} {
+		if status, said, stderr := run(line); status != ExitDone || said != "e4" {
+			t.Errorf("%s: status %d, %q, %s", line, status, said, stderr)
+		}
+	}
+	for line, want := range map[string]string{
+		"solve --width 3":            "x: expected a game: chess\n",
+		"--width 3 solve ches":       "x: unknown game \"ches\": did you mean chess?\n",
+		"solve --wdth 3 chess":       "x: there is no flag --wdth",
+		"solve --width 3 chess --pa": "x: there is no flag --pa",
+	} {
+		if status, _, stderr := run(line); status != ExitUsage || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%s: status %d, %s, want %s", line, status, stderr, want)
+		}
+	}
+}

@@ -27,7 +27,10 @@ func NewClient(r io.Reader, w io.Writer) *Client {
 // A Refusal is the error of an engine that answers with a question mark.
 type Refusal struct{ Command, Message string }
 
-func (r *Refusal) Error() string { return fmt.Sprintf("it refuses %q: %s", r.Command, r.Message) }
+// Error is one line, of however many lines the answer has.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("it refuses %q: %s", r.Command, strings.ReplaceAll(r.Message, "\n", " "))
+}
 
 // A ProtocolError is an answer that is none: not what the protocol demands.
 type ProtocolError struct {

@@ -25,6 +25,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // What the other side may say at most: nobody can make this one keep more.
@@ -81,7 +82,7 @@ func clean(line string) string {
 		switch {
 		case c == '\t':
 			return ' '
-		case c < ' ' || c == 0x7f:
+		case unicode.IsControl(c):
 			return -1
 		}
 		return c

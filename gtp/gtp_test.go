@@ -212,3 +212,17 @@ func FuzzClient(f *testing.F) {
 		}
 	})
 }
+
+// What comes from outside is one line without control characters, C1 and DEL among them.
+func TestRefusalIsOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"?1 bad\nworse\n\n":                   `it refuses "name": bad worse`,
+		"?1 \x1b[2J\u009b2Jred\x7f\u0085\n\n": `it refuses "name": [2J2Jred`,
+		"?1 \x9b2J\n\n":                       "it refuses \"name\": \ufffd2J",
+	} {
+		c := NewClient(strings.NewReader(text), io.Discard)
+		if _, err := c.Do(t.Context(), "name"); err == nil || err.Error() != want {
+			t.Errorf("%q: %q, want %q", text, err, want)
+		}
+	}
+}

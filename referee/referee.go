@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/player"
@@ -261,5 +262,5 @@ func brief(text string) string {
 
 // oneLine puts a text on one line.
 func oneLine(text string) string {
-	return cmp.Or(strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }), " "), "-")
+	return cmp.Or(strings.Join(strings.FieldsFunc(text, unicode.IsControl), " "), "-")
 }

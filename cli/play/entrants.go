@@ -35,6 +35,11 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"   program:COMMAND          speaks the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
 
+// countError is the error of a command line with a wrong number of players.
+func countError(want string, found int) error {
+	return command.Usagef("expected %s, found %d; a player is one word: %s; put quotes around a program with blanks", want, found, entrantForms)
+}
+
 // An entrantSpec is a player as a command line names it.
 type entrantSpec struct {
 	text    string // all of it

@@ -41,7 +41,7 @@ func gameFlags() []cli.Flag {
 func playGame(c *cli.Context, kind game.Kind) error {
 	words := c.Args().Slice()
 	if len(words) != 2 {
-		return command.Usagef("expected two players, found %d", len(words))
+		return countError("two players", len(words))
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {

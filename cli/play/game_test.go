@@ -118,13 +118,15 @@ func TestGameOfTable(t *testing.T) {
 
 func TestGameRefuses(t *testing.T) {
 	refused(t, map[string]string{
-		"connectn":                          "expected two players, found 0",
-		"connectn human":                    "expected two players, found 1",
-		"connectn human machine random":     "expected two players, found 3",
-		"connectn human chess":              `player "chess": expected ` + entrantForms,
-		"connectn human machine --widht 4":  "there is no flag --widht: did you mean --width?",
-		"connectn --width 0 human machine":  "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
-		"connectn --time -1s human machine": "--time -1s: expected more than 0",
-		"connectn human machine:depth=0":    `player "machine:depth=0": option "depth=0": expected a whole number from 1, found "0"`,
+		"connectn":                                "expected two players, found 0; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
+		"connectn human":                          "expected two players, found 1; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
+		"connectn human machine random":           "expected two players, found 3; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
+		"mancala 4 3 1 GreedyPlayer":              "expected two players or M N TIMEOUT PLAYER PLAYER, found 4; a player is one word: " + entrantForms + "; put quotes around a program with blanks",
+		"mancala 4 3 1 GreedyPlayer RandomPlayer": `player "GreedyPlayer": expected HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer, EvaluationPlayer, CustomPlayer or program:COMMAND; 'program:python3 assignment2.py FILE' plays with a class of yours (docs/engines.md)`,
+		"connectn human chess":                    `player "chess": expected ` + entrantForms,
+		"connectn human machine --widht 4":        "there is no flag --widht: did you mean --width?",
+		"connectn --width 0 human machine":        "connectn: width, height and connect must be at least 1, found 0, 3 and 3",
+		"connectn --time -1s human machine":       "--time -1s: expected more than 0",
+		"connectn human machine:depth=0":          `player "machine:depth=0": option "depth=0": expected a whole number from 1, found "0"`,
 	})
 }

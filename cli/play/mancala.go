@@ -44,8 +44,12 @@ func asMancala(c *cli.Command) {
 	c.Subcommands = mancalaCommands()
 	generic := c.Action
 	c.Action = func(c *cli.Context) error {
-		if c.NArg() == 5 {
+		switch c.NArg() {
+		case 2:
+		case 5:
 			return courseGame(c)
+		default:
+			return countError("two players or M N TIMEOUT PLAYER PLAYER", c.NArg())
 		}
 		return generic(c)
 	}
@@ -211,7 +215,7 @@ func courseGame(c *cli.Context) error {
 			continue
 		}
 		if g.Players[row], err = k.player(name, row); err != nil {
-			return command.Usagef("%w", err)
+			return command.Usagef("%w or program:COMMAND; 'program:python3 assignment2.py FILE' plays with a class of yours (docs/engines.md)", err)
 		}
 	}
 	_, err = g.Play(ctx, start)

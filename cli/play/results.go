@@ -50,7 +50,7 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 		if most > least {
 			many = "two or more players"
 		}
-		return nil, command.Usagef("expected %s, found %d", many, len(words))
+		return nil, countError(many, len(words))
 	}
 	g, err := command.GameOf(c, kind)
 	if err != nil {

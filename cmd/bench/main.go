@@ -16,8 +16,9 @@
 // -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -sync
 // measures nothing but what it costs that a run outlasts a power cut, -search nothing but
 // how fast Connect Four is searched; with -large from the empty board too, some minutes.
-// -moves counts how many of N moves of Connect Four that are searched for so long give value
-// away, by exact results. -network measures how far Network is searched in five seconds, two minutes; -mancala the
+// -moves counts how many of N moves of Connect Four, searched for a time each, give value away,
+// by exact results.
+// -network measures how far Network is searched in five seconds, two minutes; -mancala the
 // search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too. -counts counts the
 // positions of some games before they are solved, with so many draws each, and prints the
 // table of docs/counting.md. -plan holds driver plan, by rates that it measures first,

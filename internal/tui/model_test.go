@@ -907,3 +907,12 @@ func FuzzKeys(f *testing.F) {
 		}
 	})
 }
+
+// A file's name is no command to the terminal.
+func TestControlCharacters(t *testing.T) {
+	m := start(t, three, nil)
+	m.say("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
+	if got := m.draw().plain(); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
+		t.Errorf("the screen is %q", got)
+	}
+}

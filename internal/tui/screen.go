@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // A tone is what a character means; a palette has a colour for it.
@@ -72,6 +73,9 @@ func newScreen(width, height int) *screen {
 // it.
 func (s *screen) put(x, y int, text string, how style) int {
 	for _, r := range text {
+		if !unicode.IsGraphic(r) {
+			r = unicode.ReplacementChar // a control character would reach the terminal
+		}
 		if x >= 0 && x < s.width && y >= 0 && y < s.height {
 			s.cells[y][x] = cell{r, how}
 		}

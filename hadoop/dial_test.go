@@ -46,6 +46,30 @@ func TestNameNodes(t *testing.T) {
 	}
 }
 
+// TestReferences reads a configuration whose default file system is made of references to
+// other properties and to the environment: HDFS finds the name node that YARN's tools find.
+func TestReferences(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"core-site.xml": `<configuration><property><name>fs.defaultFS</name><value>hdfs://${nn}:${env.TREEREDUCE_TEST_PORT}</value></property></configuration>`,
+		"hdfs-site.xml": `<configuration><property><name>nn</name><value>one</value></property></configuration>`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HADOOP_CONF_DIR", dir)
+	t.Setenv("TREEREDUCE_TEST_PORT", "9000")
+	properties, err := configuration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := nameNodes(properties, "")
+	if err != nil || strings.Join(nodes, " ") != "one:9000" {
+		t.Errorf("%s, %v, want one:9000", nodes, err)
+	}
+}
+
 // TestKerberos wants one clear line where a cluster wants more than a name.
 func TestKerberos(t *testing.T) {
 	conf := t.TempDir()

@@ -18,6 +18,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
+	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/internal/store"
 )
 
@@ -68,15 +69,15 @@ func Dial(name string) (f *FS, path string, err error) {
 		return nil, "", &NameError{name}
 	}
 	host, path, _ := strings.Cut(name[len(Scheme):], "/")
-	conf, err := configuration()
+	properties, err := configuration()
 	if err != nil {
 		return nil, "", err
 	}
-	options := hdfs.ClientOptionsFromConf(conf)
+	options := hdfs.ClientOptionsFromConf(properties)
 	if options.KerberosClient != nil {
 		return nil, "", fmt.Errorf("%s: the cluster wants Kerberos, which treereduce does not speak yet", name)
 	}
-	if options.Addresses, err = nameNodes(conf, host); err != nil {
+	if options.Addresses, err = nameNodes(properties, host); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
 	if options.User, err = userName(); err != nil {
@@ -131,7 +132,11 @@ func configuration() (hadoopconf.HadoopConf, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	return hadoopconf.Load(dir)
+	c, err := conf.Load(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return c, err
 }
 
 // NameNodes are the addresses of the name nodes, host:port.
@@ -143,11 +148,11 @@ func (f *FS) User() string { return f.options.User }
 // DialTask connects a task to the file system of the name nodes with these
 // addresses, with commas between them, as the user of its job.
 func DialTask(addresses string) (*FS, error) {
-	conf, err := configuration()
+	properties, err := configuration()
 	if err != nil {
 		return nil, err
 	}
-	options := hdfs.ClientOptionsFromConf(conf)
+	options := hdfs.ClientOptionsFromConf(properties)
 	options.Addresses = strings.Split(addresses, ",")
 	options.User = os.Getenv("mapreduce_job_user_name")
 	return connect(options, Scheme+options.Addresses[0])

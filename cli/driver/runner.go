@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/filesys"
@@ -193,11 +194,11 @@ func clusterRunner(c *cli.Context, place *filesys.Place, bin string, memory int)
 	if r.Jar, err = hadoop.FindStreamingJar(c.String("streaming-jar")); err != nil {
 		return nil, err
 	}
-	conf, err := yarn.Load(hadoop.ConfDir())
+	properties, err := conf.Load(hadoop.ConfDir())
 	if err != nil {
 		return nil, err
 	}
-	r.Yarn = yarn.New(conf, place.HDFS.User())
+	r.Yarn = yarn.New(properties, place.HDFS.User())
 	r.Yarn.Command = r.Command
 	return r, nil
 }

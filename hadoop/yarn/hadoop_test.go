@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 )
@@ -28,12 +29,12 @@ type realCluster struct {
 // TestHadoop runs jobs on a real cluster: one fails, one is killed.
 func TestHadoop(t *testing.T) {
 	up := clustertest.Up(t.Context(), t, minicluster.Config{})
-	conf, err := Load(up.ConfDir())
+	properties, err := conf.Load(up.ConfDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &realCluster{
-		Client: New(conf, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
+		Client: New(properties, cmp.Or(os.Getenv("HADOOP_USER_NAME"), os.Getenv("USER"), "root")),
 		dir:    "/yarn-test",
 		local:  t.TempDir(),
 		jar:    up.StreamingJar(),

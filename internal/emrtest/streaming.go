@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/store"
@@ -317,11 +318,11 @@ func killAll(c *minicluster.Cluster) error {
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
 	}
-	conf, err := yarn.Load(c.ConfDir())
+	properties, err := conf.Load(c.ConfDir())
 	if err != nil || len(answer.Apps.App) == 0 {
 		return err
 	}
-	client := yarn.New(conf, os.Getenv("HADOOP_USER_NAME"))
+	client := yarn.New(properties, os.Getenv("HADOOP_USER_NAME"))
 	client.Command = filepath.Join(c.Dir(), "bin", "hadoop")
 	for _, app := range answer.Apps.App {
 		err = errors.Join(err, client.Kill(ctx, app.ID))

@@ -370,8 +370,11 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 
 // unique is a path that nobody else uses.
 func (d *Data) unique(prefix, name string) string {
-	return d.Dir(fmt.Sprintf("%s%s-%0*x", prefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits)))
+	return d.Dir(prefix + name + "-" + try())
 }
+
+// try is the number of a try.
+func try() string { return fmt.Sprintf("%0*x", tryDigits, rand.Uint64()>>(64-4*tryDigits)) }
 
 // attemptOf is the directory of the attempt that an entry is, or belongs to.
 func (d *Data) attemptOf(entry string) string {
@@ -401,6 +404,9 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 // whole at once: it is sealed before it is renamed. What was there gives way. Files
 // beside that belong to the attempt go then. After Last it outlasts a power cut.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
+	if err := d.fence.held(); err != nil { // another driver may have adopted the attempt
+		return err
+	}
 	seal := Seal{Game: d.Game, Job: name, Files: files}
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
@@ -500,13 +506,16 @@ func (d *Data) WriteFile(name string, text []byte) error {
 
 // replace writes a file under a temporary name, has it synced, and gives it its own.
 func replace(fsys FS, name string, text []byte, sync func(name string) error) error {
-	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name))
+	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name)+"-"+try())
 	err := WriteFile(fsys, temporary, text)
 	if err == nil {
 		err = sync(temporary)
 	}
 	if err == nil {
 		err = fsys.Rename(temporary, name)
+	}
+	if err != nil {
+		_ = fsys.RemoveAll(temporary) // what stays, the next driver removes
 	}
 	return err
 }

@@ -2,21 +2,22 @@ package store
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 )
 
-// ErrTakenOver is returned by every change to a data directory once another driver has
-// taken it over.
+// ErrTakenOver is returned by every rename and removal in a data directory once another
+// driver has taken it over.
 var ErrTakenOver = errors.New("another driver has taken over this data directory, or it was removed: this run ends here")
 
-// fence is a file system that changes a data directory only while it is owned.
+// fence is a file system that renames and removes only while the data directory is owned.
+// What is written needs no question: it lies in an attempt, or has a temporary name of
+// its own, and comes to count by a rename.
 //
 // The kernel's lock lasts as long as its process, but a lease in HDFS ends while its
 // holder is paused for a minute; the holder does not notice. So each driver makes a
 // directory, own, after it has locked, and first moves away that of the driver before it.
-// A change is made only while own is there, which is asked in a call of its own. What
-// remains is one call: a change that was asked for before the take-over may come after it.
+// Whether own is there is asked in a call before each change. What remains is one call: a
+// change whose question came before the take-over may come after it.
 //
 //   - Data.Remove renames into own: the file system refuses it afterwards.
 //   - Data.Commit renames an attempt, which the successor has removed, or has adopted; then
@@ -53,22 +54,10 @@ func (f *fence) guard(change func() error) error {
 	return err
 }
 
-func (f *fence) Create(name string) (w io.WriteCloser, err error) {
-	err = f.guard(func() (err error) {
-		w, err = f.FS.Create(name)
-		return err
-	})
-	return w, err
-}
-
 func (f *fence) Rename(from, to string) error {
 	return f.guard(func() error { return f.FS.Rename(from, to) })
 }
 
 func (f *fence) RemoveAll(name string) error {
 	return f.guard(func() error { return f.FS.RemoveAll(name) })
-}
-
-func (f *fence) MkdirAll(name string) error {
-	return f.guard(func() error { return f.FS.MkdirAll(name) })
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/minicluster"
@@ -482,11 +483,11 @@ func newSite(t *testing.T) *site {
 	} else {
 		s.Cluster = clustertest.Up(t.Context(), t, minicluster.Config{})
 	}
-	conf, err := yarn.Load(s.ConfDir())
+	properties, err := conf.Load(s.ConfDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.yarn = yarn.New(conf, "")
+	s.yarn = yarn.New(properties, "")
 	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
 		t.Fatal(err)
 	}

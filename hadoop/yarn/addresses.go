@@ -1,0 +1,80 @@
+package yarn
+
+import (
+	"net"
+	"strings"
+)
+
+// addresses are the pages of a cluster, from its configuration.
+type addresses struct {
+	managers []string // resource managers, http://host:port; several with HA
+	history  string
+	node     string   // http:// or https://, before a node manager's host:port
+	logDirs  []string // of node managers, in their own file system
+}
+
+// findAddresses reads the addresses, or takes Hadoop's defaults.
+func findAddresses(conf map[string]string) addresses {
+	get := func(name string) string { return strings.TrimSpace(conf[name]) }
+	var a addresses
+
+	node, key, port := "http://", "yarn.resourcemanager.webapp.address", "8088"
+	if get("yarn.http.policy") == "HTTPS_ONLY" {
+		node, key, port = "https://", "yarn.resourcemanager.webapp.https.address", "8090"
+	}
+	a.node = node
+	suffixes := []string{""}
+	if get("yarn.resourcemanager.ha.enabled") == "true" {
+		if ids := fields(get("yarn.resourcemanager.ha.rm-ids")); len(ids) > 0 {
+			suffixes = nil
+			for _, id := range ids {
+				suffixes = append(suffixes, "."+id)
+			}
+		}
+	}
+	for _, suffix := range suffixes {
+		address := get(key + suffix)
+		if address == "" {
+			address = get("yarn.resourcemanager.hostname" + suffix)
+		}
+		a.managers = append(a.managers, a.node+reachable(address, port))
+	}
+
+	scheme, key, port := "http://", "mapreduce.jobhistory.webapp.address", "19888"
+	if get("mapreduce.jobhistory.http.policy") == "HTTPS_ONLY" {
+		scheme, key, port = "https://", "mapreduce.jobhistory.webapp.https.address", "19890"
+	}
+	address := get(key)
+	if address == "" {
+		// The port is that of another service, the host is the same.
+		if host, _, err := net.SplitHostPort(get("mapreduce.jobhistory.address")); err == nil {
+			address = host
+		}
+	}
+	a.history = scheme + reachable(address, port)
+
+	for _, dir := range fields(get("yarn.nodemanager.log-dirs")) {
+		if !strings.Contains(dir, "${") {
+			a.logDirs = append(a.logDirs, strings.TrimPrefix(dir, "file://"))
+		}
+	}
+	return a
+}
+
+// reachable completes an address to host:port, and takes this machine for one
+// that means every interface.
+func reachable(address, port string) string {
+	host := address
+	if h, p, err := net.SplitHostPort(address); err == nil {
+		host, port = h, p
+	}
+	if host == "" || host == "0.0.0.0" || host == "::" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// fields splits a list at commas.
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+}

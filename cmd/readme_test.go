@@ -67,6 +67,11 @@ func TestAddingAGame(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"Words:", "game.TierUnit", "game.Bounded", "gametest.Solve(", "gametest.RulesOnly(", "stream.Mapper(", "stream.Reducer"} {
+		if !strings.Contains(page, name) {
+			t.Errorf("docs/adding-a-game.md does not say what %s is for", name)
+		}
+	}
 	// Between two pieces is an empty line, or none.
 	if got, want := strings.Join(code[example], ""), readPage(t, example); strings.ReplaceAll(got, "\n", "") != strings.ReplaceAll(want, "\n", "") {
 		t.Errorf("the pieces of %s in docs/adding-a-game.md are not all of it", example)

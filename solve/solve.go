@@ -294,6 +294,7 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 		e.Map, e.Reduce, e.Tracking = p.Map, p.Reduce, p.Tracking
 		l.report(e)
 	}
+	job.Warn = l.Warn
 	job.Progress(runner.Progress{})
 	if stats, err = l.Runner.Run(ctx, job); err != nil {
 		return stats, err

@@ -53,6 +53,8 @@ type Job struct {
 	// Progress is called from time to time, from one goroutine, with how far the
 	// work is. May be nil.
 	Progress func(Progress)
+	// Warn is called with a line for the user; may be nil.
+	Warn func(string)
 
 	// What follows is of lists.
 

@@ -29,7 +29,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/jobdir"
@@ -101,10 +103,19 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	case game.Acyclic:
 		err = p.ofLists(g)
 	}
-	if err == nil {
-		err = do(p)
+	if err != nil {
+		return err
 	}
-	return err
+	_, maps := r.Programs[job.Step+"_map"]
+	_, reduces := r.Programs[job.Step+"_reduce"]
+	if (maps || reduces) && job.Warn != nil {
+		var watching sync.WaitGroup
+		done := make(chan struct{})
+		watching.Go(func() { p.watch(done) })
+		defer watching.Wait()
+		defer close(done)
+	}
+	return do(p)
 }
 
 // run runs all maps, and the reduces behind them. Where there is nothing to read, as for
@@ -242,7 +253,9 @@ type pipeline struct {
 	cancel  context.CancelCauseFunc // ends the job for a reason; the first one counts
 	reduces []*reduce
 
+	moved   atomic.Int64        // bytes that the processes read or wrote, as far as they pass here
 	mu      sync.Mutex          // of what follows
+	running []*child            // processes
 	counted map[[2]string]int64 // by all tasks, by side and name
 }
 
@@ -296,8 +309,10 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	c := p.command(title, filepath.Join(p.Bin, name))
 	if line, ok := p.Programs[name]; ok {
 		c = p.command(title, shell, "-c", line)
+		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may be of any build
 	}
+	c.maps = kind == "map"
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer
@@ -337,7 +352,7 @@ func (p *pipeline) startReduce(i int) error {
 	red.wait.Go(func() {
 		if started != nil {
 			p.cancel(started)
-		} else if err := p.writePart(i, io.TeeReader(out, printed)); err != nil {
+		} else if err := p.writePart(i, io.TeeReader(p.outlet(reducer, out), printed)); err != nil {
 			p.cancel(p.cause(err, sort, reducer))
 		}
 		out.Close()
@@ -352,6 +367,13 @@ func (p *pipeline) startReduce(i int) error {
 			}
 		}
 		p.count("reduce", reducer.said.counters)
+		if reducer.own { // a process that it has left behind may hold the pipe open, and not read
+			select {
+			case <-sort.ended:
+			case <-time.After(quietAfter):
+				p.cancel(fmt.Errorf("%s ended before its input", reducer.name))
+			}
+		}
 		<-sort.ended
 		switch {
 		case sort.piped && started == nil && reducer.err == nil:
@@ -414,26 +436,11 @@ func (p *pipeline) runMaps() {
 
 func (p *pipeline) runMap(i int, s split) error {
 	c := p.task("map", i, "mapreduce_map_input_file="+s.source)
-	r, w, err := openPipes(2)
-	if err != nil {
-		return err
-	}
-	stdin, stdout := w[0], r[1]
-	defer stdout.Close()
-	if err := p.start(c, r[0], w[1]); err != nil {
-		stdin.Close()
-		return err
-	}
-	feeding := make(chan error, 1)
-	go func() {
-		feeding <- cmp.Or(s.write(stdin), stdin.Close())
-	}()
-	shuffled := p.shuffle(stdout)
-	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
-	<-c.ended
-	fed := <-feeding
-	unread := errors.Is(fed, syscall.EPIPE)
+	started, fed, shuffled := p.converse(c, s.write, p.shuffle)
+	unread := errors.Is(fed, errUnread)
 	switch {
+	case started != nil:
+		return started
 	case fed != nil && !unread:
 		return fed
 	case c.failed() || c.err != nil && shuffled == nil:

@@ -2,6 +2,7 @@ package pipe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 
@@ -61,10 +62,14 @@ func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte
 	var printed bytes.Buffer
 	err := r.with(ctx, job, func(p *pipeline) error {
 		c := p.task("map", 0, "treereduce_combine=false")
-		c.Stdin, c.Stdout = bytes.NewReader(lines), &printed
-		err := c.Run()
-		c.said.end()
-		return c.failure(err)
+		started, _, err := p.converse(c, func(w io.Writer) error {
+			_, err := w.Write(lines)
+			return err
+		}, func(r io.Reader) error {
+			_, err := printed.ReadFrom(r)
+			return err
+		})
+		return cmp.Or(started, c.err, err)
 	})
 	return printed.Bytes(), err
 }

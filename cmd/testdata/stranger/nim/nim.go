@@ -10,36 +10,35 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
+// last is a parameter that is one of some words.
+var last = game.Param{Name: "last", Usage: "what becomes of who takes the last stone", Words: []string{"wins", "loses"}}
+
 // Kind registers the game.
 var Kind = game.Kind{
 	Name:  "nim",
 	Usage: "take one to three stones from a heap in turn",
 	Params: []game.Param{
 		{Name: "stones", Usage: "in the heap", Default: 10},
-		{Name: "last", Usage: "what becomes of who takes the last stone", Words: []string{"wins", "loses"}},
+		last,
 	},
 	New: func(args []int) (game.Game, error) {
 		if args[0] < 1 || args[0] > 1000 {
 			return nil, fmt.Errorf("nim: stones must be 1 to 1000, found %d", args[0])
 		}
-		return rules{args[0], args[1] == 1}, nil
+		return rules{args[0], args[1]}, nil
 	},
 }
 
 type rules struct {
-	stones    int
-	lastLoses bool
+	stones int
+	last   int // which word
 }
 
 // A position is twice the stones that are left, plus who is to move.
 func left(p game.Position) int { return int(p / 2) }
 
 func (r rules) Spec() string {
-	last := Kind.Params[1].Text(0)
-	if r.lastLoses {
-		last = Kind.Params[1].Text(1)
-	}
-	return fmt.Sprintf("nim stones=%d last=%s", r.stones, last)
+	return fmt.Sprintf("nim stones=%d last=%s", r.stones, last.Text(r.last))
 }
 
 func (r rules) KeyBits() uint                      { return 11 }
@@ -65,7 +64,7 @@ func (r rules) Primitive(p game.Position) game.Value {
 		return 0
 	}
 	winner := r.ToMove(p).Other()
-	if r.lastLoses {
+	if r.last == 1 {
 		winner = winner.Other()
 	}
 	return game.NewValue(game.WinFor(winner), 0)

@@ -313,6 +313,18 @@ func TestEMRRemove(t *testing.T) {
 	}
 	unchanged("a claim")
 	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // it died
+	// A driver ended its run between the list and the claim.
+	c.s3.Set(func(r *http.Request) *s3test.Fault {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/_owner") && r.Header.Get("If-Match") != "" {
+			c.s3.Put("bucket", "games/all_data/table/tier-10.blocks", []byte("new"))
+		}
+		return nil
+	})
+	status, out, errs = ran(c.driver(rm + " --yes"))
+	if left := c.s3.Keys("bucket"); status != 1 || !strings.Contains(errs, "has changed since it was listed; list it again") || len(left) != len(before) || !slices.Contains(left, "games/all_data/table/tier-10.blocks") {
+		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
+	}
+	c.s3.Set(nil)
 	// Parts of an object that were never put together.
 	for _, key := range []string{"games/all_data/table/part", "games/photos/video"} {
 		begun, err := http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil)

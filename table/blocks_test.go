@@ -212,6 +212,23 @@ func TestVerifyFirst(t *testing.T) {
 	}
 }
 
+// The check says how far it is, forward and back.
+func TestVerifyReport(t *testing.T) {
+	dir, g := solved(t)
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	var shares []float64
+	if _, err := tab.VerifyReport(t.Context(), func(share float64) { shares = append(shares, share) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(shares) != 2*g.Tiers()+1 || !slices.IsSorted(shares) || shares[0] <= 0 || shares[len(shares)-1] > 1 || shares[g.Tiers()] != 0.5 {
+		t.Errorf("%v", shares)
+	}
+}
+
 // TestVerifyFiles damages the files themselves.
 func TestVerifyFiles(t *testing.T) {
 	for _, test := range []struct {

@@ -52,19 +52,17 @@ type Options struct {
 // roughBelow is below which time the small games are taken.
 const roughBelow = 20 * time.Second
 
-// A size is the games that are solved: boards of Connect N with few positions in a block and
-// with many, and one with many ranges; games by lists whose moves lead to the next tier, or
-// farther; and games with cycles.
+// A size is the games that are solved: boards of Connect N with many positions in a block and
+// with few; one by lists; and games with cycles.
 type size struct {
-	dense, sparse, ranges [3]int // width, height, connect
-	lists, states, plain  [3]int
-	far                   [2]int // pits, stones
-	file                  int64  // bytes that are written to the disk
+	dense, sparse        [3]int // width, height, connect
+	lists, states, plain [3]int
+	file                 int64 // bytes that are written to the disk
 }
 
 var (
-	rough = size{dense: [3]int{4, 5, 4}, sparse: [3]int{4, 5, 3}, ranges: [3]int{2, 10, 3}, lists: [3]int{4, 3, 3}, far: [2]int{3, 2}, states: [3]int{4, 3, 3}, plain: [3]int{3, 3, 3}, file: 8 << 20}
-	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, ranges: [3]int{3, 10, 3}, lists: [3]int{4, 4, 3}, far: [2]int{3, 5}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
+	rough = size{dense: [3]int{4, 5, 4}, sparse: [3]int{4, 5, 3}, lists: [3]int{4, 3, 3}, states: [3]int{4, 3, 3}, plain: [3]int{3, 3, 3}, file: 8 << 20}
+	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, lists: [3]int{4, 4, 3}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
 )
 
 // A took is what solving a game took.
@@ -238,9 +236,9 @@ func (m *measurer) disk(size int64, r *plan.Rates) error {
 
 // blocks solves boards of Connect N: see fitBlocks.
 func (m *measurer) blocks(s size, r *plan.Rates) error {
-	var boards [4]took
-	var counts [4]*count.Counts
-	for i, board := range [...][3]int{{3, 3, 3}, s.dense, s.sparse, s.ranges} {
+	var boards [3]took
+	var counts [3]*count.Counts
+	for i, board := range [...][3]int{{3, 3, 3}, s.dense, s.sparse} {
 		g, err := connectn.Kind.Make(board[:])
 		if err != nil {
 			return err
@@ -264,15 +262,15 @@ func (m *measurer) blocks(s size, r *plan.Rates) error {
 const (
 	// fitDraws are how many boards are drawn to count those that are solved.
 	fitDraws = 50_000
-	// fitBounds are how many times a rate may be above or below the one that is built in: noise
-	// can make nonsense of a difference.
+	// fitBounds is how many times a rate may be above or below the one that is built in: of
+	// noise a difference may make nonsense.
 	fitBounds = 20
 )
 
-// fitBlocks fits the rates of blocks to four boards: a tiny one tells what a tier costs, two
-// with many and few positions in a block how fast the machine is, one with many ranges what a
-// range costs.
-func fitBlocks(r *plan.Rates, boards [4]took, counts [4]*count.Counts) error {
+// fitBlocks fits the rates of blocks to three boards: a tiny one tells what a tier costs, two
+// with many and few positions in a block how fast the machine is. How the other rates stand
+// to one another follows from the code, and is built in: small boards tell it badly.
+func fitBlocks(r *plan.Rates, boards [3]took, counts [3]*count.Counts) error {
 	of := func(i int, b plan.BlockRates) (float64, error) {
 		rates := plan.Fastest()
 		rates.Blocks = b
@@ -299,31 +297,21 @@ func fitBlocks(r *plan.Rates, boards [4]took, counts [4]*count.Counts) error {
 		measured += max(0, boards[i].cpu-own)
 		planned += all
 	}
-	times := within(measured/planned, 1)
+	times := within(measured / planned)
 	for _, rate := range []*float64{&base.Start, &base.Value, &base.Slot, &base.Range, &base.Table} {
 		*rate *= times
 	}
-	rest := base
-	rest.Range = 0
-	others, err := of(3, rest)
-	if err != nil {
-		return err
-	}
-	all, err := of(3, base)
-	if err != nil {
-		return err
-	}
-	base.Range *= within((boards[3].cpu-others)/(all-others), 1)
 	r.Blocks = base
 	return nil
 }
 
-// within is a measured number, but no farther from what is usual than fitBounds.
-func within(n, usual float64) float64 {
-	if math.IsNaN(n) {
-		return usual
+// within is how many times as much was measured as by the rates that are built in, but no
+// farther from them than fitBounds.
+func within(times float64) float64 {
+	if math.IsNaN(times) {
+		return 1
 	}
-	return min(max(n, usual/fitBounds), usual*fitBounds)
+	return min(max(times, 1/float64(fitBounds)), fitBounds)
 }
 
 // serial is the share of the CPU time on which one core alone can be at work, as Amdahl has it,
@@ -333,14 +321,13 @@ func serial(cpu, wall float64, cores int) float64 {
 	return min(max((float64(cores)/speed-1)/float64(cores-1), 0.005), 0.5)
 }
 
-// lists solves Mancala of few stones, whose many tiers are small; m,n,k tic-tac-toe; and Mancala
-// of more.
+// lists solves Mancala of few stones, whose many tiers are small, and m,n,k tic-tac-toe.
 func (m *measurer) lists(s size, r *plan.Rates) error {
-	var all [3]took
+	var all [2]took
 	for i, of := range []struct {
 		kind game.Kind
 		args []int
-	}{{mancala.Kind, []int{3, 2}}, {mnk.Kind, s.lists[:]}, {mancala.Kind, s.far[:]}} {
+	}{{mancala.Kind, []int{3, 2}}, {mnk.Kind, s.lists[:]}} {
 		g, err := of.kind.Make(of.args)
 		if err != nil {
 			return err
@@ -349,20 +336,18 @@ func (m *measurer) lists(s size, r *plan.Rates) error {
 			return err
 		}
 	}
-	fitLists(r, all[0], all[1], all[2])
+	fitLists(r, all[0], all[1])
 	return nil
 }
 
-// fitLists fits the rates of lists to a game of many small tiers, one whose moves lead to the
-// next tier, and one whose moves lead farther.
-func fitLists(r *plan.Rates, tiers, near, far took) {
+// fitLists fits the rates of lists to a game of many small tiers and a game of large ones.
+func fitLists(r *plan.Rates, tiers, large took) {
 	base := plan.Fastest().Lists
 	base.Tier = tiers.cpu / float64(tiers.tiers)
-	times := within(1e9*(near.cpu-base.Tier*float64(near.tiers))/(base.Position*near.positions+base.Move*near.moves), 1)
-	base.Position *= times
-	base.Move *= times
-	left := 1e9*(far.cpu-base.Tier*float64(far.tiers)) - base.Position*far.positions
-	base.Far = within(left/far.moves, base.Far*times)
+	times := within(1e9 * (large.cpu - base.Tier*float64(large.tiers)) / (base.Position*large.positions + base.Move*large.moves))
+	for _, rate := range []*float64{&base.Position, &base.Move, &base.Far} {
+		*rate *= times
+	}
 	r.Lists = base
 }
 

@@ -85,8 +85,8 @@ CLUSTER ?= build/cluster
 build-cluster:
 	@$(GO) build -o bin/ ./cmd/cluster
 
-cluster-up: build-cluster ## a real Hadoop on this machine, in CLUSTER=build/cluster
-	@bin/cluster up --dir $(CLUSTER)
+cluster-up: build-cluster ## a real Hadoop on this machine, in CLUSTER=build/cluster; FREE_PORTS=1 where a port is taken
+	@bin/cluster up --dir $(CLUSTER) $(if $(FREE_PORTS),--free-ports)
 	@ln -sfn $(abspath $(CLUSTER))/bin/hadoop bin/hadoop
 
 cluster-down: build-cluster ## stop it; its data stays

@@ -492,7 +492,7 @@ func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	const large = "driver solve connectn --width 6 --height 5 --connect 4 --data "
+	const large = "driver solve connectn --width 5 --height 5 --connect 4 --data " // some seconds
 	dir := runs(t)
 	status := func(data, word, said string) {
 		t.Helper()
@@ -513,50 +513,43 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: state %s, %s", data, r.State, word)
 		}
 	}
+	// begin begins a run, one at a time, and waits for its first word, and some progress.
 	begin := func(data string) *exec.Cmd {
 		t.Helper()
 		cmd := command(dir, large+data)
 		start(t, cmd)
-		return cmd
-	}
-	// goesOn waits for its first word, and some progress.
-	goesOn := func(data string) {
-		t.Helper()
 		for range 500 {
 			if _, out, _ := ran(command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
-				return
+				return cmd
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 		t.Fatalf("nothing is known of %s", data)
+		return nil
 	}
-	killed, stopped, ended := begin("killed"), begin("stopped"), begin("ended")
 	status("three", "solved", "solved")
 	status("cross", "solved", "solved")
 	status("part", "stopped", "stopped after data_first3; --resume goes on")
 	ran(command(dir, "driver solve connectn --data bad --resume --keep all"))
 	status("bad", "failed", "failed")
 
-	goesOn("killed")
+	killed := begin("killed")
 	status("killed", "running", "running")
 	killed.Process.Kill()
 	killed.Wait()
-	status("killed", "died", `died (in|after) data_first\d+; --resume goes on`)
+	status("killed", "died", `died (in|after) data_\w+; --resume goes on`)
 
-	goesOn("stopped")
-	stopped.Process.Signal(os.Interrupt)
-	goesOn("ended")
-	ended.Process.Signal(syscall.SIGTERM)
-	for data, cmd := range map[string]*exec.Cmd{"stopped": stopped, "ended": ended} {
+	for data, end := range map[string]struct {
+		signal os.Signal
+		status int
+	}{"stopped": {os.Interrupt, 130}, "ended": {syscall.SIGTERM, 143}} {
+		cmd := begin(data)
+		cmd.Process.Signal(end.signal)
 		cmd.Wait()
-		want := 130
-		if data == "ended" {
-			want = 143
+		if code := exitStatus(cmd); code != end.status {
+			t.Errorf("%s: exit status %d, want %d", data, code, end.status)
 		}
-		if code := exitStatus(cmd); code != want {
-			t.Errorf("%s: exit status %d, want %d", data, code, want)
-		}
-		status(data, "stopped", `stopped (in|after) data_first\d+; --resume goes on`)
+		status(data, "stopped", `stopped (in|after) data_\w+; --resume goes on`)
 	}
 
 	// Whoever asks leaves nothing there.

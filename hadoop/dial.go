@@ -38,7 +38,7 @@ func nameNodes(conf hadoopconf.HadoopConf, host string) ([]string, error) {
 			name = conf["fs.default.name"] // as it was called in Hadoop 1
 		}
 		if name == "" {
-			return nil, errors.New("no name node: name one, or set HADOOP_CONF_DIR")
+			return nil, errors.New("no name node: write hdfs://HOST:PORT/path, or set HADOOP_CONF_DIR, as build/cluster/env.sh does after make cluster-up")
 		}
 		u, err := url.Parse(name)
 		if err != nil || u.Host == "" || u.Scheme+"://" != Scheme {

@@ -1,6 +1,8 @@
 package hadoop
 
 import (
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +26,7 @@ func TestNameNodes(t *testing.T) {
 		host string
 		want string // the addresses, or the error
 	}{
-		{nil, "", "no name node: name one, or set HADOOP_CONF_DIR"},
+		{nil, "", "no name node: write hdfs://HOST:PORT/path, or set HADOOP_CONF_DIR, as build/cluster/env.sh does after make cluster-up"},
 		{nil, "host:9000", "host:9000"},
 		{nil, "host", "host:8020"},
 		{hadoopconf.HadoopConf{"fs.defaultFS": "hdfs://host:9000/"}, "", "host:9000"},
@@ -67,6 +69,23 @@ func TestReferences(t *testing.T) {
 	nodes, err := nameNodes(properties, "")
 	if err != nil || strings.Join(nodes, " ") != "one:9000" {
 		t.Errorf("%s, %v, want one:9000", nodes, err)
+	}
+}
+
+// Where nothing listens the error says how to start a cluster; other errors do not.
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := l.Addr().String()
+	l.Close()
+	_, _, err = Dial(Scheme + nobody + "/x")
+	if err == nil || !strings.HasPrefix(err.Error(), "name node "+nobody+": ") || !strings.Contains(err.Error(), "connection refused: is it running? make cluster-up starts one on this machine") {
+		t.Errorf("got %v", err)
+	}
+	if err := unreachable([]string{"host:1"}, errors.New("no answer")); err.Error() != "name node host:1: no answer" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
@@ -112,16 +113,25 @@ func (f *FS) answers() error {
 		err = fmt.Errorf("no answer within %v", wait)
 	}
 	if err != nil {
-		return fmt.Errorf("name node %s: %w", strings.Join(f.options.Addresses, ", "), err)
+		return unreachable(f.options.Addresses, err)
 	}
 	return nil
+}
+
+// unreachable is the error of name nodes that cannot be reached.
+func unreachable(addresses []string, err error) error {
+	what := ""
+	if strings.Contains(err.Error(), syscall.ECONNREFUSED.Error()) { // the client wraps no errors
+		what = ": is it running? make cluster-up starts one on this machine"
+	}
+	return fmt.Errorf("name node %s: %w%s", strings.Join(addresses, ", "), err, what)
 }
 
 // connect connects to the name nodes of options.
 func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	client, err := newClient(options)
 	if err != nil {
-		return nil, fmt.Errorf("name node %s: %w", strings.Join(options.Addresses, ", "), err)
+		return nil, unreachable(options.Addresses, err)
 	}
 	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
 }

@@ -301,7 +301,7 @@ func TestPorts(t *testing.T) {
 	}
 	defer l.Close()
 	err = c.checkPorts()
-	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process") {
+	if err == nil || !strings.Contains(err.Error(), "(JobHistoryServer) is taken by another process: stop that, or start with --free-ports (make cluster-up FREE_PORTS=1)") {
 		t.Errorf("taken port: %v", err)
 	}
 	taken := c.state.Ports[portHistoryWeb]

@@ -125,7 +125,7 @@ func (c *Cluster) checkPorts() error {
 		for _, name := range d.spec().ports {
 			if err := portError(c.state.Ports[name]); err != nil {
 				if errors.Is(err, syscall.EADDRINUSE) {
-					return fmt.Errorf("cluster: port %d (%s) is taken by another process: stop that, or choose free ports", c.state.Ports[name], d)
+					return fmt.Errorf("cluster: port %d (%s) is taken by another process: stop that, or start with --free-ports (make cluster-up FREE_PORTS=1)", c.state.Ports[name], d)
 				}
 				return fmt.Errorf("cluster: %s: %w", d, err)
 			}

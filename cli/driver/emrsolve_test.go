@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestEMRWords(t *testing.T) {
 		"height":        {"--height 3"},
 		"connect":       {"--connect 3"},
 	}
-	other := []string{"data", "copy", "runner", "yes", "json", "step-per-job", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other := []string{"data", "copy", "runner", "yes", "json", "replace", "step-per-job", "binaries", "cluster-id", "keep-cluster", "dry-run"}
 	other = append(other, notOnEMR...)
 	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
 		other = append(other, flag.Names()[0])
@@ -95,9 +96,21 @@ func TestEMRWords(t *testing.T) {
 // What the driver on the cluster would refuse is refused before anything is sent.
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 7 --height 6 --connect 4"
+	var need string // of 7×6: it depends on the cores of this machine
+	parsed(t, strings.Fields(large+" --cluster-id j-A"), func(c *cli.Context, kind game.Kind, g game.Game) error {
+		r, err := newEMRSolve(c, kind, g)
+		if err != nil {
+			return err
+		}
+		need = r.memory
+		return nil
+	})
+	if megabytes, err := strconv.Atoi(strings.TrimSuffix(need, "M")); err != nil || megabytes < 20_000 {
+		t.Fatalf("7×6 needs %q, want some 30 GB", need)
+	}
 	refused(t, map[string]string{
-		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least 60238M on the cluster",
-		large:                  "--memory 60238M: Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
+		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least " + need + " on the cluster",
+		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
 		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: --master-instance names a larger type",
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
 		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
@@ -105,8 +118,8 @@ func TestEMRRefuses(t *testing.T) {
 	// A board that ends early, or has a large master, goes: with the memory that it needs.
 	for line, want := range map[string]string{
 		large + " --until-tier 3":                "--memory=2048M",
-		large + " --cluster-id j-A":              "--memory=60238M",
-		large + " --master-instance r6g.4xlarge": "--memory=60238M",
+		large + " --cluster-id j-A":              "--memory=" + need,
+		large + " --master-instance r6g.4xlarge": "--memory=" + need,
 	} {
 		parsed(t, strings.Fields(line), func(c *cli.Context, kind game.Kind, g game.Game) error {
 			r, err := newEMRSolve(c, kind, g)

@@ -174,6 +174,9 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	stop := l.journal.beat()
 	err := l.run(ctx)
 	stop()
+	if lost := data.Held(); err != nil && errors.Is(lost, store.ErrTakenOver) {
+		err = lost // what it was about to read may be gone
+	}
 	l.result.Wall = time.Since(l.begun)
 	state := Solved
 	switch {

@@ -236,3 +236,35 @@ func TestNoStart(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// leased is a file system whose lock can be taken from its holder.
+type leased struct{ store.Local }
+
+func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+
+// TestTakenOver has a second driver take the directory over while a job runs, which then
+// fails for want of what the second one removed: the error says what happened.
+func TestTakenOver(t *testing.T) {
+	g, dir := rules(t, 3, 3, 3), t.TempDir()
+	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	o := options()
+	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
+		second, err := store.Create(leased{}, dir, g.Spec(), store.Resume, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close()
+		_, err = solve.Run(t.Context(), second, g, options())
+		return runner.Stats{}, errors.Join(errors.New("data_second5 is not there"), err)
+	}}
+	if _, err = solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the first: %v", err)
+	}
+	if n, err := verify(dir, g); err != nil || n != 694 {
+		t.Errorf("the second: %d positions, %v", n, err)
+	}
+}

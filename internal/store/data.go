@@ -355,6 +355,9 @@ func (d *Data) Close() error {
 	return lock.Close()
 }
 
+// Held is ErrTakenOver once another driver has taken the data directory over.
+func (d *Data) Held() error { return d.fence.held() }
+
 // Dir is the path of a directory or file in the data directory.
 func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
 
@@ -364,6 +367,9 @@ func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
 // Files beside the directory may belong to the try: those called as it is,
 // with a point and more behind.
 func (d *Data) Attempt(name string) (dir string, err error) {
+	if err := d.Held(); err != nil {
+		return "", err
+	}
 	dir = d.unique(attemptPrefix, name)
 	return dir, d.FS.MkdirAll(dir)
 }
@@ -404,7 +410,7 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 // whole at once: it is sealed before it is renamed. What was there gives way. Files
 // beside that belong to the attempt go then. After Last it outlasts a power cut.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
-	if err := d.fence.held(); err != nil { // another driver may have adopted the attempt
+	if err := d.Held(); err != nil { // another driver may have adopted the attempt
 		return err
 	}
 	seal := Seal{Game: d.Game, Job: name, Files: files}
@@ -501,6 +507,9 @@ func (d *Data) sweep(removed string) error {
 // WriteFile writes a small file under a temporary name and renames it. It is not synced:
 // nothing depends on it.
 func (d *Data) WriteFile(name string, text []byte) error {
+	if err := d.Held(); err != nil {
+		return err
+	}
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
 }
 

@@ -22,6 +22,7 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 //   - Data.Remove renames into own: the file system refuses it afterwards.
 //   - Data.Commit renames an attempt, which the successor has removed, or has adopted; then
 //     it commits the same records of the same job.
+//   - A file within a directory may be removed that the run before needed no more.
 //   - A small file may be replaced by an older one of the same name: a manifest, a journal,
 //     or a seal of the tiers in the table. Each is replaced again when it next changes.
 type fence struct {

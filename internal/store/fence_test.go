@@ -59,6 +59,8 @@ func TestTakenOver(t *testing.T) {
 	refused("remove", paused.Remove("data_first1"))
 	refused("the manifest", paused.Remember(map[string]string{"keep": "all"}))
 	refused("a file", paused.WriteFile("jobs.json", nil))
+	_, err = paused.Attempt("data_first4")
+	refused("attempt", err)
 	refused("what a runner removes", paused.FS.RemoveAll(second.Dir("data_first1")))
 	paused.Close()
 	if err := second.Commit(adopted, "data_first3", good); err != nil {

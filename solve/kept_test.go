@@ -96,6 +96,38 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestKeptUntil keeps all up to a tier where directories of later tiers are there: one with
+// a file of the user alone, and one that a power cut has left with an empty seal.
+func TestKeptUntil(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	dir := t.TempDir()
+	o := options()
+	o.KeepAll = true
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	notes := filepath.Join(dir, "data_first5", "notes.txt")
+	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.UntilTier = 3
+	if _, err := solveInto(t, dir, g, o, store.Overwrite); err != nil {
+		t.Errorf("a file of the user: %v", err)
+	}
+	if _, err := os.Stat(notes); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "data_first6"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data_first6", store.Success), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+		t.Errorf("an empty seal: %v", err)
+	}
+}
+
 // TestStray puts a file of the user into each directory of a solved game: the table is
 // read and resumed as before, damaged or not, and the file stays.
 func TestStray(t *testing.T) {

@@ -192,6 +192,9 @@ func (l *loop) syncKept() error {
 		}
 		dir := l.data.Dir(e.Name())
 		seal, err := store.ReadSeal(l.data.FS, dir)
+		if store.Damaged(err) || err == nil && seal == nil {
+			continue // this run needs none such: it is of a tier after --until-tier, or has only files of the user
+		}
 		if err == nil {
 			err = seal.Sync(l.data.FS, dir)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
 	"github.com/treereduce/treereduce/solve"
 )
@@ -43,8 +44,13 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 		return store.Resume, "", nil
 	}
 	var took time.Duration
+	first := false
 	for _, job := range r.Jobs {
 		took += time.Duration(job.Seconds * float64(time.Second))
+		first = first || job.Step == step.Init || job.Step == step.Create
+	}
+	if !first { // the journal was lost, and a resumed run began another
+		return 0, "", refuse("is solved, but "+store.JournalFile+" does not say how long it took", "")
 	}
 	if took >= quick {
 		return 0, "", refuse(fmt.Sprintf("took %s to solve", took.Round(time.Second)), "")

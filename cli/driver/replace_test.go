@@ -21,7 +21,7 @@ func TestReplace(t *testing.T) {
 	const other = "connectn width=6 height=6 connect=4"
 	for _, test := range []struct {
 		name, game, state string
-		seconds           float64 // of each of two jobs
+		seconds           float64 // of each of two jobs; -1: there are none
 		want              store.Mode
 		says              string // the note, or the error
 	}{
@@ -32,6 +32,7 @@ func TestReplace(t *testing.T) {
 		{"another, stopped", other, solve.Stopped, 1, -1, "is not finished: --data DIR"},
 		{"another, failed", other, solve.Failed, 1, -1, "is not finished"},
 		{"another, its driver died", other, solve.Running, 1, -1, "is not finished"},
+		{"another, its journal was lost before it was resumed", other, solve.Solved, -1, -1, "is solved, but jobs.json does not say how long it took: --data DIR"},
 		{"another, no journal", other, "", 0, -1, "is not finished"},
 		{"nothing", "", "", 0, store.Fresh, ""},
 	} {
@@ -45,7 +46,11 @@ func TestReplace(t *testing.T) {
 		}
 		if test.state != "" {
 			job := solve.JobRecord{Job: "data_first0", Step: "init", Seconds: test.seconds}
-			text, err := store.MarshalSummed(solve.Journal{Game: test.game, State: test.state, Jobs: []solve.JobRecord{job, job}})
+			jobs := []solve.JobRecord{job, job}
+			if test.seconds < 0 {
+				jobs = nil
+			}
+			text, err := store.MarshalSummed(solve.Journal{Game: test.game, State: test.state, Jobs: jobs})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666)
 			}

@@ -59,6 +59,9 @@ var ErrClearing = errors.New("a driver ended while it removed an old run: " + an
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
+	if damage := (*DamageError)(nil); errors.As(err, &damage) {
+		return nil, fmt.Errorf("%w: %s", err, anew)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package streaming
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -110,6 +112,62 @@ func TestLostCounters(t *testing.T) {
 		}
 		if r.jobs != 23 { // create, 13 of mark, 9 of solve
 			t.Errorf("%d passes", r.jobs)
+		}
+	}
+}
+
+// strayed puts a file of the user into what a job reads, and checks that the plan of the job
+// does not have it as input.
+type strayed struct {
+	inline.Runner
+	t *testing.T
+}
+
+func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Step != step.Init && job.Step != step.Create && job.Step != step.Final {
+		for _, dir := range job.Input {
+			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		p := &plan{Runner: &Runner{}, job: job}
+		if err := p.fill(); err != nil {
+			r.t.Fatal(err)
+		}
+		for _, in := range p.inputs {
+			found, err := filepath.Glob(in)
+			if err != nil || len(found) == 0 {
+				r.t.Errorf("%s: %v, %v", in, found, err)
+			}
+			for _, name := range found {
+				if !strings.HasPrefix(filepath.Base(name), store.PartPrefix) {
+					r.t.Errorf("%s reads %s", job.Name, name)
+				}
+			}
+		}
+	}
+	return r.Runner.Run(ctx, job)
+}
+
+// TestStrayInput has Hadoop read the parts of a directory alone.
+func TestStrayInput(t *testing.T) {
+	blocks, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclic, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []game.Game{blocks, cyclic} {
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		o := solve.Options{Runner: &strayed{t: t}, Reducers: 2, Codec: jobdir.Text, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -81,11 +81,13 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
 	if job.Codec == jobdir.Text {
 		p.text(func(border uint64) game.Position { return border << g.LowBits() })
-		p.inputs = job.Input
+		dirs := job.Input
 		if job.Step == step.Solve {
-			p.inputs = append([]string{job.Parents}, job.Input...)
+			dirs = append([]string{job.Parents}, job.Input...)
 		}
-		p.reads, err = textRecords(job, p.inputs)
+		if p.reads, err = textRecords(job, dirs); err == nil {
+			p.inputs, err = partsIn(job, dirs)
+		}
 	} else {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
@@ -109,7 +111,7 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	switch {
 	case job.Codec == jobdir.Text:
 		p.text(func(border uint64) game.Position { return border * uint64(g.RangeSize()) })
-		p.inputs = job.Input
+		p.inputs, err = partsIn(job, job.Input)
 	case job.Step == step.Create:
 		p.lines = 1
 		p.input = []task.Share{task.StartShare(job.Input[0])}
@@ -141,6 +143,28 @@ func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 		}
 	}
 	return n, nil
+}
+
+// partsIn is the -input for directories of text: the pattern of their parts, since other
+// files in them are not ours. What has no parts, as the file that the first job reads, stays.
+func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
+	for _, name := range names {
+		info, err := job.FS.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			parts, err := jobdir.Parts(job.FS, name, job.Game.Spec())
+			if err != nil {
+				return nil, err
+			}
+			if len(parts) > 0 {
+				name = path.Join(name, store.PartPrefix+"*")
+			}
+		}
+		inputs = append(inputs, name)
+	}
+	return inputs, nil
 }
 
 // textRecords is about how many records lie in directories as text: their bytes, by

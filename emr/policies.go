@@ -143,8 +143,9 @@ func (g Grant) calls(managed string) string {
 # make.sh [SUBNET]: makes the roles of a cluster, or brings them up to date, and tags the
 # network of its nodes as Amazon's own policy of the service wants it: the VPC of SUBNET with
 # that subnet, or else the default VPC with all of its subnets, and the security groups that
-# Amazon EMR has made there. user.json is for the person who runs driver: attach it to that
-# user, group or permission set.
+# Amazon EMR has made there. user.json is for the person who runs driver: make a managed
+# policy of it, and attach that to the user, group or permission set. As an inline policy of a
+# user it is too long for IAM.
 set -eu
 cd "$(dirname "$0")"
 place=%[1]s

@@ -196,6 +196,17 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestPolicySize checks that IAM takes the policies, whatever the names: of a managed policy
+// up to 6,144 characters, blanks not counted.
+func TestPolicySize(t *testing.T) {
+	long := strings.Repeat("x", 64)
+	for name, text := range policies(t, Grant{Bucket: long[:63], Prefix: long + "/" + long, Region: "us-gov-west-1", Service: long, Profile: long}) {
+		if n := len(strings.Join(strings.Fields(text), "")); strings.HasSuffix(name, ".json") && n > 6144 {
+			t.Errorf("%s: %d characters", name, n)
+		}
+	}
+}
+
 // TestPartitions checks that ARNs and services are those of the region's partition.
 func TestPartitions(t *testing.T) {
 	for region, want := range map[string][2]string{

@@ -131,11 +131,11 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		about := "about"
+		time := fmt.Sprintf("about %s and $%.2f", hours(e.plan.Total.WallHours), e.plan.Total.Dollars)
 		if e.plan.How == count.AtLeast {
-			about = "at least"
+			time = "there is no estimate (only a lower bound of the positions is known)"
 		}
-		text += fmt.Sprintf("%s %s and $%.2f, at $%.2f an hour", about, hours(e.plan.Total.WallHours), e.plan.Total.Dollars, e.perHour)
+		text += fmt.Sprintf("%s, at $%.2f an hour", time, e.perHour)
 		if !r.c.IsSet("price") {
 			text += " (" + plan.PricesOf + ")"
 		}

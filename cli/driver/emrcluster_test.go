@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/plan/count"
 )
 
 // --max-dollars holds whatever spot nodes cost: up to the price on demand, which is their bid.
@@ -51,4 +55,27 @@ func TestMaxDollarsSpot(t *testing.T) {
 			t.Errorf("%s: the bid is %q, want %q", g.Market, g.BidPrice, want)
 		}
 	}
+}
+
+// Where only a lower bound of the positions is known, the question before a run has no hours
+// and no price of it, but the price of an hour.
+func TestEstimateOfBound(t *testing.T) {
+	parsed(t, strings.Fields("solve mnk --runner emr --bucket s3://bucket/games"), func(c *cli.Context, kind game.Kind, g game.Game) error {
+		r, err := newEMRSolve(c, kind, g)
+		if err != nil {
+			return err
+		}
+		e := r.prices(r.spec)
+		e.plan, e.limit = new(plan.Plan), usualLimit
+		for how, want := range map[count.How]string{
+			count.Sampled: ": about 2.0 h and $3.00, at $",
+			count.AtLeast: ": there is no estimate (only a lower bound of the positions is known), at $",
+		} {
+			e.plan.How, e.plan.Total.WallHours, e.plan.Total.Dollars = how, 2, 3
+			if text := e.text(r); !strings.Contains(text, want) {
+				t.Errorf("%s, want %s", text, want)
+			}
+		}
+		return nil
+	})
 }

@@ -116,6 +116,10 @@ func (r *remover) find(ctx context.Context) (*removal, error) {
 	found := &removal{groups: make(map[string]*removalGroup)}
 	for _, dir := range manifests {
 		text, err := store.ReadFile(r.fs, path.Join(dir, store.ManifestFile))
+		var damaged *store.DamageError
+		if errors.As(err, &damaged) {
+			continue // larger than a manifest can be: another's
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/jobdir"
+	"github.com/treereduce/treereduce/internal/lists"
 	"github.com/treereduce/treereduce/internal/runner"
 )
 
@@ -75,6 +77,35 @@ func TestFinishError(t *testing.T) {
 		}
 		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
 			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
+		}
+	}
+}
+
+// unclosed is a file that fails when it is closed.
+type unclosed struct{ err error }
+
+func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
+
+func (f unclosed) Close() error { return f.err }
+
+// TestOutboxFinishError wants the error with which an outbox ends to be that of the job: its
+// rows may not be on the disk.
+func TestOutboxFinishError(t *testing.T) {
+	g, err := mnk.Kind.Make([]int{3, 3, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		failed := errors.New("disk full")
+		told := newTelling(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
+		w := told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
+		})
+		if err := w.Tell(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := told.finish(nil); !errors.Is(err, failed) {
+			t.Errorf("%v: %v, want %v", codec, err, failed)
 		}
 	}
 }

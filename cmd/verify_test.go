@@ -537,7 +537,7 @@ func TestVerifyUsage(t *testing.T) {
 		"all_data":            `unexpected argument "all_data": --data names the directory, and --rules takes one number`,
 		"--seed 5 --rules":    "--seed is that of the positions of --rules N, which is missing",
 		"--seed 5":            "--seed is that of the positions of --rules N, which is missing",
-		"--seed x --rules=10": `--seed "x": expected a whole number, 0 or more`,
+		"--seed x --rules=10": `invalid value "x" for flag -seed: parse error`,
 	} {
 		cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify"}, strings.Fields(words)...)...)
 		out, _ := cmd.CombinedOutput()

@@ -130,21 +130,38 @@ func TestTimedTruth(t *testing.T) {
 	}
 }
 
-// Few moves of a search on the clock give value away. testdata/moves.txt has positions of
-// 7×6 connect 4 that are not soon proven, of 8 to 20 stones, and the exact result of each
-// move (made as bench -moves makes them). A search that ended when no other ply was begun gave
-// value away in 28 of these 222 moves, and proved 21 of the results.
+// A search on the clock gives value away with few moves. A search that ended when it began no
+// other ply gave value away with 28 of these 222 moves, and proved 21 of the results.
 func TestLongMoves(t *testing.T) {
 	longtest.Skip(t)
 	const limit, mostAway, leastProven = 60 * time.Millisecond, 25, 50
+	found := searchMoves(t, 1<<30, limit, 16<<20, ticking)
+	t.Logf("%+v", found)
+	if found.away > mostAway || found.proven < leastProven {
+		t.Errorf("%+v, want at most %d given away, at least %d proven", found, mostAway, leastProven)
+	}
+}
+
+// A movesFound counts searches for a move.
+type movesFound struct {
+	moves, away, proven int // all, those that give value away, those with a proven result
+	nodes               uint64
+}
+
+// searchMoves searches the first n positions of testdata/moves.txt: positions of 7×6
+// connect 4 with 8 to 20 stones that are not soon proven, with the exact result of each move.
+func searchMoves(t testing.TB, n int, limit time.Duration, memory int64, prepare func(*Searcher)) (found movesFound) {
+	t.Helper()
 	text, err := os.ReadFile("testdata/moves.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := parse(t, board(7, 6, 4))
-	s := newSearcher(t, g, Options{Memory: 16 << 20})
-	moves, away, proven, nodes := 0, 0, 0, uint64(0)
+	s := newSearcher(t, g, Options{Memory: memory})
 	for line := range strings.Lines(string(text)) {
+		if found.moves == n {
+			break
+		}
 		words := strings.Fields(line)
 		p, err := strconv.ParseUint(words[0], 10, 64)
 		if err != nil {
@@ -156,23 +173,20 @@ func TestLongMoves(t *testing.T) {
 			best = max(best, results[word[:1]])
 		}
 		s.Forget()
-		ticking(s)
-		r, err := s.Search(context.Background(), p, Limit{Time: limit})
+		prepare(s)
+		r, err := s.Search(t.Context(), p, Limit{Time: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		moves, nodes = moves+1, nodes+r.Nodes
+		found.moves, found.nodes = found.moves+1, found.nodes+r.Nodes
 		if r.Exact {
-			proven++
+			found.proven++
 		}
 		if results[r.Line[0].Name] < best {
-			if away++; r.Exact {
+			if found.away++; r.Exact {
 				t.Errorf("%s: move %s is called the best", line, r.Line[0].Name)
 			}
 		}
 	}
-	t.Logf("%d of %d moves gave value away, %d results were proven, %d nodes a move", away, moves, proven, nodes/uint64(moves))
-	if away > mostAway || proven < leastProven {
-		t.Errorf("%d of %d moves gave value away, want %d at most; %d results were proven, want %d", away, moves, mostAway, proven, leastProven)
-	}
+	return found
 }

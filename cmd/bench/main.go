@@ -1,5 +1,5 @@
 // Bench measures treereduce on this machine: whole commands, as a user runs
-// them, each several times, the median told. It prints the tables of
+// them, each several times, and prints the medians. Its figures are those of
 // docs/benchmarks.md.
 //
 //	bench [-bin DIR] [-n RUNS] [-large]
@@ -7,26 +7,25 @@
 //	bench -search [-large]
 //	bench -moves N [-time D]
 //	bench -network
-//	bench -mancala [-n RUNS] [-large]
+//	bench -mancala [-large]
 //	bench -counts DRAWS
 //	bench -plan [-bin DIR] [-large]
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
-// -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -sync
-// measures nothing but what it costs that a run outlasts a power cut, -search nothing but
-// how fast Connect Four is searched; with -large from the empty board too, some minutes.
-// -moves counts how many of N moves of Connect Four, searched for a time each, give value away,
-// by exact results.
-// -network measures how far Network is searched in five seconds, two minutes; -mancala the
-// search of Mancala; with -large 4,8, 5,4 and 6,3 from their start too. -counts counts the
-// positions of some games before they are solved, with so many draws each, and prints the
-// table of docs/counting.md. -plan holds driver plan, by rates that it measures first,
-// against what solving boards takes.
-// -hadoop measures what runs on a cluster instead, which it starts on this
-// machine, and prints the tables of docs/hadoop.md; with -large tiers of 5×5 and
-// passes of Quick Cross too. -tax holds nothing but the largest tiers of 6×5 on the
-// cluster against the same jobs in the driver.
+// -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -plan compares
+// driver plan, with rates that it measures first, to solving boards. -hadoop measures runs on
+// a cluster, which it starts on this machine, and prints the tables of docs/hadoop.md; with
+// -large tiers of 5×5 and passes of Quick Cross too. -tax only compares the largest tiers of
+// 6×5 on the cluster to the same jobs in the driver.
+//
+// The others run Go benchmarks, in a checkout of the repository: -sync those of the cost of
+// surviving a power cut; -search those of the search of Connect Four, and BitBully on the same
+// positions where pip can install it; with -large from the empty board too. -moves counts how
+// many moves of Connect Four, searched for a time each, give value away. -network measures how
+// far Network is searched in five seconds, -mancala the search of Mancala; with -large 4,8,
+// 5,4 and 6,3 from their start too. -counts counts the positions of some games before they are
+// solved, with a number of draws each.
 //
 // A solve that finds another number of positions than it should is told, and ends
 // the run with exit status 1.
@@ -48,12 +47,12 @@ func main() {
 	flag.StringVar(&o.Bin, "bin", "bin", "where make build put the commands")
 	flag.IntVar(&o.Runs, "n", 5, "runs of each command")
 	flag.BoolVar(&o.Large, "large", false, "also what takes minutes")
-	flag.BoolVar(&o.Sync, "sync", false, "nothing but what syncs cost")
+	syncs := flag.Bool("sync", false, "nothing but what syncs cost")
 	flag.BoolVar(&o.Tax, "tax", false, "with -hadoop: nothing but the largest tiers on the cluster and in the driver")
 	flag.StringVar(&o.Board, "board", "--width 6 --height 5 --connect 4", "of -tax: the board")
 	flag.Int64Var(&o.Above, "above", 300_000_000, "of -tax: the jobs that read more positions")
 	search := flag.Bool("search", false, "nothing but the search of Connect Four")
-	moves := flag.Int("moves", 0, "nothing but how many of so many moves of Connect Four give value away")
+	moves := flag.Int("moves", 0, "nothing but how many of so many moves of Connect Four, at most 222, give value away")
 	limit := flag.Duration("time", time.Second, "of -moves: of each move")
 	network := flag.Bool("network", false, "nothing but the search of Network")
 	mancala := flag.Bool("mancala", false, "nothing but the search of Mancala")
@@ -67,20 +66,25 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	run := func() error { return bench.Run(os.Stdout, o) }
+	run := func() error { return bench.Run(ctx, os.Stdout, o) }
+	goBench := func(pattern, in string, env ...string) func() error {
+		return func() error { return bench.RunGo(ctx, os.Stdout, o, pattern, in, env...) }
+	}
 	switch {
+	case *syncs:
+		run = func() error { return bench.RunSync(ctx, os.Stdout, o) }
 	case *search:
 		run = func() error { return bench.RunSearch(ctx, os.Stdout, o) }
 	case *moves > 0:
-		run = func() error { return bench.RunMoves(ctx, os.Stdout, *moves, *limit) }
+		run = goBench("Moves", "./search", fmt.Sprint("TREEREDUCE_MOVES=", *moves), fmt.Sprint("TREEREDUCE_MOVE_TIME=", *limit))
 	case *network:
-		run = func() error { return bench.RunNetwork(ctx, os.Stdout) }
+		run = goBench("Horizon", "./game/network")
 	case *mancala:
-		run = func() error { return bench.RunMancala(ctx, os.Stdout, o) }
+		run = goBench("Endgames|Second|Whole", "./game/mancala")
+	case *counts > 0:
+		run = goBench("Count", "./plan/count", fmt.Sprint("TREEREDUCE_DRAWS=", *counts))
 	case *planned:
 		run = func() error { return bench.RunPlan(ctx, os.Stdout, o) }
-	case *counts > 0:
-		run = func() error { return bench.RunCounts(ctx, os.Stdout, *counts) }
 	case *onCluster:
 		run = func() error { return bench.RunHadoop(ctx, os.Stdout, os.Stderr, o) }
 	}

@@ -162,9 +162,3 @@ func FuzzReadEndgames(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkEndgames(b *testing.B) {
-	for b.Loop() {
-		NewEndgames(6, StonesWithin(6, 48, quickBoards))
-	}
-}

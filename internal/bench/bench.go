@@ -5,11 +5,10 @@ package bench
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/step"
 	"github.com/treereduce/treereduce/internal/store"
@@ -33,7 +31,6 @@ type Options struct {
 	Bin   string // directory of the commands
 	Runs  int    // of each command
 	Large bool   // also what takes minutes
-	Sync  bool   // nothing but what syncs cost
 	Tax   bool   // on a cluster: nothing but the tax
 	Board string // of the tax
 	Above int64  // of the tax: the jobs that read more records
@@ -53,23 +50,20 @@ type usage struct {
 }
 
 // Run measures and prints.
-func Run(out io.Writer, o Options) error {
+func Run(ctx context.Context, out io.Writer, o Options) error {
 	dir, err := os.MkdirTemp("", "treereduce-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	b := &bencher{o, out, dir}
-	measures := []func() error{b.solve, b.rules, b.sizes, b.lookup, b.streams, b.syncs}
-	if o.Sync {
-		measures = []func() error{b.syncs}
-	}
-	for _, measure := range measures {
+	for _, measure := range []func() error{b.solve, b.rules, b.sizes, b.streams} {
 		if err := measure(); err != nil {
 			return err
 		}
 	}
-	return nil
+	fmt.Fprintln(out)
+	return errors.Join(RunGo(ctx, out, o, "Lookup", "./solve"), RunSync(ctx, out, o))
 }
 
 // rules times driver solve of games of which only the rules are known, and counts the
@@ -81,11 +75,7 @@ func (b *bencher) rules() error {
 		"mnk --width 4 --height 4 --connect 4 --memory 64M",
 		"mancala --pits 4 --stones 4",
 	} {
-		dir, err := b.scratch()
-		if err != nil {
-			return err
-		}
-		u, err := timed(b.command("driver", slices.Concat([]string{"solve"}, strings.Fields(flags), []string{"--final", "no", "--data", dir})...))
+		dir, u, _, err := b.solved(flags + " --final no")
 		if err != nil {
 			return err
 		}
@@ -143,10 +133,17 @@ func middle[T cmp.Ordered](all []T) T {
 	return all[len(all)/2]
 }
 
-// scratch is an empty place for a data directory.
-func (b *bencher) scratch() (string, error) {
-	dir := filepath.Join(b.dir, "data")
-	return dir, os.RemoveAll(dir)
+// solved runs driver solve with these words into a scratch directory.
+func (b *bencher) solved(flags string) (dir string, u usage, stdout string, err error) {
+	dir = filepath.Join(b.dir, "data")
+	if err := os.RemoveAll(dir); err != nil {
+		return "", u, "", err
+	}
+	cmd := b.command("driver", append(strings.Fields("solve "+flags), "--data", dir)...)
+	var said bytes.Buffer
+	cmd.Stdout = &said
+	u, err = timed(cmd)
+	return dir, u, said.String(), err
 }
 
 // positions are what driver solve says that a game has.
@@ -181,19 +178,11 @@ func (b *bencher) solve() error {
 		}
 		var us []usage
 		for range runs {
-			dir, err := b.scratch()
+			_, u, said, err := b.solved(test.flags)
 			if err != nil {
 				return err
 			}
-			args := append(append([]string{"solve"}, strings.Fields(test.flags)...), "--data", dir)
-			cmd := b.command("driver", args...)
-			var said bytes.Buffer
-			cmd.Stdout = &said
-			u, err := timed(cmd)
-			if err != nil {
-				return err
-			}
-			if found, _, _ := strings.Cut(positions.FindString(said.String()), " "); found != strconv.FormatInt(test.positions, 10) {
+			if found, _, _ := strings.Cut(positions.FindString(said), " "); found != strconv.FormatInt(test.positions, 10) {
 				return fmt.Errorf("driver solve %s: expected %d positions, found %q", test.flags, test.positions, found)
 			}
 			us = append(us, u)
@@ -208,12 +197,8 @@ func (b *bencher) solve() error {
 func (b *bencher) sizes() error {
 	fmt.Fprint(b.out, "\n| on disk | bytes | |\n|---|---|---|\n")
 	for _, flags := range []string{"--keep all", "--keep all --compress"} {
-		dir, err := b.scratch()
+		dir, _, _, err := b.solved("connectn --width 4 --height 5 --connect 3 " + flags)
 		if err != nil {
-			return err
-		}
-		args := append([]string{"solve", "connectn", "--width", "4", "--height", "5", "--connect", "3", "--data", dir}, strings.Fields(flags)...)
-		if _, err := timed(b.command("driver", args...)); err != nil {
 			return err
 		}
 		du, err := exec.Command("du", "-s", "--block-size=1", dir).Output()
@@ -225,15 +210,12 @@ func (b *bencher) sizes() error {
 	return b.states()
 }
 
-// states tells what the states and the table of a game with cycles take.
+// states prints the size of the states and the table of a game with cycles, and of a table
+// of blocks.
 func (b *bencher) states() error {
 	const hashes = 43_046_721
-	dir, err := b.scratch()
+	dir, _, _, err := b.solved("quickcross --width 4 --height 4 --connect 4 --keep all --compress --final no")
 	if err != nil {
-		return err
-	}
-	if _, err := timed(b.command("driver", "solve", "quickcross", "--width", "4", "--height", "4", "--connect", "4",
-		"--data", dir, "--keep", "all", "--compress", "--final", "no")); err != nil {
 		return err
 	}
 	most := int64(0)
@@ -254,101 +236,32 @@ func (b *bencher) states() error {
 	}
 	fmt.Fprintf(b.out, "| 4×4 Quick Cross connect 4, states | %d | %.2f bytes a hash: those that the pass wrote that wrote most |\n", most, float64(most)/hashes)
 	fmt.Fprintf(b.out, "| 4×4 Quick Cross connect 4, table | %d | %.2f bytes a hash |\n", info.Size(), float64(info.Size())/hashes)
-	return nil
-}
 
-// lookup times look-ups in the table of 5×5 connect 4, within this process.
-func (b *bencher) lookup() error {
-	dir, err := b.scratch()
-	if err != nil {
+	const positions = 69_763_700
+	if dir, _, _, err = b.solved("connectn --width 5 --height 5 --connect 4 --final no"); err != nil {
 		return err
 	}
-	if _, err := timed(b.command("driver", "solve", "connectn", "--width", "5", "--height", "5", "--connect", "4", "--data", dir)); err != nil {
-		return err
-	}
-	var size int64
-	err = filepath.WalkDir(filepath.Join(dir, table.Dir), func(_ string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			info, err := e.Info()
-			if err != nil {
-				return err
-			}
-			size += info.Size()
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(b.out, "| 5×5 connect 4, table | %d | %.2f bytes a position |\n", size, float64(size)/69_763_700)
-
-	began := time.Now()
+	size := bytesIn(filepath.Join(dir, table.Dir))
+	fmt.Fprintf(b.out, "| 5×5 connect 4, table | %d | %.2f bytes a position |\n", size, float64(size)/positions)
 	g, err := connectn.New(5, 5, 4)
 	if err != nil {
 		return err
 	}
-	t, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	opened := time.Since(began)
 	slots := 0.0
 	for tier := range g.Tiers() + 1 {
 		slots += g.Slots(tier)
 	}
-	fmt.Fprintf(b.out, "| 5×5 connect 4, slots | %.0f | of them %.0f %% are positions |\n", slots, 100*69_763_700/slots)
-
-	positions := randomPositions(g, 20_000)
-	var times []time.Duration
-	for _, p := range positions {
-		began := time.Now()
-		if _, ok, err := t.Lookup(p); err != nil || !ok {
-			return errors.Join(err, fmt.Errorf("%#x was not found", p))
-		}
-		times = append(times, time.Since(began))
-	}
-	first := times[0]
-	slices.Sort(times)
-	fmt.Fprintf(b.out, "\n| look-up in the table of 5×5 connect 4 | µs |\n|---|---|\n")
-	for _, row := range []struct {
-		name string
-		d    time.Duration
-	}{
-		{"open the table", opened},
-		{"first position", first},
-		{fmt.Sprintf("median of %d random positions", len(times)), times[len(times)/2]},
-		{"99 % below", times[len(times)*99/100]},
-	} {
-		fmt.Fprintf(b.out, "| %s | %.1f |\n", row.name, float64(row.d.Nanoseconds())/1000)
-	}
+	fmt.Fprintf(b.out, "| 5×5 connect 4, slots | %.0f | of them %.0f %% are positions |\n", slots, 100*positions/slots)
 	return nil
-}
-
-// randomPositions are positions of random games.
-func randomPositions(g game.Game, n int) []game.Position {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var all []game.Position
-	for len(all) < n {
-		p := g.Start()
-		for moves := g.Moves(nil, p); len(moves) > 0; moves = g.Moves(nil, p) {
-			p = moves[rng.IntN(len(moves))].To
-			all = append(all, p)
-		}
-	}
-	rng.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:n]
 }
 
 // streams tells the CPU of mapper and reducer alone, without the sort and
 // without the driver, on tiers 17 and 18 of 5×5 connect 4 as text.
 func (b *bencher) streams() error {
-	dir, err := b.scratch()
+	const board = "--width 5 --height 5 --connect 4"
+	game := strings.Fields(board)
+	dir, _, _, err := b.solved("connectn --keep all --final no " + board)
 	if err != nil {
-		return err
-	}
-	game := []string{"--width", "5", "--height", "5", "--connect", "4"}
-	if _, err := timed(b.command("driver", append([]string{"solve", "connectn", "--data", dir, "--keep", "all", "--final", "no"}, game...)...)); err != nil {
 		return err
 	}
 	fmt.Fprint(b.out, "\n| CPU of the processes, 5×5 connect 4, tiers 17 and 18, text | ns a position written | lines in | lines out |\n|---|---|---|---|\n")

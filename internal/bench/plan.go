@@ -70,13 +70,8 @@ func (b *bencher) plan(ctx context.Context, board planned, rates *plan.Rates) er
 	if err != nil {
 		return err
 	}
-	dir, err := b.scratch()
-	if err != nil {
-		return err
-	}
-	peak := watchDisk(dir)
-	u, err := timed(b.command("driver", "solve", "connectn", "--width", fmt.Sprint(board.width), "--height", fmt.Sprint(board.height),
-		"--connect", fmt.Sprint(board.connect), "--final", "no", "--data", dir))
+	peak := watchDisk(filepath.Join(b.dir, "data"))
+	dir, u, _, err := b.solved(fmt.Sprintf("connectn --width %d --height %d --connect %d --final no", board.width, board.height, board.connect))
 	most := peak()
 	if err != nil {
 		return err

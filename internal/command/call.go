@@ -8,66 +8,69 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A call is a command line, once it is known which command it calls.
+// A call is a command line, split into the command that it calls and the words for it.
 type call struct {
-	path  []*cli.Command // the command, below those that it stands under; none: the application
-	words []string       // after the names of these
-	help  bool           // is wanted, and nothing else
+	path  []*cli.Command // the command, after those that contain it; empty for the application
+	words []string       // flags, then arguments
+	help  bool           // the call only asks for help
 }
 
-// completing is what a shell adds to the words that are to be completed.
+// completing is the word that the completion of a shell adds to the command line.
 const completing = "--generate-bash-completion"
 
-// callOf finds the command that words call. Its flags may stand anywhere before, between and
-// after the names and its other words: here they are put after the names, before the other
-// words, for the flag package stops at the first word that is none. The word help, or its flag, may stand before or after the name of a command.
+// aFlag matches a flag. A board may begin with a dash too, but no letter follows it.
+var aFlag = regexp.MustCompile(`(?s)^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`)
+
+// callOf finds the command that words call. Flags may stand before, between and after the
+// names of commands and the arguments; the flag package stops at the first word that is no
+// flag, so callOf moves the flags before the arguments. The word help, or its flag, may stand
+// before or after the name of a command.
 func callOf(app *cli.App, words []string) (c call, err error) {
-	c.words = words
-	if n := len(words); n > 0 && words[n-1] == completing {
-		return c, nil
+	if n := len(words); n > 0 && (words[n-1] == completing || slices.Contains(cli.VersionFlag.Names(), strings.TrimLeft(words[0], "-"))) {
+		return call{words: words}, nil
 	}
-	commands := app.Commands
-	var early []string // flags that stand before the name of a command
-	for len(c.words) > 0 && len(commands) > 0 {
-		word := c.words[0]
-		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
+	here := &cli.Command{Flags: app.Flags, Subcommands: app.Commands}
+	var flags, others []string
+	for len(words) > 0 && !here.SkipFlagParsing {
+		word := words[0]
+		words = words[1:]
+		flag := aFlag.FindStringSubmatch(word)
+		sub := slices.IndexFunc(here.Subcommands, func(c *cli.Command) bool { return c.HasName(word) })
 		switch {
-		case at >= 0:
-			c.path = append(c.path, commands[at])
-			commands = commands[at].Subcommands
-		case slices.Contains([]string{"help", "h", "--help", "-h"}, word):
+		case word == "--":
+			others, words = append(others, words...), nil
+		case flag != nil && slices.Contains(cli.HelpFlag.Names(), flag[1]):
 			c.help = true
-		case !c.help && hasFlag(commands, word, func(cli.Flag) bool { return true }):
-			n := 1
-			if len(c.words) > 1 && !strings.Contains(word, "=") && hasFlag(commands, word, func(f cli.Flag) bool { return !standsAlone(f) }) {
-				n = 2
+		case flag != nil:
+			f := findFlag(here, flag[1])
+			if f == nil && !c.help {
+				return c, Usagef("there is no flag --%s%s", flag[1], orLike(flag[1], longNames(here.Flags), "--"))
 			}
-			early, c.words = append(early, c.words[:n]...), c.words[n:]
-			continue
-		case c.help:
-			return c, Usagef("no help on %q%s", strings.Join(append(Names(c.path), c.words...), " "), orLike(word, Names(commands), ""))
+			flags = append(flags, word)
+			if c.help || !takesWord(f) || flag[2] != "" {
+				break
+			}
+			if len(words) == 0 {
+				return c, Usagef("flag needs an argument: --%s", flag[1])
+			}
+			flags, words = append(flags, words[0]), words[1:]
+		case len(others) == 0 && sub >= 0:
+			here = here.Subcommands[sub]
+			c.path = append(c.path, here)
+		case len(others) == 0 && len(here.Subcommands) > 0 && slices.Contains(cli.HelpFlag.Names(), word):
+			c.help = true
 		default:
-			commands = nil
-			continue
-		}
-		c.words = c.words[1:]
-	}
-	switch {
-	case len(c.path) == 0 && !c.help:
-		c.words = words
-		return c, nil
-	case !c.help && (len(c.path[len(c.path)-1].Flags) > 0 || len(c.path[len(c.path)-1].Subcommands) == 0):
-		c.words = append(early, c.words...)
-	}
-	switch {
-	case c.help && len(c.words) > 0:
-		return c, Usagef("no help on %q", strings.Join(append(Names(c.path), c.words...), " "))
-	case len(c.path) > 0 && !c.help:
-		if last := c.path[len(c.path)-1]; (len(last.Flags) > 0 || len(last.Subcommands) == 0) && !last.SkipFlagParsing {
-			c.words, c.help, err = inOrder(last, c.words)
+			others = append(others, word)
 		}
 	}
-	return c, err
+	if len(here.Flags) == 0 && len(here.Subcommands) > 0 { // it takes the name of a command only
+		flags, c.help = nil, c.help && len(others) == 0
+	}
+	if slices.ContainsFunc(others, func(word string) bool { return strings.HasPrefix(word, "-") }) {
+		flags = append(flags, "--")
+	}
+	c.words = slices.Concat(flags, others, words)
+	return c, nil
 }
 
 // args are the words of a process for the call.
@@ -75,8 +78,8 @@ func (c call) args(program string) []string {
 	return slices.Concat([]string{program}, Names(c.path), c.words)
 }
 
-// name is how people call the command: "driver solve connectn". A program that is called
-// STEP_map has the name of its step already.
+// name is the command as a user types it: "driver solve connectn". The name of a program
+// called STEP_map contains the step.
 func (c call) name(app *cli.App) string {
 	words := []string{app.Name}
 	for _, name := range Names(c.path) {
@@ -87,65 +90,35 @@ func (c call) name(app *cli.App) string {
 	return strings.Join(words, " ")
 }
 
-// aFlag is what a flag looks like. A board may begin with a dash too, but no letter
-// follows.
-var aFlag = regexp.MustCompile(`(?s)^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`)
-
-// hasFlag reports whether one of these commands, or of those below, has such a flag with the
-// name of a word.
-func hasFlag(commands []*cli.Command, word string, such func(cli.Flag) bool) bool {
-	flag := aFlag.FindStringSubmatch(word)
-	return flag != nil && slices.ContainsFunc(commands, func(c *cli.Command) bool {
-		return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag[1]) && such(f) }) ||
-			hasFlag(c.Subcommands, word, such)
-	})
-}
-
-// inOrder puts the flags of a command before its other words; help is one of them.
-func inOrder(c *cli.Command, words []string) (ordered []string, help bool, err error) {
-	takesWord := make(map[string]bool)
+// findFlag finds a flag of a command, or of the commands below it; nil if there is none.
+func findFlag(c *cli.Command, name string) cli.Flag {
 	for _, f := range c.Flags {
-		for _, name := range f.Names() {
-			takesWord[name] = !standsAlone(f)
+		if slices.Contains(f.Names(), name) {
+			return f
 		}
 	}
-	var others []string
-	for i := 0; i < len(words); i++ {
-		if words[i] == "--" {
-			others = append(others, words[i+1:]...)
-			break
-		}
-		flag := aFlag.FindStringSubmatch(words[i])
-		if flag == nil {
-			others = append(others, words[i])
-			continue
-		}
-		if flag[1] == "help" || flag[1] == "h" {
-			return words, true, nil
-		}
-		ordered = append(ordered, words[i])
-		if takesWord[flag[1]] && flag[2] == "" {
-			if i++; i == len(words) {
-				return nil, false, Usagef("%s: what it should be is missing", words[i-1])
-			}
-			ordered = append(ordered, words[i])
+	for _, sub := range c.Subcommands {
+		if f := findFlag(sub, name); f != nil {
+			return f
 		}
 	}
-	if len(others) > 0 && slices.ContainsFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.HasName(others[0]) }) {
-		return words, false, nil // some are of that one
-	}
-	if slices.ContainsFunc(others, func(word string) bool { return strings.HasPrefix(word, "-") }) {
-		ordered = append(ordered, "--")
-	}
-	return append(ordered, others...), false, nil
+	return nil
 }
 
-// standsAlone reports whether a flag has no word after it.
-func standsAlone(f cli.Flag) bool {
+// longNames are the names of flags that have more than one letter.
+func longNames(flags []cli.Flag) (names []string) {
+	for _, f := range flags {
+		names = append(names, f.Names()...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return len(name) == 1 })
+}
+
+// takesWord reports whether the value of a flag may be the next word.
+func takesWord(f cli.Flag) bool {
 	if g, ok := f.(*cli.GenericFlag); ok {
 		optional, ok := g.Value.(interface{ IsBoolFlag() bool })
-		return ok && optional.IsBoolFlag()
+		return !ok || !optional.IsBoolFlag()
 	}
-	_, ok := f.(*cli.BoolFlag)
-	return ok
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
 }

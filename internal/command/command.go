@@ -67,7 +67,6 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	app.Reader, app.Writer, app.ErrWriter = stdin, out, stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = onUsageError
-	prepare(app.Commands)
 	ctx, signalled := withSignal(context.Background())
 	called, err := callOf(app, args[1:])
 	switch {
@@ -75,6 +74,9 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	case called.help:
 		err = writeHelp(out, app, called)
 	default:
+		for _, c := range called.path {
+			c.OnUsageError = onUsageError
+		}
 		err = app.RunContext(ctx, called.args(args[0]))
 	}
 	code := exit(args, called.name(app), cmp.Or(err, out.err), stderr)
@@ -122,13 +124,8 @@ func joined(err error) []error {
 	return all.Unwrap()
 }
 
-// prepare makes every command report wrong flags as usage errors.
-func prepare(commands []*cli.Command) {
-	for _, c := range commands {
-		c.OnUsageError = onUsageError
-		prepare(c.Subcommands)
-	}
-}
+// onUsageError makes an error of usage of what the library finds wrong with flags.
+func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // NoArguments refuses words that are no flags: hint says what is meant instead.
 func NoArguments(c *cli.Context, hint string) error {

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
-	"regexp"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,8 +15,25 @@ import (
 
 // Group puts flags under a heading of the help.
 func Group(name string, flags []cli.Flag) []cli.Flag {
-	for _, f := range flags { // each type of the library has the field, and no interface to set it
-		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(name)
+	for _, f := range flags { // the library has the field in each type, and no interface that sets it
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.Category = name
+		case *cli.DurationFlag:
+			f.Category = name
+		case *cli.Float64Flag:
+			f.Category = name
+		case *cli.IntFlag:
+			f.Category = name
+		case *cli.Int64Flag:
+			f.Category = name
+		case *cli.StringFlag:
+			f.Category = name
+		case *cli.StringSliceFlag:
+			f.Category = name
+		case *cli.Uint64Flag:
+			f.Category = name
+		}
 	}
 	return flags
 }
@@ -197,129 +211,24 @@ func (h *helper) commands(commands []*cli.Command) {
 	}
 }
 
-// A describedFlag is a flag that can say all that help says of it, as those of the library
-// can.
-type describedFlag interface {
-	cli.DocGenerationFlag
-	cli.CategorizableFlag
-}
-
-// flags lists flags.
+// flags lists flags as the library describes them.
 func (h *helper) flags(flags []cli.Flag) {
-	var described []describedFlag
-	for _, f := range flags {
-		if d, ok := f.(describedFlag); ok {
-			described = append(described, d)
+	headings, by := groups(flags, func(f cli.Flag) string {
+		if c, ok := f.(cli.CategorizableFlag); ok {
+			return cmp.Or(c.GetCategory(), "FLAGS")
 		}
-	}
-	headings, by := groups(described, func(f describedFlag) string { return cmp.Or(f.GetCategory(), "FLAGS") })
+		return "FLAGS"
+	})
 	for _, heading := range headings {
 		h.title(heading)
 		var entries []entry
 		for _, f := range by[heading] {
-			entries = append(entries, entryOf(f))
+			name, means, _ := strings.Cut(f.String(), "\t")
+			name, _, _ = strings.Cut(name, " [ ") // of a flag that may be repeated
+			entries = append(entries, entry{name, strings.TrimSuffix(means, " (default: false)")})
 		}
 		h.list(entries)
 	}
-}
-
-// inQuotes is the word that stands for the value of a flag, in its description.
-var inQuotes = regexp.MustCompile("`([^`]*)`")
-
-// entryOf is a flag, what it means, and what it is if it is not given.
-func entryOf(f describedFlag) (e entry) {
-	value, means := "VALUE", f.GetUsage()
-	if quoted := inQuotes.FindStringSubmatch(means); quoted != nil {
-		value, means = quoted[1], inQuotes.ReplaceAllString(means, "$1")
-	} else {
-		switch f.(type) {
-		case *cli.IntFlag, *cli.Int64Flag, *cli.Uint64Flag:
-			value = "N"
-		case *cli.DurationFlag:
-			value = "TIME"
-		}
-	}
-	for i, name := range f.Names() {
-		dashes := "--"
-		if len(name) == 1 {
-			dashes = "-"
-		}
-		if i > 0 {
-			e.name += ", "
-		}
-		e.name += dashes + name
-	}
-	alone := standsAlone(f)
-	if !alone {
-		e.name += " " + value
-	}
-	if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "[]" && text != "0" && !(alone && text == "false") {
-		means += fmt.Sprintf(" (default: %s)", text)
-	}
-	if names := f.GetEnvVars(); len(names) > 0 {
-		means += fmt.Sprintf(" [$%s]", names[0])
-	}
-	return entry{e.name, means}
-}
-
-// orLike asks whether a word was meant for another, with what stands before it; "" if none
-// is like it.
-func orLike(word string, others []string, before string) string {
-	if like := Like(word, others); like != "" {
-		return fmt.Sprintf(": did you mean %s%s?", before, like)
-	}
-	return ""
-}
-
-// undefinedFlag is the error of the flag package about a flag that there is not.
-var undefinedFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
-
-// wrongValue is its error about what a flag cannot be.
-var wrongValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-([^ :]+): .*$`)
-
-// wantedBy is what a flag may be.
-func wantedBy(flags []cli.Flag, name string) string {
-	for _, f := range flags {
-		if !slices.Contains(f.Names(), name) {
-			continue
-		}
-		switch f.(type) {
-		case *cli.DurationFlag:
-			return "a time, such as 500ms or 10s"
-		case *cli.Uint64Flag:
-			return "a whole number, 0 or more"
-		case *cli.Float64Flag:
-			return "a number"
-		case *cli.BoolFlag:
-			return "true or false"
-		}
-	}
-	return "a whole number"
-}
-
-// onUsageError makes an error of usage of one that the flags of a command line have, and
-// says which flag may be meant.
-func onUsageError(c *cli.Context, err error, _ bool) error {
-	flags := c.App.Flags
-	if c.Command != nil && c.Command.Name != "" {
-		flags = append(c.Command.Flags, flags...)
-	}
-	if wrong := wrongValue.FindStringSubmatch(err.Error()); wrong != nil {
-		return Usagef("--%s %s: expected %s", wrong[2], wrong[1], wantedBy(flags, wrong[2]))
-	}
-	found := undefinedFlag.FindStringSubmatch(err.Error())
-	if found == nil {
-		return usageError{err}
-	}
-	var names []string
-	for _, f := range flags {
-		for _, name := range f.Names() {
-			if len(name) > 1 {
-				names = append(names, name)
-			}
-		}
-	}
-	return Usagef("there is no flag --%s%s", found[1], orLike(found[1], names, "--"))
 }
 
 // version is that of the build.

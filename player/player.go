@@ -85,23 +85,19 @@ func (t *Table) Close() error { return t.table.Close() }
 // Machine plays what a search finds. Its table stays from play to play.
 type Machine struct {
 	searcher *search.Searcher
-	depth    int
-	time     time.Duration
+	limit    search.Limit
 }
 
-// NewMachine makes a Machine that searches exactly depth plies, or, if that is 0, as deep
-// as it comes; in either case no longer than a time, or than the limit of a move if that is
-// shorter. If nothing is given, it searches until the game is solved.
-func NewMachine(s *search.Searcher, depth int, limit time.Duration) *Machine {
-	return &Machine{s, depth, limit}
-}
+// NewMachine makes a Machine that searches with a limit, and no longer than the limit of a
+// move if that is shorter. Without either, it searches until the game is solved.
+func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s, l} }
 
 // Move is the best move that is found.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if m.searcher == nil {
 		return "", errors.New("machine: it has left")
 	}
-	l := search.Limit{Depth: m.depth, Time: m.time}
+	l := m.limit
 	if l.Time == 0 || limit > 0 && limit < l.Time {
 		l.Time = limit
 	}

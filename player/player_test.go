@@ -228,7 +228,7 @@ func TestMachine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := player.NewMachine(s, limit.depth, limit.time).Move(t.Context(), h, time.Second)
+			got, err := player.NewMachine(s, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
 			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
 				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
 			}
@@ -339,14 +339,14 @@ func TestMachineTime(t *testing.T) {
 		own, limit time.Duration
 	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}, {30, 0, short}} {
 		begun := time.Now()
-		if m, err := player.NewMachine(s, tt.depth, tt.own).Move(t.Context(), h, tt.limit); m == "" || err != nil {
+		if m, err := player.NewMachine(s, search.Limit{Depth: tt.depth, Time: tt.own}).Move(t.Context(), h, tt.limit); m == "" || err != nil {
 			t.Errorf("%+v: %q, %v", tt, m, err)
 		}
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("%+v: it took %v", tt, took)
 		}
 	}
-	m := player.NewMachine(s, 1, 0)
+	m := player.NewMachine(s, search.Limit{Depth: 1})
 	m.Close()
 	if _, err := m.Move(t.Context(), h, 0); err == nil {
 		t.Error("it has left, and moves")

@@ -2,10 +2,8 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -143,17 +141,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	what := fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path)
-	answer, asked := ask(ctx, c, what+". Go on, yes or no?")
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case !asked:
-		return fmt.Errorf("%s: --yes begins in any case", what)
-	case !strings.HasPrefix(answer, "y"):
-		return errors.New(what)
-	}
-	return nil
+	return confirm(ctx, c, fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path))
 }
 
 // enoughFiles wants the parts of a directory, and of one that is read meanwhile, to be

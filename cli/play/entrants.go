@@ -237,7 +237,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	if err != nil {
 		return nil, err
 	}
-	return player.NewMachine(searcher, s.depth, s.time), nil
+	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
 }
 
 // table is the player of the table in a directory; of --data, if none is named.

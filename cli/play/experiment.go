@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -94,12 +93,11 @@ func experimentMemo(c *cli.Context, kind game.Kind) error {
 	best := g.Moves(nil, g.Start())[v.Move].Name
 	if c.Bool("json") {
 		return json.NewEncoder(c.App.Writer).Encode(map[string]any{
-			"game": g.Spec(), "value": g.Values().Text(v.Value), "best": best, "first_moves": all, "explanation": explain(all),
+			"game": g.Spec(), "value": g.Values().Text(v.Value), "best": best, "first_moves": all,
 		})
 	}
 	fmt.Fprintf(c.App.Writer, "%s: %s, best move %s\n\n", g.Spec(), g.Values().Text(v.Value), best)
 	printFirstMoves(c.App.Writer, all)
-	fmt.Fprintf(c.App.Writer, "\n%s\n", strings.Join(explain(all), "\n"))
 	return nil
 }
 
@@ -190,44 +188,4 @@ func span(seconds float64) string {
 		return fmt.Sprintf("%.3g ms", seconds*1e3)
 	}
 	return fmt.Sprintf("%.3g µs", seconds*1e6)
-}
-
-// explain is two sentences on what was measured, the first moves of experimentChains.
-func explain(all []firstMove) []string {
-	none, few, many := all[0], all[2], all[len(all)-2] // of first games
-	and := "and"
-	if few.Seconds > none.Seconds {
-		and = "but"
-	}
-	return []string{
-		fmt.Sprintf("Different moves lead to the same positions: without a table the %s that there are get examined %s times each, with one "+
-			"once; so with %s chains, where a look-up compares %s positions, the first move takes %s, %s with %s, where it compares %s, %s.",
-			table.Commas(many.Positions), about(float64(none.Positions)/float64(many.Positions)),
-			table.Commas(uint64(many.Chains)), compared(many), share(many.Seconds/none.Seconds),
-			and, table.Commas(uint64(few.Chains)), compared(few), share(few.Seconds/none.Seconds)),
-		fmt.Sprintf("In a later game it is one look-up, since the table holds the whole game by then; without a table all %s are examined again.",
-			table.Commas(none.Positions)),
-	}
-}
-
-// compared is how many positions a look-up has compared on average.
-func compared(m firstMove) string { return about(float64(m.Compared) / float64(m.Lookups)) }
-
-// about writes a number in two digits, or to the next whole number.
-func about(x float64) string {
-	if x < 10 {
-		return fmt.Sprintf("%.2g", x)
-	}
-	return table.Commas(uint64(x + 0.5))
-}
-
-// share says how long something takes, if the other takes 1.
-func share(x float64) string {
-	switch {
-	case x < 0.95:
-		return fmt.Sprintf("1/%s of the time", about(1/x))
-	case x > 1.05:
-		return fmt.Sprintf("%s times as long", about(x))
-	}
-	return "as long"
 }

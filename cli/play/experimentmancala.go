@@ -17,7 +17,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
 	"github.com/treereduce/treereduce/player/cse150"
+	"github.com/treereduce/treereduce/referee"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -95,23 +97,19 @@ type mistaken struct {
 // mancalaPlan is what the flags of the experiment ask for.
 type mancalaPlan struct {
 	time     time.Duration
-	start    cse150.State
 	game     *mancala.Searched
 	depths   []int
 	games    int
 	without  []string
 	times    []time.Duration
-	rand     *rand.Rand
+	seed     uint64
 	endgames *mancala.Endgames
 }
 
 // newMancalaPlan reads the flags.
 func newMancalaPlan(c *cli.Context) (p *mancalaPlan, err error) {
-	p = &mancalaPlan{time: c.Duration("time"), games: c.Int("games"), rand: rand.New(rand.NewPCG(c.Uint64("seed"), 0))}
+	p = &mancalaPlan{time: c.Duration("time"), games: c.Int("games"), seed: c.Uint64("seed")}
 	pits, stones := c.Int("pits"), c.Int("stones")
-	if p.start, err = cse150.Initial(pits, stones); err != nil {
-		return nil, command.Usagef("%w", err)
-	}
 	g, err := mancala.New(pits, stones)
 	if err != nil {
 		return nil, command.Usagef("%w", err)
@@ -191,14 +189,6 @@ func experimentMancala(c *cli.Context) error {
 	return nil
 }
 
-// custom makes a custom player.
-func (p *mancalaPlan) custom(o cse150.CustomOptions) *cse150.Custom {
-	if o.Search.Memory == 0 {
-		o.Search.Memory = shortMemory
-	}
-	return cse150.NewCustom(o)
-}
-
 // largest tries boards with more and more stones until the player does not find the first
 // move in time.
 func (p *mancalaPlan) largest(ctx context.Context, out io.Writer) (any, error) {
@@ -238,19 +228,35 @@ func (p *mancalaPlan) largest(ctx context.Context, out io.Writer) (any, error) {
 // manages reports whether a player finds the first move of a board in time, and knows that
 // it is the best.
 func (p *mancalaPlan) manages(ctx context.Context, name string, pits, stones int) (bool, error) {
-	s, err := cse150.Initial(pits, stones)
+	g, err := mancala.New(pits, stones)
+	if err != nil {
+		return false, nil // the board is too large
+	}
+	limited, cancel := context.WithTimeout(ctx, p.time)
+	defer cancel()
+	if name == cse150.CustomName {
+		proven, err := p.solves(limited, g)
+		return proven && err == nil, ctx.Err()
+	}
+	chooser, err := cse150.New(name, g, cse150.Options{})
+	if err == nil {
+		_, err = chooser.Move(limited, player.NewHistory(g), p.time)
+	}
+	return err == nil, ctx.Err()
+}
+
+// solves reports whether the custom player proves its first move.
+func (p *mancalaPlan) solves(ctx context.Context, g game.Acyclic) (bool, error) {
+	g, err := cse150.WithEndgames(g, nil, p.time)
 	if err != nil {
 		return false, err
 	}
-	custom := p.custom(cse150.CustomOptions{})
-	players := map[string]cse150.Player{cse150.MinimaxName: cse150.Minimax{}, cse150.AlphaBetaName: cse150.NewAlphaBeta(), cse150.CustomName: custom}
-	limited, cancel := context.WithTimeout(ctx, p.time)
-	defer cancel()
-	_, err = players[name].Move(limited, s, p.time)
-	if ctx.Err() != nil {
-		return false, ctx.Err()
+	s, err := search.New(g, search.Options{Memory: shortMemory})
+	if err != nil {
+		return false, err
 	}
-	return err == nil && (name != cse150.CustomName || custom.Last().Exact), nil
+	r, err := s.Search(ctx, g.Start(), search.Limit{Time: p.time, Weak: true, First: true})
+	return r.Exact, err
 }
 
 // depthsTable has custom players of different depths play one another, each opening once
@@ -259,49 +265,33 @@ func (p *mancalaPlan) depthsTable(ctx context.Context, out io.Writer) (any, erro
 	var list []pairing
 	fmt.Fprintf(out, "%s: the custom player at one depth against itself at another, %d games a pair\n\n", p.game.Spec(), p.games)
 	fmt.Fprintf(out, "%5s  %7s  %4s  %4s  %6s\n", "depth", "against", "wins", "ties", "losses")
+	deep, err := cse150.WithEndgames(p.game, nil, 0)
+	if err != nil {
+		return nil, err
+	}
 	for i, depth := range p.depths {
 		for _, other := range p.depths[:i] {
-			pair := pairing{Depth: depth, Other: other}
-			players := [2]cse150.Player{p.custom(cse150.CustomOptions{Depth: depth}), p.custom(cse150.CustomOptions{Depth: other})}
-			var opening cse150.State
-			for n := range p.games {
-				if n%2 == 0 {
-					opening = p.opening()
-				}
-				g := &cse150.Game{Players: [2]cse150.Player{players[n%2], players[1-n%2]}, Out: io.Discard, Rand: p.rand}
-				end, err := g.Play(ctx, opening)
-				if err != nil {
-					return nil, err
-				}
-				switch end.Utility(n % 2) {
-				case 1:
-					pair.Wins++
-				case 0:
-					pair.Ties++
-				default:
-					pair.Losses++
-				}
+			m := referee.Match{Game: p.game, Games: p.games, Opening: openingPlies, Seed: p.seed}
+			for i, d := range []int{depth, other} {
+				m.Entrants[i] = referee.Entrant{Name: strconv.Itoa(d), New: func(context.Context) (player.Player, error) {
+					s, err := search.New(deep, search.Options{Memory: shortMemory})
+					if err != nil {
+						return nil, err
+					}
+					return player.NewMachine(s, search.Limit{Depth: d, Weak: true, First: true}), nil
+				}}
 			}
+			standings, err := m.Play(ctx)
+			if err != nil {
+				return nil, err
+			}
+			pair := pairing{depth, other, standings[0].Wins, standings[0].Ties, standings[0].Losses}
 			fmt.Fprintf(out, "%5d  %7d  %4d  %4d  %6d\n", depth, other, pair.Wins, pair.Ties, pair.Losses)
 			list = append(list, pair)
 		}
 	}
 	fmt.Fprintln(out)
 	return list, nil
-}
-
-// opening is a state after a few moves at random.
-func (p *mancalaPlan) opening() cse150.State {
-	s := p.start
-	for range openingPlies {
-		if actions := s.Actions(); len(actions) > 0 {
-			s = s.Result(actions[p.rand.IntN(len(actions))])
-		}
-	}
-	if s.Ended() {
-		return p.start
-	}
-	return s
 }
 
 // techniquesTable solves the board with all techniques, and without each.
@@ -339,37 +329,37 @@ func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, er
 	if err != nil {
 		return nil, err
 	}
-	type position struct {
-		state cse150.State
-		worth map[string]int // of the moves
-	}
-	var positions []position
-	for tries := 0; len(positions) < mistakeBoards && tries < 100*mistakeBoards; tries++ {
-		s, at := p.somewhere()
+	random := rand.New(rand.NewPCG(p.seed, 0))
+	worth := make(map[game.Position]map[string]int) // of the moves
+	for tries := 0; len(worth) < mistakeBoards && tries < 100*mistakeBoards; tries++ {
+		at := p.somewhere(random)
 		if p.game.Primitive(at) != 0 {
 			continue
 		}
-		worth, err := worths(ctx, judge, p.game, at)
+		moves, err := worths(ctx, judge, p.game, at)
 		if err != nil {
 			return nil, err
 		}
-		if values := slices.Collect(maps.Values(worth)); slices.Min(values) < slices.Max(values) {
-			positions = append(positions, position{s, worth})
+		if values := slices.Collect(maps.Values(moves)); slices.Min(values) < slices.Max(values) {
+			worth[at] = moves
 		}
 	}
 	var list []mistaken
 	fmt.Fprintf(out, "%s: mistakes of the custom player, of moves in which one was possible\n\n%8s  %9s  %8s\n", p.game.Spec(), "time", "positions", "mistakes")
 	for _, limit := range p.times {
-		custom := p.custom(cse150.CustomOptions{Endgames: p.endgames})
-		m := mistaken{Seconds: limit.Seconds(), Positions: len(positions)}
-		for _, at := range positions {
-			a, err := custom.Move(ctx, at.state, limit)
+		custom, err := search.New(p.game, search.Options{Memory: shortMemory})
+		if err != nil {
+			return nil, err
+		}
+		m := mistaken{Seconds: limit.Seconds(), Positions: len(worth)}
+		for _, at := range slices.Sorted(maps.Keys(worth)) {
+			r, err := custom.Search(ctx, at, search.Limit{Time: limit, Weak: true, First: true})
 			if err != nil {
 				return nil, err
 			}
-			if at.worth[strconv.Itoa(a.Pit)] < slices.Max(slices.Collect(maps.Values(at.worth))) {
-				if custom.Last().Exact {
-					return nil, fmt.Errorf("%s, row %d: %s is proven to be best, and is not", at.state, at.state.Row(), a.Repr())
+			if len(r.Line) == 0 || worth[at][r.Line[0].Name] < slices.Max(slices.Collect(maps.Values(worth[at]))) {
+				if r.Exact {
+					return nil, fmt.Errorf("%s: the search proves a move to be best that is not", p.game.AppendText(nil, at))
 				}
 				m.Mistakes++
 			}
@@ -381,21 +371,14 @@ func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, er
 }
 
 // somewhere is a position after some moves at random, up to as many as half the stones.
-func (p *mancalaPlan) somewhere() (cse150.State, game.Position) {
-	s, at := p.start, p.game.Start()
-	for range p.rand.IntN(p.game.Stones()/2 + 1) {
-		moves := p.game.Moves(nil, at)
-		if len(moves) == 0 {
-			break
+func (p *mancalaPlan) somewhere(random *rand.Rand) game.Position {
+	at := p.game.Start()
+	for range random.IntN(p.game.Stones()/2 + 1) {
+		if moves := p.game.Moves(nil, at); len(moves) > 0 {
+			at = moves[random.IntN(len(moves))].To
 		}
-		m := moves[p.rand.IntN(len(moves))]
-		a := s.None()
-		if pit, err := strconv.Atoi(m.Name); err == nil {
-			a.Pit = pit
-		}
-		s, at = s.Result(a), m.To
 	}
-	return s, at
+	return at
 }
 
 // worths are the utilities of the moves of a position for who makes them, by a search to

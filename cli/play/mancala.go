@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/player"
 	"github.com/treereduce/treereduce/player/cse150"
+	"github.com/treereduce/treereduce/referee"
 )
 
 // mancalaHelp is of play mancala M N TIMEOUT PLAYER PLAYER.
@@ -60,18 +61,13 @@ func endgamesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "endgames", Usage: "for the search, a `FILE` that play mancala endgames has made", DefaultText: "what is built in less than a second"}
 }
 
-// mancalaFlags are those of the commands of Mancala alone.
-func mancalaFlags() []cli.Flag {
-	return []cli.Flag{endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "the `NAME` of the player that answers"}}
-}
-
 // mancalaCommands are the sub-commands of play mancala.
 func mancalaCommands() []*cli.Command {
 	flags := append([]cli.Flag{
 		&cli.DurationFlag{Name: "time", Usage: "of CustomPlayer, for an answer", DefaultText: "until it is proven"},
 		&cli.Uint64Flag{Name: "seed", Usage: "of RandomPlayer", DefaultText: "another each time"},
 	}, searchFlags(byDefault)...)
-	flags = append(flags, mancalaFlags()...)
+	flags = append(flags, endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "the `NAME` of the player that answers"})
 	return []*cli.Command{{
 		Name:      "answer",
 		Usage:     "the move of a player in a case of the course",
@@ -101,25 +97,15 @@ func mancalaCommands() []*cli.Command {
 	}}
 }
 
-// A course makes the players of the course, by the flags of a command line.
-type course struct {
-	console *player.Console
-	seed    uint64
-	custom  cse150.CustomOptions
-}
-
-// newCourse reads the flags.
-func newCourse(c *cli.Context) (*course, error) {
-	o, err := searchOptions(c)
+// courseOptions reads the flags that configure the players of the course.
+func courseOptions(c *cli.Context) (o cse150.Options, err error) {
+	l, err := newLobby(c, nil, c.App.Writer)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	k := &course{console: player.NewConsole(c.App.Reader, c.App.Writer), seed: c.Uint64("seed"), custom: cse150.CustomOptions{Search: o}}
-	if !c.IsSet("seed") {
-		k.seed = rand.Uint64()
-	}
-	k.custom.Endgames, err = readEndgames(c)
-	return k, err
+	o = cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}
+	o.Endgames, err = readEndgames(c)
+	return o, err
 }
 
 // readEndgames reads the file that --endgames names; nil, if none is.
@@ -149,25 +135,6 @@ func withEndgames(c *cli.Context, g game.Game) (game.Game, error) {
 	return g, err
 }
 
-// player makes the player of a name.
-func (k *course) player(name string, row int) (cse150.Player, error) {
-	switch name {
-	case cse150.HumanName:
-		return cse150.NewHuman(k.console), nil
-	case cse150.RandomName:
-		return cse150.NewRandom(k.seed + uint64(row) + 1), nil
-	case cse150.MinimaxName:
-		return cse150.Minimax{}, nil
-	case cse150.AlphaBetaName:
-		return cse150.NewAlphaBeta(), nil
-	case cse150.EvaluationName:
-		return cse150.Evaluation{}, nil
-	case cse150.CustomName:
-		return cse150.NewCustom(k.custom), nil
-	}
-	return nil, cse150.Unknown(name)
-}
-
 // courseGame is play mancala M N TIMEOUT PLAYER PLAYER.
 func courseGame(c *cli.Context) error {
 	words := c.Args().Slice()
@@ -184,7 +151,7 @@ func courseGame(c *cli.Context) error {
 		}
 		numbers[i] = n
 	}
-	start, err := cse150.Initial(numbers[0], numbers[1])
+	rules, err := mancala.New(numbers[0], numbers[1])
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
@@ -192,33 +159,34 @@ func courseGame(c *cli.Context) error {
 	if numbers[2] < -1 || numbers[2] == 0 || timeout/time.Second != time.Duration(max(numbers[2], 0)) {
 		return command.Usagef("TIMEOUT: expected whole seconds from 1, or -1 for none, found %d", numbers[2])
 	}
-	k, err := newCourse(c)
+	o, err := courseOptions(c)
 	if err != nil {
 		return err
 	}
-	k.custom.Time = unlimited
-	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(k.seed, 0))}
+	o.Time = cmp.Or(timeout, unlimited)
+	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(o.Seed, 0))}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	for row, name := range words[3:] {
+		o.Seed++
+		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
-			rules, err := mancala.New(numbers[0], numbers[1])
-			if err != nil {
-				return command.Usagef("%w", err)
+			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
+				p, err := player.NewProgram(ctx, rules, line)
+				if err != nil {
+					return nil, err
+				}
+				return p, nil
 			}
-			guest := cse150.NewGuest(name, rules, func(ctx context.Context) (player.Player, error) { return player.NewProgram(ctx, rules, line) })
-			if err := guest.Start(ctx); err != nil {
-				return err
-			}
-			defer guest.Close()
-			g.Players[row] = guest
 			continue
 		}
-		if g.Players[row], err = k.player(name, row); err != nil {
+		p, err := cse150.New(name, rules, o)
+		if err != nil {
 			return command.Usagef("%w or program:COMMAND; 'program:python3 assignment2.py FILE' plays with a class of yours (docs/engines.md)", err)
 		}
+		g.Players[row].New = func(context.Context) (player.Player, error) { return p, nil }
 	}
-	_, err = g.Play(ctx, start)
+	err = g.Play(ctx, rules)
 	switch {
 	case ctx.Err() != nil:
 		return command.ErrInterrupted
@@ -233,12 +201,12 @@ func mancalaAnswer(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return command.Usagef("expected one case, found %d", c.NArg())
 	}
-	k, err := newAnswering(c)
+	o, err := courseOptions(c)
 	if err != nil {
 		return err
 	}
-	p, err := k.player(cmp.Or(c.String("player"), cse150.CustomName), 0)
-	if err != nil {
+	who := cmp.Or(c.String("player"), cse150.CustomName)
+	if err := cse150.CheckName(who); err != nil {
 		return command.Usagef("%w", err)
 	}
 	name, in := "stdin", c.App.Reader
@@ -252,7 +220,7 @@ func mancalaAnswer(c *cli.Context) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	answer, err := answerOf(ctx, p, name, command.Until(ctx, in))
+	answer, err := answerOf(ctx, who, o, name, command.Until(ctx, in))
 	if err != nil {
 		return err
 	}
@@ -260,35 +228,33 @@ func mancalaAnswer(c *cli.Context) error {
 	return nil
 }
 
-// newAnswering makes the players that answer cases.
-func newAnswering(c *cli.Context) (*course, error) {
-	k, err := newCourse(c)
-	if err != nil {
-		return nil, err
+// answerOf is what the player of a name answers to a case.
+func answerOf(ctx context.Context, name string, o cse150.Options, source string, in io.Reader) (string, error) {
+	g, err := cse150.ReadCase(in)
+	answer := mancala.Pass
+	if err == nil {
+		// Where there is no choice, no player is asked.
+		if moves := g.Moves(nil, g.Start()); len(moves) > 0 && moves[0].Name != mancala.Pass {
+			answer, err = moveOf(ctx, name, o, g)
+		}
 	}
-	if k.custom.Time = c.Duration("time"); c.IsSet("time") && k.custom.Time <= 0 {
-		return nil, command.Usagef("--time %s: expected more than 0", k.custom.Time)
+	switch {
+	case ctx.Err() != nil:
+		return "", command.ErrInterrupted
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", source, err)
 	}
-	return k, nil
+	return cse150.ActionRepr(g.ToMove(g.Start()), answer), nil
 }
 
-// answerOf is what a player answers to a case.
-func answerOf(ctx context.Context, p cse150.Player, name string, in io.Reader) (string, error) {
-	s, err := cse150.ReadCase(in)
-	if ctx.Err() != nil {
-		return "", command.ErrInterrupted
-	}
+// moveOf is the first move of the player of a name in a game.
+func moveOf(ctx context.Context, name string, o cse150.Options, g game.Acyclic) (string, error) {
+	p, err := cse150.New(name, g, o)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", err
 	}
-	a, err := p.Move(ctx, s, 0)
-	if ctx.Err() != nil {
-		return "", command.ErrInterrupted
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	return a.Repr(), nil
+	defer p.Close()
+	return p.Move(ctx, player.NewHistory(g), 0)
 }
 
 // problem is a part of a path that names a problem of the course.
@@ -312,7 +278,7 @@ func mancalaCheck(c *cli.Context) error {
 		return command.Usagef("expected two directories, IN and OUT, found %d", c.NArg())
 	}
 	in, out := c.Args().Get(0), c.Args().Get(1)
-	k, err := newAnswering(c)
+	o, err := courseOptions(c)
 	if err != nil {
 		return err
 	}
@@ -330,11 +296,10 @@ func mancalaCheck(c *cli.Context) error {
 		if name == "" {
 			return command.Usagef("%s: no problem, p1 to p4, is in its path: --player must name a player", file)
 		}
-		p, err := k.player(name, 0)
-		if err != nil {
+		if err := cse150.CheckName(name); err != nil {
 			return command.Usagef("%w", err)
 		}
-		answer, err := checkCase(ctx, p, file, filepath.Join(out, e.Name()))
+		answer, err := checkCase(ctx, name, o, file, filepath.Join(out, e.Name()))
 		if errors.Is(err, command.ErrInterrupted) {
 			return err
 		}
@@ -356,7 +321,7 @@ func mancalaCheck(c *cli.Context) error {
 }
 
 // checkCase is an error if a player does not answer a case as a file says.
-func checkCase(ctx context.Context, p cse150.Player, file, expected string) (string, error) {
+func checkCase(ctx context.Context, name string, o cse150.Options, file, expected string) (string, error) {
 	want, err := os.ReadFile(expected)
 	if err != nil {
 		return "", err
@@ -366,7 +331,7 @@ func checkCase(ctx context.Context, p cse150.Player, file, expected string) (str
 		return "", err
 	}
 	defer f.Close()
-	got, err := answerOf(ctx, p, file, f)
+	got, err := answerOf(ctx, name, o, file, f)
 	if err == nil && got != string(bytes.TrimSpace(want)) {
 		err = fmt.Errorf("expected %s, found %s", bytes.TrimSpace(want), got)
 	}

@@ -20,14 +20,8 @@ func matchCommand(games game.Kinds) *cli.Command {
 			"other, in turn. An illegal move, a crash and a move that takes too long lose the game, and the match goes on.\n" +
 			"Where moves may go in circles, the third repetition of a position is a draw, and so are 1,000 moves, if the\n" +
 			"game says nothing else. The error of a score is its standard error.",
-		Flags: matchFlags(),
+		Flags: resultFlags(1, "play `N` games; the colours alternate"),
 	}, playMatch)
-}
-
-func matchFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "games", Usage: "play `N` games; the colours alternate", Value: 1},
-	}, resultFlags()...)
 }
 
 // playMatch is play match.

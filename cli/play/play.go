@@ -51,7 +51,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags are those of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), matchFlags(), tournamentFlags(), tuiFlags(), []cli.Flag{endgamesFlag()})
+	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
 // checkGames wants the list of games to be in order, and no name to be taken: a game's by

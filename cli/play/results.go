@@ -18,9 +18,10 @@ import (
 	"github.com/treereduce/treereduce/referee"
 )
 
-// resultFlags are those of a match and of a tournament.
-func resultFlags() []cli.Flag {
+// resultFlags are those of a match and of a tournament: games is the default of --games.
+func resultFlags(games int, usage string) []cli.Flag {
 	return append([]cli.Flag{
+		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
 		&cli.IntFlag{Name: "openings", Usage: "make `N` moves at random before the players choose, and the same ones with the colours changed"},
 		&cli.DurationFlag{Name: "grace", Usage: "what a move may take beyond its time, for pipes and a busy machine", Value: referee.DefaultGrace},
 		&cli.StringFlag{Name: "save", Usage: "write the games into `FILE`, a new one, for play replay"},

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/player"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -112,28 +113,20 @@ func scoreOf(g *connectn.Rules, p game.Position, v game.Value, weak bool) int {
 }
 
 // parseColumns makes the moves of a line of columns, digits from 1.
-func parseColumns(g *connectn.Rules, line string) (p game.Position, err error) {
-	p = g.Start()
-	columns := len(g.Moves(nil, p))
-	var moves []game.Move
+func parseColumns(g *connectn.Rules, line string) (game.Position, error) {
+	h := player.NewHistory(g)
+	columns := len(h.Moves())
 	for i := range len(line) {
 		column := int(line[i]) - '1'
 		if column < 0 || column >= columns {
 			return 0, fmt.Errorf("move %d: expected a column, 1 to %d, found %q", i+1, columns, line[i])
 		}
-		if moves = g.Moves(moves[:0], p); len(moves) == 0 {
+		if _, finished := h.Finished(); finished {
 			return 0, fmt.Errorf("move %d: the game is finished before it", i+1)
 		}
-		name, to := strconv.Itoa(column), p
-		for _, m := range moves {
-			if m.Name == name {
-				to = m.To
-			}
-		}
-		if to == p {
+		if h.Play(strconv.Itoa(column)) != nil {
 			return 0, fmt.Errorf("move %d: column %c is full", i+1, line[i])
 		}
-		p = to
 	}
-	return p, nil
+	return h.Position(), nil
 }

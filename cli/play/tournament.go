@@ -24,14 +24,8 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 			"alternate, and faults lose. Ratings are points of Elo by the model of Bradley and Terry, with 0 as their mean:\n" +
 			"who is 400 above another scores ten points for each of his. Every two count as having tied once more, so that\n" +
 			"who has won everything has a rating as well. ± is the standard error.",
-		Flags: tournamentFlags(),
+		Flags: resultFlags(2, "play `N` games for every two players; the colours alternate"),
 	}, playTournament)
-}
-
-func tournamentFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "games", Usage: "play `N` games for every two players; the colours alternate", Value: 2},
-	}, resultFlags()...)
 }
 
 // playTournament is play tournament.

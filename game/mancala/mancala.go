@@ -344,8 +344,8 @@ func (r *Rules) Tier(p game.Position) int {
 	return tier
 }
 
-// passName is the name of a pass.
-const passName = "pass"
+// Pass is the name of a pass.
+const Pass = "pass"
 
 // Moves are the numbers of the pits that are not empty, or pass.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
@@ -361,7 +361,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 		}
 	}
 	if len(dst) == before {
-		dst = append(dst, game.Move{Name: passName, To: p ^ 1})
+		dst = append(dst, game.Move{Name: Pass, To: p ^ 1})
 	}
 	return dst
 }
@@ -382,6 +382,25 @@ func (r *Rules) sow(b board, pit, row int) game.Position {
 		}
 	}
 	return r.key(&b, 1-row)
+}
+
+// Places are the stones of a position of a game that is made here, as the course lists
+// them: row 0's pits and goal, then row 1's. Of another game there are none.
+func Places(g game.Game, p game.Position) []int {
+	r, ok := g.(*Rules)
+	if fast, searched := g.(*Searched); searched {
+		r, ok = fast.Rules, true
+	}
+	if !ok {
+		return nil
+	}
+	var b board
+	r.read(&b, p)
+	list := make([]int, r.places)
+	for i, place := range r.course[:r.places] {
+		list[i] = int(b[place])
+	}
+	return list
 }
 
 // AppendText appends the state as the course prints it: "State([2, 2, 0, 2, 2, 0], 0)".

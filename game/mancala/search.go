@@ -180,7 +180,7 @@ func (s *Searched) keyOf(own, other uint64, lead int) uint64 {
 // MoveOf numbers moves by the pits of the row; a pass is the number 0.
 func (s *Searched) MoveOf(p game.Position, move uint16) game.Move {
 	moves := s.Moves(nil, p)
-	if moves[0].Name == passName {
+	if moves[0].Name == Pass {
 		return moves[0]
 	}
 	name := s.names[row(p)*s.pits()+int(move)]

@@ -119,7 +119,7 @@ func randomGames(t *testing.T, games int) {
 			}
 			for i, m := range moves {
 				pit := -1
-				if m.Name != passName {
+				if m.Name != Pass {
 					fmt.Sscan(m.Name, &pit)
 					pit -= row(p) * (b.g.pits() + 1)
 				}

@@ -98,7 +98,7 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 				return "", err
 			}
 		}
-		p = player.NewMachine(op.searcher, l.depth, l.time)
+		p = player.NewMachine(op.searcher, search.Limit{Depth: l.depth, Time: l.time})
 	}
 	return p.Move(ctx, h, 0)
 }

@@ -1,3 +1,7 @@
+// Package cse150 is what a course's assignment on Mancala asks for (UCSD, CSE 150, spring
+// 2016): the two lines of its test cases, the forms in which it prints states and moves,
+// its players by their names, and its game with its rule for late moves. The rules are
+// those of game/mancala, the game is kept by package referee.
 package cse150
 
 import (
@@ -5,159 +9,162 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
 )
 
 // maxCaseLine is the longest line of a case that is read, in bytes.
 const maxCaseLine = 1 << 20
+
+// The two lines of a case: for messages, and without blanks.
+const (
+	initialForm = "State.initial(M, N)"
+	stateForm   = "State([…], row)"
+	argument    = `None|-?\d+|\[-?\d+(?:,-?\d+)*\]`
+)
+
+var (
+	initialLine = regexp.MustCompile(`^State\.initial\((\d+),(\d+)\)$`)
+	stateLine   = regexp.MustCompile(`^State\((` + argument + `),(` + argument + `)(?:,(` + argument + `))?\)$`)
+)
 
 // ReadCase reads a test case of the course, two lines:
 //
 //	State.initial(2, 1)
 //	State([1, 0, 1, 1, 1, 0], 1)
 //
-// and returns the state of the second. Blanks count for nothing, and lines with nothing
-// else. Where the second begins with State(None, …), or has None for the row, the
-// framework takes it for the initial board, whatever else is said there, and so is it
-// here. The error names the line, what was expected and what was found.
-func ReadCase(r io.Reader) (State, error) {
+// and returns the game that begins with the state of the second. Blanks and empty lines
+// are ignored. A second line that begins with State(None, …), or has None for the row, is
+// the initial board, as in the course's framework. The error names the line, what was
+// expected and what was found.
+func ReadCase(r io.Reader) (game.Acyclic, error) {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, maxCaseLine)
-	var initial, s State
-	number, read := 0, 0
+	var initial, start game.Acyclic
+	number := 0
 	for scanner.Scan() {
 		number++
 		text := strings.TrimSpace(scanner.Text())
-		if text == "" {
-			continue
-		}
 		var err error
-		switch read++; read {
-		case 1:
-			initial, err = ParseInitial(text)
-		case 2:
-			s, err = initial.Parse(text)
+		switch {
+		case text == "":
+		case initial == nil:
+			initial, err = parseInitial(text)
+		case start == nil:
+			start, err = parseState(text, initial)
 		default:
-			err = fmt.Errorf("expected nothing after the second state, found %q", shortened(text))
+			err = errors.New("expected nothing after the second state, found " + quoted(text))
 		}
 		if err != nil {
-			return State{}, fmt.Errorf("line %d: %w", number, err)
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
-	if err := scanner.Err(); err != nil {
-		return State{}, fmt.Errorf("line %d: %w", number+1, err)
+	err := scanner.Err()
+	switch {
+	case err != nil:
+	case initial == nil:
+		err = fmt.Errorf("expected %s, found the end", initialForm)
+	case start == nil:
+		err = fmt.Errorf("expected %s, found the end", stateForm)
+	default:
+		return start, nil
 	}
-	if read < 2 {
-		return State{}, fmt.Errorf("line %d: expected %s, found the end", number+1, [...]string{initialForm, stateForm}[read])
-	}
-	return s, nil
+	return nil, fmt.Errorf("line %d: %w", number+1, err)
 }
 
-// The forms of the two lines, for messages.
-const (
-	initialForm = "State.initial(M, N)"
-	stateForm   = "State([…], row)"
-)
-
-// shortened is the beginning of a text, for a message.
-func shortened(text string) string {
-	const most = 60
-	if len(text) > most {
-		return text[:most] + "…"
+// parseInitial reads State.initial(M, N).
+func parseInitial(text string) (game.Acyclic, error) {
+	found := initialLine.FindStringSubmatch(squeeze(text))
+	if found == nil {
+		return nil, fmt.Errorf("expected %s, found %s", initialForm, quoted(text))
 	}
-	return text
+	size, err := numbers(found[1:])
+	if err != nil {
+		return nil, err
+	}
+	return mancala.New(size[0], size[1])
 }
 
-// ParseInitial reads State.initial(M, N).
-func ParseInitial(text string) (State, error) {
-	inside, ok := strings.CutPrefix(squeeze(text), "State.initial(")
-	inside, closed := strings.CutSuffix(inside, ")")
-	m, n, two := strings.Cut(inside, ",")
-	pits, err := strconv.Atoi(m)
-	stones, err2 := strconv.Atoi(n)
-	if !ok || !closed || !two || err != nil || err2 != nil {
-		return State{}, fmt.Errorf("expected %s, found %q", initialForm, shortened(text))
-	}
-	return Initial(pits, stones)
-}
-
-// Parse reads State([…], row) of a board of the size of s, which is the initial one; or
+// parseState reads State([…], row) of a board of the size of the initial one, or
 // State(None, …).
-func (s State) Parse(text string) (State, error) {
-	wrong := fmt.Errorf("expected %s, found %q", stateForm, shortened(text))
-	inside, ok := strings.CutPrefix(squeeze(text), "State(")
-	inside, closed := strings.CutSuffix(inside, ")")
-	if !ok || !closed {
-		return State{}, wrong
+func parseState(text string, initial game.Acyclic) (game.Acyclic, error) {
+	found := stateLine.FindStringSubmatch(squeeze(text))
+	if found != nil && (found[1] == "None" || found[2] == "None") {
+		return initial, nil
 	}
-	args, err := arguments(inside)
-	if err != nil || len(args) < 2 || len(args) > 3 {
-		return State{}, wrong
+	if found == nil || found[1][0] != '[' || found[2][0] == '[' || found[3] != "" {
+		return nil, fmt.Errorf("expected %s, found %s", stateForm, quoted(text))
 	}
-	if args[0] == "None" || args[1] == "None" {
-		return Initial(s.pits, s.stones)
+	places := strings.Split(strings.Trim(found[1], "[]"), ",")
+	if want := len(mancala.Places(initial, initial.Start())); len(places) != want {
+		return nil, fmt.Errorf("expected %d places for %d pits a row, found %d", want, want/2-1, len(places))
 	}
-	board, err := numbers(args[0])
-	row, err2 := strconv.Atoi(args[1])
-	if err != nil || err2 != nil || len(args) != 2 {
-		return State{}, wrong
+	list, err := numbers(append(places, found[2]))
+	if err != nil {
+		return nil, err
 	}
-	return s.With(board, row)
+	return mancala.From(list[:len(places)], list[len(places)])
 }
 
 // squeeze leaves out blanks.
-func squeeze(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c == ' ' || c == '\t' {
-			return -1
-		}
-		return c
-	}, text)
+func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// quoted quotes the beginning of a text for a message.
+func quoted(text string) string {
+	const most = 60
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strconv.Quote(text)
 }
 
-// errArguments is of what is no list of arguments.
-var errArguments = errors.New("no arguments")
-
-// arguments are numbers, None and lists of numbers, with commas between them.
-func arguments(text string) (list []string, err error) {
-	for text != "" {
-		end := strings.IndexByte(text, ',')
-		if text[0] == '[' {
-			end = strings.IndexByte(text, ']')
-			if end++; end == 0 || end < len(text) && text[end] != ',' {
-				return nil, errArguments
-			}
-		}
-		arg, rest := text, ""
-		if 0 <= end && end < len(text) {
-			if arg, rest = text[:end], text[end+1:]; rest == "" {
-				return nil, errArguments
-			}
-		}
-		if _, err := numbers(arg); err != nil && arg != "None" {
-			if _, err := strconv.Atoi(arg); err != nil {
-				return nil, errArguments
-			}
-		}
-		list, text = append(list, arg), rest
-	}
-	return list, nil
-}
-
-// numbers reads a list: [1,0,1].
-func numbers(text string) (list []int, err error) {
-	inside, ok := strings.CutPrefix(text, "[")
-	inside, closed := strings.CutSuffix(inside, "]")
-	if !ok || !closed {
-		return nil, errArguments
-	}
-	for word := range strings.SplitSeq(inside, ",") {
+// numbers converts words that are digits, perhaps with a sign.
+func numbers(words []string) ([]int, error) {
+	list := make([]int, len(words))
+	for i, word := range words {
 		n, err := strconv.Atoi(word)
 		if err != nil {
-			return nil, errArguments
+			return nil, fmt.Errorf("expected a smaller number, found %s", quoted(word))
 		}
-		list = append(list, n)
+		list[i] = n
 	}
 	return list, nil
+}
+
+// Repr is repr(state) of a position of Mancala, three lines without an end: the top pits
+// from right to left, the goals, the bottom pits.
+func Repr(g game.Game, p game.Position) string {
+	places := mancala.Places(g, p)
+	pits := len(places)/2 - 1
+	if pits < 1 {
+		return ""
+	}
+	top := places[pits+1 : 2*pits+1]
+	slices.Reverse(top)
+	text := list(top)
+	return fmt.Sprintf("  %s\n%d %s %d\n  %s", text, places[2*pits+1], strings.Repeat(" ", len(text)), places[pits], list(places[:pits]))
+}
+
+// list is numbers as Python prints them.
+func list(numbers []int) string { return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ") }
+
+// ActionText is str(action) of a move: "Player 0 played at 2", or None for a pass.
+func ActionText(row game.Player, move string) string {
+	if move == mancala.Pass {
+		return "None"
+	}
+	return fmt.Sprintf("Player %d played at %s", row, move)
+}
+
+// ActionRepr is repr(action) of a move: "Action(0, 2)", or None for a pass.
+func ActionRepr(row game.Player, move string) string {
+	if move == mancala.Pass {
+		return "None"
+	}
+	return fmt.Sprintf("Action(%d, %s)", row, move)
 }

@@ -2,198 +2,119 @@ package cse150
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/referee"
 )
 
-// lastSecond is what a player has, beyond its limit, to come to an end.
+// lastSecond is the time that a player has beyond its limit to return.
 const lastSecond = time.Second
 
-// patience is how long the game waits for a player that does not notice that its time is
-// over: then it goes on without it.
-const patience = 2 * time.Second
-
-// A Game is the course's run_game: two players, of whom the first is row 0.
+// A Game is the course's run_game: two players, of which the first is row 0.
 type Game struct {
-	Players [2]Player
-	Timeout time.Duration // of a move, to which comes a last second; 0: none
-	Out     io.Writer     // what run_game prints
-	Rand    *rand.Rand    // chooses for whoever is late
+	Players [2]referee.Entrant // the limits are not read
+	Timeout time.Duration      // of a move, to which comes a last second; 0: none
+	Out     io.Writer          // what run_game prints
+	Rand    *rand.Rand         // chooses the moves of late players
 }
 
-// Play plays from a state to the end, which it returns. Before each move it prints the
-// state and an empty line, then the move; at the end the state and who has won. Whoever
-// has no move a second after the timeout gets one at random, and the game says so. The
-// error is of ctx, player.ErrLeft of a human who ends it, or of a player that has no
-// move, or one that is none: that ends the game, as in the course.
-func (g *Game) Play(ctx context.Context, s State) (State, error) {
-	for !s.Ended() {
-		if _, err := fmt.Fprintf(g.Out, "%s\n\n", s.Repr()); err != nil {
-			return s, err
-		}
-		p := g.Players[s.row]
-		a, err := g.ask(ctx, p, s)
-		switch {
-		case ctx.Err() != nil:
-			return s, context.Cause(ctx)
-		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errTime):
-			fmt.Fprintln(g.Out, "Time is up and no valid move was returned, playing a random move.")
-			a, err = anyOf(g.Rand, s), nil
-		case err == nil:
-			err = s.Check(a)
-		}
+// Play plays a game of Mancala. Before each move it prints the state and an empty line,
+// then the move; at the end the state and who has won. A player without a move a second
+// after the timeout gets one at random, and the game prints that. The error is that of ctx,
+// player.ErrLeft of a human who ends the game, or of a player that has no move or an
+// illegal one, which ends the game, as in the course.
+func (g *Game) Play(ctx context.Context, board game.Game) error {
+	var seats [2]referee.Seat
+	for row, e := range g.Players {
+		p, err := e.New(ctx)
 		if err != nil {
-			return s, fmt.Errorf("%s (%d): %w", p.Name(), s.row, err)
+			return err
 		}
-		if _, err := fmt.Fprintln(g.Out, a); err != nil {
-			return s, err
-		}
-		s = s.Result(a)
+		s := &seat{game: g, restart: e.New, player: p}
+		defer s.Close()
+		seats[row] = referee.Seat{Name: e.Name, Player: s}
 	}
-	end := "Draw!"
-	for row, p := range g.Players {
-		if s.Utility(row) > 0 {
-			end = fmt.Sprintf("%s (%d) won!", p.Name(), row)
-		}
-	}
-	_, err := fmt.Fprintf(g.Out, "%s\n%s\n", s.Repr(), end)
-	return s, err
-}
-
-// ask has a player choose. The error of one that is late is context.DeadlineExceeded.
-func (g *Game) ask(parent context.Context, p Player, s State) (Action, error) {
-	if g.Timeout == 0 {
-		return p.Move(parent, s, 0)
-	}
-	ctx, cancel := context.WithTimeout(parent, g.Timeout+lastSecond)
-	defer cancel()
-	type answer struct {
-		action Action
-		err    error
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		a, err := p.Move(ctx, s, g.Timeout)
-		answered <- answer{a, err}
-	}()
-	select {
-	case a := <-answered:
-		return a.action, a.err
-	case <-ctx.Done():
-	}
-	// It may be asked again only when it has come back.
-	select {
-	case <-answered:
-		return Action{}, context.Cause(ctx)
-	case <-time.After(patience):
-		return Action{}, errors.New("it does not come back")
-	}
-}
-
-// A Guest is any player of package player that sits at the course's table.
-type Guest struct {
-	name   string
-	game   game.Game
-	start  func(context.Context) (player.Player, error)
-	player player.Player // nil: it has to be started
-	played *player.History
-}
-
-// NewGuest makes a Guest of a name, for games of Mancala that begin where g does; start
-// starts the player.
-func NewGuest(name string, g game.Game, start func(context.Context) (player.Player, error)) *Guest {
-	return &Guest{name: name, game: g, start: start}
-}
-
-// Start starts the player, if it is not there. Move does it too, after it has failed: then
-// it takes of the time of the move.
-func (p *Guest) Start(ctx context.Context) error {
-	if p.player != nil {
-		return nil
-	}
-	started, err := p.start(ctx)
-	if err == nil {
-		p.player = started
-	}
-	return err
-}
-
-// Name is the name that it was given.
-func (p *Guest) Name() string { return p.name }
-
-// Move is the move that the player makes, after the others of the game have been shown to
-// it.
-func (p *Guest) Move(ctx context.Context, s State, limit time.Duration) (a Action, err error) {
-	if err := p.follow(s); err != nil {
-		return a, err
-	}
-	if err := p.Start(ctx); err != nil {
-		return a, err
-	}
-	name, err := p.player.Move(ctx, p.played.Clone(), limit)
-	if err != nil {
-		p.Close()
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return a, err
-	}
-	if err := p.played.Play(name); err != nil {
-		return a, err
-	}
-	if pit, err := strconv.Atoi(name); err == nil {
-		return Action{s.row, pit}, nil
-	}
-	return s.None(), nil
-}
-
-// follow finds out what has been played since the player was asked last: a game from its
-// start; or the opponent's move, before which there may be one that was made for the
-// player, as it was late.
-func (p *Guest) follow(s State) error {
-	want, err := p.game.Parse(fmt.Sprintf("State(%s, %d)", s, s.row))
+	played, err := referee.Rules{Watch: g.print}.Play(ctx, board, seats, nil)
 	if err != nil {
 		return err
 	}
-	if p.played == nil || p.game.Start() == want {
-		p.played = player.NewHistory(p.game)
-	}
-	for _, m := range append(p.played.Moves(), game.Move{To: p.played.Position()}) {
-		h := p.played.Clone()
-		if m.Name != "" {
-			if err := h.Play(m.Name); err != nil {
-				return err
-			}
-		}
-		for _, m := range h.Moves() {
-			if m.To == want {
-				if err := h.Play(m.Name); err != nil {
-					return err
-				}
-				break
-			}
-		}
-		if h.Position() == want {
-			p.played = h
-			return nil
+	end := "Draw!"
+	for row, e := range g.Players {
+		switch {
+		case played.Outcome == game.WinFor(game.Player(row)):
+			end = fmt.Sprintf("%s (%d) won!", e.Name, row)
+		case played.Fault():
+			return fmt.Errorf("%s (%d): %s", e.Name, row, played.Detail)
 		}
 	}
-	return fmt.Errorf("%s does not follow from what it has seen", s)
+	_, err = fmt.Fprintln(g.Out, end)
+	return err
 }
 
-// Close ends the player.
-func (p *Guest) Close() error {
-	if p.player == nil {
+// print prints the last move and the state.
+func (g *Game) print(h *player.History) {
+	if n := len(h.Names()); n > 0 {
+		fmt.Fprintln(g.Out, ActionText(h.Mover(n-1), h.Names()[n-1]))
+	}
+	fmt.Fprintln(g.Out, Repr(h.Game(), h.Position()))
+	if _, over := h.Finished(); !over {
+		fmt.Fprintln(g.Out)
+	}
+}
+
+// A seat is a player with the course's time-out.
+type seat struct {
+	game    *Game
+	restart func(context.Context) (player.Player, error)
+	player  player.Player // nil: it has failed, and is started again
+}
+
+// Move is the player's move, or one at random if it is late. A player that can only pass
+// is not asked.
+func (s *seat) Move(ctx context.Context, h *player.History, _ time.Duration) (string, error) {
+	moves := h.Moves()
+	if moves[0].Name == mancala.Pass {
+		return mancala.Pass, nil
+	}
+	limited := ctx
+	if s.game.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, s.game.Timeout+lastSecond)
+		defer cancel()
+	}
+	name, err := s.ask(limited, h)
+	if limited.Err() != nil && ctx.Err() == nil {
+		fmt.Fprintln(s.game.Out, "Time is up and no valid move was returned, playing a random move.")
+		return moves[s.game.Rand.IntN(len(moves))].Name, nil
+	}
+	return name, err
+}
+
+// ask asks the player, which is closed if it fails.
+func (s *seat) ask(ctx context.Context, h *player.History) (name string, err error) {
+	if s.player == nil {
+		if s.player, err = s.restart(ctx); err != nil {
+			s.player = nil
+			return "", err
+		}
+	}
+	if name, err = s.player.Move(ctx, h, s.game.Timeout); err != nil {
+		s.Close()
+	}
+	return name, err
+}
+
+// Close closes the player.
+func (s *seat) Close() error {
+	p := s.player
+	if s.player = nil; p == nil {
 		return nil
 	}
-	err := p.player.Close()
-	p.player = nil
-	return err
+	return p.Close()
 }

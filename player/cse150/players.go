@@ -2,25 +2,16 @@ package cse150
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/search"
 )
-
-// A Player is one of the course's. It is asked one thing at a time.
-type Player interface {
-	// Name is the name of its class: MinimaxPlayer.
-	Name() string
-	// Move chooses a move of a board: State.None, if there is none. It has so much time;
-	// 0: as much as it likes. It returns soon after ctx has ended, with an error if it has
-	// no move by then.
-	Move(ctx context.Context, s State, limit time.Duration) (Action, error)
-}
 
 // The names of the course's players.
 const (
@@ -37,206 +28,191 @@ func Names() []string {
 	return []string{HumanName, RandomName, MinimaxName, AlphaBetaName, EvaluationName, CustomName}
 }
 
-// Human types its moves at a console.
-type Human struct{ console *player.Console }
-
-// NewHuman makes a Human at a console.
-func NewHuman(c *player.Console) *Human { return &Human{c} }
-
-// Name is HumanPlayer.
-func (*Human) Name() string { return HumanName }
-
-// Move is the pit that is typed; what is none is asked for again. The end of the input is
-// player.ErrLeft.
-func (p *Human) Move(ctx context.Context, s State, _ time.Duration) (Action, error) {
-	out := p.console.Out()
-	if len(s.Actions()) == 0 {
-		fmt.Fprintln(out, "No valid move")
-		return s.None(), nil
+// CheckName returns an error for a name that is none of the course's players.
+func CheckName(name string) error {
+	if slices.Contains(Names(), name) {
+		return nil
 	}
-	for {
-		if _, err := fmt.Fprintf(out, "%s (%d) move? ", p.Name(), s.row); err != nil {
-			return Action{}, fmt.Errorf("%w: %w", player.ErrLeft, err)
-		}
-		line, err := p.console.Line(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return Action{}, err
-		case err != nil:
-			return Action{}, fmt.Errorf("%w: %w", player.ErrLeft, err)
-		}
-		if pit, err := strconv.Atoi(line); err == nil && pit != NoPit && s.Check(Action{s.row, pit}) == nil {
-			return Action{s.row, pit}, nil
-		}
-		first := s.row * (s.pits + 1)
-		fmt.Fprintf(out, "Invalid input. Enter index in range [%d, %d) with non-zero stones\n", first, first+s.pits)
-	}
+	return fmt.Errorf("player %q: expected %s", name, strings.Join(Names(), ", "))
 }
 
-// Random makes each legal move as likely.
-type Random struct{ rand *rand.Rand }
-
-// NewRandom makes a Random; with the same seed it chooses in the same way.
-func NewRandom(seed uint64) *Random { return &Random{rand.New(rand.NewPCG(seed, 0))} }
-
-// Name is RandomPlayer.
-func (*Random) Name() string { return RandomName }
-
-// Move is any move.
-func (p *Random) Move(_ context.Context, s State, _ time.Duration) (Action, error) {
-	return anyOf(p.rand, s), nil
+// Options configure players.
+type Options struct {
+	Console *player.Console // of a human
+	Seed    uint64          // of random moves
+	Search  search.Options  // of CustomPlayer, as what follows
+	Time    time.Duration   // of a move without a limit; 0: until it is solved
+	// Endgames must be of as many pits as the board. Nil: some are built.
+	Endgames *mancala.Endgames
 }
 
-// anyOf is a move at random, or the pass.
-func anyOf(r *rand.Rand, s State) Action {
-	actions := s.Actions()
-	if len(actions) == 0 {
-		return s.None()
-	}
-	return actions[r.IntN(len(actions))]
-}
-
-// Evaluation makes the move after which the hand-out's formula is greatest, the first of
-// several; it does not look ahead.
-type Evaluation struct{}
-
-// Name is EvaluationPlayer.
-func (Evaluation) Name() string { return EvaluationName }
-
-// Move is the move that looks best.
-func (Evaluation) Move(_ context.Context, s State, _ time.Duration) (Action, error) {
-	actions := s.Actions()
-	if len(actions) == 0 {
-		return s.None(), nil
-	}
-	// The course compares with -1 at first; so what is not above it is no better than the
-	// first move.
-	best, value := actions[0], -2*s.pits*s.stones
-	for _, a := range actions {
-		if v := s.Result(a).Evaluation(s.row); v > value {
-			best, value = a, v
-		}
-	}
-	return best, nil
-}
-
-// Minimax looks at every line of play to its end.
-type Minimax struct{}
-
-// Name is MinimaxPlayer.
-func (Minimax) Name() string { return MinimaxName }
-
-// Move is the smallest pit among the moves of best utility.
-func (Minimax) Move(ctx context.Context, s State, _ time.Duration) (Action, error) {
-	return bestOf(s, func(after State, _ int) (int, error) {
-		l := lookahead{ctx: ctx}
-		v := -l.minimax(after)
-		return v, l.err
-	})
-}
-
-// bestOf asks for the utility of each move, which needs to be right only if it is above
-// the best so far; it returns the first of the best ones.
-func bestOf(s State, utility func(after State, best int) (int, error)) (Action, error) {
-	action, best := s.None(), -2
-	for _, a := range s.Actions() {
-		v, err := utility(s.Result(a), best)
+// New makes the player of a name for a game of Mancala.
+func New(name string, g game.Acyclic, o Options) (player.Player, error) {
+	switch name {
+	case HumanName:
+		return player.NewHuman(o.Console), nil
+	case RandomName:
+		return player.NewRandom(o.Seed), nil
+	case MinimaxName:
+		return chooser(minimax), nil
+	case AlphaBetaName:
+		return chooser(alphaBeta(make(map[game.Position]bounds))), nil
+	case EvaluationName:
+		return chooser(evaluation), nil
+	case CustomName:
+		g, err := WithEndgames(g, o.Endgames, o.Time)
 		if err != nil {
-			return Action{}, err
+			return nil, err
+		}
+		s, err := search.New(g, o.Search)
+		if err != nil {
+			return nil, err
+		}
+		return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
+	}
+	return nil, CheckName(name)
+}
+
+// The endgames that are built for a CustomPlayer: as many boards as take a fifth of a
+// second for each second of its time, and no more than are worth the wait.
+const (
+	boardsASecond = 2_000_000
+	mostBoards    = 3_000_000
+)
+
+// WithEndgames is the game with endgames for a search of this time (0: any time): e, or if
+// that is nil some that are built. A board that is too large for endgames has none.
+func WithEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (game.Acyclic, error) {
+	fast, ok := g.(*mancala.Searched)
+	if !ok {
+		return g, nil
+	}
+	if e == nil {
+		boards := float64(mostBoards)
+		if limit > 0 {
+			boards = min(boards, boardsASecond*limit.Seconds())
+		}
+		e = mancala.NewEndgames(fast.Pits(), mancala.StonesWithin(fast.Pits(), fast.Stones(), boards))
+	}
+	return fast.WithEndgames(e)
+}
+
+// A chooser plays the first of the moves with the largest value. The value needs to be
+// right only if it is above the best so far.
+type chooser func(ctx context.Context, g game.Game, m game.Move, best int) (value int, err error)
+
+// lowest is below every value.
+const lowest = -1 << 31
+
+// Move is the first of the best moves.
+func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (name string, err error) {
+	best := lowest
+	for _, m := range h.Moves() {
+		v, err := c(ctx, h.Game(), m, best)
+		if err != nil {
+			return "", err
 		}
 		if v > best {
-			action, best = a, v
-		}
-		if best == 1 {
-			break
+			name, best = m.Name, v
 		}
 	}
-	return action, nil
+	return name, nil
 }
 
-// A lookahead is a search, until it ends or ctx does.
+// Close does nothing.
+func (chooser) Close() error { return nil }
+
+// evaluation is EvaluationPlayer's: the hand-out's formula, times 2·M·N, after a move. That
+// is the stones in the mover's goal and on its side, less those of the other row.
+func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, err error) {
+	places := mancala.Places(g, m.To)
+	for place, n := range places {
+		if game.Player(2*place/len(places)) == g.ToMove(m.To) {
+			n = -n
+		}
+		value += n
+	}
+	return value, nil
+}
+
+// minimax is MinimaxPlayer's: it searches all lines of play to the end.
+func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
+	if best == 1 {
+		return best, nil
+	}
+	l := lookahead{ctx: ctx, game: g}
+	return -l.minimax(m.To), l.err
+}
+
+// alphaBeta is AlphaBetaPlayer's: it prunes, and remembers the bounds of positions.
+func alphaBeta(known map[game.Position]bounds) chooser {
+	return func(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
+		if best == 1 {
+			return best, nil
+		}
+		l := lookahead{ctx: ctx, game: g, known: known}
+		return -l.alphaBeta(m.To, -1, -max(best, -1)), l.err
+	}
+}
+
+// A lookahead is a search until it ends or ctx does.
 type lookahead struct {
 	ctx    context.Context
+	game   game.Game
 	looked uint64
-	known  map[string]bounds // nil: nothing is remembered
-	err    error             // of ctx; all values are void then
+	known  map[game.Position]bounds
+	err    error // of ctx; all values are void then
 }
 
-// pollStates is how many boards are looked at between looks at ctx: less than a
-// millisecond's.
-const pollStates = 256
+// bounds are the bounds of the utility of a position for the player to move.
+type bounds struct{ low, high int8 }
 
-// over counts a board, and reports whether the search is to end.
-func (l *lookahead) over() bool {
-	if l.looked++; l.looked%pollStates == 0 && l.err == nil {
+// maxKnown is how many positions are remembered, in less than a gigabyte. Then all are
+// forgotten.
+const maxKnown = 16 << 20
+
+// pollPositions is the number of positions between checks of ctx, less than a
+// millisecond's.
+const pollPositions = 256
+
+// ended reports whether a position needs no look ahead, and its utility for the player to
+// move: 1 won, 0 a draw, -1 lost. That is so if the game or the search has ended.
+func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
+	if l.looked++; l.looked%pollPositions == 0 && l.err == nil {
 		l.err = context.Cause(l.ctx)
 	}
-	return l.err != nil
+	v := l.game.Primitive(p)
+	if l.err != nil || v == 0 {
+		return 0, l.err != nil
+	}
+	switch v.Outcome().For(l.game.ToMove(p)) {
+	case game.Wins:
+		return 1, true
+	case game.Loses:
+		return -1, true
+	}
+	return 0, true
 }
 
-// next are the boards to which the moves of s lead, or its pass.
-func (s State) next() (list []State) {
-	for _, a := range s.Actions() {
-		list = append(list, s.Result(a))
-	}
-	if len(list) == 0 {
-		list = append(list, s.Result(s.None()))
-	}
-	return list
-}
-
-// minimax is the utility of a board for who is to move.
-func (l *lookahead) minimax(s State) int {
-	if l.over() {
-		return 0
-	}
-	if s.Ended() {
-		return s.Utility(s.row)
+// minimax is the utility of a position for the player to move.
+func (l *lookahead) minimax(p game.Position) int {
+	if utility, ended := l.ended(p); ended {
+		return utility
 	}
 	best := -1
-	for _, after := range s.next() {
-		best = max(best, -l.minimax(after))
+	for _, m := range l.game.Moves(nil, p) {
+		best = max(best, -l.minimax(m.To))
 	}
 	return best
 }
 
-// AlphaBeta leaves out what cannot change the result, and remembers what it has found, as
-// long as it plays.
-type AlphaBeta struct{ known map[string]bounds }
-
-// bounds are what is known of the utility of a board, for who is to move there.
-type bounds struct{ low, high int8 }
-
-// maxKnown is how many boards an AlphaBeta remembers: of the largest boards less than
-// four gigabytes. Then it forgets all.
-const maxKnown = 16 << 20
-
-// NewAlphaBeta makes an AlphaBeta with an empty table.
-func NewAlphaBeta() *AlphaBeta { return &AlphaBeta{known: make(map[string]bounds)} }
-
-// Name is AlphaBetaPlayer.
-func (*AlphaBeta) Name() string { return AlphaBetaName }
-
-// Move is the smallest pit among the moves of best utility.
-func (p *AlphaBeta) Move(ctx context.Context, s State, _ time.Duration) (Action, error) {
-	l := lookahead{ctx: ctx, known: p.known}
-	return bestOf(s, func(after State, best int) (int, error) {
-		v := -l.alphaBeta(after, -1, -max(best, -1))
-		return v, l.err
-	})
-}
-
-// alphaBeta is the utility of a board for who is to move, if it is between alpha and beta;
-// else one that lies on the same side.
-func (l *lookahead) alphaBeta(s State, alpha, beta int) int {
-	if l.over() {
-		return 0
+// alphaBeta is the utility of a position for the player to move, if it is between alpha and
+// beta; else a value on the same side of them.
+func (l *lookahead) alphaBeta(p game.Position, alpha, beta int) int {
+	if utility, ended := l.ended(p); ended {
+		return utility
 	}
-	if s.Ended() {
-		return s.Utility(s.row)
-	}
-	key := s.key()
-	b, ok := l.known[key]
+	b, ok := l.known[p]
 	if !ok {
 		b = bounds{-1, 1}
 	}
@@ -249,8 +225,8 @@ func (l *lookahead) alphaBeta(s State, alpha, beta int) int {
 	}
 	floor := max(alpha, low)
 	best, ceiling := -1, min(beta, high)
-	for _, after := range s.next() {
-		if best = max(best, -l.alphaBeta(after, -ceiling, -max(floor, best))); best >= ceiling {
+	for _, m := range l.game.Moves(nil, p) {
+		if best = max(best, -l.alphaBeta(m.To, -ceiling, -max(floor, best))); best >= ceiling {
 			break
 		}
 	}
@@ -266,28 +242,6 @@ func (l *lookahead) alphaBeta(s State, alpha, beta int) int {
 	if len(l.known) >= maxKnown {
 		clear(l.known)
 	}
-	l.known[key] = b
+	l.known[p] = b
 	return best
 }
-
-// key tells boards of a size apart; it is the one that the course's framework has for
-// tables, in fewer bytes.
-func (s State) key() string {
-	b := make([]byte, 0, len(s.board)+2)
-	b = append(b, byte(s.row))
-	for _, n := range s.board {
-		for ; n >= 0x80; n >>= 7 {
-			b = append(b, byte(n)|0x80)
-		}
-		b = append(b, byte(n))
-	}
-	return string(b)
-}
-
-// Unknown is the error of a name that is none of the course's players.
-func Unknown(name string) error {
-	return fmt.Errorf("player %q: expected %s", name, strings.Join(Names(), ", "))
-}
-
-// errTime is the error of a player that has no move when its time is over.
-var errTime = errors.New("no move in time")

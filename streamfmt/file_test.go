@@ -182,6 +182,60 @@ func TestCursorInAnyOrder(t *testing.T) {
 	}
 }
 
+// Records are picked by number as they follow one another, open ones among those with a
+// value.
+func TestViewPick(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 0))
+	var blocks []*block.Block
+	for i := range uint64(100) {
+		blocks = append(blocks, randomBlock(r, i, 200, r.Float64()/2, r.Float64()/2, 5))
+	}
+	f := mustOpen(t, writeFile(t, blocks, 10))
+	entries, err := f.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type record struct {
+		slot  int
+		value byte
+	}
+	c, v := f.Cursor(0), new(View)
+	for n, b := range blocks {
+		if err := c.View(entries[n], b.Len(), v); err != nil {
+			t.Fatal(err)
+		}
+		var all, want []record
+		for slot := range b.Len() {
+			switch {
+			case b.Done.Has(slot):
+				all = append(all, record{slot, b.Val[slot]})
+			case b.Open.Has(slot):
+				all = append(all, record{slot, 0})
+			}
+		}
+		var numbers []uint64
+		for i := range len(all) + 5 {
+			if r.IntN(3) > 0 {
+				continue
+			}
+			numbers = append(numbers, uint64(i))
+			if i < len(all) {
+				want = append(want, all[i])
+			}
+		}
+		var got []record
+		v.Pick(numbers, func(i, slot int, value byte) {
+			if i != len(got) {
+				t.Errorf("block %d: number %d comes after %d", n, i, len(got)-1)
+			}
+			got = append(got, record{slot, value})
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("block %d: picked %v, want %v", n, got, want)
+		}
+	}
+}
+
 func TestCursorWantsTheSlots(t *testing.T) {
 	f := mustOpen(t, writeFile(t, randomBlocks(4, 1, 1), 1))
 	entries, err := f.Entries()

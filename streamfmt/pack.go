@@ -358,6 +358,33 @@ func (v *View) Value(slot int) (value byte, ok bool) {
 	return v.values.at(before), true
 }
 
+// Pick calls take for the records with these numbers, strictly ascending from 0 in the
+// order of slots, as far as the block has them: with the index of the number, the slot,
+// and its value, 0 of an open one.
+func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) {
+	i, before, done := 0, uint64(0), 0 // records, and those with a value, before the word
+	for at, w := range v.Done {
+		all := w | v.Open[at]
+		n := uint64(bits.OnesCount64(all))
+		for ; i < len(numbers) && numbers[i] < before+n; i++ {
+			rest := all
+			for range numbers[i] - before {
+				rest &= rest - 1
+			}
+			bit, value := rest&-rest, byte(0)
+			if w&bit != 0 {
+				value = v.values.at(done + bits.OnesCount64(w&(bit-1)))
+			}
+			take(i, at<<6+bits.TrailingZeros64(bit), value)
+		}
+		if i == len(numbers) {
+			return
+		}
+		before += n
+		done += bits.OnesCount64(w)
+	}
+}
+
 // All yields the slots that have a value, ascending, and their values.
 func (v *View) All() iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {

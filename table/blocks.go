@@ -156,6 +156,13 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 				}
 				return r
 			},
+			picker: func(ahead int) picker {
+				r := &viewPicker{g: t.g, tier: i, here: tier.Cursor(ahead), children: recent[uint64, tierView]{most: recentViews}}
+				if i+1 < len(t.tiers) {
+					r.next = t.tiers[i+1].Cursor(0)
+				}
+				return r
+			},
 		})
 	}
 	return parts, game.MaxByteRemoteness, nil
@@ -226,4 +233,50 @@ func (r *tierReader) add(rng uint64) error {
 		c.there.Union(b.Open)
 	}
 	return nil
+}
+
+// A viewPicker picks positions of a tier of a tiered game: their values stay packed, but
+// those that are asked for.
+type viewPicker struct {
+	g          game.Tiered
+	tier       int
+	here, next *jobdir.TierCursor // next is nil in the last tier
+	view       streamfmt.View
+	children   recent[uint64, tierView] // ranges of the next tier
+}
+
+// A tierView is the view of a range, with the low parts of its slots: nil if the table has
+// no such block.
+type tierView struct {
+	streamfmt.View
+	low []uint32
+}
+
+func (r *viewPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+	low, err := r.here.View(&r.view, rng)
+	if err == nil && low != nil {
+		r.view.Pick(numbers, func(i, slot int, value byte) {
+			take(i, rng<<r.g.LowBits()|game.Position(low[slot]), game.Value(value))
+		})
+	}
+	return err
+}
+
+func (r *viewPicker) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	if r.next == nil || r.g.Tier(p) != r.tier+1 {
+		return 0, 0, 0, false, nil
+	}
+	rng = p >> r.g.LowBits()
+	c, err := r.children.get(rng, func(c *tierView) (err error) {
+		c.low, err = r.next.View(&c.View, rng)
+		return err
+	})
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	if slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits())); !ok {
+		return 0, 0, 0, false, nil
+	}
+	value, ok := c.Value(slot)
+	return rng, slot, game.Value(value), ok || c.Open.Has(slot), nil
 }

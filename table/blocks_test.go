@@ -520,3 +520,41 @@ func TestSampleReads(t *testing.T) {
 		t.Errorf("%d samples read %d bytes of %d", samples, bytes, all)
 	}
 }
+
+// A sample reads a block once for all its places: neither again for the values, nor, if it
+// is large, all blocks and all their values.
+func TestSampleReadsOnce(t *testing.T) {
+	dir, g := solved(t)
+	var reads, bytes int64
+	tab, err := table.OpenOf(readsFS{reads: &reads, bytes: &bytes}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	scan, err := tab.Scan(func(int) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []uint64{100, 1000, 4000} {
+		reads = 0
+		picked, ok, err := scan.Sample(t.Context(), n, 1, func(game.Value) bool { return true })
+		if err != nil || !ok {
+			t.Fatalf("a sample of %d: %v, %v", n, ok, err)
+		}
+		if most := int64(scan.Len() / 4); reads > most {
+			t.Errorf("a sample of %d read %d times, want %d at most of %d blocks", n, reads, most, scan.Len())
+		}
+		different := make(map[game.Position]bool)
+		for _, b := range picked {
+			for i, p := range b.Positions {
+				different[p] = true
+				if v, ok, err := tab.Lookup(p); v != b.Values[i] || !ok || err != nil || g.Tier(p) != b.Tier {
+					t.Fatalf("tier %d, %#x: value %d, looked up %d, %v, %v", b.Tier, p, b.Values[i], v, ok, err)
+				}
+			}
+		}
+		if uint64(len(different)) != n {
+			t.Errorf("%d positions, want %d", len(different), n)
+		}
+	}
+}

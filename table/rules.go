@@ -110,6 +110,8 @@ type rulesPart struct {
 	most func(i int) int
 	// reader is of one worker; it may read so many bytes ahead.
 	reader func(ahead int) rulesReader
+	// picker is of one worker too; nil: a reader picks.
+	picker func(ahead int) picker
 }
 
 // A rulesFile is a file of a part, and what it says that it has.
@@ -126,9 +128,22 @@ type rulesReader interface {
 	load(slots []uint32, rng uint64) ([]uint32, error)
 	// at is the position of a slot of that range, and its value.
 	at(slot int) (game.Position, game.Value)
-	// find looks a position up to which one of that range leads: its range, its
-	// slot there and its value.
+	finder
+}
+
+// A finder looks up where the positions of a part lead.
+type finder interface {
+	// find looks a position up to which one of the range that was read last leads: its
+	// range, its slot there and its value.
 	find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
+}
+
+// A picker reads single positions of a part, and looks up where they lead.
+type picker interface {
+	// pick calls take for the positions of a range with these numbers, which ascend, as far
+	// as the range has them.
+	pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
+	finder
 }
 
 // run checks parts, one after the other.
@@ -187,18 +202,21 @@ func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed u
 	s := newSample(all, c.total, seed)
 	var first uint64
 	for _, part := range parts {
-		var of []drawn
 		for i, f := range part.files {
 			n := f.counts.Total()
-			some, err := part.draw(ctx, i, s.among(first, first+n), n, s.random(first), nil)
+			of, err := part.bounded(i).draw(ctx, s.among(first, first+n), n, s.random(first), nil)
 			if err != nil {
 				return err
 			}
-			of = append(of, some...)
 			first += n
-		}
-		if err := c.positions(ctx, part, of, nil); err != nil {
-			return err
+			if len(of) > 0 && of[0].out {
+				err = c.positions(ctx, part, of, nil)
+			} else {
+				err = c.picked(ctx, part, of)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -319,36 +337,51 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 // positions checks those positions of a part, and marks those to which their moves lead.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks ledTo) error {
 	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
-		one := &rulesPosition{g: c.g, reader: reader, marks: marks}
+		one := &rulesPosition{g: c.g, finder: reader, marks: marks}
 		return func(_ int, d drawn, slots []uint32) error {
 			slots = d.of(slots)
-			for n, slot := range slots {
-				if n%rulesEvery == 0 && ctx.Err() != nil {
-					return ctx.Err()
-				}
-				p, v := reader.at(int(slot))
-				reason, err := one.check(p, v)
-				if err != nil {
-					return err
-				}
-				if reason != "" {
-					return newFault(c.g.Game, p, reason)
-				}
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if c.done += uint64(len(slots)); c.report != nil {
-				c.report(float64(c.done) / float64(c.total))
-			}
-			return nil
+			return c.check(ctx, one, len(slots), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
 		}
 	})
+}
+
+// picked checks positions of a part that were drawn with their values.
+func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) error {
+	return part.pickEach(ctx, of, func(picker picker) func(int, drawn) error {
+		one := &rulesPosition{g: c.g, finder: picker}
+		return func(_ int, d drawn) error {
+			return c.check(ctx, one, len(d.positions), func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
+		}
+	})
+}
+
+// check checks n positions.
+func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
+	for i := range n {
+		if i%rulesEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		p, v := at(i)
+		reason, err := one.check(p, v)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			return newFault(c.g.Game, p, reason)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done += uint64(n); c.report != nil {
+		c.report(float64(c.done) / float64(c.total))
+	}
+	return nil
 }
 
 // A rulesPosition checks one position after the other.
 type rulesPosition struct {
 	g      *plainRules
-	reader rulesReader
+	finder finder
 	marks  ledTo
 
 	text   []byte
@@ -382,7 +415,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	}
 	c.values = c.values[:0]
 	for _, m := range c.moves {
-		rng, slot, child, ok, err := c.reader.find(m.To)
+		rng, slot, child, ok, err := c.finder.find(m.To)
 		if err != nil {
 			return "", err
 		}

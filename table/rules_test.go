@@ -106,20 +106,26 @@ func TestSample(t *testing.T) {
 			s := newSample(all, n, seed)
 			for i, f := range part.files {
 				total := f.counts.Total()
-				of, err := part.draw(t.Context(), i, s.among(first, first+total), total, s.random(first), nil)
+				of, err := part.bounded(i).draw(t.Context(), s.among(first, first+total), total, s.random(first), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				first += total
 				for _, d := range of {
-					slots, _ := new(numbersReader).load(nil, part.ranges[d.i])
-					last := -1
-					for _, slot := range d.of(slots) {
-						if int(slot) <= last {
-							t.Fatalf("slot %d comes after slot %d", slot, last)
+					positions := d.positions
+					if d.out {
+						slots, _ := new(numbersReader).load(nil, part.ranges[d.i])
+						for _, slot := range d.of(slots) {
+							positions = append(positions, game.Position(slot))
 						}
-						last = int(slot)
-						picked[[2]uint64{uint64(d.i), uint64(slot)}]++
+					}
+					last := -1
+					for i, p := range positions {
+						if int(p) <= last || !d.out && d.values[i] != game.Value(p+1) {
+							t.Fatalf("position %d comes after %d, values %d", p, last, d.values)
+						}
+						last = int(p)
+						picked[[2]uint64{uint64(d.i), p}]++
 						count++
 					}
 				}
@@ -149,10 +155,14 @@ func (numbersReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 	return slots, nil
 }
 
+func (numbersReader) at(slot int) (game.Position, game.Value) {
+	return game.Position(slot), game.Value(slot + 1)
+}
+
 // A file that has fewer positions than it says is an error, and not waited for.
 func TestSampleOfWrongCounts(t *testing.T) {
 	part := &rulesPart{ranges: []uint64{1}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }, most: func(int) int { return 3 }}
-	if _, err := part.draw(t.Context(), 0, 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the numbers of positions") {
+	if _, err := part.bounded(0).draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the numbers of positions") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,17 +1,21 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
 	"sort"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // How positions are drawn at random, each as likely. How many a block has is not known
 // before it is read, but at most how many. Places are drawn below the sum of these bounds:
 // each is a number in a block. If the block has so many positions, that one is taken;
-// otherwise the place is empty, and another is drawn. So a sample of N reads about N blocks
-// for each that its bounds are too large by, and each block once for all its places.
+// otherwise the place is empty, and another is drawn. A block is read once for all its
+// places: its bitmaps are counted, and only the values at the places are decoded. So a
+// sample of N reads N blocks at most, times the factor by which the bounds are too large.
 
 // drawRounds is how often places are drawn, before a file must have fewer positions than it
 // says: each round draws about as many as are missing.
@@ -24,18 +28,15 @@ const sparse = 2
 type drawn struct {
 	i       int      // the index of the range in its part
 	numbers []uint64 // of positions of the range, ascending
-	out     bool     // all but these
+	out     bool     // all but these; otherwise:
+
+	positions []game.Position // with these numbers
+	values    []game.Value
 }
 
-// of keeps of the slots of the range those that were drawn.
+// of keeps of the slots of the range, of which all but some were drawn, those that were.
 func (d drawn) of(slots []uint32) []uint32 {
 	numbers := d.numbers
-	if !d.out {
-		for i, n := range numbers {
-			slots[i] = slots[n]
-		}
-		return slots[:len(numbers)]
-	}
 	kept := slots[:0]
 	for i, slot := range slots {
 		if len(numbers) > 0 && numbers[0] == uint64(i) {
@@ -50,10 +51,7 @@ func (d drawn) of(slots []uint32) []uint32 {
 // each calls do for those ranges of a part, on all cores, with their number in the list and
 // the slots of all their positions.
 func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesReader) func(i int, d drawn, slots []uint32) error) error {
-	ahead := verifyAhead
-	if sparse*len(of) < len(part.ranges) {
-		ahead = 0
-	}
+	ahead := part.ahead(of)
 	return each(ctx, len(of), func() func(int) error {
 		reader := part.reader(ahead)
 		do := newDo(reader)
@@ -67,23 +65,101 @@ func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesRea
 	})
 }
 
-// bounds are the sums of the bounds of the ranges of a file, from its first range on.
-func (part *rulesPart) bounds(file int) (first int, sums []uint64) {
-	if file > 0 {
-		first = part.files[file-1].end
-	}
-	sums = make([]uint64, 0, part.files[file].end-first)
-	var sum uint64
-	for i := first; i < part.files[file].end; i++ {
-		sum += uint64(part.most(i))
-		sums = append(sums, sum)
-	}
-	return first, sums
+// pickEach calls do for those ranges of a part, on all cores, with their number in the
+// list.
+func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(picker) func(i int, d drawn) error) error {
+	ahead := part.ahead(of)
+	return each(ctx, len(of), func() func(int) error {
+		var p picker
+		if part.picker != nil {
+			p = part.picker(ahead)
+		} else {
+			p = &readPicker{rulesReader: part.reader(ahead)}
+		}
+		do := newDo(p)
+		return func(i int) error { return do(i, of[i]) }
+	})
 }
 
-// draw draws n of the positions of a file, of which there are so many that are wanted; nil:
-// all are. More than half of them are drawn by drawing the others.
-func (part *rulesPart) draw(ctx context.Context, file int, n, all uint64, random *rand.Rand, wanted func(rulesReader, uint32) bool) ([]drawn, error) {
+// ahead is how many bytes to read ahead for those ranges.
+func (part *rulesPart) ahead(of []drawn) int {
+	if sparse*len(of) < len(part.ranges) {
+		return 0
+	}
+	return verifyAhead
+}
+
+// A readPicker picks what a reader reads.
+type readPicker struct {
+	rulesReader
+	slots []uint32
+}
+
+func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
+	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
+		return err
+	}
+	for i, n := range numbers {
+		if n < uint64(len(r.slots)) {
+			p, v := r.at(int(r.slots[n]))
+			take(i, p, v)
+		}
+	}
+	return nil
+}
+
+// A bounded is a file of a part, and how many positions its ranges have at most.
+type bounded struct {
+	*rulesPart
+	name  string
+	first int      // the index of its first range
+	sums  []uint64 // of the bounds of its ranges, up to each
+}
+
+// bounded adds up the bounds of a file.
+func (part *rulesPart) bounded(file int) *bounded {
+	b := &bounded{rulesPart: part, name: part.files[file].name}
+	if file > 0 {
+		b.first = part.files[file-1].end
+	}
+	b.sums = make([]uint64, 0, part.files[file].end-b.first)
+	var sum uint64
+	for i := b.first; i < part.files[file].end; i++ {
+		sum += uint64(part.most(i))
+		b.sums = append(b.sums, sum)
+	}
+	return b
+}
+
+// places is how many places the file has.
+func (b *bounded) places() uint64 { return b.before(len(b.sums)) }
+
+// before is the sum of the bounds before the i-th range of the file.
+func (b *bounded) before(i int) uint64 {
+	if i == 0 {
+		return 0
+	}
+	return b.sums[i-1]
+}
+
+// group are ascending places by range.
+func (b *bounded) group(places []uint64) (ranges []drawn) {
+	for len(places) > 0 {
+		i := sort.Search(len(b.sums), func(i int) bool { return b.sums[i] > places[0] })
+		n := sort.Search(len(places), func(n int) bool { return places[n] >= b.sums[i] })
+		numbers := make([]uint64, n)
+		for j, place := range places[:n] {
+			numbers[j] = place - b.before(i)
+		}
+		ranges = append(ranges, drawn{i: b.first + i, numbers: numbers})
+		places = places[n:]
+	}
+	return ranges
+}
+
+// draw draws n of the positions of the file, of which there are so many whose values are
+// wanted; nil: all are. More than half of them are drawn by drawing the others.
+func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]drawn, error) {
 	if n == 0 {
 		return nil, nil
 	}
@@ -91,21 +167,31 @@ func (part *rulesPart) draw(ctx context.Context, file int, n, all uint64, random
 	if out {
 		n = all - n
 	}
-	first, sums := part.bounds(file)
-	places, err := part.places(ctx, first, sums, n, all, random, wanted)
+	taken, err := b.taken(ctx, n, all, random, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if places == nil && n > 0 {
-		return nil, wrongCounts(part.files[file].name)
+	if taken == nil && n > 0 {
+		return nil, wrongCounts(b.name)
 	}
-	ranges := group(first, sums, places)
+	places := make([]uint64, len(taken))
+	for i, t := range taken {
+		places[i] = t.place
+	}
+	ranges := b.group(places)
 	if !out {
+		for i := range ranges {
+			d := &ranges[i]
+			for _, t := range taken[:len(d.numbers)] {
+				d.positions, d.values = append(d.positions, t.position), append(d.values, t.value)
+			}
+			taken = taken[len(d.numbers):]
+		}
 		return ranges, nil
 	}
-	whole := make([]drawn, 0, len(sums))
-	for i := range sums {
-		d := drawn{i: first + i, out: true}
+	whole := make([]drawn, 0, len(b.sums))
+	for i := range b.sums {
+		d := drawn{i: b.first + i, out: true}
 		if len(ranges) > 0 && ranges[0].i == d.i {
 			d.numbers, ranges = ranges[0].numbers, ranges[1:]
 		}
@@ -114,13 +200,22 @@ func (part *rulesPart) draw(ctx context.Context, file int, n, all uint64, random
 	return whole, nil
 }
 
-// places draws n places that have positions, ascending; nil: there are not so many.
-func (part *rulesPart) places(ctx context.Context, first int, sums []uint64, n, all uint64, random *rand.Rand, wanted func(rulesReader, uint32) bool) ([]uint64, error) {
-	if len(sums) == 0 || sums[len(sums)-1] == 0 {
+// A place is one that was drawn, and the position there, if it has one that is wanted.
+type place struct {
+	place    uint64
+	position game.Position
+	value    game.Value
+	has      bool
+}
+
+// taken draws n places that have positions, ascending; nil: there are not so many.
+func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]place, error) {
+	sum := b.places()
+	if sum == 0 {
 		return nil, nil
 	}
-	sum := sums[len(sums)-1]
-	var taken, tried []uint64 // tried ascend
+	var taken []place
+	var tried []uint64 // ascending
 	for range drawRounds {
 		want := int(float64(n-uint64(len(taken)))*float64(sum)/float64(all)) + 1
 		places := make([]uint64, want)
@@ -132,57 +227,29 @@ func (part *rulesPart) places(ctx context.Context, first int, sums []uint64, n, 
 			_, again := slices.BinarySearch(tried, place)
 			return again
 		})
-		has := make([]bool, len(places))
-		if err := part.each(ctx, group(first, sums, places), func(reader rulesReader) func(int, drawn, []uint32) error {
-			return func(_ int, d drawn, slots []uint32) error {
-				at, _ := slices.BinarySearch(places, before(sums, d.i-first)+d.numbers[0])
-				for i, number := range d.numbers {
-					has[at+i] = number < uint64(len(slots)) && (wanted == nil || wanted(reader, slots[number]))
-				}
-				return nil
+		found := make([]place, len(places))
+		if err := b.pickEach(ctx, b.group(places), func(picker picker) func(int, drawn) error {
+			return func(_ int, d drawn) error {
+				from := b.before(d.i - b.first)
+				at, _ := slices.BinarySearch(places, from+d.numbers[0])
+				return picker.pick(b.ranges[d.i], d.numbers, func(i int, p game.Position, v game.Value) {
+					found[at+i] = place{from + d.numbers[i], p, v, wanted == nil || wanted(v)}
+				})
 			}
 		}); err != nil {
 			return nil, err
 		}
-		var more []uint64
-		for i, place := range places {
-			if has[i] {
-				more = append(more, place)
-			}
-		}
-		if missing := int(n) - len(taken); len(more) >= missing { // as likely each which are too many
-			random.Shuffle(len(more), func(i, j int) { more[i], more[j] = more[j], more[i] })
-			taken = append(taken, more[:missing]...)
-			slices.Sort(taken)
+		found = slices.DeleteFunc(found, func(p place) bool { return !p.has })
+		if missing := int(n) - len(taken); len(found) >= missing { // as likely each which are too many
+			random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+			taken = append(taken, found[:missing]...)
+			slices.SortFunc(taken, func(a, b place) int { return cmp.Compare(a.place, b.place) })
 			return taken, nil
 		}
-		taken, tried = append(taken, more...), append(tried, places...)
+		taken, tried = append(taken, found...), append(tried, places...)
 		slices.Sort(tried)
 	}
 	return nil, nil
-}
-
-// before is the sum of the bounds before the i-th range of a file.
-func before(sums []uint64, i int) uint64 {
-	if i == 0 {
-		return 0
-	}
-	return sums[i-1]
-}
-
-// group are ascending places by range.
-func group(first int, sums, places []uint64) (ranges []drawn) {
-	for len(places) > 0 {
-		i := sort.Search(len(sums), func(i int) bool { return sums[i] > places[0] })
-		n := sort.Search(len(places), func(n int) bool { return places[n] >= sums[i] })
-		numbers := make([]uint64, n)
-		for j, place := range places[:n] {
-			numbers[j] = place - before(sums, i)
-		}
-		ranges = append(ranges, drawn{i: first + i, numbers: numbers})
-		places = places[n:]
-	}
-	return ranges
 }
 
 // A sample is some of the numbers below another, each as likely as the others: how many of

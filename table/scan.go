@@ -55,18 +55,22 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 // Len is the number of batches.
 func (s *Scan) Len() int { return len(s.cells) }
 
+// mostPlaces is how many places a sample may draw, which are kept in memory, or as many as
+// there are batches.
+const mostPlaces = 4 << 20
+
 // Sample returns n positions at random of those whose values are wanted, each as likely, in
 // the order of the scan; the same for the same seed. ok is false, and there are none, if
 // going through all batches costs less.
 func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Value) bool) (picked []Batch, ok bool, err error) {
 	type stratum struct {
-		part       *rulesPart
-		file, tier int
-		wanted     uint64
+		*bounded
+		tier  int
+		count uint64 // of positions that are wanted
 	}
 	var strata []stratum
 	var all uint64
-	var places float64 // that have to be drawn for each position that is wanted
+	var places float64 // that have to be drawn
 	tier := 0
 	for _, part := range s.parts {
 		for i, f := range part.files {
@@ -77,39 +81,28 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 				}
 			}
 			if s.wanted(tier) && count > 0 {
-				strata = append(strata, stratum{part, i, tier, count})
+				file := part.bounded(i)
+				strata = append(strata, stratum{file, tier, count})
 				all += count
-				if _, sums := part.bounds(i); len(sums) > 0 {
-					places += float64(sums[len(sums)-1])
-				}
+				places += float64(file.places())
 			}
 			tier++
 		}
 	}
-	if 2*n > all || float64(n)*places/float64(all) > float64(s.Len()) {
+	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(s.Len()), mostPlaces) {
 		return nil, false, nil
 	}
 	pick := newSample(all, n, seed)
 	var first uint64
 	for _, f := range strata {
-		of, err := f.part.draw(ctx, f.file, pick.among(first, first+f.wanted), f.wanted, pick.random(first), func(r rulesReader, slot uint32) bool {
-			_, v := r.at(int(slot))
-			return wanted(v)
-		})
+		of, err := f.draw(ctx, pick.among(first, first+f.count), f.count, pick.random(first), wanted)
 		if err != nil {
 			return nil, false, err
 		}
-		first += f.wanted
-		batches := make([]Batch, len(of))
-		if err := f.part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
-			return func(i int, d drawn, slots []uint32) error {
-				batches[i].fill(f.tier, reader, d.of(slots))
-				return nil
-			}
-		}); err != nil {
-			return nil, false, err
+		first += f.count
+		for _, d := range of {
+			picked = append(picked, Batch{f.tier, d.positions, d.values})
 		}
-		picked = append(picked, batches...)
 	}
 	return picked, true, nil
 }

@@ -108,8 +108,29 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	return b, nil
 }
 
+// View reads the records of a range into v, and returns the low parts of its slots; nil if
+// there are no records.
+func (c *TierCursor) View(v *streamfmt.View, rng uint64) (low []uint32, err error) {
+	cursor, e, low, err := c.find(0, rng)
+	if err != nil || cursor == nil {
+		return nil, err
+	}
+	return low, cursor.View(e, len(low), v)
+}
+
 // load reads a block with the stream of a kind.
 func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
+	cursor, e, low, err := c.find(kind, rng)
+	if err != nil || cursor == nil {
+		return false, err
+	}
+	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
+	return true, cursor.Read(e, b)
+}
+
+// find finds a range with the stream of a kind: the cursor that reads it, nil if there are
+// no records, its entry, and the low parts of its slots.
+func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Entry, low []uint32, err error) {
 	s := c.streams[kind]
 	if s == nil {
 		s = new(stream)
@@ -127,19 +148,17 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	rest := entries[s.at:min(s.at+step+1, len(entries))]
 	s.at += sort.Search(len(rest), func(i int) bool { return rest[i].Range >= rng })
 	if s.at == len(entries) || entries[s.at].Range != rng {
-		return false, nil
+		return nil, streamfmt.Entry{}, nil, nil
 	}
 	e := entries[s.at]
-	low := c.t.g.Low(c.t.tier, rng)
 	f := c.t.files.files[e.file]
-	if low == nil {
-		return false, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
+	if low = c.t.g.Low(c.t.tier, rng); low == nil {
+		return nil, e.Entry, nil, fmt.Errorf("%s: range %#x can hold no position of tier %d", f.Name(), rng, c.t.tier)
 	}
-	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
 	if s.cursor == nil || s.file != e.file {
 		s.file, s.cursor = e.file, f.Cursor(c.ahead)
 	}
-	return true, s.cursor.Read(e.Entry, b)
+	return s.cursor, e.Entry, low, nil
 }
 
 // WriteLines writes the records of the i-th to the one before the j-th range to

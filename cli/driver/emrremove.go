@@ -65,7 +65,7 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, dir := range slices.Sorted(maps.Keys(r.groups)) {
 		g := r.groups[dir]
-		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, dir, command.Count(int64(len(g.keys)), "object"), short(float64(g.size)), g.what)
+		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, command.Printable(dir), command.Count(int64(len(g.keys)), "object"), short(float64(g.size)), command.Printable(g.what))
 	}
 	if r.bucketToo(place) {
 		fmt.Fprintf(w, "s3://%s\t0 objects\t0B\tthe bucket, in which nothing else is\n", place.bucket)
@@ -74,7 +74,7 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 		return err
 	}
 	if r.others > 0 {
-		if _, err := fmt.Fprintf(out, "%s, such as s3://%s/%s\n", stay(r.others), place.bucket, r.other); err != nil {
+		if _, err := fmt.Fprintf(out, "%s, such as s3://%s/%s\n", stay(r.others), place.bucket, command.Printable(r.other)); err != nil {
 			return err
 		}
 	}

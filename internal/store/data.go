@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -302,14 +303,12 @@ func Ours(name string) bool {
 
 // OwnFile reports whether a name in the directory of a job is one that treereduce gives
 // there. What has another name is not ours: it is neither read nor deleted.
-func OwnFile(name string) bool {
-	for _, prefix := range []string{"_", PartPrefix, OutboxPrefix, "tier-", "positions."} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
+func OwnFile(name string) bool { return ownFile.MatchString(name) }
+
+// ownFile matches the names of seals, indexes and attempts; of parts, outboxes and tiers by
+// their numbers, before which a part of final or of Hadoop has a letter; and of the table of
+// a game without tiers.
+var ownFile = regexp.MustCompile(`^(_|(` + PartPrefix + `([mr]-)?|` + OutboxPrefix + `|tier-)[0-9]|positions\.)`)
 
 // Passing reports whether a name is that of an attempt, of a driver, or of what is being
 // removed: nothing depends on it.

@@ -134,7 +134,7 @@ func TestStray(t *testing.T) {
 	}
 	kept := func(when string) {
 		t.Helper()
-		for _, name := range []string{"table/notes.txt", "final/.DS_Store", "final/mine/notes.txt"} {
+		for _, name := range []string{"table/notes.txt", "table/tier-list.md", "final/.DS_Store", "final/to-do.txt", "final/part-of.txt", "final/mine/notes.txt"} {
 			if text, err := os.ReadFile(filepath.Join(path, name)); err != nil || string(text) != "mine" {
 				t.Errorf("%s: %s: %q, %v", when, name, text, err)
 			}
@@ -144,7 +144,7 @@ func TestStray(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(path, "final/mine"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"table/notes.txt", "final/.DS_Store", "final/mine/notes.txt"} {
+	for _, name := range []string{"table/notes.txt", "table/tier-list.md", "final/.DS_Store", "final/to-do.txt", "final/part-of.txt", "final/mine/notes.txt"} {
 		if err := os.WriteFile(filepath.Join(path, name), []byte("mine"), 0o666); err != nil {
 			t.Fatal(err)
 		}

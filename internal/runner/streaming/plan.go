@@ -159,7 +159,7 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 				return nil, err
 			}
 			if len(parts) > 0 {
-				name = path.Join(name, store.PartPrefix+"*")
+				name = path.Join(name, store.PartPrefix+"[0-9]*")
 			}
 		}
 		inputs = append(inputs, name)

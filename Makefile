@@ -30,7 +30,7 @@ WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command 
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop test-emr-long race bench bench-hadoop fuzz lint fmt clean
+.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt clean
 
 all: build help
 
@@ -107,14 +107,11 @@ test-hadoop-long: build ## the long ones: all jobs with three reducers, passes a
 # The virtual environment, build/emr-venv, is made by the tests; nobody talks to Amazon.
 TEST_EMR := $(GO) test -tags emr -count=1 -p 1 -timeout 1h
 
-test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (three minutes; Python)
-	$(TEST_EMR) -skip '^Test(Long)?EMR(Alone)?$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
+	$(TEST_EMR) -skip '^TestEMR$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 test-emr-hadoop: build ## the same with its steps on a cluster of their own (ten minutes; Java, Maven, Python; make cluster-down first)
 	$(TEST_EMR) -run '^TestEMR$$' ./internal/emrtest
-
-test-emr-long: build ## the long ones: each job of 4×5 as a step of Hadoop's client, and on YARN
-	TREEREDUCE_LONG=1 $(TEST_EMR) -run '^Test(EMRAlone|LongEMR)$$' ./internal/emrtest
 
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.

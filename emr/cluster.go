@@ -253,11 +253,6 @@ func (c *Cluster) End(ctx context.Context) error {
 	return c.until(ctx, nil, func(state ClusterState) (bool, error) { return state.Over(), nil })
 }
 
-// Gone waits until a cluster has ended altogether, when its logs are complete.
-func (c *Cluster) Gone(ctx context.Context, news func(ClusterState)) error {
-	return c.until(ctx, news, func(state ClusterState) (bool, error) { return state.gone(), nil })
-}
-
 // until asks for the state of a cluster until it is the one that is waited for.
 func (c *Cluster) until(ctx context.Context, news func(ClusterState), is func(ClusterState) (bool, error)) error {
 	last := ""

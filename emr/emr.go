@@ -5,7 +5,7 @@
 //
 //	Spec.Request   RunJobFlow, with the steps that are known already
 //	Service.Make   sends it; a lost answer makes no second cluster
-//	Cluster.Ready, Add, Wait, RunStep, Cancel, End
+//	Cluster.Ready, Add, Wait, Cancel, End
 //	Logs           why a step failed, from its logs in S3
 //
 // What limits the costs of a cluster is kept by the cluster itself, so that nobody need

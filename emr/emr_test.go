@@ -312,7 +312,7 @@ func TestDryRun(t *testing.T) {
 	if err := c.Ready(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.RunStep(t.Context(), Step{Name: "two", Args: []string{"true"}}); err != nil {
+	if ids, err := c.Add(t.Context(), Step{Name: "two", Args: []string{"true"}}); err != nil || len(ids) != 1 {
 		t.Error(err)
 	}
 	if err := c.End(t.Context()); err != nil {
@@ -580,9 +580,8 @@ func logsOf(t *testing.T, files map[string]string) *Logs {
 	return &Logs{FS: store.Local{}, Dir: dir, Cluster: "j-A", Every: time.Millisecond, Patience: 20 * time.Millisecond, News: func(string) {}}
 }
 
-// The cause of a failed step is what its program said, or a task's.
+// The cause of a failed step is the error of its program, or Hadoop's.
 func TestCause(t *testing.T) {
-	const app = "application_1795287426079_0002"
 	for _, test := range []struct {
 		name  string
 		files map[string]string
@@ -591,12 +590,6 @@ func TestCause(t *testing.T) {
 		{"the driver said it", map[string]string{
 			"steps/s-1/stderr.gz": "SLF4J: noise\ndriver: data directory x: no room\n"}, "the step: driver: data directory x: no room"},
 		{"not packed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "the step: driver: no"},
-		{"a task said it", map[string]string{
-			"steps/s-1/stderr.gz": "",
-			"steps/s-1/syslog.gz": "2026-01-01 00:00:00,000 INFO Submitted application " + app + "\n2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Job not successful!\n",
-			"containers/" + app + "/container_1_0001_01_000001/stderr.gz": "log4j:WARN noise\n",
-			"containers/" + app + "/container_1_0001_01_000002/stderr.gz": "reporter:counter:x,y,1\npossible_map: x:3: expected a position, found \"?\"\n",
-		}, app + `, 1_0001_01_000002: possible_map: x:3: expected a position, found "?"`},
 		{"Hadoop said it", map[string]string{
 			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Output path already exists\n"}, "the step: Output path already exists"},
 		{"no log", map[string]string{}, "the logs of step s-1 have not come for 20ms"},

@@ -8,9 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop/yarn"
@@ -22,14 +19,11 @@ const (
 	maxLog = 1 << 20
 	// maxUnpacked bounds what a packed log may come to.
 	maxUnpacked = 1 << 30
-	// maxContainers is how many containers of an application are looked at.
-	maxContainers = 200
 )
 
 // Logs are the logs of a cluster in S3:
 //
 //	DIR/CLUSTER/steps/STEP/{controller,syslog,stdout,stderr}.gz
-//	DIR/CLUSTER/containers/APPLICATION/CONTAINER/{syslog,stdout,stderr}.gz
 //
 // The service brings them there about every five minutes, and when the cluster ends.
 type Logs struct {
@@ -42,9 +36,9 @@ type Logs struct {
 	News     func(line string)
 }
 
-// Cause is why a step probably failed, in a line: what the program of a task said, or what
-// the step itself wrote to stderr. It waits for the logs. It is an error wrapping
-// fs.ErrNotExist if they do not come.
+// Cause returns in a line why a step probably failed: the error that it wrote to stderr, or
+// that Hadoop wrote to its log. It waits for the logs. The error wraps fs.ErrNotExist if they
+// do not come.
 func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 	dir := path.Join(l.Dir, l.Cluster, "steps", step)
 	begun, told := time.Now(), false
@@ -77,58 +71,17 @@ func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 	}
 }
 
-// application is the name of one in a log.
-var application = regexp.MustCompile(`\bapplication_\d+_\d+\b`)
-
-// cause is Cause of what a step wrote to stderr: that of a program of the applications
-// that it names, or its own.
+// cause finds the error in the logs of a step.
 func (l *Logs) cause(dir, stderr string) (string, error) {
 	syslog, err := l.read(path.Join(dir, "syslog"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	own := yarn.FailureOf("the step", stderr, syslog)
-	var apps []string
-	for _, app := range application.FindAllString(stderr+syslog, -1) {
-		if !slices.Contains(apps, app) {
-			apps = append(apps, app)
-		}
-	}
-	slices.Reverse(apps) // the last is the one that failed
-	for _, app := range apps {
-		if text, err := l.ofContainers(app); err != nil || text != "" {
-			return text, err
-		}
-	}
 	if own.Text == "" {
 		return "", fmt.Errorf("nothing is told in the logs of the step: %w", fs.ErrNotExist)
 	}
 	return own.String(), nil
-}
-
-// ofContainers is what a program of an application said; "" if none did.
-func (l *Logs) ofContainers(app string) (string, error) {
-	dir := path.Join(l.Dir, l.Cluster, "containers", app)
-	entries, err := l.FS.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, e := range entries[:min(len(entries), maxContainers)] {
-		stderr, err := l.read(path.Join(dir, e.Name(), "stderr"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if f := yarn.FailureOf(app+", "+strings.TrimPrefix(e.Name(), "container_"), stderr, ""); f.Text != "" {
-			return f.String(), nil
-		}
-	}
-	return "", nil
 }
 
 // read is the end of a log, packed or not.

@@ -154,16 +154,7 @@ func stepOf(id, name *string, status *types.StepStatus) StepState {
 	return s
 }
 
-// StepState asks how a step is.
-func (c *Cluster) StepState(ctx context.Context, id string) (StepState, error) {
-	state, err := c.stepState(ctx, id)
-	return state, explain(err)
-}
-
 func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
-	if c.s.o.DryRun != nil {
-		return StepState{ID: id, State: string(types.StepStateCompleted)}, nil
-	}
 	out, err := c.s.client.DescribeStep(ctx, &emr.DescribeStepInput{ClusterId: aws.String(c.ID), StepId: aws.String(id)})
 	if err != nil {
 		return StepState{}, err
@@ -204,19 +195,6 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 		}
 		return false, failed
 	})
-}
-
-// RunStep adds a step and waits until it has ended; it returns its id as soon as there is
-// one, with an error too.
-func (c *Cluster) RunStep(ctx context.Context, step Step) (id string, err error) {
-	ids, err := c.Add(ctx, step)
-	if err != nil {
-		return "", err
-	}
-	if len(ids) != 1 {
-		return "", fmt.Errorf("%d steps were added, expected 1", len(ids))
-	}
-	return ids[0], c.Wait(ctx, ids[0], nil)
 }
 
 // Cancel ends steps that are pending or run: what they run is told by a signal, so that

@@ -28,7 +28,6 @@ func emrFlags() []cli.Flag {
 	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
 		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver, where make build-emr puts them"},
-		&cli.BoolFlag{Name: perJob, Usage: "each job is a streaming step of its own, from S3 to S3, and the driver runs here: for boards of up to a million positions"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"},
 	)...))
@@ -156,8 +155,8 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 // clusterPrograms are the files that a cluster needs on which a driver runs.
 var clusterPrograms = []string{"driver", "mapper", "reducer"}
 
-// programsFor reads programs for a processor.
-func programsFor(c *cli.Context, arch string, names ...string) (*emr.Bundle, error) {
+// programsFor reads the programs for a processor.
+func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
 	dir := c.String("binaries")
 	if dir == "" {
 		self, err := os.Executable()
@@ -166,7 +165,7 @@ func programsFor(c *cli.Context, arch string, names ...string) (*emr.Bundle, err
 		}
 		dir = filepath.Join(filepath.Dir(self), clusterOS+"-"+arch)
 	}
-	b, err := emr.ReadBundle(dir, names...)
+	b, err := emr.ReadBundle(dir, clusterPrograms...)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", clusterOS, arch, err)
 	}

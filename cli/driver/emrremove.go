@@ -26,6 +26,10 @@ import (
 // removeHold is how long the claims of driver emr rm hold after it dies.
 const removeHold = 2 * time.Minute
 
+// stepsDir is the directory below --bucket of the files that older versions exchanged with
+// streaming steps.
+const stepsDir = "steps"
+
 // Keys below --bucket, beside the data directories, that are ours by their form: a program
 // below its hash, the logs of a cluster, the files of steps.
 var (

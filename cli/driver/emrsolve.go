@@ -477,7 +477,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	programs, err := programsFor(r.c, arch, clusterPrograms...)
+	programs, err := programsFor(r.c, arch)
 	if err != nil {
 		return nil, "", err
 	}

@@ -102,14 +102,6 @@ func choiceOf(name string) (*choice, error) {
 		}, nil
 	case onHadoop:
 		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}, nil
-	case onEMR: // a step for each job; otherwise the driver is a step, see solveOnEMR
-		return &choice{
-			dataDir:  func(name string) (string, error) { return name, nil },
-			reducers: one,
-			memory:   inProcess,
-			codec:    func(game.Game, jobdir.Codec) jobdir.Codec { return jobdir.Text },
-			ready:    newStepRunner,
-		}, nil
 	}
 	return nil, command.Usagef("--runner %q: expected %s, %s, %s or %s", name, onInline, onPipe, onHadoop, onEMR)
 }

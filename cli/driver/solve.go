@@ -165,12 +165,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
 	}
-	switch onSteps := c.Bool(perJob); {
-	case onSteps && c.String("runner") != onEMR:
-		return command.Usagef("--%s is for --runner %s", perJob, onEMR)
-	case onSteps && c.Bool("dry-run"):
-		return showSteps(c, g)
-	case c.String("runner") == onEMR && !onSteps:
+	if c.String("runner") == onEMR {
 		return solveOnEMR(c, kind, g, mode)
 	}
 	chosen, err := choiceOf(c.String("runner"))
@@ -247,10 +242,6 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	defer data.Close()
 	if note != "" {
 		p.tell(note)
-	}
-	if steps, ok := r.(*stepRunner); ok {
-		steps.bar = p
-		defer func() { err = steps.close(err) }()
 	}
 	defer copied.end() // while the lock is held
 	if err := copied.start(mode); err != nil {

@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/emrtest"
-	"github.com/treereduce/treereduce/internal/longtest"
 	"github.com/treereduce/treereduce/internal/minicluster"
 	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/mirror"
@@ -51,52 +49,25 @@ type site struct {
 	tools  string
 	env    []string
 
+	inlineDir string // of the data directories that one process solves
+
 	mu   sync.Mutex
 	want map[board]string // a data directory that was solved inline
 }
 
-// TestEMR solves games on an Amazon EMR of our own with a real Hadoop, in both ways, and
-// has go wrong what can there. What comes of it is held against a run in one process, byte
-// for byte.
+// TestEMR solves games on an Amazon EMR of our own with a real Hadoop, also where something
+// fails there. It compares the result with a run in one process, byte for byte.
 func TestEMR(t *testing.T) {
-	newSite(t, onCluster).run(t, []siteTest{
+	newSite(t, true).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
-		{"step per job", testStepPerJob},
+		{"step by hand", testStepByHand},
 		{"step fails", testStepFails},
 		{"job fails", testJobFails},
-		{"cluster ends", testDriverClusterEnds},
+		{"cluster ends", testClusterEnds},
 		{"spot nodes taken", testSpotTaken},
 		{"second driver", testSecondDriver},
 	})
 }
-
-// TestEMRAlone has each job of both boards as a step of Hadoop's client alone.
-func TestEMRAlone(t *testing.T) {
-	newSite(t, onClient).run(t, []siteTest{{"step per job", testStepPerJobAlone}})
-}
-
-// TestEMRFaults has go wrong what can between the driver, the service and S3, without a
-// Hadoop.
-func TestEMRFaults(t *testing.T) {
-	newSite(t, onPipe).run(t, []siteTest{
-		{"step per job", testStepPerJobAlone},
-		{"job fails", testJobFails},
-		{"cluster ends", testClusterEnds},
-		{"throttled and lost", testThrottledAndLost},
-		{"credentials expire", testExpired},
-		{"second driver", testSecondStepDriver},
-		{"asleep", testAsleep},
-		{"requests", testRequests},
-	})
-}
-
-// What does the work of steps: a cluster with all its daemons, Hadoop's client alone, or
-// mapper, sort and reducer.
-const (
-	onCluster = iota
-	onClient
-	onPipe
-)
 
 // A siteTest is a test on a site.
 type siteTest struct {
@@ -122,37 +93,23 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 	s.validate(t)
 }
 
-// TestLongEMR has every job of the course's board be a step on YARN.
-func TestLongEMR(t *testing.T) {
-	longtest.Skip(t)
-	s := newSite(t, onCluster)
-	data := s.solveSteps(t, course, "")
-	s.same(t, course, data)
-	s.noneAlive(t)
-}
-
-// newSite starts all.
-func newSite(t *testing.T, work int) *site {
+// newSite starts all, with a Hadoop that runs the steps or without one.
+func newSite(t *testing.T, hadoop bool) *site {
 	t.Helper()
-	s := &site{want: make(map[board]string), tools: s3test.Bin(t)}
+	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
 	var err error
 	if s.root, err = filepath.Abs("../.."); err != nil {
 		t.Fatal(err)
 	}
 	objects := s3test.Start(t)
 	config := emrtest.Config{
-		Alone: work == onClient, S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
+		S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
 		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
 	}
-	switch work {
-	case onPipe:
-		config.Run = emrtest.Pipe(objects.URL, t.TempDir())
-	case onClient:
-		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{Daemons: []minicluster.Daemon{}})
-	default:
+	if hadoop {
 		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
+		config.Hadoop = s.hadoop
 	}
-	config.Hadoop = s.hadoop
 	if s.emr, err = emrtest.Start(config); err != nil {
 		t.Fatal(err)
 	}
@@ -252,14 +209,6 @@ func (d *driver) fails(t *testing.T, words ...string) {
 	}
 }
 
-// solveSteps solves a board with a step for each job, into a folder of this machine.
-func (s *site) solveSteps(t *testing.T, b board, more string) (data string) {
-	t.Helper()
-	data = filepath.Join(t.TempDir(), "data")
-	s.startEMR(t, b, data, "--step-per-job "+more).done(t)
-	return data
-}
-
 // fetched gets a data directory from S3 into a folder.
 func (s *site) fetched(t *testing.T, name string) string {
 	t.Helper()
@@ -305,13 +254,10 @@ func (s *site) inline(t *testing.T, b board) string {
 	if dir := s.want[b]; dir != "" {
 		return dir
 	}
-	dir, err := os.MkdirTemp("", "emr-inline-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.start(t, fmt.Sprintf("solve %s --data %s --final yes", b.flags(), filepath.Join(dir, "data"))).done(t)
-	s.want[b] = filepath.Join(dir, "data")
-	return s.want[b]
+	dir := filepath.Join(s.inlineDir, fmt.Sprintf("%dx%d", b.width, b.height))
+	s.start(t, fmt.Sprintf("solve %s --data %s --final yes", b.flags(), dir)).done(t)
+	s.want[b] = dir
+	return dir
 }
 
 // waitFor waits until something is so.
@@ -358,20 +304,6 @@ func (s *site) last() emrtest.State {
 	return all[len(all)-1]
 }
 
-// completed is how many steps of the last cluster have been completed, of those made
-// after the first n clusters.
-func (s *site) completed(n int) (done int) {
-	if len(s.emr.Clusters()) <= n {
-		return 0
-	}
-	for _, step := range s.last().Steps {
-		if step.State == "COMPLETED" {
-			done++
-		}
-	}
-	return done
-}
-
 // testDriverStep has the driver as a step, some jobs on the cluster.
 func testDriverStep(t *testing.T, s *site) {
 	for b, more := range map[board]string{square: "--cluster-above 3000", course: "--cluster-above 30000"} {
@@ -385,26 +317,6 @@ func testDriverStep(t *testing.T, s *site) {
 	}
 }
 
-// testStepPerJob has each job as a step on YARN, with two reducers.
-func testStepPerJob(t *testing.T, s *site) {
-	before := len(s.emr.Clusters())
-	s.same(t, tiny, s.solveSteps(t, tiny, "--reducers 2"))
-	if n := s.completed(before); n != 2*4+2 {
-		t.Errorf("%d steps, want %d", n, 2*4+2)
-	}
-}
-
-// testStepPerJobAlone has each job as a step.
-func testStepPerJobAlone(t *testing.T, s *site) {
-	for _, b := range []board{square, course} {
-		s.same(t, b, s.solveSteps(t, b, ""))
-	}
-	// Nothing but programs and logs is left of them.
-	if left := s.aws(t, "s3", "ls", "--recursive", bucket+"/"); strings.Contains(left, "test/steps/") || !strings.Contains(left, "test/bin/") {
-		t.Errorf("left is\n%s", left)
-	}
-}
-
 // testStepFails has the driver on the cluster fail: it says why.
 func testStepFails(t *testing.T, s *site) {
 	s.startEMR(t, small, "fails", "--cluster-above 0 --queue nowhere").fails(t, "nowhere", "nothing was copied")
@@ -413,40 +325,91 @@ func testStepFails(t *testing.T, s *site) {
 	s.same(t, small, s.fetched(t, "fails"))
 }
 
-// testJobFails has a mapper fail: what it says comes out of the logs of its container.
+// testJobFails runs a mapper that fails: the driver prints its error.
 func testJobFails(t *testing.T, s *site) {
 	bin := t.TempDir()
-	for _, name := range []string{"mapper", "reducer", "driver"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho \"$0: input:3: expected a key, found 'x'\" >&2\nexit 1\n"), 0o777); err != nil {
+	for _, name := range []string{"driver", "reducer"} {
+		if err := os.Symlink(filepath.Join(s.root, "bin", name), filepath.Join(bin, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	data := filepath.Join(t.TempDir(), "data")
-	s.startEMR(t, tiny, data, "--step-per-job --binaries "+bin).fails(t, "data_first0", "input:3: expected a key, found 'x'", "--resume")
-	s.noneAlive(t)
-	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
-	s.same(t, tiny, data)
-}
-
-// testClusterEnds has a cluster end in mid-run, with a step for each job.
-func testClusterEnds(t *testing.T, s *site) {
-	before := len(s.emr.Clusters())
-	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, tiny, data, "--step-per-job")
-	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
-	s.emr.EndCluster(s.last().ID)
-	d.fails(t, "ended", "--resume")
-	s.noneAlive(t)
-	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
-	s.same(t, tiny, data)
-	if n := s.completed(before + 1); n > 2*4+2-3 {
-		t.Errorf("%d steps after the first were done: they were done again", n)
+	if err := os.WriteFile(filepath.Join(bin, "mapper"), []byte("#!/bin/sh\necho \"$0: input:3: expected a key, found 'x'\" >&2\nexit 1\n"), 0o777); err != nil {
+		t.Fatal(err)
 	}
+	s.startEMR(t, tiny, "job", "--cluster-above 0 --binaries "+bin).fails(t, "input:3: expected a key, found 'x'", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, tiny, "job", "--resume --cluster-above 1000000").done(t)
+	s.same(t, tiny, s.fetched(t, "job"))
 }
 
-// testDriverClusterEnds has a cluster end while the driver is its step: what was copied is
+// byHand is the block of docs/emr.md that submits a job as a step, as commands that prepare
+// it and the one that submits it to a cluster.
+func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.root, "docs", "emr.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "aws emr add-steps"
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		if i := strings.Index(block, command); i >= 0 && strings.HasPrefix(block, "    ") {
+			filled := strings.NewReplacer("BUCKET", "bucket", "j-…", cluster)
+			return filled.Replace(block[:i]), filled.Replace(block[i:])
+		}
+	}
+	t.Fatalf("docs/emr.md has no block with %s", command)
+	return "", ""
+}
+
+// testStepByHand submits a job as docs/emr.md shows it.
+func testStepByHand(t *testing.T, s *site) {
+	s.start(t, "emr up --bucket s3://bucket/games --yes --poll 200ms --idle 24h --max-hours 100").done(t)
+	cluster, dir := s.last().ID, t.TempDir()
+	prepare, submit := s.byHand(t, cluster)
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")); err != nil {
+		t.Fatal(err)
+	}
+	shell := func(env []string, line string) []byte {
+		t.Helper()
+		cmd := exec.Command("bash", "-ec", line)
+		cmd.Dir, cmd.Env = dir, append(env, "PATH="+strings.Join([]string{filepath.Join(s.root, "bin"), s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s%s", line, err, out, stderr.String())
+		}
+		return out
+	}
+	shell(s.env, prepare+"\naws s3 cp --recursive --only-show-errors s3://bucket/games/by-hand objects")
+	objects := emrtest.ObjectsDir + "/bucket/games"
+	shell(s.hadoop.Env(), fmt.Sprintf("hadoop fs -mkdir -p %s; hadoop fs -put objects %[1]s/by-hand", objects))
+	shell(s.env, submit)
+	s.waitFor(t, "the step", func() bool {
+		steps := s.last().Steps
+		return len(steps) == 1 && steps[0].State != "PENDING" && steps[0].State != "RUNNING"
+	})
+	if step := s.last().Steps[0]; step.State != "COMPLETED" {
+		t.Errorf("%+v", step)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "four", "data_first10", "part-00000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := shell(s.hadoop.Env(), "hadoop fs -cat "+objects+"/by-hand/data_first10/part-00000")
+	got = bytes.ReplaceAll(got, []byte("\t\n"), []byte("\n")) // Hadoop adds a tab to a key without a value
+	if len(want) == 0 || !bytes.Equal(got, want) {
+		t.Errorf("the step writes %d bytes that begin %.60q, want %d that begin %.60q", len(got), got, len(want), want)
+	}
+	s.start(t, "emr down --poll 200ms --cluster-id "+cluster).done(t)
+}
+
+// testClusterEnds has a cluster end while the driver is its step: what was copied is
 // there, and the run goes on on another.
-func testDriverClusterEnds(t *testing.T, s *site) {
+func testClusterEnds(t *testing.T, s *site) {
 	d := s.startEMR(t, course, "ends", "--cluster-above 30000")
 	s.waitFor(t, "a job", func() bool {
 		return strings.Contains(s.aws(t, "s3", "ls", "--recursive", "s3://bucket/"), "test/ends/data_first9/_SUCCESS")
@@ -481,49 +444,6 @@ func testSpotTaken(t *testing.T, s *site) {
 	s.same(t, square, s.fetched(t, "spot"))
 }
 
-// testThrottledAndLost has calls that are refused in passing, and answers that do not
-// come: nothing is made twice.
-func testThrottledAndLost(t *testing.T, s *site) {
-	before := len(s.emr.Clusters())
-	fault := func(f emrtest.Fault, op string, after, times int) {
-		f.Op, f.After, f.Times = op, after, times
-		s.emr.Meet(f)
-	}
-	fault(emrtest.Throttled, "RunJobFlow", 0, 2)
-	fault(emrtest.Lost, "RunJobFlow", 0, 1)
-	fault(emrtest.Throttled, "AddJobFlowSteps", 1, 2)
-	fault(emrtest.Lost, "AddJobFlowSteps", 2, 1)
-	fault(emrtest.Throttled, "", 8, 5)
-	fault(emrtest.Lost, "DescribeStep", 3, 2)
-	fault(emrtest.Internal, "DescribeCluster", 2, 2)
-	data := filepath.Join(t.TempDir(), "data")
-	s.startEMR(t, tiny, data, "--step-per-job").done(t)
-	s.same(t, tiny, data)
-	if n := len(s.emr.Clusters()); n != before+1 {
-		t.Errorf("%d clusters were made", n-before)
-	}
-	if n := len(s.last().Steps); n != 2*4+2 {
-		t.Errorf("%d steps were made, want %d", n, 2*4+2)
-	}
-}
-
-// testExpired has the credentials expire in mid-run: the driver says so, and as it may not
-// end the cluster, that does so itself.
-func testExpired(t *testing.T, s *site) {
-	before := len(s.emr.Clusters())
-	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m")
-	s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
-	expired := emrtest.Expired
-	expired.Times = -1
-	s.emr.Meet(expired)
-	d.fails(t, "expired", "--resume")
-	s.waitFor(t, "the cluster to end itself", s.allEnded)
-	s.emr.Mend()
-	s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
-	s.same(t, tiny, data)
-}
-
 // testSecondDriver has a second driver on the data of a driver that is a step.
 func testSecondDriver(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
@@ -537,61 +457,20 @@ func testSecondDriver(t *testing.T, s *site) {
 	}
 }
 
-// testSecondStepDriver has a second driver on the data of one with a step for each job.
-func testSecondStepDriver(t *testing.T, s *site) {
-	before := len(s.emr.Clusters())
-	data := filepath.Join(t.TempDir(), "data")
-	d := s.startEMR(t, tiny, data, "--step-per-job")
-	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
-	s.startEMR(t, tiny, data, "--step-per-job --resume").fails(t, "another driver is at work")
-	d.done(t)
-	s.same(t, tiny, data)
-	if n := len(s.emr.Clusters()); n != before+1 {
-		t.Errorf("%d clusters were made", n-before)
-	}
-}
-
-// testAsleep has a laptop sleep, and one that never wakes: the clusters end themselves.
-func testAsleep(t *testing.T, s *site) {
-	for name, signal := range map[string]syscall.Signal{"sleeps": syscall.SIGSTOP, "dies": syscall.SIGKILL} {
-		t.Run(name, func(t *testing.T) {
-			before := len(s.emr.Clusters())
-			data := filepath.Join(t.TempDir(), "data")
-			d := s.startEMR(t, tiny, data, "--step-per-job --idle 2m")
-			s.waitFor(t, "steps", func() bool { return s.completed(before) >= 3 })
-			if err := d.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			s.waitFor(t, "the cluster to end itself", s.allEnded)
-			if signal == syscall.SIGSTOP {
-				if err := d.Process.Signal(syscall.SIGCONT); err != nil {
-					t.Fatal(err)
-				}
-				d.fails(t, "--resume")
-			} else if err := d.Wait(); err == nil {
-				t.Error("it was not killed")
-			}
-			s.startEMR(t, tiny, data, "--step-per-job --resume").done(t)
-			s.same(t, tiny, data)
-		})
-	}
-}
-
-// testRequests holds what a dry run prints against botocore's model, and has moto take it.
-func testRequests(t *testing.T, s *site) {
+// TestEMRRequests holds what a dry run prints against botocore's model, and has moto take it.
+func TestEMRRequests(t *testing.T) {
+	s := newSite(t, false)
 	before := len(s.emr.Calls())
 	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
 	moto := s3test.Start(t)
-	for _, more := range []string{"", " --step-per-job"} {
-		var out strings.Builder
-		d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line+more)...), said: new(said)}
-		d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
-		if err := d.Start(); err != nil {
-			t.Fatal(err)
-		}
-		d.done(t)
-		s.python(t, out.String(), moto.URL)
+	var out strings.Builder
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
 	}
+	d.done(t)
+	s.python(t, out.String(), moto.URL)
 	if n := len(s.emr.Calls()); n != before {
 		t.Errorf("a dry run has made %d calls", n-before)
 	}

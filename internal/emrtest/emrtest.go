@@ -7,12 +7,10 @@
 // command-runner.jar is done as there: it runs a command on the master, with hadoop and
 // aws in its PATH. What stands in for something:
 //
-//   - s3:// in a streaming step. On EMR that is S3A, a connector of several hundred
-//     megabytes with its SDK. Here hadoop-streaming's -input is copied from S3 to the
-//     cluster's HDFS before the job and -output back after it, _SUCCESS last; -files and
-//     files named by -D are fetched; the job reads hdfs:// then, and its logs are given
-//     the names of the step again. An output that exists and an input that does not are
-//     refused in Hadoop's words.
+//   - s3:// in a streaming step. On EMR the S3A connector reads it, which is several hundred
+//     megabytes with its SDK. Here hadoop-streaming reads and writes the directory ObjectsDir
+//     of HDFS in its place: s3://bucket/key is ObjectsDir/bucket/key. The test puts there what
+//     the step reads.
 //   - Machines. The master is this process's machine; one cluster at a time has the
 //     Hadoop, and what it has in HDFS goes when it ends. SpotTaken takes the node
 //     manager away. sudo shutdown on the master ends the cluster.
@@ -41,9 +39,6 @@ import (
 type Config struct {
 	// Hadoop is the cluster on which the steps run; nil: Run has them.
 	Hadoop *minicluster.Cluster
-	// Alone says that no daemon of Hadoop runs: streaming jobs are done by its client, on
-	// files of this machine.
-	Alone bool
 	// Run stands in for the commands of steps where there is no Hadoop: what it returns
 	// is how the step ends. nil: they succeed at once.
 	Run func(ctx context.Context, args []string) error
@@ -283,8 +278,8 @@ func (s *Server) call(op string, body []byte) (answer []byte, lost bool, err err
 }
 
 // writeTools writes the programs of the master that stand in for those of a machine:
-// sudo; shutdown, which leaves word where the cluster looks for it; and a grep that finds
-// what a master of the service is told of itself, see instanceFile.
+// sudo; shutdown, which leaves word where the cluster looks for it; a grep that finds
+// what a master of the service is told of itself, see instanceFile; and hadoop-streaming.
 func (s *Server) writeTools() error {
 	dir := s.toolsDir()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -295,6 +290,7 @@ func (s *Server) writeTools() error {
 		"shutdown": "#!/bin/sh\necho \"$@\" >\"$" + masterVariable + "/" + shutdownFile + "\"\n",
 		"grep": "#!/bin/sh\nfor a; do shift; [ \"$a\" != " + instanceFile + " ] || a=$" + masterVariable + "/" + path.Base(instanceFile) + "; set -- \"$@\" \"$a\"; done\n" +
 			"PATH=/usr/bin:/bin exec grep \"$@\"\n",
+		"hadoop-streaming": "#!/bin/bash\nexec hadoop jar \"$HADOOP_STREAMING_JAR\" \"${@//s3:\\/\\//hdfs://" + ObjectsDir + "/}\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
 			return err
@@ -302,6 +298,9 @@ func (s *Server) writeTools() error {
 	}
 	return nil
 }
+
+// ObjectsDir is the directory of HDFS that a streaming step has in place of S3.
+const ObjectsDir = "/s3"
 
 // instanceFile is where an instance of the service finds what it is.
 const instanceFile = "/mnt/var/lib/info/instance.json"

@@ -297,50 +297,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestParseStreaming(t *testing.T) {
-	for _, test := range []struct{ line, want string }{
-		{"-D a=b -files s3://b/m -mapper m -lazyOutput -input s3://b/i -output s3://b/o", "<nil>"},
-		{"-mapper m -D a=b", "ERROR streaming.StreamJob: Unrecognized option: -D"},
-		{"-mapper", "ERROR streaming.StreamJob: Missing argument for option: -mapper"},
-		{"m", "ERROR streaming.StreamJob: Found 1 unexpected arguments on the command line [m]"},
-	} {
-		options, err := parseStreaming(strings.Fields(test.line))
-		if fmt.Sprint(err) != test.want {
-			t.Errorf("%s: %v, want %s", test.line, err, test.want)
-		}
-		var back []string
-		for _, o := range options {
-			back = append(back, strings.TrimSpace(o.name+" "+o.value))
-		}
-		if err == nil && strings.Join(back, " ") != test.line {
-			t.Errorf("%s: %q", test.line, back)
-		}
-	}
-}
-
-func FuzzParseStreaming(f *testing.F) {
-	f.Add("-D\x00a=b\x00-input\x00s3://b/i\x00-lazyOutput")
-	f.Add("-mapper")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, text string) {
-		args := strings.Split(text, "\x00")
-		options, err := parseStreaming(args)
-		if err != nil {
-			return
-		}
-		var back []string
-		for _, o := range options {
-			back = append(back, o.name)
-			if !slices.Contains(flags, o.name) {
-				back = append(back, o.value)
-			}
-		}
-		if !slices.Equal(back, args) {
-			t.Errorf("%q, read as %q", args, back)
-		}
-	})
-}
-
 func TestShutdownMinutes(t *testing.T) {
 	for words, want := range map[string]int{"": 0, "now": 0, "-h now": 0, "-h +5": 5, "-P 7 going down": 7} {
 		if got := shutdownMinutes(words); got != want {

@@ -37,29 +37,6 @@ func cut(uri string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// list are the names of the objects of a name: itself, or those under it as under a
-// folder.
-func (o *objects) list(ctx context.Context, uri string) (uris []string, err error) {
-	bucket, key, err := cut(uri)
-	if err != nil {
-		return nil, err
-	}
-	key = strings.TrimSuffix(key, "/")
-	pages := s3.NewListObjectsV2Paginator(o.client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &key})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", uri, err)
-		}
-		for _, object := range page.Contents {
-			if name := aws.ToString(object.Key); name == key || strings.HasPrefix(name, key+"/") && !strings.HasSuffix(name, "/") {
-				uris = append(uris, scheme+bucket+"/"+name)
-			}
-		}
-	}
-	return uris, nil
-}
-
 // get writes an object.
 func (o *objects) get(ctx context.Context, uri string, w io.Writer) error {
 	bucket, key, err := cut(uri)

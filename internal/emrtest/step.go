@@ -155,9 +155,6 @@ func (s *step) do(said logs) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if jar.Args[0] == "hadoop-streaming" {
-		return s.stream(dir, jar.Args[1:], said)
-	}
 	stdout, stderr, err := s.c.command(s.ctx, dir, jar.Args[0], jar.Args[1:]...)
 	said["stdout"], said["stderr"] = stdout, stderr
 	return err

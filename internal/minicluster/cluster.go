@@ -56,8 +56,7 @@ type Config struct {
 	// HA gives the file system two name nodes, of which one is active (see
 	// FailOver). It is decided when the folder is first brought up.
 	HA bool
-	// Daemons are those to be brought up, all if nil. If there are none, but it is not nil,
-	// only the installation is made: its client can run jobs by itself.
+	// Daemons are those to be brought up, all if nil.
 	Daemons []Daemon
 	// Cache is the folder of the jars; if empty, treereduce/hadoop-VERSION in
 	// the user's cache folder.
@@ -128,9 +127,6 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	which := config.Daemons
 	if which == nil {
 		which = c.daemons()
-	}
-	if len(which) == 0 {
-		return c, nil
 	}
 	if err := c.format(ctx, progress); err != nil {
 		return nil, err

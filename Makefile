@@ -99,10 +99,10 @@ cluster-status: build-cluster ## what of it runs, and where its pages are
 TEST_HADOOP := $(GO) test -tags hadoop -count=1 -p 1 -timeout 3h
 
 test-hadoop: build ## tests on real clusters of their own, but the long ones (half an hour; Java, Maven; make cluster-down first)
-	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/minicluster/... ./cli/driver ./internal/runner/streaming
+	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/testing/minicluster/... ./cli/driver ./internal/engine/runner/streaming
 
 test-hadoop-long: build ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
-	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./internal/runner/streaming
+	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
 
 # The virtual environment, build/emr-venv, is made by the tests; nobody talks to Amazon.
 TEST_EMR := $(GO) test -tags emr -count=1 -p 1 -timeout 1h
@@ -111,12 +111,12 @@ test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (
 	$(TEST_EMR) -skip '^TestEMR$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
 test-emr-hadoop: build ## the same with its steps on a cluster of their own (ten minutes; Java, Maven, Python; make cluster-down first)
-	$(TEST_EMR) -run '^TestEMR$$' ./internal/emrtest
+	$(TEST_EMR) -run '^TestEMR$$' ./internal/testing/emrtest
 
 # The tests in cmd run programs, which are built without the detector; in the others
 # that are left out, nothing runs beside anything.
 race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(step|store|task|naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
+	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(engine/(step|store|task)|testing/naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
 
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)

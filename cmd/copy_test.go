@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/s3test"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // Ctrl-C while a run waits for its copy leaves nothing half: the copy says that the run

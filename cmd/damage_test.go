@@ -21,12 +21,12 @@ import (
 
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // A subject is a game whose runs are damaged, and what is true of it.

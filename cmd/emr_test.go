@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/emrtest"
-	"github.com/treereduce/treereduce/internal/s3test"
+	"github.com/treereduce/treereduce/internal/testing/emrtest"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // A cloud is an Amazon EMR and an S3 of this process, and who calls them. A step's driver
-// is run here with --runner inline: what a cluster does with it, internal/emrtest shows.
+// is run here with --runner inline: what a cluster does with it, internal/testing/emrtest shows.
 type cloud struct {
 	emr *emrtest.Server
 	s3  *s3test.Fake

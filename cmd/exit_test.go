@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // command is one of the commands, with its words; a word in quotes would be several.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/table"
 )
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // TestFullDisk solves on a file system of a megabyte, with both runners: one

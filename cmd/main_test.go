@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // bin is where the real commands are: the tests run them as processes.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // peak solves a game with some flags on so many cores, and returns how many

@@ -12,8 +12,8 @@ import (
 // TestReadme runs the README's commands.
 func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
 
-// TestNetwork runs the commands of docs/network.md.
-func TestNetwork(t *testing.T) { runPage(t, readPage(t, "docs/network.md")) }
+// TestPlaying runs the commands of docs/playing.md.
+func TestPlaying(t *testing.T) { runPage(t, readPage(t, "docs/playing.md")) }
 
 // TestEngines runs the commands of docs/engines.md, with the programs that are there.
 func TestEngines(t *testing.T) {
@@ -46,8 +46,8 @@ func pythonPage(t *testing.T, name string) (page string, programs []file) {
 	return page, programs
 }
 
-// TestMancala runs the commands of docs/mancala.md.
-func TestMancala(t *testing.T) { runPage(t, readPage(t, "docs/mancala.md")) }
+// TestCourses runs the commands of docs/courses.md.
+func TestCourses(t *testing.T) { runPage(t, readPage(t, "docs/courses.md")) }
 
 // TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
 // that of the files that it names: all of the game that is its example.

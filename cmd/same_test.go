@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // The games of these tests, one of each kind: the smallest whose keys fall into

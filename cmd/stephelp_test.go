@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // TestStepHelp runs the example that the help of a step shows, by whatever name the step

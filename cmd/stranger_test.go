@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // stranger copies testdata/stranger, a module outside this one, and returns its directory

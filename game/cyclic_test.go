@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // graph is a game as lists of moves. Positions without moves are finished; in

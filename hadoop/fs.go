@@ -20,7 +20,7 @@ import (
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
 
 	"github.com/treereduce/treereduce/hadoop/conf"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // closeWait bounds how long Close waits for the name node to have heard of the

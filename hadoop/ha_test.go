@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/minicluster"
-	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
 // TestFailOver has two name nodes, of which the other becomes the active one

@@ -21,9 +21,9 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/minicluster"
-	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
 // TestHadoop needs a real cluster, and starts one for all that follows.

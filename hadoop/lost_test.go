@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/minicluster"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
 // A cutter stands before a name node. It passes calls and answers on, but for one call:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// readmeLines are what differs from run to run in what the README's commands
+// readmeLines are what differs from run to run in what the page's commands
 // print, and what stands there in its place; Hadoop's own line is not shown.
 var readmeLines = []struct {
 	pattern *regexp.Regexp
@@ -26,16 +26,16 @@ var readmeLines = []struct {
 	{regexp.MustCompile(`(?m)^packageJobJar: .*\n`), ""},
 }
 
-// testReadme runs the README's jobs by hand as they stand there, and compares
+// testReadme runs the jobs of docs/hadoop.md, "Job by job", and compares
 // what they print.
 func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "hadoop.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(readme), "\n### Job by job\n")
+	_, section, ok := strings.Cut(string(page), "\n## Job by job\n")
 	if !ok {
-		t.Fatal("the README has no section of this name")
+		t.Fatal("docs/hadoop.md has no section of this name")
 	}
 	section, _, _ = strings.Cut(section, "\n#")
 	script, want := "set -e -o pipefail\n", ""
@@ -67,6 +67,6 @@ func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 		got, want = l.pattern.ReplaceAllString(got, l.to), l.pattern.ReplaceAllString(want, l.to)
 	}
 	if got != want {
-		t.Errorf("the README's jobs print\n%s\nbut it says\n%s", got, want)
+		t.Errorf("the jobs of docs/hadoop.md print\n%s\nbut it says\n%s", got, want)
 	}
 }

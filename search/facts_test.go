@@ -14,11 +14,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	tables "github.com/treereduce/treereduce/table"
 )
 

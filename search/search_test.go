@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // parse makes a game of ours.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/longtest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
 // ticking has a searcher of one thread read a clock on which a look at it takes 10 µs, which

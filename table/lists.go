@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/lists"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // rowLists is the contents of the table of a game of which only the rules are known: a

@@ -14,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // memory is a file system in memory, for tests that write many small tables: the data

@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/lists"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
 // A Parent is a position from which a move leads to another, with its own value.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/parallel"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
 // Rules is a check of a table by the plain moves of the rules (game.Game.Moves and

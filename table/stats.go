@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // Stats counts the positions of a solved game: of one with tiers by tier, of one with

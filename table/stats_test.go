@@ -17,7 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/calibrate"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/calibrate"
 )
 
 func calibrateCommand() *cli.Command {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // refusing is a file system that answers no question about a name.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/mirror"
-	"github.com/treereduce/treereduce/internal/s3test"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/cloud/mirror"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // boards are small ones of all methods.

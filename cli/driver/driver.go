@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 )
 
 // Main is the command driver for a program that knows these games: it does what the

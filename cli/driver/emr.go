@@ -16,9 +16,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/emr"
+	"github.com/treereduce/treereduce/internal/cloud/emr"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/s3"
 )
 
 // logsDir is where logs go below --bucket.

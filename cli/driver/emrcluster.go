@@ -9,12 +9,12 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/treereduce/treereduce/emr"
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/plan/count"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/plan/count"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
 // --max-dollars holds whatever spot nodes cost: up to the price on demand, which is their bid.

@@ -16,11 +16,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/aws"
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/mirror"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/mirror"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/s3"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // removeHold is how long the claims of driver emr rm hold after it dies.

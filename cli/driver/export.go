@@ -19,8 +19,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/parallel"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/table"
 )
 

@@ -25,10 +25,10 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/minicluster"
-	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
-	"github.com/treereduce/treereduce/internal/store"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/filesys"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/table"
 )
 

@@ -21,11 +21,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/plan/count"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/table"
 )
 

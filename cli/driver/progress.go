@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // progressEvery is how often a line of progress is drawn anew.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // builtin is what --rates is for those of package plan.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/plan"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // A file of rates is read as it was written; what else is read keeps its rules.

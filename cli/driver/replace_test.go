@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // TestReplace is what --replace, and so make proj2, makes of a run that is there.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/plan"
-	"github.com/treereduce/treereduce/plan/count"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 

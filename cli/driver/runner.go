@@ -14,13 +14,13 @@ import (
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/jobdir"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/runner/inline"
-	"github.com/treereduce/treereduce/internal/runner/pipe"
-	"github.com/treereduce/treereduce/internal/runner/streaming"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 )
 
 // A choice is one of --runner, with all in which the runners differ for a command

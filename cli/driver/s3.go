@@ -5,12 +5,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/aws"
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/s3"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // readFlag names the data directory of a command that only reads.

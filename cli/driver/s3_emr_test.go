@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/s3test"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // A run is copied to a real server, read there, fetched from there, and taken away by

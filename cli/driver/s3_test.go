@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/s3test"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
 // useS3 has this process know of AWS what a test says, and nothing else.

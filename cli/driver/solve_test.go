@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 )
 
 func TestSolve(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/runner"
-	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/table"
 )
 

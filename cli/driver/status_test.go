@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/solve"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // inHDFS is a file system whose locks nobody can be asked about.

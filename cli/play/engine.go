@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/gtp"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/internal/play/gtp"
+	"github.com/treereduce/treereduce/internal/play/player"
 )
 
 func engineCommand(games game.Kinds) *cli.Command {

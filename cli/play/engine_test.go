@@ -11,7 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/player"
+	"github.com/treereduce/treereduce/internal/play/player"
 )
 
 // A timed player makes the first move, and notes the time that it is given.

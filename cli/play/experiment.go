@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/search/memo"
+	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/table"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/player"
-	"github.com/treereduce/treereduce/player/cse150"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/cse150"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/search"
-	"github.com/treereduce/treereduce/search/memo"
 )
 
 // The searches of find-winner.

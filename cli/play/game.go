@@ -10,8 +10,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/player"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 // gameCommands are a command for each game, under its name: playing it.

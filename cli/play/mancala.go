@@ -23,9 +23,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/player"
-	"github.com/treereduce/treereduce/player/cse150"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/cse150"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 // mancalaHelp is of play mancala M N TIMEOUT PLAYER PLAYER.

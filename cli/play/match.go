@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 func matchCommand(games game.Kinds) *cli.Command {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/player"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 // resultFlags are those of a match and of a tournament: games is the default of --games.

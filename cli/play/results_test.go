@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 func TestPoints(t *testing.T) {

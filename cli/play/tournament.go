@@ -12,7 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/referee"
+	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
 func tournamentCommand(games game.Kinds) *cli.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/tui"
+	"github.com/treereduce/treereduce/internal/play/tui"
 	"github.com/treereduce/treereduce/table"
 )
 

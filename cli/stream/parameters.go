@@ -10,7 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/step"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // jobProperties are what the driver puts into a job's configuration, beside what is a

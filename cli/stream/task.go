@@ -14,10 +14,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/filesys"
-	"github.com/treereduce/treereduce/internal/step"
-	"github.com/treereduce/treereduce/internal/store"
-	"github.com/treereduce/treereduce/internal/task"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/task"
 )
 
 // taskOf is the job whose task this process is, as the driver put it into the job's

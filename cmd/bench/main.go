@@ -39,7 +39,7 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/bench"
+	"github.com/treereduce/treereduce/internal/testing/bench"
 )
 
 func main() {
@@ -82,7 +82,7 @@ func main() {
 	case *mancala:
 		run = goBench("Endgames|Second|Whole", "./game/mancala")
 	case *counts > 0:
-		run = goBench("Count", "./plan/count", fmt.Sprint("TREEREDUCE_DRAWS=", *counts))
+		run = goBench("Count", "./internal/plan/count", fmt.Sprint("TREEREDUCE_DRAWS=", *counts))
 	case *planned:
 		run = func() error { return bench.RunPlan(ctx, os.Stdout, o) }
 	case *onCluster:

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/internal/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
 // The exit codes.

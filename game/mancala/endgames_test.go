@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // Rows and boards are numbered without a gap, and a stone that goes forward makes the

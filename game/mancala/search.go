@@ -200,7 +200,7 @@ const passes = 0
 const squareBits = 5
 
 // lateMoves are looked at as far ahead as asked. Two are worth more than three: by matches,
-// docs/mancala.md.
+// docs/search.md.
 const lateMoves = 2
 
 // gainRank is what a stone for the goal makes a move worth; one that is captured is worth

@@ -7,8 +7,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // fast is a board for searches, with endgames of so many stones.

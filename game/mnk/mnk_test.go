@@ -8,8 +8,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/longtest"
-	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 func mustNew(t testing.TB, width, height, connect int) game.Acyclic {

@@ -141,7 +141,7 @@ func (r *Rules) Evaluate(p game.Position) int {
 	return r.Assess(&game.Node{State: stateOf(r.Board(p))})
 }
 
-// What is worth how much; docs/network.md has the matches from which that comes.
+// What is worth how much; docs/search.md has the matches from which that comes.
 const (
 	linkWorth  = 10
 	goalWorth  = 20 // each goal in which there is a chip

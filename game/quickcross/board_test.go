@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/naive"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // made keeps the rules from test to test.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop/conf"
-	"github.com/treereduce/treereduce/internal/minicluster"
-	"github.com/treereduce/treereduce/internal/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
 // A realCluster is a client of one, with its command and the streaming jar.

@@ -1,0 +1,48 @@
+package cmd_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestLayers checks that every package stands in the table of docs/design.md, and imports
+// only packages that stand above it there.
+func TestLayers(t *testing.T) {
+	const module = "github.com/treereduce/treereduce/"
+	place := make(map[string]int) // of a package, or of a folder of packages, in the table
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\|").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1) {
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			place[name[1]] = len(place) + 1
+		}
+	}
+	placeOf := func(name string) int {
+		for dir := name; ; {
+			if at := place[dir]; at > 0 {
+				return at
+			}
+			i := strings.LastIndex(strings.TrimSuffix(dir, "/…"), "/")
+			if i < 0 {
+				return 0
+			}
+			dir = dir[:i] + "/…"
+		}
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		name, imports, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), module), " ")
+		at := placeOf(name)
+		if at == 0 && name != "cmd" {
+			t.Errorf("docs/design.md has no package %s", name)
+		}
+		for _, path := range strings.Fields(imports) {
+			if used, ok := strings.CutPrefix(path, module); ok && placeOf(used) > at {
+				t.Errorf("%s imports %s, which stands below it in docs/design.md", name, used)
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package emr
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A File is one of a Bundle.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// A Bundle is programs under a name made of their content, so that they are put into S3
+// once, and those of a run that is at work are never replaced.
+type Bundle struct {
+	Files []File
+	hash  string
+}
+
+// ReadBundle reads the files of these names from a directory.
+func ReadBundle(dir string, names ...string) (*Bundle, error) {
+	var files []File
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{name, content})
+	}
+	return NewBundle(files...), nil
+}
+
+// NewBundle is a bundle of these files.
+func NewBundle(files ...File) *Bundle {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%d %s %d\n", len(f.Name), f.Name, len(f.Content))
+		h.Write(f.Content)
+	}
+	return &Bundle{Files: slices.Clone(files), hash: hex.EncodeToString(h.Sum(nil))[:32]}
+}
+
+// Dir is where a bundle lies below a directory.
+func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
+
+// Put puts those files of a bundle below a directory that are not there with the same
+// bytes, and returns where the bundle lies. An object of S3 is there whole or not at all.
+// news is called with each file before it is sent.
+func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes int)) (dir string, err error) {
+	dir = b.Dir(base)
+	for _, f := range b.Files {
+		name := path.Join(dir, f.Name)
+		same, err := isThere(fsys, name, f.Content)
+		if err != nil {
+			return "", err
+		}
+		if same {
+			continue
+		}
+		news(name, len(f.Content))
+		if err := store.WriteFile(fsys, name, f.Content); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// isThere reports whether a file has exactly this content.
+func isThere(fsys store.FS, name string, content []byte) (bool, error) {
+	info, err := fsys.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != int64(len(content)) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	there, err := store.ReadFile(fsys, name)
+	return bytes.Equal(there, content), err
+}
+
+// limitScript is the bootstrap action of Spec.Limit. It is run on every node, and asks on
+// which: the master's shutdown ends the cluster, as its instances end when they are shut
+// down. systemd keeps the time, not a process that could be killed.
+const limitScript = `#!/bin/bash
+# Ends the cluster after so many minutes: $1. A node that is not the master has nothing to
+# do; one that does not know what it is fails, for no cluster is to be without its limit.
+grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit $(($? - 1))
+exec sudo shutdown -P "+$1" "treereduce: the cluster has reached its limit of $1 minutes"
+`
+
+// LimitScript is the bootstrap action of Spec.Limit, a bundle of one file.
+func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScript)}) }
+
+// stopTime is how long a program may take to end in order when its time is up.
+const stopTime = 5 * time.Minute
+
+// Program is a step that fetches a bundle from where it lies in S3 (s3://bucket/dir),
+// checks it, and runs one of its files with these words. If limit is not 0, the program gets
+// SIGTERM after that time, and the step fails with exit code 124.
+//
+//   - The master compares the SHA-256 of each file with the step's: a file that was replaced
+//     in the bucket is not run.
+//   - A cluster that is kept may count as idle while the program does not use YARN; the
+//     file isbusy, touched each minute, says that it is not (releases from 6.4.0 on).
+//   - exec, so that signals of the service reach the program.
+func Program(name string, bundle *Bundle, at, file string, words []string, limit time.Duration) Step {
+	run := "exec "
+	if limit > 0 {
+		run += fmt.Sprintf("timeout -s TERM -k %d %d ", int(stopTime/time.Second), int(limit/time.Second))
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = word(w)
+	}
+	var sums strings.Builder
+	for _, f := range bundle.Files {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.Content), f.Name)
+	}
+	script := "set -eu\n" +
+		"d=$(mktemp -d)\n" +
+		"aws s3 cp --recursive --only-show-errors " + word(at+"/") + ` "$d"` + "\n" +
+		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver solve sends them again") + ` >&2; exit 1; }` + "\n" +
+		sums.String() + "END\n" +
+		`chmod +x "$d"/*` + "\n" +
+		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +
+		run + `"$d"/` + word(file) + " " + strings.Join(quoted, " ") + "\n"
+	return Step{Name: name, Args: []string{"bash", "-c", script}}
+}

@@ -1,0 +1,627 @@
+package emr
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// An answer is what the service says to one call.
+type answer struct {
+	status int    // 0: 200
+	body   string // JSON
+	cut    bool   // the connection is cut instead
+}
+
+// refused is an answer of the service's own errors.
+func refused(status int, code, text string) answer {
+	body, _ := json.Marshal(map[string]string{"__type": code, "message": text})
+	return answer{status: status, body: string(body)}
+}
+
+// A fake is a service that knows the form of calls only; internal/emrtest has a whole one.
+type fake struct {
+	mu    sync.Mutex
+	calls []string // RunJobFlow …
+	ask   func(call string, n int, in map[string]any) answer
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	call := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "ElasticMapReduce.")
+	var in map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	n := f.count(call)
+	f.calls = append(f.calls, call)
+	a := f.ask(call, n, in)
+	f.mu.Unlock()
+	if a.cut {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	if a.status != 0 {
+		w.WriteHeader(a.status)
+	}
+	io.WriteString(w, a.body)
+}
+
+// count is how often there was a call.
+func (f *fake) count(call string) (n int) {
+	for _, c := range f.calls {
+		if c == call {
+			n++
+		}
+	}
+	return n
+}
+
+// serve is a service that answers so.
+func serve(t *testing.T, o Options, ask func(call string, n int, in map[string]any) answer) (*Service, *fake) {
+	t.Helper()
+	f := &fake{ask: ask}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	if o.Poll == 0 {
+		o.Poll = time.Millisecond
+	}
+	return New(aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL),
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	}, o), f
+}
+
+// spec is a small cluster.
+func spec() *Spec {
+	return &Spec{
+		Name: "treereduce test", Release: DefaultRelease, Master: "m6g.xlarge", Worker: "r6g.4xlarge", Core: 2,
+		Service: DefaultService, Profile: DefaultProfile, LogURI: "s3://bucket/logs/",
+		Limit: 3 * time.Hour, LimitScript: "s3://bucket/limit.sh", Tags: map[string]string{"b": "2", "a": "1"},
+		Steps: []Step{{Name: "solve", Args: []string{"bash", "-c", "echo 'it is' >x"}}},
+	}
+}
+
+// A cluster is asked for once, whatever becomes of the answer.
+func TestMakeOnce(t *testing.T) {
+	const made = `{"JobFlowId":"j-NEW"}`
+	for _, test := range []struct {
+		name    string
+		answers []answer // of RunJobFlow
+		exists  bool     // after a lost answer
+		want    string   // the id, or in the error
+		calls   int
+	}{
+		{"at once", []answer{{body: made}}, true, "j-NEW", 1},
+		{"throttled", []answer{refused(400, "ThrottlingException", "Rate exceeded"), {body: made}}, true, "j-NEW", 2},
+		{"lost", []answer{{cut: true}}, true, "j-LISTED", 1},
+		{"an inner fault", []answer{refused(500, "InternalServerError", "oops")}, true, "j-LISTED", 1},
+		{"never came", []answer{{cut: true}}, false, "EMR RunJobFlow", 1},
+		{"refused", []answer{refused(400, "ValidationException", "no such subnet")}, false, "no such subnet", 1},
+		{"expired", []answer{refused(400, "ExpiredTokenException", "The security token is expired")}, false, "the credentials have expired", 1},
+	} {
+		name := ""
+		s, f := serve(t, Options{}, func(call string, n int, in map[string]any) answer {
+			switch {
+			case call == "RunJobFlow":
+				name, _ = in["Name"].(string)
+				return test.answers[min(n, len(test.answers)-1)]
+			case call == "ListClusters" && test.exists:
+				return answer{body: fmt.Sprintf(`{"Clusters":[{"Id":"j-OTHER","Name":"treereduce test #OTHER"},{"Id":"j-LISTED","Name":%q}]}`, name)}
+			}
+			return answer{body: `{"Clusters":[]}`}
+		})
+		c, err := s.Make(t.Context(), spec())
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = c.ID
+		}
+		if !strings.Contains(got, test.want) || f.count("RunJobFlow") != test.calls {
+			t.Errorf("%s: %q after %d calls, want %q after %d", test.name, got, f.count("RunJobFlow"), test.want, test.calls)
+		}
+		if !strings.HasPrefix(name, "treereduce test #") {
+			t.Errorf("%s: the cluster's name is %q", test.name, name)
+		}
+	}
+}
+
+// A request for steps whose answer was lost is looked for more than once, since it may still
+// be on its way, and never repeated.
+func TestAddOnce(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		first answer
+		at    int    // the look that finds the step; -1: none does
+		want  string // an id, or in the error
+		calls int
+	}{
+		{"done", answer{body: `{"StepIds":["s-FIRST"]}`}, -1, "s-FIRST", 1},
+		{"throttled", refused(400, "ThrottlingException", "Rate exceeded"), -1, "s-SECOND", 2},
+		{"lost", answer{cut: true}, 0, "s-FOUND", 1},
+		{"on its way", answer{cut: true}, 2, "s-FOUND", 1},
+		{"never came", answer{cut: true}, -1, `no step named "one #`, 1},
+		{"an inner fault", refused(500, "InternalServerError", "oops"), -1, `no step named "one #`, 1},
+	} {
+		name := ""
+		s, f := serve(t, Options{}, func(call string, n int, in map[string]any) answer {
+			switch {
+			case call == "AddJobFlowSteps" && n == 0:
+				step, _ := in["Steps"].([]any)[0].(map[string]any)
+				name, _ = step["Name"].(string)
+				return test.first
+			case call == "AddJobFlowSteps":
+				return answer{body: `{"StepIds":["s-SECOND"]}`}
+			case n == test.at:
+				return answer{body: fmt.Sprintf(`{"Steps":[{"Id":"s-FOUND","Name":%q}]}`, name)}
+			}
+			return answer{body: `{"Steps":[]}`}
+		})
+		ids, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
+		got := strings.Join(ids, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, test.want) || f.count("AddJobFlowSteps") != test.calls {
+			t.Errorf("%s: %s after %d calls, want %s after %d", test.name, got, f.count("AddJobFlowSteps"), test.want, test.calls)
+		}
+	}
+}
+
+// unreachable is a network on which no server can be reached.
+type unreachable struct{ tries int }
+
+func (u *unreachable) Do(*http.Request) (*http.Response, error) {
+	u.tries++
+	return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+}
+
+// A request that cannot be sent is sent again, with pauses and not for ever.
+func TestAddPatience(t *testing.T) {
+	network := new(unreachable)
+	s := New(aws.Config{Region: "us-east-1", HTTPClient: network, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")},
+		Options{Poll: 5 * time.Millisecond, Patience: 50 * time.Millisecond})
+	_, err := s.Cluster("j-A").Add(t.Context(), Step{Name: "one", Args: []string{"true"}})
+	if err == nil || !strings.Contains(err.Error(), "for 50ms no look at it: EMR AddJobFlowSteps") || network.tries < 2 || network.tries > 50 {
+		t.Errorf("%v after %d calls", err, network.tries)
+	}
+}
+
+// The bootstrap action has the master shut down, and no other node.
+func TestLimitScript(t *testing.T) {
+	for info, want := range map[string]string{`{"isMaster": true}`: "-P +7 ", `{"isMaster": false}`: "", "": "failed"} {
+		dir := t.TempDir()
+		place := filepath.Join(dir, "instance.json")
+		if info != "" {
+			if err := os.WriteFile(place, []byte(info), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range map[string]string{"sudo": `exec "$@"`, "shutdown": `echo "$@"`} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		script := strings.ReplaceAll(string(LimitScript().Files[0].Content), "/mnt/var/lib/info/instance.json", place)
+		cmd := exec.Command("bash", "-c", script, "limit.sh", "7")
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+		out, err := cmd.Output()
+		if got := string(out); (err != nil) != (want == "failed") || want != "failed" && (!strings.HasPrefix(got, want) || want == "" && got != "") {
+			t.Errorf("%s: %q, %v, want %q", info, got, err, want)
+		}
+	}
+}
+
+// A step is followed through all that passes, and told as it ended.
+func TestWait(t *testing.T) {
+	cluster := func(state string) string {
+		return fmt.Sprintf(`{"Cluster":{"Id":"j-A","Name":"a","Status":{"State":%q,"StateChangeReason":{"Message":"because"}}}}`, state)
+	}
+	step := func(state string) string {
+		return fmt.Sprintf(`{"Step":{"Id":"s-1","Name":"one","Status":{"State":%q,"FailureDetails":{"Reason":"Unknown Error."}}}}`, state)
+	}
+	for _, test := range []struct {
+		name     string
+		clusters []answer
+		steps    []answer
+		want     string
+		is       error
+	}{
+		{"done", []answer{{body: cluster("RUNNING")}}, []answer{{body: step("PENDING")}, {body: step("RUNNING")}, {body: step("COMPLETED")}}, "<nil>", nil},
+		{"lost polls", []answer{{body: cluster("RUNNING")}, {cut: true}, refused(500, "InternalServerError", "x"), {body: cluster("RUNNING")}},
+			[]answer{{body: step("RUNNING")}, {cut: true}, {body: step("COMPLETED")}}, "<nil>", nil},
+		{"lost for longer than the SDK tries", append(slices.Repeat([]answer{{cut: true}}, attempts+2), answer{body: cluster("RUNNING")}), []answer{{body: step("COMPLETED")}}, "<nil>", nil},
+		{"throttled", []answer{refused(400, "ThrottlingException", "Rate exceeded"), {body: cluster("RUNNING")}}, []answer{{body: step("COMPLETED")}}, "<nil>", nil},
+		{"failed", []answer{{body: cluster("RUNNING")}}, []answer{{body: step("FAILED")}}, "step s-1 (one) of cluster j-A: FAILED: Unknown Error.", nil},
+		{"cluster gone", []answer{{body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("RUNNING")}}, "the cluster has ended: j-A: TERMINATED_WITH_ERRORS (because)", ErrEnded},
+		{"cluster ends", []answer{{body: cluster("TERMINATING")}}, []answer{{body: step("RUNNING")}, {body: step("CANCELLED")}}, "the cluster has ended: j-A: TERMINATING (because)", ErrEnded},
+		{"interrupted", []answer{{body: cluster("RUNNING")}, {body: cluster("RUNNING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "step s-1 (one) of cluster j-A: INTERRUPTED: Unknown Error.", nil},
+		{"interrupted by its end", []answer{{body: cluster("TERMINATING")}, {body: cluster("TERMINATED_WITH_ERRORS")}}, []answer{{body: step("INTERRUPTED")}}, "the cluster has ended: j-A: TERMINATING (because); step s-1 (one) of cluster j-A: INTERRUPTED", ErrEnded},
+		{"expired", []answer{{body: cluster("RUNNING")}}, []answer{refused(400, "ExpiredTokenException", "expired")}, "the credentials have expired", nil},
+		{"denied", []answer{refused(400, "AccessDeniedException", "not allowed")}, nil, "AccessDeniedException: not allowed", fs.ErrPermission},
+	} {
+		s, _ := serve(t, Options{}, func(call string, n int, _ map[string]any) answer {
+			answers := test.clusters
+			if call == "DescribeStep" {
+				answers = test.steps
+			}
+			return answers[min(n, len(answers)-1)]
+		})
+		err := s.Cluster("j-A").Wait(t.Context(), "s-1", nil)
+		if !strings.Contains(fmt.Sprint(err), test.want) || test.is != nil && !errors.Is(err, test.is) || test.is != ErrEnded && errors.Is(err, ErrEnded) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+		if _, ok := IsStep(err); ok != (strings.Contains(fmt.Sprint(err), "step s-1")) {
+			t.Errorf("%s: %v is of a step: %v", test.name, err, ok)
+		}
+	}
+}
+
+// Looks that fail for longer than anybody's patience are an error; a context that ends is
+// its own.
+func TestPatience(t *testing.T) {
+	var news []string
+	s, _ := serve(t, Options{Patience: time.Millisecond, News: func(line string) { news = append(news, line) }}, func(string, int, map[string]any) answer {
+		return answer{cut: true}
+	})
+	err := s.Cluster("j-A").Ready(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "for 1ms no look at it: EMR DescribeCluster") || len(news) != 1 {
+		t.Errorf("%v, news %q", err, news)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s, _ = serve(t, Options{}, func(string, int, map[string]any) answer {
+		cancel()
+		return answer{cut: true}
+	})
+	if err := s.Cluster("j-A").Ready(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+// A dry run has the request of the SDK, and sends nothing.
+func TestDryRun(t *testing.T) {
+	var calls []Call
+	s, f := serve(t, Options{DryRun: func(c Call) error { calls = append(calls, c); return nil }}, func(string, int, map[string]any) answer { return answer{cut: true} })
+	c, err := s.Make(t.Context(), spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Ready(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if ids, err := c.Add(t.Context(), Step{Name: "two", Args: []string{"true"}}); err != nil || len(ids) != 1 {
+		t.Error(err)
+	}
+	if err := c.End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(f.calls) > 0 {
+		t.Errorf("sent: %v", f.calls)
+	}
+	var names []string
+	for _, c := range calls {
+		names = append(names, c.Operation)
+	}
+	if want := []string{"RunJobFlow", "AddJobFlowSteps", "TerminateJobFlows"}; !slices.Equal(names, want) {
+		t.Fatalf("%v, want %v", names, want)
+	}
+	var got, want bytes.Buffer
+	params := map[string]any{}
+	if err := json.Unmarshal(calls[0].Params, &params); err != nil {
+		t.Fatal(err)
+	}
+	params["Name"] = "N"
+	e := json.NewEncoder(&got)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(params); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Compact(&want, []byte(wantRequest)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(got.String()) != want.String() {
+		t.Errorf("%s, want\n%s", got.String(), want.String())
+	}
+	if want := `{"JobFlowIds":["j-DRYRUN"]}`; string(calls[2].Params) != want {
+		t.Errorf("%s, want %s", calls[2].Params, want)
+	}
+}
+
+// wantRequest is RunJobFlow of spec, its name apart.
+const wantRequest = `{
+	"Applications": [{"Name": "Hadoop"}],
+	"BootstrapActions": [{"Name": "end after 3h0m0s", "ScriptBootstrapAction": {"Args": ["180"], "Path": "s3://bucket/limit.sh"}}],
+	"Instances": {
+		"InstanceGroups": [
+			{"InstanceCount": 1, "InstanceRole": "MASTER", "InstanceType": "m6g.xlarge", "Market": "ON_DEMAND", "Name": "master"},
+			{"InstanceCount": 2, "InstanceRole": "CORE", "InstanceType": "r6g.4xlarge", "Market": "ON_DEMAND", "Name": "core"}],
+		"KeepJobFlowAliveWhenNoSteps": false,
+		"TerminationProtected": false},
+	"JobFlowRole": "treereduce-emr-nodes",
+	"LogUri": "s3://bucket/logs/",
+	"Name": "N",
+	"ReleaseLabel": "emr-7.12.0",
+	"ScaleDownBehavior": "TERMINATE_AT_TASK_COMPLETION",
+	"ServiceRole": "treereduce-emr-service",
+	"Steps": [{"ActionOnFailure": "CONTINUE", "HadoopJarStep": {"Args": ["bash", "-c", "echo 'it is' >x"], "Jar": "command-runner.jar"}, "Name": "solve"}],
+	"Tags": [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]
+}`
+
+// The line of the command line has the words of the request, whatever is in them.
+func TestCommandLine(t *testing.T) {
+	s := spec()
+	s.Spot, s.EBSGB, s.Keep, s.Idle = 3, 100, true, time.Hour
+	line := s.CommandLine()
+	out, err := exec.Command("bash", "-c", `aws() { printf '%s\n' "$@"; }; `+line).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Split(string(out), "\n")
+	after := func(word string) string {
+		if i := slices.Index(words, word); i >= 0 {
+			return words[i+1]
+		}
+		return ""
+	}
+	var steps []lineStep
+	if err := json.Unmarshal([]byte(after("--steps")), &steps); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(steps[0].Args, s.Steps[0].Args) {
+		t.Errorf("%q, want %q", steps[0].Args, s.Steps[0].Args)
+	}
+	for word, want := range map[string]string{
+		"--name":                    s.Name,
+		"--auto-termination-policy": "IdleTimeout=3600",
+		"--ec2-attributes":          `{"InstanceProfile":"treereduce-emr-nodes"}`,
+	} {
+		if got := after(word); got != want {
+			t.Errorf("%s %s, want %s", word, got, want)
+		}
+	}
+	if groups := after("--instance-groups"); strings.Count(groups, `"SizeInGB":100`) != 3 || strings.Count(groups, "OnDemandPrice") != 1 {
+		t.Errorf("--instance-groups %s", groups)
+	}
+}
+
+// What the service would refuse is refused here.
+func TestCheck(t *testing.T) {
+	if err := spec().Check(); err != nil {
+		t.Error(err)
+	}
+	for want, spoil := range map[string]func(*Spec){
+		"a name has 1 to 256 letters": func(s *Spec) { s.Name = strings.Repeat("n", 257) },
+		`release "7.12": expected`:    func(s *Spec) { s.Release = "7.12" },
+		"0 core nodes":                func(s *Spec) { s.Core = 0 },
+		"-1 spot nodes":               func(s *Spec) { s.Spot = -1 },
+		`instance type "big"`:         func(s *Spec) { s.Worker = "big" },
+		"the master m5.xlarge has a processor of amd64, r6g.4xlarge one of arm64": func(s *Spec) { s.Master = "m5.xlarge" },
+		"idle for 1s":                          func(s *Spec) { s.Keep, s.Idle = true, time.Second },
+		"a limit of 3h0m0s without the script": func(s *Spec) { s.LimitScript = "" },
+		"257 steps":                            func(s *Spec) { s.Steps = make([]Step, 257) },
+		"its words have 10241 letters, Amazon EMR takes 10240": func(s *Spec) {
+			s.Steps[0].Args = []string{strings.Repeat("ä", 10241-len(commandRunner))}
+		},
+	} {
+		s := spec()
+		spoil(s)
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestArchitecture(t *testing.T) {
+	for instance, want := range map[string]string{
+		"m5.xlarge": "amd64", "m6g.xlarge": "arm64", "c7gd.16xlarge": "arm64", "g4dn.xlarge": "amd64", "g5g.xlarge": "arm64",
+		"im4gn.large": "arm64", "m7i-flex.large": "amd64", "i3en.24xlarge": "amd64", "x2iedn.metal": "amd64", "m6": "", "": "",
+	} {
+		if got, err := Architecture(instance); got != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %s, %v, want %s", instance, got, err, want)
+		}
+	}
+}
+
+// A token keeps a name within the service's bounds, and makes two of one.
+func TestToken(t *testing.T) {
+	long := strings.Repeat("ü", 300)
+	a, b := token(long), token(long)
+	if a == b || len([]rune(a)) != MaxName || !strings.HasPrefix(a, "üü") {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
+// Programs are put once under a name of their content.
+func TestBundle(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	for _, name := range []string{"driver", "mapper"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := ReadBundle(bin, "driver", "mapper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for range 2 {
+		at := filepath.Join(dir, "bin", b.hash)
+		if err := os.MkdirAll(at, 0o777); err != nil { // S3 has no directories to make
+			t.Fatal(err)
+		}
+		got, err := b.Put(store.Local{}, dir, func(string, int) { sent++ })
+		if err != nil || got != at {
+			t.Fatalf("%s, %v, want %s", got, err, at)
+		}
+	}
+	if sent != 2 {
+		t.Errorf("%d files were sent, want 2", sent)
+	}
+	// What lies there with other bytes is not taken for the bundle.
+	for _, other := range []string{"other!", "longer than it was"} {
+		name := filepath.Join(dir, "bin", b.hash, "driver")
+		if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sent = 0
+		if _, err := b.Put(store.Local{}, dir, func(string, int) { sent++ }); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != "driver" || sent != 1 {
+			t.Errorf("%q in place of the driver: %q, %v, %d files sent", other, text, err, sent)
+		}
+	}
+	// Neither the names nor where a file ends may be mistaken.
+	for _, other := range []*Bundle{NewBundle(File{"driver", []byte("drivermapper")}), NewBundle(File{"driver", []byte("driver")}, File{"mappers", []byte("mapper")}), NewBundle(b.Files[1], b.Files[0])} {
+		if other.hash == b.hash {
+			t.Errorf("%v has the hash of another", other.Files)
+		}
+	}
+	if _, err := ReadBundle(bin, "reducer"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want %v", err, fs.ErrNotExist)
+	}
+}
+
+// A program's step fetches it, gives it its words as they are, and stops it in time.
+func TestProgram(t *testing.T) {
+	if _, err := exec.LookPath("timeout"); err != nil {
+		t.Skip("no timeout here, as on a cluster of Linux machines")
+	}
+	bin, tools := t.TempDir(), t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// aws s3 cp --recursive --only-show-errors s3://bucket/bin/HASH/ DIR
+	write(filepath.Join(tools, "aws"), `[ "$5" = s3://bucket/bin/HASH/ ] && cp `+bin+`/* "$6"`)
+	write(filepath.Join(bin, "driver"), `[ "$1" = sleep ] && exec sleep 60; printf '<%s>' "$@"; exit 7`)
+	programs, err := ReadBundle(bin, "driver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(words []string, limit time.Duration) (string, int) {
+		t.Helper()
+		step := Program("name", programs, "s3://bucket/bin/HASH", "driver", words, limit)
+		if err := step.Check(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(step.Args[0], step.Args[1:]...)
+		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "TMPDIR="+t.TempDir())
+		out, err := cmd.Output()
+		code := 0
+		if e := new(exec.ExitError); errors.As(err, &e) {
+			code = e.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		return string(out), code
+	}
+	words := []string{"solve", "--x=1", "it's", "a b", "$HOME", "`id`", "ä", "*", ""}
+	if out, code := run(words, time.Hour); code != 7 || out != "<"+strings.Join(words, "><")+">" {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if out, code := run([]string{"sleep"}, time.Second); code != 124 {
+		t.Errorf("exit %d, %s, want 124 at the limit", code, out)
+	}
+	// A program other than the one that was sent is not run.
+	write(filepath.Join(bin, "driver"), "echo it runs")
+	if out, code := run([]string{"solve"}, 0); code != 1 || out != "" {
+		t.Errorf("another driver: exit %d, %s", code, out)
+	}
+}
+
+// logsOf are logs in a folder of this machine.
+func logsOf(t *testing.T, files map[string]string) *Logs {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(dir, "j-A", name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		io.WriteString(z, text)
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, ".gz") {
+			packed = *bytes.NewBufferString(text)
+		}
+		if err := os.WriteFile(name, packed.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Logs{FS: store.Local{}, Dir: dir, Cluster: "j-A", Every: time.Millisecond, Patience: 20 * time.Millisecond, News: func(string) {}}
+}
+
+// The cause of a failed step is the error of its program, or Hadoop's.
+func TestCause(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"the driver said it", map[string]string{
+			"steps/s-1/stderr.gz": "SLF4J: noise\ndriver: data directory x: no room\n"}, "the step: driver: data directory x: no room"},
+		{"not packed", map[string]string{"steps/s-1/stderr": "driver: no\n"}, "the step: driver: no"},
+		{"Hadoop said it", map[string]string{
+			"steps/s-1/stderr.gz": "", "steps/s-1/syslog.gz": "2026-01-01 00:00:09,000 ERROR org.apache.hadoop.streaming.StreamJob (main): Output path already exists\n"}, "the step: Output path already exists"},
+		{"no log", map[string]string{}, "the logs of step s-1 have not come for 20ms"},
+		{"an empty log", map[string]string{"steps/s-1/stderr.gz": ""}, "nothing is told in the logs of the step"},
+		{"only a controller's", map[string]string{"steps/s-1/controller.gz": "INFO"}, "nothing is told in the logs of the step"},
+	} {
+		l := logsOf(t, test.files)
+		told := 0
+		l.News = func(string) { told++ }
+		got, err := l.Cause(t.Context(), "s-1")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		if waited := test.files["steps/s-1/stderr.gz"] == "" && len(test.files) < 2 && test.name != "an empty log" && test.name != "not packed"; (told == 1) != waited {
+			t.Errorf("%s: told %d times that logs come late", test.name, told)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := logsOf(t, nil).Cause(ctx, "s-1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+// A long log is read to its end, of which the last is kept.
+func TestTail(t *testing.T) {
+	long := strings.Repeat("0123456789", maxLog/4) + "end"
+	got, err := tail(strings.NewReader(long))
+	if err != nil || got != long[len(long)-maxLog:] {
+		t.Errorf("%d letters, %v, want the last %d", len(got), err, maxLog)
+	}
+}

@@ -1,0 +1,126 @@
+package emr
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+const (
+	// maxLog is how much of a log is read, from its end.
+	maxLog = 1 << 20
+	// maxUnpacked bounds what a packed log may come to.
+	maxUnpacked = 1 << 30
+)
+
+// Logs are the logs of a cluster in S3:
+//
+//	DIR/CLUSTER/steps/STEP/{controller,syslog,stdout,stderr}.gz
+//
+// The service brings them there about every five minutes, and when the cluster ends.
+type Logs struct {
+	FS      store.FS
+	Dir     string
+	Cluster string
+
+	Every    time.Duration // between two looks at what is there
+	Patience time.Duration // how long a step's logs are waited for
+	News     func(line string)
+}
+
+// Cause returns in a line why a step probably failed: the error that it wrote to stderr, or
+// that Hadoop wrote to its log. It waits for the logs. The error wraps fs.ErrNotExist if they
+// do not come.
+func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
+	dir := path.Join(l.Dir, l.Cluster, "steps", step)
+	begun, told := time.Now(), false
+	for {
+		stderr, err := l.read(path.Join(dir, "stderr"))
+		if errors.Is(err, fs.ErrNotExist) { // one that wrote nothing has none
+			if _, err = l.read(path.Join(dir, "controller")); err == nil && time.Since(begun) < l.Patience/2 {
+				err = fs.ErrNotExist
+			}
+		}
+		switch {
+		case err == nil:
+			return l.cause(dir, stderr)
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case time.Since(begun) > l.Patience:
+			return "", fmt.Errorf("the logs of step %s have not come for %s: %w", step, l.Patience, fs.ErrNotExist)
+		}
+		if !told {
+			told = true
+			l.News(fmt.Sprintf("why step %s failed is in its logs, which come to S3 minutes late: waiting for them, %s at most", step, l.Patience))
+		}
+		timer := time.NewTimer(l.Every)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return "", ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// cause finds the error in the logs of a step.
+func (l *Logs) cause(dir, stderr string) (string, error) {
+	syslog, err := l.read(path.Join(dir, "syslog"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	own := yarn.FailureOf("the step", stderr, syslog)
+	if own.Text == "" {
+		return "", fmt.Errorf("nothing is told in the logs of the step: %w", fs.ErrNotExist)
+	}
+	return own.String(), nil
+}
+
+// read is the end of a log, packed or not.
+func (l *Logs) read(name string) (string, error) {
+	f, err := l.FS.Open(name + ".gz")
+	packed := err == nil
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = l.FS.Open(name)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var from io.Reader = f
+	if packed {
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return "", fmt.Errorf("%s.gz: %w", name, err)
+		}
+		from = z
+	}
+	return tail(io.LimitReader(from, maxUnpacked))
+}
+
+// tail is the end of what is read.
+func tail(r io.Reader) (string, error) {
+	var end []byte
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := r.Read(buf)
+		end = append(end, buf[:n]...)
+		if len(end) > 2*maxLog {
+			end = append(end[:0], end[len(end)-maxLog:]...)
+		}
+		if err == io.EOF {
+			return string(end[max(0, len(end)-maxLog):]), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// fetched is what a directory is called that is on its way here: an attempt, which
+// nobody takes for whole.
+const fetched = "_attempt-fetched-"
+
+// Ready wants the copy to be one for a run of a game in a data directory: that of no
+// other game, and for a run that goes on none that has come further than what is here.
+// If nothing is here, a run that goes on gets what the copy has: as much of it as is
+// whole. An interruption leaves what the next Ready goes on with.
+func (c *Copy) Ready(game string, mode store.Mode) error {
+	there, err := c.to.ReadDir(c.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--copy: %w", err)
+	}
+	m, err := store.ReadManifest(c.to, c.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		for _, e := range there {
+			if !strings.HasPrefix(e.Name(), "_") {
+				return fmt.Errorf("--copy %s: not empty, and not treereduce's: it has no %s", c.Name(), store.ManifestFile)
+			}
+		}
+		return nil
+	case mode == store.Overwrite:
+		return nil
+	case err != nil:
+		return fmt.Errorf("--copy %s: %w", c.Name(), err)
+	case m.Game != game:
+		return fmt.Errorf("--copy %s: of another game: expected %q, found %q", c.Name(), game, m.Game)
+	case mode == store.Fresh:
+		return fmt.Errorf("--copy %s: %w: --resume goes on with it, --overwrite begins anew", c.Name(), store.ErrBegun)
+	}
+	if _, err := c.from.Stat(path.Join(c.data, store.ManifestFile)); errors.Is(err, fs.ErrNotExist) {
+		return c.fetch(game)
+	} else if err != nil {
+		return err
+	}
+	return c.notBehind()
+}
+
+// notBehind wants what is here to be no older than the copy: what the copy has more would be
+// removed from it.
+func (c *Copy) notBehind() error {
+	there, err := solve.ReadJournal(c.to, c.dir)
+	if err != nil {
+		return nil // it is written anew
+	}
+	here, err := solve.ReadJournal(c.from, c.data)
+	if err == nil && !there.Begun.After(here.Begun) {
+		return nil
+	}
+	return fmt.Errorf("--copy %s: it is of a later run, begun %s, than what is in %s: move that away, and --resume fetches the copy",
+		c.Name(), there.Begun.Format("2006-01-02 15:04:05 MST"), c.data)
+}
+
+// fetch fetches what the copy has whole, its manifest last.
+func (c *Copy) fetch(game string) error {
+	here, err := c.from.ReadDir(c.data)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range here {
+		if !strings.HasPrefix(e.Name(), "_") && !store.Ours(e.Name()) {
+			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
+		}
+	}
+	if err := c.from.MkdirAll(c.data); err != nil {
+		return err
+	}
+	there, err := entries(c.to, c.dir)
+	if err != nil {
+		return fmt.Errorf("--copy: %w", err)
+	}
+	dirs, size := 0, int64(0)
+	for _, e := range there {
+		if !e.IsDir() {
+			continue
+		}
+		n, err := c.fetchDir(e.Name(), game)
+		switch {
+		case store.Damaged(err) && c.ctx.Err() == nil:
+			c.warn(fmt.Sprintf("--copy: %v: made again", err))
+		case err != nil:
+			return fmt.Errorf("--copy: %w", err)
+		default:
+			dirs, size = dirs+1, size+n
+		}
+	}
+	for _, name := range []string{store.JournalFile, store.ManifestFile} {
+		if _, err := c.fetchFile(name, name); err != nil && (name == store.ManifestFile || !errors.Is(err, fs.ErrNotExist)) {
+			return fmt.Errorf("--copy: %w", err)
+		}
+	}
+	c.warn(fmt.Sprintf("%d directories, %d bytes, fetched from %s", dirs, size, c.Name()))
+	return nil
+}
+
+// fetchDir fetches a directory that is whole, or the tiers of a table that was being
+// made. It returns how many bytes came; what has come before does not come again.
+func (c *Copy) fetchDir(name, game string) (n int64, err error) {
+	if _, err := c.from.Stat(path.Join(c.data, name)); !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	from := path.Join(c.dir, name)
+	_, names, err := store.OpenDir(c.to, from, game)
+	last := store.Success
+	if errors.Is(err, store.ErrHalf) {
+		last = tiersSeal
+		var tiers *store.Seal
+		if tiers, err = store.ReadSealFile(c.to, path.Join(from, tiersSeal)); err == nil {
+			for _, f := range tiers.Files {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	attempt := path.Join(c.data, fetched+name)
+	if err := errors.Join(c.from.RemoveAll(attempt), c.from.MkdirAll(attempt)); err != nil {
+		return 0, err
+	}
+	for _, file := range append(names, last) {
+		some, err := c.fetchFile(path.Join(name, file), path.Join(fetched+name, file))
+		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == tiersSeal) { // of tiers, those that are there
+			return n, err
+		}
+		n += some
+	}
+	return n, c.from.Rename(attempt, path.Join(c.data, name))
+}
+
+// fetchFile fetches a file. One that is to have a name of its own gets it when it is
+// whole.
+func (c *Copy) fetchFile(name, dest string) (n int64, err error) {
+	in, err := c.to.Open(path.Join(c.dir, name))
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	to := path.Join(c.data, dest)
+	temporary := to
+	if name == dest {
+		temporary = path.Join(c.data, fetched+name)
+	}
+	out, err := c.from.Create(temporary)
+	if err != nil {
+		return 0, err
+	}
+	n, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err == nil && temporary != to {
+		err = c.from.Rename(temporary, to)
+	}
+	return n, err
+}

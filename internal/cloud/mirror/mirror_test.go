@@ -1,0 +1,271 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// dial starts an S3 of our own, and dials a directory in it.
+func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
+	t.Helper()
+	fake = s3test.StartFake(t, "bucket")
+	for _, line := range fake.Env() {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	to, dir, err := s3.Dial(t.Context(), "s3://bucket/d", aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fake, to, dir
+}
+
+// While a directory is on its way the journal overtakes it, as long as it says that the run
+// goes on; that it has ended is said after all else.
+func TestOvertake(t *testing.T) {
+	fake, to, dir := dial(t)
+	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	fsys := c.FS(store.Local{}, data)
+	d, err := store.Create(fsys, data, "game", store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := c.Start(store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	held, release := make(chan struct{}), make(chan struct{})
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/data_first0/part-00000") {
+			close(held)
+			<-release
+		}
+		return nil
+	})
+	attempt, err := d.Attempt("data_first0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(attempt, "data_first0", nil); err != nil {
+		t.Fatal(err)
+	}
+	<-held
+	tell := func(state string) string {
+		if err := d.WriteFile(store.JournalFile, []byte(`{"state": "`+state+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+		c.overtake()
+		return string(fake.Get("bucket", "d/"+store.JournalFile))
+	}
+	if got := tell("running"); got != `{"state": "running"}` {
+		t.Errorf("while a directory is put: %q", got)
+	}
+	if got := tell("solved"); got != `{"state": "running"}` {
+		t.Errorf("before all is put: %q", got)
+	}
+	close(release)
+	if err := c.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(fake.Get("bucket", "d/"+store.JournalFile)); got != `{"state": "solved"}` {
+		t.Errorf("at the end: %q", got)
+	}
+	if fake.Get("bucket", "d/data_first0/"+store.Success) == nil {
+		t.Error("the directory is not there")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What S3 has refused is never taken for copied: neither at the end, nor by a run that
+// would remove what it was made of.
+func TestRefused(t *testing.T) {
+	fake, to, dir := dial(t)
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/part-00000") {
+			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		}
+		return nil
+	})
+	// Whoever waits may be woken before the error is told, or after it.
+	for i := range 10 {
+		c, err := Open(t.Context(), to, fmt.Sprint(dir, i), "test", func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys := c.FS(store.Local{}, filepath.Join(t.TempDir(), "data"))
+		d, err := store.Create(fsys, c.data, "game", store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		attempt, err := d.Attempt("data_first0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(attempt, "data_first0", nil); err != nil {
+			t.Fatal(err)
+		}
+		gone := make(chan error, 4)
+		for range cap(gone) {
+			go func() { gone <- c.settle("data_first0") }()
+		}
+		if err := c.Finish(); err == nil {
+			t.Errorf("run %d: the copy is said to be whole", i)
+		}
+		for range cap(gone) {
+			if err := <-gone; err == nil {
+				t.Errorf("run %d: the directory could be removed", i)
+			}
+		}
+		if err := errors.Join(c.Close(), d.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A machine that slept while it put a directory does not end what another has begun
+// meanwhile: neither a file nor the seal is put once the claim is lost.
+func TestLost(t *testing.T) {
+	fake, to, dir := dial(t)
+	const short = 50 * time.Millisecond
+	owner := filepath.Join(dir, OwnerFile)
+	claim, _, err := to.Claim(t.Context(), owner, "first", short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"part-00000", store.Success} {
+		if err := os.WriteFile(filepath.Join(data, "table", name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, release := make(chan struct{}), make(chan struct{})
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if strings.HasSuffix(r.URL.Path, "/part-00000") {
+			close(held)
+			<-release
+		}
+		return nil
+	})
+	c := &Copy{ctx: t.Context(), to: to, dir: dir, claim: claim, from: store.Local{}, data: data}
+	put := make(chan error)
+	go func() { put <- c.make(&change{name: "table", dir: true}) }()
+	<-held
+	var second *s3.Claim
+	for second == nil { // the first writes its claim anew all the time
+		if second, _, err = to.Claim(t.Context(), owner, "second", time.Hour); err != nil {
+			time.Sleep(short / 10)
+		}
+	}
+	for claim.Held(t.Context()) == nil {
+		time.Sleep(short / 10)
+	}
+	close(release)
+	if err := <-put; !errors.Is(err, s3.ErrLost) {
+		t.Error(err)
+	}
+	if fake.Get("bucket", "d/table/"+store.Success) != nil {
+		t.Error("what another has begun was sealed")
+	}
+	if err := errors.Join(claim.Release(t.Context()), second.Release(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nothing in the copy changes once the claim is lost: no kind of change, no journal that
+// overtakes, no last words.
+func TestLostChanges(t *testing.T) {
+	fake, to, dir := dial(t)
+	claim, _, err := to.Claim(t.Context(), filepath.Join(dir, OwnerFile), "first", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	journal, err := store.MarshalSummed(&solve.Journal{State: solve.Running})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(data, "table"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"table/part-00000": "mine", "table/" + store.Success: "mine", store.JournalFile: string(journal)} {
+		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{OwnerFile, store.JournalFile, "data_first0/part-00000", "table/part-00001", "table/" + store.Success} {
+		fake.Put("bucket", "d/"+name, []byte(`{"who": "second", "since": "now", "seconds": 3600}`))
+	}
+	for claim.Held(t.Context()) == nil {
+		time.Sleep(time.Millisecond)
+	}
+	content := func() string {
+		var all strings.Builder
+		for _, key := range fake.Keys("bucket") {
+			fmt.Fprintf(&all, "%s: %s\n", key, fake.Get("bucket", key))
+		}
+		return all.String()
+	}
+	before := content()
+	ctx, stop := context.WithCancel(t.Context())
+	c := &Copy{ctx: ctx, to: to, dir: dir, claim: claim, from: store.Local{}, data: data, warn: func(text string) { t.Error(text) }, on: true, ended: make(chan struct{})}
+	c.moved = sync.NewCond(&c.mu)
+	for name, ch := range map[string]*change{
+		"directory":  {name: "table", dir: true},
+		"file":       {name: "table/part-00000"},
+		"small file": {name: store.ManifestFile, content: []byte("mine")},
+		"removal":    {name: "data_first0", remove: true},
+	} {
+		if err := c.persist(ch); !errors.Is(err, s3.ErrLost) {
+			t.Errorf("%s: %v, want %v", name, err, s3.ErrLost)
+		}
+		if after := content(); after != before {
+			t.Errorf("%s: the copy is\n%s, was\n%s", name, after, before)
+		}
+	}
+	c.queue = []*change{{name: "table", dir: true}, {name: store.JournalFile, content: journal}}
+	c.overtake()
+	if after := content(); after != before {
+		t.Errorf("journal: the copy is\n%s, was\n%s", after, before)
+	}
+	close(c.ended)
+	stop()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if after := content(); after != before {
+		t.Errorf("last words: the copy is\n%s, was\n%s", after, before)
+	}
+}

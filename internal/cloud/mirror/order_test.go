@@ -1,0 +1,98 @@
+package mirror
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// TestOrder checks that the copy loses a directory only after it has the next one: what is
+// put goes before what is removed, when a run begins with --resume and while it works. At
+// any request the copy must have one complete directory at least.
+func TestOrder(t *testing.T) {
+	fake, to, dir := dial(t)
+	data := filepath.Join(t.TempDir(), "data")
+	commit := func(d *store.Data, name string) {
+		t.Helper()
+		attempt, err := d.Attempt(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(attempt, "part-00000"), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(attempt, name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete := func() (names []string) {
+		for _, key := range fake.Keys("bucket") {
+			if name, ok := strings.CutSuffix(key, "/"+store.Success); ok {
+				names = append(names, strings.TrimPrefix(name, "d/"))
+			}
+		}
+		return names
+	}
+	run := func(mode store.Mode, work func(d *store.Data)) {
+		t.Helper()
+		c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := store.Create(c.FS(store.Local{}, data), data, "game", mode, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(mode); err != nil {
+			t.Fatal(err)
+		}
+		work(d)
+		if err := c.Finish(); err != nil {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	run(store.Fresh, func(d *store.Data) { commit(d, "data_first3") })
+	if got := complete(); len(got) != 1 || got[0] != "data_first3" {
+		t.Fatalf("the copy has %v", got)
+	}
+	// A run without --copy goes on meanwhile.
+	d, err := store.Create(store.Local{}, data, "game", store.Resume, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(d, "data_first4")
+	if err := d.Remove("data_first3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if len(complete()) == 0 {
+			once.Do(func() { t.Errorf("before %s %s the copy has no complete directory", r.Method, r.URL) })
+		}
+		return nil
+	})
+	run(store.Resume, func(d *store.Data) {
+		commit(d, "data_first5")
+		if err := d.Remove("data_first4"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got := complete(); len(got) != 1 || got[0] != "data_first5" {
+		t.Errorf("at the end the copy has %v", got)
+	}
+}

@@ -1,0 +1,88 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+)
+
+// HomeRegion is the region whose buckets have no location.
+const HomeRegion = "us-east-1"
+
+const (
+	// AbortDays is after how many days the uploads in a new bucket are aborted that were
+	// never completed: those of a process that was killed.
+	AbortDays = 7
+	// LogDays is after how many days logs in a new bucket are deleted.
+	LogDays = 30
+)
+
+// MakeBucket makes a bucket in the region of a configuration, which only its owner can
+// read, as S3 has it by default. It has rules that abort abandoned uploads, and delete
+// what is older than LogDays below logs, a directory.
+func MakeBucket(ctx context.Context, conf sdk.Config, bucket, logs string) error {
+	client := newClient(conf)
+	in := &service.CreateBucketInput{Bucket: &bucket}
+	if conf.Region != HomeRegion {
+		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(conf.Region)}
+	}
+	if _, err := client.CreateBucket(ctx, in); err != nil {
+		return fmt.Errorf("%s%s: %w", Scheme, bucket, aws.Explain(err))
+	}
+	rule := func(name, prefix string) types.LifecycleRule {
+		return types.LifecycleRule{ID: sdk.String("treereduce-" + name), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: &prefix}}
+	}
+	uploads, old := rule("uploads", ""), rule("logs", prefixOf(logs))
+	uploads.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{DaysAfterInitiation: sdk.Int32(AbortDays)}
+	old.Expiration = &types.LifecycleExpiration{Days: sdk.Int32(LogDays)}
+	_, err := client.PutBucketLifecycleConfiguration(ctx, &service.PutBucketLifecycleConfigurationInput{
+		Bucket: &bucket, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{uploads, old}},
+	})
+	if err != nil {
+		return fmt.Errorf("%s%s was made, but has no rules for abandoned uploads and old logs: %w", Scheme, bucket, aws.Explain(err))
+	}
+	return nil
+}
+
+// RemoveBucket removes a bucket that has no objects. S3 refuses one that has.
+func (f *FS) RemoveBucket(ctx context.Context) error {
+	if _, err := f.client.DeleteBucket(ctx, &service.DeleteBucketInput{Bucket: &f.bucket}); err != nil {
+		return fmt.Errorf("%s%s: %w", Scheme, f.bucket, aws.Explain(err))
+	}
+	return nil
+}
+
+// RemoveUploads aborts the uploads of parts below a directory, of those keys for which
+// ours is true. A process that was killed leaves them: no list of objects shows them, but
+// they cost. No other process may be writing these keys.
+func (f *FS) RemoveUploads(ctx context.Context, dir string, ours func(key string) bool) error {
+	prefix := prefixOf(dir)
+	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}
+	p := service.NewListMultipartUploadsPaginator(f.client, in)
+	for range maxPages {
+		list, err := p.NextPage(ctx)
+		if err != nil {
+			return f.failed("remove", dir, err)
+		}
+		for _, u := range list.Uploads {
+			if !ours(sdk.ToString(u.Key)) {
+				continue
+			}
+			_, err := f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &f.bucket, Key: u.Key, UploadId: u.UploadId})
+			if err != nil && !errors.Is(known(err), fs.ErrNotExist) {
+				return f.failed("remove", sdk.ToString(u.Key), err)
+			}
+		}
+		if !p.HasMorePages() {
+			return nil
+		}
+	}
+	return f.failed("remove", dir, errEndless)
+}

@@ -1,0 +1,89 @@
+package s3
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// TestOnePrefix checks that all works for a caller who may list one prefix alone: S3 answers
+// 403 to HeadBucket then, and to requests for an object that is not there.
+func TestOnePrefix(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	fake.Put("bucket", "x/secret", []byte("secret"))
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		denied := &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		q := r.URL.Query()
+		key := strings.TrimPrefix(r.URL.Path, "/bucket/")
+		switch object := strings.HasPrefix(r.URL.Path, "/bucket/") && key != ""; {
+		case key == "x/secret", key == "x/readonly/_owner" && r.Method == http.MethodPut, object && !strings.HasPrefix(key, "x/"):
+			return denied
+		case object && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Header.Get("If-Match") != ""):
+			if fake.Get("bucket", key) == nil {
+				return denied
+			}
+		case !object && r.Method == http.MethodHead:
+			return denied
+		case !object && r.Method == http.MethodGet && !q.Has("location") && !q.Has("uploads"):
+			if !strings.HasPrefix(q.Get("prefix"), "x/") {
+				return denied
+			}
+		}
+		return nil
+	})
+	f, dir := dial(t, fake.Env(), "s3://bucket/x/data")
+	for _, name := range []string{dir, "x/nothing", "x/data/table"} {
+		_, statErr := f.Stat(name)
+		_, openErr := f.Open(name)
+		if !errors.Is(statErr, fs.ErrNotExist) || !errors.Is(openErr, fs.ErrNotExist) {
+			t.Errorf("%s: %v, %v", name, statErr, openErr)
+		}
+	}
+	for _, name := range []string{"x/secret", "y/file"} {
+		_, statErr := f.Stat(name)
+		_, openErr := f.Open(name)
+		if !errors.Is(statErr, fs.ErrPermission) || !errors.Is(openErr, fs.ErrPermission) {
+			t.Errorf("%s: %v, %v", name, statErr, openErr)
+		}
+	}
+	if _, _, err := f.Claim(t.Context(), "x/readonly/_owner", "me", time.Hour); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a claim that may not be written: %v", err)
+	}
+	c, _, err := f.Claim(t.Context(), "x/data/_owner", "me", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", store.Success), "x/data/table", c.Held); err != nil {
+		t.Error(err)
+	}
+	if i, err := f.Stat("x/data/table"); err != nil || !i.IsDir() {
+		t.Errorf("a directory: %v, %v", i, err)
+	}
+	if _, err := f.Open("x/data/table"); !errors.Is(err, store.ErrNotRegular) {
+		t.Errorf("a directory as a file: %v", err)
+	}
+	in, err := f.Open("x/data/table/part-00000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(in); err != nil || string(b) != "of part-00000" {
+		t.Errorf("%q, %v", b, err)
+	}
+	// Another removed the claim.
+	if err := f.RemoveAll("x/data/_owner"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.renew(t.Context()); !errors.Is(err, ErrLost) {
+		t.Errorf("a claim that is gone: %v", err)
+	}
+	if err := c.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

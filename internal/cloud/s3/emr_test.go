@@ -1,0 +1,68 @@
+//go:build emr
+
+package s3
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// TestMoto checks that a real server passes the same tests as the fake, with a bucket whose
+// objects are encrypted with a key of KMS too: their ETags are no MD5.
+func TestMoto(t *testing.T) {
+	server := s3test.Start(t)
+	setenv(t, server.Env())
+	conf, err := aws.Load(t.Context(), aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kms := &types.ServerSideEncryptionConfiguration{Rules: []types.ServerSideEncryptionRule{{
+		ApplyServerSideEncryptionByDefault: &types.ServerSideEncryptionByDefault{SSEAlgorithm: types.ServerSideEncryptionAwsKms, KMSMasterKeyID: sdk.String("alias/own")},
+		BucketKeyEnabled:                   sdk.Bool(true),
+	}}}
+	for kind, encryption := range map[string]*types.ServerSideEncryptionConfiguration{"plain": nil, "kms": kms} {
+		for name, test := range all {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				if err := MakeBucket(t.Context(), conf, "bucket", "logs"); err != nil {
+					t.Fatal(err)
+				}
+				f, err := New(t.Context(), conf, "bucket")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if encryption != nil {
+					if _, err := f.client.PutBucketEncryption(t.Context(), &service.PutBucketEncryptionInput{Bucket: &f.bucket, ServerSideEncryptionConfiguration: encryption}); err != nil {
+						t.Fatal(err)
+					}
+					if err := f.Put(t.Context(), "x", strings.NewReader("x"), 1); err != nil {
+						t.Fatal(err)
+					}
+					head, err := f.client.HeadObject(t.Context(), &service.HeadObjectInput{Bucket: &f.bucket, Key: sdk.String("x")})
+					if err != nil || head.ServerSideEncryption != types.ServerSideEncryptionAwsKms {
+						t.Fatalf("an object that is not encrypted: %+v, %v", head, err)
+					}
+					if err := f.RemoveAll("x"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				test(t, f)
+				if err := f.removeBelow(t.Context(), ""); errors.Is(known(err), ErrNoBucket) {
+					return
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.RemoveBucket(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// serve starts a server that answers HeadBucket, and all other requests with handle.
+func serve(t *testing.T, handle http.HandlerFunc) *FS {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodHead {
+			handle(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	f, _ := dial(t, append(s3test.Environ(), "AWS_ENDPOINT_URL_S3="+server.URL, "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
+	return f
+}
+
+// TestContentRange checks that an answer with an impossible range is an error.
+func TestContentRange(t *testing.T) {
+	for _, found := range []string{
+		"bytes 0-4/-5", "bytes 0-4/4", "bytes 0-4/*", "bytes 0--1/5", "bytes 0-4", "bytes 1-4/5", "0-4/5", "bytes 0-x/5", "",
+	} {
+		f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"x"`)
+			w.Header().Set("Content-Range", found)
+			w.WriteHeader(http.StatusPartialContent)
+			io.WriteString(w, "12345")
+		})
+		if _, err := f.Open("file"); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("found %q", found)) {
+			t.Errorf("Content-Range %q: %v", found, err)
+		}
+	}
+	// The size changes while the object is read, though its ETag does not.
+	asked := 0
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		first, last, size := 0, wholeFile-1, 10*wholeFile
+		if asked++; asked > 1 {
+			fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last)
+			size = first + 1
+		}
+		w.Header().Set("ETag", `"x"`)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, first, size))
+		w.WriteHeader(http.StatusPartialContent)
+		w.Write(make([]byte, last-first+1))
+	})
+	in, err := f.Open("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := in.ReadAt(make([]byte, 10), 5*wholeFile); err == nil || !strings.Contains(err.Error(), "found \"bytes") {
+		t.Errorf("another size: %v", err)
+	}
+}
+
+// TestEndlessAnswer checks that an answer without end is an error, and takes little memory.
+func TestEndlessAnswer(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+		f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(status)
+			io.WriteString(w, "<ListBucketResult><Name>")
+			piece := []byte(strings.Repeat("x", 1<<20))
+			for range 1 << 9 { // half a GB at most
+				if _, err := w.Write(piece); err != nil {
+					return
+				}
+			}
+		})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := f.ReadDir("x")
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err == nil || !strings.Contains(err.Error(), "longer than 16 MB") || took > 256 {
+			t.Errorf("status %d: %v, %d MB allocated", status, err, took)
+		}
+	}
+}
+
+// TestEndlessList checks that a list whose every page names a next one is an error.
+func TestEndlessList(t *testing.T) {
+	pages := 0
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if pages++; pages > 5*maxPages {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Type", "application/xml")
+		if r.URL.Query().Has("uploads") {
+			fmt.Fprintf(w, "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>%d</NextKeyMarker><NextUploadIdMarker>1</NextUploadIdMarker></ListMultipartUploadsResult>", pages)
+			return
+		}
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>", pages)
+	})
+	for name, list := range map[string]func() error{
+		"objects": func() error { _, err := f.ReadDir("x"); return err },
+		"uploads": func() error { return f.RemoveUploads(t.Context(), "x", func(string) bool { return true }) },
+	} {
+		pages = 0
+		if err := list(); !errors.Is(err, errEndless) || pages != maxPages {
+			t.Errorf("%s: after %d pages %v", name, pages, err)
+		}
+	}
+}
+
+// TestUnreadableClaim checks that a claim that cannot be read, or that claims a time beyond
+// all reason, holds for as long as another would, and is then taken over.
+func TestUnreadableClaim(t *testing.T) {
+	for _, text := range []string{"garbage", "", "{}", `{"seconds": "x"}`, `{"who": "other", "seconds": 1e300}`, strings.Repeat("x", 1<<20)} {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		fake.Put("bucket", "data/_owner", []byte(text))
+		var claimed *ClaimedError
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "me", time.Minute); !errors.As(err, &claimed) || claimed.Left > maxHold || strings.Contains(err.Error(), strings.Repeat("x", 100)) {
+			t.Errorf("%.20q, new: %v", text, err)
+		}
+		fake.Age("bucket", "data/_owner", maxHold+time.Second)
+		c, from, err := f.Claim(t.Context(), "data/_owner", "me", time.Minute)
+		if err != nil || from == "" {
+			t.Errorf("%.20q, old: from %q, %v", text, from, err)
+			continue
+		}
+		if err := c.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

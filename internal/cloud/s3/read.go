@@ -1,0 +1,297 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+const (
+	// wholeFile is how much is read when an object is opened: all of a small one.
+	wholeFile = 128 << 10
+	// windowFirst is how much is read where somebody begins to read: a block or two.
+	// Whoever goes on gets twice as much each time, up to windowMost: to ask costs some
+	// 30 ms, in which 2 MB could come.
+	windowFirst = 128 << 10
+	windowMost  = 2 << 20
+	// maxIdleReaders is how many places of an object are kept.
+	maxIdleReaders = 16
+	// readTries is how often it is gone on with an answer that ends too early,
+	// readPause how long is waited before each, readWait how long each may take.
+	readTries = 5
+	readPause = 50 * time.Millisecond
+	readWait  = time.Minute
+)
+
+// Open opens an object for reading. It may be read at several places at once; whoever
+// reads on is read ahead for. If the object is replaced meanwhile, that is ErrChanged.
+func (f *FS) Open(name string) (store.File, error) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	o := &file{fs: f, ctx: ctx, cancel: cancel, name: name, key: keyOf(name)}
+	window, err := o.begin()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if int64(len(window)) == o.info.size {
+		cancel()
+		return &smallFile{bytes.NewReader(window), &o.info}, nil
+	}
+	o.idle = []*reader{{file: o, window: window, next: windowFirst}}
+	return o, nil
+}
+
+// A smallFile is the content of an object.
+type smallFile struct {
+	*bytes.Reader
+	info *info
+}
+
+func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *smallFile) Close() error               { return nil }
+
+// A file is open readers of a large object, each at a place of its own.
+type file struct {
+	fs     *FS
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	name   string
+	key    string
+	etag   *string // which object of that key it is
+	info   info
+	at     int64 // of Read
+
+	mu   sync.Mutex
+	idle []*reader // the one that was used last comes last
+}
+
+// begin reads what comes first, and learns how much there is.
+func (f *file) begin() ([]byte, error) {
+	f.info.name = path.Base(f.key)
+	window, err := f.fetch(0, wholeFile)
+	// Of an object of no bytes no range can be had.
+	if err != nil && statusOf(err) == http.StatusRequestedRangeNotSatisfiable {
+		head, err := f.fs.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.fs.bucket, Key: &f.key})
+		if err != nil {
+			return nil, f.fs.failed("open", f.name, err)
+		}
+		f.info.changed = sdk.ToTime(head.LastModified)
+		return nil, nil
+	}
+	if err == nil {
+		return window, nil
+	}
+	if f.key == "" || errors.Is(known(err), fs.ErrNotExist) {
+		// Like on this machine, a directory is there, but no file.
+		if i, e := f.fs.Stat(f.name); e == nil && i.IsDir() {
+			return nil, &fs.PathError{Op: "open", Path: f.fs.Name(f.name), Err: store.ErrNotRegular}
+		}
+	}
+	return nil, f.fs.failed("open", f.name, err)
+}
+
+// fetch reads up to n bytes from a place on. An answer that ends too early is gone on
+// with.
+func (f *file) fetch(at, n int64) (b []byte, err error) {
+	for try := 0; ; try++ {
+		var part []byte
+		part, n, err = f.ask(at, n)
+		b, at, n = append(b, part...), at+int64(len(part)), n-int64(len(part))
+		if err == nil && n == 0 {
+			return b, nil
+		}
+		var answer *cutError
+		if err == nil || !errors.As(err, &answer) || try == readTries || f.ctx.Err() != nil {
+			return b, err
+		}
+		select {
+		case <-f.ctx.Done():
+		case <-time.After(readPause << try):
+		}
+	}
+}
+
+// A cutError is an answer that ended too early.
+type cutError struct{ err error }
+
+func (e *cutError) Error() string { return fmt.Sprintf("the answer was cut off: %v", e.err) }
+func (e *cutError) Unwrap() error { return e.err }
+
+// ask asks for n bytes from a place on, or as many as there are: n is how many then.
+// What has come is returned with an error, too.
+func (f *file) ask(at, n int64) ([]byte, int64, error) {
+	ctx, cancel := context.WithTimeout(f.ctx, readWait)
+	defer cancel()
+	out, err := f.fs.client.GetObject(ctx, &service.GetObjectInput{
+		Bucket: &f.fs.bucket, Key: &f.key, IfMatch: f.etag,
+		Range: sdk.String(fmt.Sprintf("bytes=%d-%d", at, at+n-1)),
+	})
+	if err != nil {
+		if f.ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			err = &cutError{err}
+		}
+		return nil, n, f.fs.orMissing(f.ctx, f.key, err)
+	}
+	defer out.Body.Close()
+	size, ok := sizeIn(sdk.ToString(out.ContentRange), at)
+	if !ok || out.ETag == nil || f.etag != nil && size != f.info.size {
+		return nil, n, fmt.Errorf("expected bytes from %d on, of an object with an ETag, found %q", at, sdk.ToString(out.ContentRange))
+	}
+	if f.etag == nil { // it is being opened
+		f.etag, f.info.size, f.info.changed = out.ETag, size, sdk.ToTime(out.LastModified)
+	}
+	n = min(n, f.info.size-at)
+	b := make([]byte, n)
+	got, err := io.ReadFull(out.Body, b)
+	if err != nil && n > 0 {
+		return b[:got], n, &cutError{err}
+	}
+	return b, n, nil
+}
+
+// sizeIn is the size of the object in a Content-Range of bytes from a place on:
+// "bytes AT-LAST/SIZE".
+func sizeIn(contentRange string, at int64) (size int64, ok bool) {
+	rest, ok := strings.CutPrefix(contentRange, fmt.Sprintf("bytes %d-", at))
+	last, all, _ := strings.Cut(rest, "/")
+	end, err := strconv.ParseInt(last, 10, 64)
+	size, sizeErr := strconv.ParseInt(all, 10, 64)
+	return size, ok && err == nil && sizeErr == nil && at <= end && end < size
+}
+
+func (f *file) Stat() (fs.FileInfo, error) { return &f.info, nil }
+
+// A reader reads an object on from a place, and keeps what it has read last.
+type reader struct {
+	file   *file
+	window []byte
+	start  int64
+	next   int64      // how much is read next, if it goes on
+	ahead  chan ahead // what comes after the window is on its way; nil: nobody asked
+}
+
+// An ahead is a window that was asked for before it was wanted.
+type ahead struct {
+	window []byte
+	err    error
+}
+
+func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
+
+// fill reads the window that begins at a place.
+func (r *reader) fill(at int64) error {
+	var got ahead
+	on := at == r.end() && at > 0
+	switch {
+	case on && r.ahead != nil:
+		got = <-r.ahead
+	case on:
+		got.window, got.err = r.file.fetch(at, r.next)
+	default:
+		r.next = windowFirst
+		got.window, got.err = r.file.fetch(at, r.next)
+	}
+	r.ahead = nil
+	if got.err != nil {
+		r.window = nil
+		return got.err
+	}
+	r.window, r.start = got.window, at
+	if !on {
+		return nil
+	}
+	r.next = min(2*r.next, windowMost)
+	if end := r.end(); end < r.file.info.size {
+		coming, n := make(chan ahead, 1), r.next
+		go func() {
+			window, err := r.file.fetch(end, n)
+			coming <- ahead{window, err}
+		}()
+		r.ahead = coming
+	}
+	return nil
+}
+
+// readAt reads at a place.
+func (r *reader) readAt(b []byte, at int64) (n int, err error) {
+	for n < len(b) {
+		place := at + int64(n)
+		if place >= r.file.info.size {
+			return n, io.EOF
+		}
+		if place < r.start || place >= r.end() {
+			if err := r.fill(place); err != nil {
+				return n, err
+			}
+		}
+		n += copy(b[n:], r.window[place-r.start:])
+	}
+	return n, nil
+}
+
+// take returns an idle reader, best one that stands at a place, or a new one.
+func (f *file) take(at int64) *reader {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
+	if i < 0 && len(f.idle) < maxIdleReaders {
+		return &reader{file: f, next: windowFirst}
+	}
+	i = max(i, 0)
+	r := f.idle[i]
+	f.idle = slices.Delete(f.idle, i, i+1)
+	return r
+}
+
+// ReadAt reads at a place.
+func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
+	if at < 0 {
+		return 0, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: fs.ErrInvalid}
+	}
+	r := f.take(at)
+	n, err = r.readAt(b, at)
+	f.mu.Lock()
+	f.idle = append(f.idle, r)
+	f.mu.Unlock()
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	// Whoever replaces an object may have removed it first.
+	if is := known(err); errors.Is(is, errTaken) || errors.Is(is, fs.ErrNotExist) {
+		return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: ErrChanged}
+	}
+	return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: aws.Explain(err)}
+}
+
+// Read reads on from where the last Read ended.
+func (f *file) Read(b []byte) (int, error) {
+	b = b[:min(int64(len(b)), f.info.size-f.at)]
+	if len(b) == 0 {
+		return 0, io.EOF
+	}
+	n, err := f.ReadAt(b, f.at)
+	f.at += int64(n)
+	return n, err
+}
+
+// Close ends what is being read.
+func (f *file) Close() error {
+	f.cancel()
+	return nil
+}

@@ -1,0 +1,706 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	service "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+// dial is a bucket of a server, in an environment that knows that server alone.
+func dial(t *testing.T, env []string, name string) (*FS, string) {
+	t.Helper()
+	setenv(t, env)
+	f, dir, err := Dial(t.Context(), name, aws.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, dir
+}
+
+// setenv has this process's environment be another.
+func setenv(t *testing.T, env []string) {
+	t.Helper()
+	for _, line := range append(os.Environ(), env...) {
+		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+			t.Setenv(name, value)
+		}
+	}
+	for _, line := range os.Environ() {
+		name, _, _ := strings.Cut(line, "=")
+		if strings.HasPrefix(name, "AWS_") && !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// all are the tests that any server is to pass: the fake here, moto's in emr_test.go.
+var all = map[string]func(t *testing.T, f *FS){
+	"read":    testRead,
+	"dir":     testDir,
+	"put dir": testPutDir,
+	"claim":   testClaim,
+	"changed": testChanged,
+	"uploads": testUploads,
+}
+
+func TestFake(t *testing.T) {
+	for name, test := range all {
+		t.Run(name, func(t *testing.T) {
+			f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+			test(t, f)
+		})
+	}
+}
+
+// always is of a path at which this process may write.
+func always(context.Context) error { return nil }
+
+// someBytes are bytes that are nowhere alike.
+func someBytes(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{1}).Read(b)
+	return b
+}
+
+// What is written is read, whole and at any place, whatever its size: of one request, of
+// several windows, of several parts.
+func testRead(t *testing.T, f *FS) {
+	for _, size := range []int{0, 1, 1000, wholeFile - 1, wholeFile, wholeFile + 1, 3 * windowMost, partSize, partSize + 100_000} {
+		content := someBytes(size)
+		w, err := f.Create("dir/file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b := range slices.Chunk(content, 1_000_003) {
+			if n, err := w.Write(b); n != len(b) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		in, err := f.Open("/dir/file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i, err := in.Stat(); err != nil || i.Size() != int64(size) || i.Name() != "file" || i.IsDir() || time.Since(i.ModTime()) > time.Hour {
+			t.Errorf("%d bytes: %+v, %v", size, i, err)
+		}
+		if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes: %d were read, %v", size, len(got), err)
+		}
+		random := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			at, n := random.Int64N(int64(size)+1), 1+random.IntN(size/3+1)
+			b := make([]byte, n)
+			got, err := in.ReadAt(b, at)
+			want := content[at:min(int64(size), at+int64(n))]
+			if (err == io.EOF) != (len(want) < n) || err != nil && err != io.EOF || !bytes.Equal(b[:got], want) {
+				t.Fatalf("%d bytes, %d at %d: %d, %v", size, n, at, got, err)
+			}
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	// Several places are read on in turns, as by a merge.
+	content := someBytes(5 << 20)
+	if err := f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))); err != nil {
+		t.Fatal(err)
+	}
+	in, err := f.Open("turns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	const places = 3
+	b := make([]byte, 50_000)
+	for at := int64(0); at+int64(len(b)) < int64(len(content))/places; at += int64(len(b)) {
+		for place := range int64(places) {
+			from := at + place*int64(len(content))/places
+			if n, err := in.ReadAt(b, from); err != nil || !bytes.Equal(b[:n], content[from:from+int64(n)]) {
+				t.Fatal(from, n, err)
+			}
+		}
+	}
+}
+
+// Directories are what lies below a name, in the order of names; what is not there is
+// fs.ErrNotExist.
+func testDir(t *testing.T, f *FS) {
+	for _, key := range []string{"d/b", "d/a.x", "d/a/1", "d/a/2", "d/a-/3", "de/4", "d/z"} {
+		if err := f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func(dir string) string {
+		entries, err := f.ReadDir(dir)
+		if err != nil {
+			return err.Error()
+		}
+		var text []string
+		for _, e := range entries {
+			i, err := e.Info()
+			if err != nil || i.IsDir() != e.IsDir() || !e.IsDir() && i.Size() != int64(len(dir+"/"+e.Name())) {
+				t.Errorf("%s: %+v, %v", e.Name(), i, err)
+			}
+			name := e.Name()
+			if e.IsDir() {
+				name += "/"
+			}
+			text = append(text, name)
+		}
+		return strings.Join(text, " ")
+	}
+	if got := names("d"); got != "a/ a-/ a.x b z" {
+		t.Error(got)
+	}
+	if got, want := names("nothing"), "readdir s3://bucket/nothing: file does not exist"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	for _, dir := range []string{"d", "d/a", "d/", "/d"} {
+		if i, err := f.Stat(dir); err != nil || !i.IsDir() || i.Name() != path.Base(dir) {
+			t.Errorf("%s: %+v, %v", dir, i, err)
+		}
+		if _, err := f.Open(dir); !errors.Is(err, store.ErrNotRegular) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	for _, name := range []string{"nothing", "d/nothing", "d/a.x/y", "D"} {
+		_, err := f.Stat(name)
+		_, openErr := f.Open(name)
+		if !errors.Is(err, fs.ErrNotExist) || !errors.Is(openErr, fs.ErrNotExist) || !store.Damaged(openErr) {
+			t.Errorf("%s: %v, %v", name, err, openErr)
+		}
+	}
+	if err := f.RemoveAll("d/a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := names("d"); got != "a-/ a.x b z" {
+		t.Error(got)
+	}
+	if err := errors.Join(f.RemoveAll("d"), f.RemoveAll("d")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names("de"); got != "4" {
+		t.Error(got)
+	}
+	for _, name := range []string{"", "/", "."} {
+		if err := f.RemoveAll(name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("all of the bucket: %v", err)
+		}
+	}
+	if err := f.Rename("de", "df"); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+// local makes a directory of this machine.
+func local(t *testing.T, files ...string) string {
+	dir := t.TempDir()
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("of "+name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A directory that is put is what it was, whatever lay there before.
+func testPutDir(t *testing.T, f *FS) {
+	names := func() (text string) {
+		entries, err := f.ReadDir("data/d")
+		if err != nil {
+			return err.Error()
+		}
+		for _, e := range entries {
+			b, err := store.ReadFile(f, "data/d/"+e.Name())
+			if err != nil || string(b) != "of "+e.Name() {
+				t.Errorf("%s: %q, %v", e.Name(), b, err)
+			}
+			text += e.Name() + " "
+		}
+		return text
+	}
+	for _, files := range [][]string{
+		{"part-00000", "part-00001", store.Success},
+		{"part-00000", "part-00002", store.Success},
+		{"part-00000"},
+	} {
+		if err := f.PutDir(t.Context(), store.Local{}, local(t, files...), "data/d", always); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(files)
+		if got := names(); got != strings.Join(files, " ")+" " {
+			t.Errorf("%s, expected %s", got, files)
+		}
+	}
+	if err := f.PutDir(t.Context(), store.Local{}, "/no/such", "data/d", always); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Before each change of a directory that is replaced, removals too, may is asked.
+func TestPutDirMay(t *testing.T) {
+	for allowed := 0; ; allowed++ {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		if err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00009", store.Success), "d", always); err != nil {
+			t.Fatal(err)
+		}
+		before := len(fake.Asked())
+		var asked atomic.Int32
+		err := f.PutDir(t.Context(), store.Local{}, local(t, "part-00000", "part-00001", store.Success), "d", func(context.Context) error {
+			if int(asked.Add(1)) > allowed {
+				return ErrLost
+			}
+			return nil
+		})
+		changes := 0
+		for _, request := range fake.Asked()[before:] {
+			if !strings.HasPrefix(request, "GET ") && !strings.HasPrefix(request, "HEAD ") {
+				changes++
+			}
+		}
+		if changes > allowed || err != nil && !errors.Is(err, ErrLost) {
+			t.Errorf("%d changes after %d were allowed: %v", changes, allowed, err)
+		}
+		if err == nil {
+			if want := 5; allowed != want { // _SUCCESS, part-00009 removed; three put
+				t.Errorf("done with %d changes, want %d", allowed, want)
+			}
+			return
+		}
+	}
+}
+
+// Of two claims one is refused, until the other is given up or has ended.
+func testClaim(t *testing.T, f *FS) {
+	ctx := t.Context()
+	a, from, err := f.Claim(ctx, "data/_owner", "a", time.Hour)
+	if err != nil || from != "" {
+		t.Fatal(from, err)
+	}
+	var claimed *ClaimedError
+	if _, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour); !errors.As(err, &claimed) || claimed.Who != "a" || claimed.Left < 50*time.Minute {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.Held(ctx), a.renew(ctx), a.Held(ctx), a.Release(ctx)); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Stat("data/_owner"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	// One that was not renewed in time is taken over, and knows it then.
+	b, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.text.Seconds = 0
+	if err := b.renew(ctx); err != nil {
+		t.Fatal(err)
+	}
+	c, from, err := f.Claim(ctx, "data/_owner", "c", time.Hour)
+	if err != nil || from != "b" {
+		t.Fatal(from, err)
+	}
+	if err := b.Held(ctx); !errors.Is(err, ErrLost) {
+		t.Error(err)
+	}
+	if err := b.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(c.renew(ctx), c.Release(ctx)); err != nil {
+		t.Error("what is another's was taken away:", err)
+	}
+}
+
+// A server that ignores the conditions of a write is refused, and no claim stays there; the
+// claim of another driver that holds is not replaced.
+func TestUnconditional(t *testing.T) {
+	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
+		fake := s3test.StartFake(t, "bucket")
+		f, _ := dial(t, fake.Env(), "s3://bucket/x")
+		strip := func(r *http.Request) *s3test.Fault {
+			for _, name := range ignored {
+				r.Header.Del(name)
+			}
+			return nil
+		}
+		fake.Set(strip)
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour); !errors.Is(err, ErrUnconditional) {
+			t.Errorf("without %v: %v, want %v", ignored, err, ErrUnconditional)
+		}
+		if keys := fake.Keys("bucket"); len(keys) > 0 {
+			t.Errorf("without %v: left %v", ignored, keys)
+		}
+		fake.Set(nil)
+		a, _, err := f.Claim(t.Context(), "data/_owner", "a", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake.Set(strip)
+		var claimed *ClaimedError
+		if _, _, err := f.Claim(t.Context(), "data/_owner", "b", time.Hour); !errors.As(err, &claimed) {
+			t.Errorf("without %v: %v, want a ClaimedError", ignored, err)
+		}
+		if text := string(fake.Get("bucket", "data/_owner")); !strings.Contains(text, a.text.Token) {
+			t.Errorf("without %v: the claim was replaced by %s", ignored, text)
+		}
+		if err := a.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An object that is replaced while it is read is none of which half is the one and half
+// the other.
+func testChanged(t *testing.T, f *FS) {
+	for name, change := range map[string]func(key string) error{
+		"replaced": func(key string) error {
+			return f.Put(t.Context(), key, bytes.NewReader(make([]byte, 4*wholeFile)), 4*wholeFile)
+		},
+		"removed": f.RemoveAll,
+	} {
+		content := someBytes(4 * wholeFile)
+		if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); err != nil {
+			t.Fatal(err)
+		}
+		in, err := f.Open("file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := change("file"); err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, in)
+		if n != wholeFile || !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		in.Close()
+	}
+}
+
+// What one answer does not hold is asked for again.
+func TestMany(t *testing.T) {
+	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
+	for i := range 1100 {
+		if err := f.Put(t.Context(), path.Join("many", time.Unix(int64(i), 0).UTC().Format("150405")), strings.NewReader(""), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entries, err := f.ReadDir("many"); err != nil || len(entries) != 1100 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	if err := f.RemoveAll("many"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Stat("many"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of 1100 some are left: %v", err)
+	}
+}
+
+// Splitting takes names of a bucket and a path, and refuses all else that begins so.
+func TestSplit(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"s3://bucket/dir":          {"bucket", "dir"},
+		"s3://my.bucket-1/a/b//c/": {"my.bucket-1", "a/b/c"},
+		"s3://bucket/a/../b":       {"bucket", "b"},
+		"s3://bucket//dir":         {"bucket", "dir"},
+		"s3://bucket":              {},
+		"s3://bucket/":             {},
+		"s3://bucket/.":            {},
+		"s3://bucket/..":           {},
+		"s3:///dir":                {},
+		"s3://-x/dir":              {},
+		"s3://a b/dir":             {},
+		"s3a://bucket/dir":         {},
+		"bucket/dir":               {},
+		"s3://bucket.host:9000/x":  {},
+		"s3://" + strings.Repeat("a", 300) + "/dir": {},
+	} {
+		bucket, dir, err := Split(name)
+		if bucket != want[0] || dir != want[1] || (err != nil) != (want[0] == "") {
+			t.Errorf("%s: %q, %q, %v", name, bucket, dir, err)
+		}
+	}
+}
+
+// FuzzSplit wants whatever is taken to be named again by what it was split into.
+func FuzzSplit(f *testing.F) {
+	f.Add("s3://bucket/dir/../x//y/")
+	f.Fuzz(func(t *testing.T, name string) {
+		bucket, dir, err := Split(name)
+		if err != nil {
+			return
+		}
+		again, dirAgain, err := Split(Scheme + bucket + "/" + dir)
+		if err != nil || again != bucket || dirAgain != dir || dir == "" {
+			t.Errorf("%q: %q, %q, then %q, %q, %v", name, bucket, dir, again, dirAgain, err)
+		}
+	})
+}
+
+// First comes what is sealed, then the seal, and when it goes the seal goes first: an
+// interruption leaves no half that looks whole.
+func TestSealLast(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	dir := local(t, "part-00000", "part-00001", "part-00002", store.Success)
+	stopAt := func(n int) error {
+		var puts atomic.Int64
+		fake.Set(func(r *http.Request) *s3test.Fault {
+			if (r.Method == http.MethodPut || r.Method == http.MethodPost) && puts.Add(1) > int64(n) {
+				return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+			}
+			return nil
+		})
+		defer fake.Set(nil)
+		return f.PutDir(t.Context(), store.Local{}, dir, "d", always)
+	}
+	whole := func() bool {
+		for _, name := range []string{"part-00000", "part-00001", "part-00002"} {
+			if string(fake.Get("bucket", "d/"+name)) != "of "+name {
+				return false
+			}
+		}
+		return true
+	}
+	for old := range 2 {
+		for n := 0; ; n++ {
+			fake.Set(nil)
+			if err := f.RemoveAll("d"); err != nil {
+				t.Fatal(err)
+			}
+			if old == 1 {
+				fake.Put("bucket", "d/part-00000", []byte("old"))
+				fake.Put("bucket", "d/part-00009", []byte("old"))
+				fake.Put("bucket", "d/"+store.Success, []byte("old"))
+			}
+			err := stopAt(n)
+			seal := string(fake.Get("bucket", "d/"+store.Success))
+			if seal == "of "+store.Success && (!whole() || fake.Get("bucket", "d/part-00009") != nil) {
+				t.Errorf("after %d requests: %v", n, fake.Keys("bucket"))
+			}
+			if seal == "old" && string(fake.Get("bucket", "d/part-00000")) != "old" {
+				t.Errorf("after %d requests the old seal is that of new parts", n)
+			}
+			if err == nil {
+				if !whole() || seal == "" {
+					t.Error("done, but not whole")
+				}
+				break
+			}
+			if !errors.Is(err, fs.ErrPermission) {
+				t.Fatal(err)
+			}
+		}
+	}
+	asked := fake.Asked()
+	if err := f.RemoveAll("d"); err != nil {
+		t.Fatal(err)
+	}
+	if next := fake.Asked()[len(asked):]; len(next) != 3 { // the seal; which others; those
+		t.Error(next)
+	}
+}
+
+// A connection that is cut in mid-answer is gone on with; one that always is, is an
+// error, and no data.
+func TestCut(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	content := someBytes(3 << 20)
+	fake.Put("bucket", "file", content)
+	times := 0
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		if times++; times%3 != 0 {
+			return &s3test.Fault{Cut: 50_000}
+		}
+		return nil
+	})
+	in, err := f.Open("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if got, err := io.ReadAll(in); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	fake.Set(func(r *http.Request) *s3test.Fault { return &s3test.Fault{Cut: 1} })
+	b := make([]byte, 1000)
+	if n, err := in.ReadAt(b, 1<<20); err == nil || n != 0 || !strings.Contains(err.Error(), "read s3://bucket/file: the answer was cut off") {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// What S3 answers for want of something is told with what helps; what passes is tried
+// again.
+func TestAnswers(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, fake.Env(), "s3://bucket/x")
+	fake.Put("bucket", "file", []byte("content"))
+	for code, want := range map[string]string{
+		"AccessDenied":   "open s3://bucket/file: S3 GetObject: AccessDenied (aws sts get-caller-identity says as whom; the policy must allow it)",
+		"ExpiredToken":   "open s3://bucket/file: S3 GetObject: ExpiredToken (the credentials have expired: aws sso login renews those of single sign-on; others are taken anew, with AWS_SESSION_TOKEN)",
+		"NoSuchBucket":   "s3://bucket: there is no such bucket",
+		"InternalWhat":   "open s3://bucket/file: S3 GetObject: InternalWhat",
+		"InvalidRequest": "open s3://bucket/file: S3 GetObject: InvalidRequest",
+	} {
+		fake.Set(func(*http.Request) *s3test.Fault { return &s3test.Fault{Status: http.StatusForbidden, Code: code} })
+		if _, err := f.Open("file"); err == nil || err.Error() != want {
+			t.Errorf("%v\nexpected\n%s", err, want)
+		}
+	}
+	times := 0
+	fake.Set(func(*http.Request) *s3test.Fault {
+		if times++; times <= 2 {
+			return &s3test.Fault{Status: http.StatusServiceUnavailable, Code: "SlowDown"}
+		}
+		return nil
+	})
+	if b, err := store.ReadFile(f, "file"); err != nil || string(b) != "content" || times != 3 {
+		t.Errorf("%q, %v, after %d requests", b, err, times)
+	}
+	// Nobody waits for an answer to one who has gone.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Put(ctx, "file", strings.NewReader("x"), 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A bucket is found wherever it lies; one that is none, or another's, is told.
+func TestNew(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	setenv(t, fake.Env())
+	dial := func(name string) error {
+		_, _, err := Dial(t.Context(), name, aws.Options{})
+		return err
+	}
+	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: there is no such bucket" {
+		t.Error(err)
+	}
+	if err := dial("s3://bucket"); !errors.As(err, new(*NameError)) {
+		t.Error(err)
+	}
+	var regions []string
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+		regions = append(regions, strings.Split(scope, "/")[2])
+		if regions[len(regions)-1] != "eu-north-1" {
+			return &s3test.Fault{Status: http.StatusMovedPermanently, Code: "PermanentRedirect", Header: map[string]string{"X-Amz-Bucket-Region": "eu-north-1"}}
+		}
+		return nil
+	})
+	if err := dial("s3://bucket/x"); err != nil || !slices.Equal(regions, []string{s3test.Region, "eu-north-1"}) {
+		t.Error(regions, err)
+	}
+	fake.Set(func(r *http.Request) *s3test.Fault {
+		return &s3test.Fault{Status: http.StatusBadRequest, Code: "BadRequest"}
+	})
+	if err := dial("s3://bucket/x"); err == nil || err.Error() != "s3://bucket: S3 does not find it from region us-east-1: set AWS_REGION to that of the bucket" {
+		t.Error(err)
+	}
+	fake.Set(func(r *http.Request) *s3test.Fault { return &s3test.Fault{Status: http.StatusForbidden} })
+	if err := dial("s3://bucket/x"); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	setenv(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
+	if err := dial("s3://bucket/x"); !errors.Is(err, aws.ErrNoCredentials) || !strings.HasPrefix(err.Error(), "s3://bucket/x: ") {
+		t.Error(err)
+	}
+}
+
+// An object of which a part does not go up is not there, and nothing is left of it that
+// costs.
+func TestMissingPart(t *testing.T) {
+	fake := s3test.StartFake(t, "bucket")
+	f, _ := dial(t, append(fake.Env(), "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
+	content := someBytes(2*partSize + 1)
+	refuse := func(r *http.Request) *s3test.Fault {
+		if r.URL.Query().Get("partNumber") == "2" {
+			return &s3test.Fault{Status: http.StatusForbidden, Code: "AccessDenied"}
+		}
+		return nil
+	}
+	fake.Set(refuse)
+	if err := f.Put(t.Context(), "file", bytes.NewReader(content), int64(len(content))); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	w, err := f.Create("file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(w, bytes.NewReader(content))
+	if err := w.Close(); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	if keys := fake.Keys("bucket"); len(keys) > 0 || fake.Uploads() > 0 {
+		t.Errorf("%v, %d uploads are left", keys, fake.Uploads())
+	}
+	// A file that is cut short meanwhile is none either.
+	fake.Set(nil)
+	if err := f.Put(t.Context(), "file", bytes.NewReader(content[:2*partSize]), int64(len(content))); err == nil {
+		t.Error("a file was put that had ended too early")
+	}
+	if keys := fake.Keys("bucket"); len(keys) > 0 || fake.Uploads() > 0 {
+		t.Errorf("%v, %d uploads are left", keys, fake.Uploads())
+	}
+}
+
+// The uploads of a process that was killed are aborted, of the keys that are asked for and
+// no others; a bucket is removed only when it is empty.
+func testUploads(t *testing.T, f *FS) {
+	begin := func(name string) *upload {
+		u, err := f.begin(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.send(bytes.NewReader(someBytes(1000)))
+		u.going.Wait()
+		return u
+	}
+	begin("dir/below/file")
+	stays := begin("dir2/file")
+	if err := f.RemoveUploads(t.Context(), "", func(key string) bool { return strings.HasPrefix(key, "dir/") }); err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.client.ListMultipartUploads(t.Context(), &service.ListMultipartUploadsInput{Bucket: &f.bucket})
+	if err != nil || len(list.Uploads) != 1 || *list.Uploads[0].Key != "dir2/file" {
+		t.Errorf("uploads that are left: %+v, %v", list, err)
+	}
+	if err := stays.end(nil); err != nil {
+		t.Errorf("an upload beside the directory: %v", err)
+	}
+	if err := f.RemoveBucket(t.Context()); err == nil {
+		t.Error("a bucket with an object was removed")
+	}
+	if err := f.RemoveObjects(t.Context(), []string{"dir2/file"}, always); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RemoveBucket(t.Context()); err != nil {
+		t.Errorf("a bucket without objects: %v", err)
+	}
+	if _, err := f.ReadDir("x"); !errors.Is(err, ErrNoBucket) {
+		t.Errorf("a bucket that was removed: %v", err)
+	}
+}

@@ -1,0 +1,126 @@
+package jobdir
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// IndexName is the name of the index in the directory of a pass.
+const IndexName = "_index"
+
+// An Index says where the newest state of each range lies after a pass, and what
+// each pass so far found.
+type Index struct {
+	Game   string  `json:"game"`   // the spec
+	Passes []Found `json:"passes"` // up to this one, in their order
+	Runs   []Run   `json:"runs"`   // by range, ascending, from range 0 on
+}
+
+// Found is what a pass found.
+type Found struct {
+	Pass     string     `json:"pass"` // its directory
+	Step     string     `json:"step"`
+	Number   int        `json:"number"`
+	New      game.Tally `json:"new"`                // positions that are new
+	Messages int64      `json:"messages,omitempty"` // moves of which its map told; mark
+}
+
+// Total is the number of positions that are new.
+func (f Found) Total() int64 { return f.New.Total() }
+
+// A Run is neighbouring ranges whose newest states lie in one directory, or, if that is
+// "", are blank. It ends where the next begins.
+type Run struct {
+	First uint64 `json:"first"`
+	Dir   string `json:"dir"`
+}
+
+// ReadIndex reads the index in the directory of a pass over a game.
+func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
+	name := path.Join(dir, IndexName)
+	text, err := ReadSealed(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	x := new(Index)
+	if err := store.UnmarshalSummed(name, text, x); err != nil {
+		return nil, err
+	}
+	if x.Game != g.Spec() {
+		return nil, store.OtherGame(name, g.Spec(), x.Game)
+	}
+	for i, r := range x.Runs {
+		if i == 0 && r.First != 0 || i > 0 && r.First <= x.Runs[i-1].First || r.First >= game.Ranges(g) {
+			return nil, &store.DamageError{Name: name, Reason: "damaged: its runs of ranges are not in order"}
+		}
+		if r.Dir == "" {
+			continue // blank
+		}
+		if r.Dir != path.Base(r.Dir) || strings.Trim(r.Dir, "./") == "" {
+			return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("damaged: expected the name of a directory beside it, found %q", r.Dir)}
+		}
+	}
+	if len(x.Runs) == 0 || len(x.Passes) == 0 {
+		return nil, &store.DamageError{Name: name, Reason: "damaged: it has no ranges or no passes"}
+	}
+	return x, nil
+}
+
+// Write writes the index into the directory of a pass.
+func (x *Index) Write(fsys store.FS, dir string) error {
+	text, err := store.MarshalSummed(x)
+	if err != nil {
+		return err
+	}
+	return store.WriteFile(fsys, path.Join(dir, IndexName), text)
+}
+
+// Dirs are the directories that hold the newest state of a range, each once.
+func (x *Index) Dirs() []string {
+	var dirs []string
+	for _, r := range x.Runs {
+		if r.Dir != "" && !slices.Contains(dirs, r.Dir) {
+			dirs = append(dirs, r.Dir)
+		}
+	}
+	return dirs
+}
+
+// end is the range after the last of the i-th run, of so many ranges.
+func (x *Index) end(i int, ranges uint64) uint64 {
+	if i+1 < len(x.Runs) {
+		return x.Runs[i+1].First
+	}
+	return ranges
+}
+
+// Next is the index after a pass that found so much and wrote states of ranges,
+// ascending, into its directory; ranges is how many the game has.
+func (x *Index) Next(ranges uint64, found Found, written []uint64) *Index {
+	next := &Index{Game: x.Game, Passes: append(slices.Clone(x.Passes), found)}
+	add := func(first uint64, dir string) {
+		if n := len(next.Runs); n == 0 || next.Runs[n-1].Dir != dir {
+			next.Runs = append(next.Runs, Run{first, dir})
+		}
+	}
+	for i, r := range x.Runs {
+		at, end := r.First, x.end(i, ranges)
+		for len(written) > 0 && written[0] < end {
+			if written[0] > at {
+				add(at, r.Dir)
+			}
+			add(written[0], found.Pass)
+			at = written[0] + 1
+			written = written[1:]
+		}
+		if at < end {
+			add(at, r.Dir)
+		}
+	}
+	return next
+}

@@ -1,0 +1,83 @@
+package jobdir
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// The runs of an index against a list of all ranges.
+func TestIndexNext(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for ranges := uint64(1); ranges < 40; ranges++ {
+		x := &Index{Runs: []Run{{0, "create"}}}
+		model := make([]string, ranges)
+		for i := range model {
+			model[i] = "create"
+		}
+		for pass := range 10 {
+			name := fmt.Sprint("mark", pass)
+			share := r.Float64()
+			var written []uint64
+			for rng := range ranges {
+				if r.Float64() < share {
+					written = append(written, rng)
+					model[rng] = name
+				}
+			}
+			x = x.Next(ranges, Found{Pass: name}, written)
+			for rng, want := range model {
+				if got := x.dirOf(uint64(rng)); got != want {
+					t.Fatalf("range %d is in %s, want %s: %v", rng, got, want, x.Runs)
+				}
+			}
+			for i, run := range x.Runs {
+				if run.First >= ranges || i > 0 && (run.First <= x.Runs[i-1].First || run.Dir == x.Runs[i-1].Dir) {
+					t.Fatalf("%v", x.Runs)
+				}
+			}
+		}
+	}
+}
+
+// A damaged index is an error that says what is wrong.
+func TestReadIndexErrors(t *testing.T) {
+	g, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"":   "it is empty",
+		"[]": "not what treereduce writes",
+		`{"game":GAME,"passes":[{"qass":"mark1"}]}`:                                        `line 8: not what treereduce writes: json: unknown field "qass"`,
+		`{"game":"connectn"}`:                                                              `of another game: expected "quickcross width=3 height=3 connect=3", found "connectn"`,
+		`{"game":GAME,"passes":[{}],"runs":[]}`:                                            "no ranges",
+		`{"game":GAME,"passes":[],"runs":[{"first":0,"dir":"create"}]}`:                    "no passes",
+		`{"game":GAME,"passes":[{}],"runs":[{"first":1,"dir":"create"}]}`:                  "not in order",
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":".."}]}`:                      `beside it, found ".."`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"/"}]}`:                       `beside it, found "/"`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"a/b"}]}`:                     `beside it, found "a/b"`,
+		`{"game":GAME,"passes":[{}],"runs":[{"first":0,"dir":"a"},{"first":9,"dir":"b"}]}`: "not in order",
+	} {
+		dir := t.TempDir()
+		text = strings.ReplaceAll(text, "GAME", strconv.Quote(g.Spec()))
+		summed, err := store.MarshalSummed(json.RawMessage(text))
+		if err != nil {
+			summed = []byte(text)
+		}
+		if err := os.WriteFile(filepath.Join(dir, IndexName), summed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadIndex(store.Local{}, dir, g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package jobdir_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+func newGame(t *testing.T, width, height, connect int) game.Tiered {
+	t.Helper()
+	g, err := connectn.New(width, height, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// someRecords returns records of positions of one tier that random games reach,
+// sorted, each position once; half of them have a value.
+func someRecords(r *rand.Rand, g game.Tiered, tier, games int) []streamfmt.Record {
+	seen := map[game.Position]bool{}
+	for range games {
+		p := g.Start()
+		for range tier {
+			moves := g.Moves(nil, p)
+			if len(moves) == 0 {
+				break
+			}
+			p = moves[r.IntN(len(moves))].To
+		}
+		if g.Tier(p) == tier {
+			seen[p] = true
+		}
+	}
+	var recs []streamfmt.Record
+	for p := range seen {
+		rec := streamfmt.Record{Key: p}
+		if r.IntN(2) == 0 {
+			rec.Kind, rec.Value = streamfmt.Done, byte(r.IntN(60)<<2|1+r.IntN(3))
+		}
+		recs = append(recs, rec)
+	}
+	slices.SortFunc(recs, func(a, b streamfmt.Record) int { return compare(a.Key, b.Key) })
+	return recs
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func text(recs []streamfmt.Record, width int) string {
+	var out []byte
+	for _, rec := range recs {
+		out = streamfmt.AppendRecord(out, rec, width)
+	}
+	return string(out)
+}
+
+// gather reads all blocks and gives each to use.
+func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
+	b := new(block.Block)
+	return jobdir.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
+		use(b)
+		return nil
+	})
+}
+
+// adder adds records to a block.
+func adder(b *block.Block) func(int, streamfmt.Record) string {
+	return func(slot int, rec streamfmt.Record) string { return jobdir.AddRecord(b, slot, rec) }
+}
+
+var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
+
+// Sorted lines become blocks, one for each range, and the blocks the same lines.
+func TestRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, size := range games {
+		g := newGame(t, size.width, size.height, size.connect)
+		width := streamfmt.KeyWidth(g.KeyBits())
+		for _, tier := range []int{0, 1, 2, 5, 8} {
+			recs := someRecords(r, g, tier, 200)
+			want := text(recs, width)
+			var got []byte
+			var ranges []uint64
+			records := 0
+			err := gather(g, strings.NewReader(want), true, func(b *block.Block) {
+				if b.Tier != tier || b.LowBits != g.LowBits() {
+					t.Errorf("%s: a block of tier %d with %d low bits", g.Spec(), b.Tier, b.LowBits)
+				}
+				ranges = append(ranges, b.Range)
+				records += b.Count()
+				got = jobdir.AppendBlock(got, b, width, streamfmt.Done)
+			})
+			if err != nil || string(got) != want {
+				t.Errorf("%s, tier %d: the lines change on their way: %v", g.Spec(), tier, err)
+			}
+			if records != len(recs) {
+				t.Errorf("%s, tier %d: %d records, want %d", g.Spec(), tier, records, len(recs))
+			}
+			if !slices.IsSorted(ranges) || len(slices.Compact(ranges)) != len(ranges) {
+				t.Errorf("%s, tier %d: blocks of the ranges %x", g.Spec(), tier, ranges)
+			}
+		}
+	}
+}
+
+// Lines in any order, of any tier, some twice, are the same records in the end.
+func TestUnsorted(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, size := range games {
+		g := newGame(t, size.width, size.height, size.connect)
+		width := streamfmt.KeyWidth(g.KeyBits())
+		var recs []streamfmt.Record
+		for tier := range 6 {
+			recs = append(recs, someRecords(r, g, tier, 50)...)
+		}
+		want := map[uint64]streamfmt.Record{}
+		for _, rec := range recs {
+			want[rec.Key] = rec
+		}
+		recs = append(recs, recs[:len(recs)/2]...)
+		r.Shuffle(len(recs), func(i, j int) { recs[i], recs[j] = recs[j], recs[i] })
+		got := map[uint64]streamfmt.Record{}
+		err := gather(g, strings.NewReader(text(recs, width)), false, func(b *block.Block) {
+			for i := range b.Len() {
+				key := b.Key(i)
+				if b.Open.Has(i) {
+					got[key] = streamfmt.Record{Key: key}
+				}
+				if b.Done.Has(i) {
+					got[key] = streamfmt.Record{Key: key, Kind: streamfmt.Done, Value: b.Val[i]}
+				}
+				if (b.Open.Has(i) || b.Done.Has(i)) && g.Tier(key) != b.Tier {
+					t.Errorf("%s: key %#x of tier %d in a block of tier %d", g.Spec(), key, g.Tier(key), b.Tier)
+				}
+			}
+		})
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %d records, want %d: %v", g.Spec(), len(got), len(want), err)
+		}
+	}
+}
+
+// Of one range and two tiers come two blocks. (On 2×2, keys of two digits: 00 is
+// empty, 02 and 10 have an X, 11 an X and an O.)
+func TestTiersComeApart(t *testing.T) {
+	g := newGame(t, 2, 2, 2)
+	var got []string
+	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
+		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, jobdir.AppendBlock(nil, b, 2, streamfmt.Done)))
+	})
+	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
+	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v, want\n%s", err, want)
+	}
+	if want := []string{`tier 0: "00\n"`, `tier 1: "02\t6\n10\n"`, `tier 2: "11\n"`}; !slices.Equal(got, want) {
+		t.Errorf("blocks %q, want %q", got, want)
+	}
+}
+
+// What is wrong with a line is told with its number, after the blocks before it; the
+// block in which it stands does not come.
+func TestLineErrors(t *testing.T) {
+	g := newGame(t, 2, 2, 2)
+	for _, tt := range []struct {
+		name, in string
+		want     string
+		before   string // lines of the blocks that come before the error
+	}{
+		{"no record at the beginning", "zz\n02\n", `in:1: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
+		{"no record within a block", "02\nzz\n", `in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
+		{"no position at the beginning", "01\n", `in:1: expected a position (0x1 is not a board: 0 X and 1 O, but X moves first and the turns alternate), found "01"`, ""},
+		{"no position within a block", "02\n07\t5\n", `in:2: expected a position (0x7 is not a board of 2×2: column 1 holds more than 2 pieces), found "07\t5"`, ""},
+		{"more bits than the board has", "02\n10\nff\n", `in:3: expected a position (0xff is not a board of 2×2: it has more than 6 bits), found "ff"`, ""},
+		{"not sorted", "02\n10\t6\n02\n", `in:3: expected keys in ascending order (LC_ALL=C sort), found "02"`, ""},
+		{"another tier in the same range", "02\n11\n", `in:2: expected a position of tier 1, as those before it (this one is of tier 2), found "11"`, ""},
+		{"a value that another line denies", "02\n10\t6\n10\t10\n", `in:3: expected the value 6 that another line gave this key, found "10\t10"`, ""},
+		{"a value without an outcome", "02\n10\t4\n", `in:2: expected a value with an outcome in its two low bits, found "10\t4"`, ""},
+		{"a message", "02\n10\tm6\n", `in:2: expected a position, no message, found "10\tm6"`, ""},
+	} {
+		var before []byte
+		err := gather(g, strings.NewReader(tt.in), true, func(b *block.Block) {
+			before = jobdir.AppendBlock(before, b, 2, streamfmt.Done)
+		})
+		var bad *streamfmt.LineError
+		if !errors.As(err, &bad) || err.Error() != tt.want {
+			t.Errorf("%s: error\n%v, want\n%s", tt.name, err, tt.want)
+		}
+		if string(before) != tt.before {
+			t.Errorf("%s: before the error come %q, want %q", tt.name, before, tt.before)
+		}
+	}
+}
+
+// Keys must ascend from range to range as well, not only within one.
+func TestUnsortedRanges(t *testing.T) {
+	g := newGame(t, 8, 7, 4) // 16 digits; the two low columns take 16 bits
+	in := "0000000002000000\n0000000000020000\n"
+	err := gather(g, strings.NewReader(in), true, func(*block.Block) {})
+	want := `in:2: expected keys in ascending order (LC_ALL=C sort), found "0000000000020000"`
+	if err == nil || err.Error() != want {
+		t.Errorf("error\n%v, want\n%s", err, want)
+	}
+	in3 := "0000000000020000\n0000000002000000\n0000000200000001\n"
+	err = gather(g, strings.NewReader(in3), true, func(*block.Block) {})
+	if want := "in:3: expected a position of tier 1, as those before it (this one is of tier 2)"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error\n%v, want\n%s", err, want)
+	}
+	blocks := 0
+	if err := gather(g, strings.NewReader(in), false, func(*block.Block) { blocks++ }); err != nil || blocks != 2 {
+		t.Errorf("not sorted: %d blocks, %v, want 2", blocks, err)
+	}
+}
+
+// A key may come twice: as open and with a value it has the value, whichever
+// comes first.
+func TestTwice(t *testing.T) {
+	g := newGame(t, 2, 2, 2)
+	for in, want := range map[string]string{
+		"02\n02\n":                "02\n",
+		"02\t6\n02\t6\n":          "02\t6\n",
+		"02\n02\t6\n":             "02\t6\n",
+		"02\t6\n02\n":             "02\t6\n",
+		"02\n02\t6\n02\n02\t6\n":  "02\t6\n",
+		"02\t\n02\n10\t7\n10\t\n": "02\n10\t7\n",
+	} {
+		var got []byte
+		err := gather(g, strings.NewReader(in), true, func(b *block.Block) {
+			got = jobdir.AppendBlock(got, b, 2, streamfmt.Done)
+		})
+		if err != nil || string(got) != want {
+			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestAppendMessages(t *testing.T) {
+	g := newGame(t, 2, 2, 2)
+	err := gather(g, strings.NewReader("02\t6\n10\n"), true, func(b *block.Block) {
+		if got, want := string(jobdir.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
+			t.Errorf("Append gives %q, want %q", got, want)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoLines(t *testing.T) {
+	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, strings.NewReader(""), "in", true)
+	for range 2 {
+		if _, err := gatherer.Next(adder(b)); err != io.EOF {
+			t.Errorf("error %v, want io.EOF", err)
+		}
+	}
+}
+
+// Of a stream that breaks, the error comes at each call, and nothing of what may be
+// half a block.
+func TestReadError(t *testing.T) {
+	broken := errors.New("the wire is cut")
+	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
+	b := new(block.Block)
+	gatherer := jobdir.NewGatherer(newGame(t, 2, 2, 2), b, in, "in", true)
+	for range 2 {
+		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
+			t.Errorf("error %v, want %v", err, broken)
+		}
+	}
+}
+
+// Of the last range of a game there may be fewer positions than of the others: what is
+// past them is none, wherever it stands.
+func TestPastTheLastPosition(t *testing.T) {
+	rules, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := game.PlainRanges(rules, 128)
+	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
+		var slots []int
+		gatherer := jobdir.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
+		err := gatherer.Each(func(slot int, _ streamfmt.Record) string {
+			slots = append(slots, slot)
+			return ""
+		}, func(uint64) error { return nil })
+		lines := strings.Count(in, "\n")
+		want := fmt.Sprintf(`in:%d: expected a position below 729, found "2d9"`, lines)
+		if err == nil || err.Error() != want || len(slots) != lines-1 {
+			t.Errorf("%q: slots %v, error\n%v, want\n%s", in, slots, err, want)
+		}
+	}
+}

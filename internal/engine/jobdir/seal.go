@@ -1,0 +1,236 @@
+package jobdir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Seals finds the seals of files. It keeps that of the last directory.
+type Seals struct {
+	dir  string
+	seal *store.Seal
+}
+
+// Of is what the seal of its directory says of a file; nil, if the directory has none:
+// somebody else made it, or it is not whole yet.
+func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
+	if dir := path.Dir(name); dir != s.dir {
+		seal, err := store.ReadSeal(fsys, dir)
+		if err != nil && !errors.Is(err, store.ErrHalf) {
+			return nil, err
+		}
+		s.dir, s.seal = dir, seal
+	}
+	if s.seal == nil {
+		return nil, nil
+	}
+	f := s.seal.File(path.Base(name))
+	if f == nil {
+		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
+	}
+	return f, nil
+}
+
+// ReadSealed reads a small file, held to the seal of its directory.
+func ReadSealed(fsys store.FS, name string) ([]byte, error) {
+	seal, err := new(Seals).Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if seal != nil { // a longer file might not fit into memory
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if err := seal.Hold(name, info.Size(), seal.Sum); err != nil {
+			return nil, err
+		}
+	}
+	return io.ReadAll(seal.Reader(f, name))
+}
+
+// A Packed is a block file, a range file or a list file, as far as seals go.
+type Packed interface {
+	Size() int64
+	Records() uint64
+	Sum() uint32  // the checksum on which all others of the file hang
+	Check() error // reads the whole file
+}
+
+// OpenPacked opens a packed file of a kind, and holds its ends to its seal.
+func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
+	info, err := in.Stat()
+	if err != nil {
+		return f, err
+	}
+	if f, err = open(in, info.Size(), name); err != nil {
+		return f, err
+	}
+	return f, seal.Hold(name, info.Size(), f.Sum())
+}
+
+// openAny opens a packed file of any kind.
+func openAny(in io.ReaderAt, size int64, name string) (Packed, error) {
+	if isLists(name) {
+		return streamfmt.OpenListFile(in, size, name)
+	}
+	return streamfmt.OpenAny(in, size, name)
+}
+
+// A SumFS is a file system that sums up parts and outboxes of text that are written through
+// it, so that they need not be read again to be sealed. It is safe for concurrent use.
+type SumFS struct {
+	store.FS
+	seals sync.Map // store.SealedFile, by path
+}
+
+// Create makes a file, or replaces one that is there.
+func (f *SumFS) Create(name string) (io.WriteCloser, error) {
+	out, err := f.FS.Create(name)
+	base := path.Base(name)
+	if isData := strings.HasPrefix(base, store.PartPrefix) || strings.HasPrefix(base, store.OutboxPrefix); err == nil && isData && IsText(name) {
+		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
+	}
+	return out, err
+}
+
+// Rename renames a file, of which no more need be read than before.
+func (f *SumFS) Rename(from, to string) error {
+	if err := f.FS.Rename(from, to); err != nil {
+		return err
+	}
+	if v, ok := f.seals.LoadAndDelete(from); ok {
+		seal := v.(store.SealedFile)
+		seal.Name = path.Base(to)
+		f.seals.Store(to, seal)
+	}
+	return nil
+}
+
+// summed is a text that is being written.
+type summed struct {
+	io.WriteCloser
+	fs   *SumFS
+	path string
+	seal store.SealedFile
+}
+
+func (s *summed) Write(b []byte) (int, error) {
+	n, err := s.WriteCloser.Write(b)
+	s.seal.Write(b[:n])
+	return n, err
+}
+
+func (s *summed) Close() error {
+	err := s.WriteCloser.Close()
+	if err == nil {
+		s.fs.seals.Store(s.path, s.seal)
+	}
+	return err
+}
+
+// Seal is the seal of a file as it is: text is read whole, unless it was written
+// through the file system that is a SumFS; of a packed file the ends are read.
+func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
+	if sums, isSum := fsys.(*SumFS); isSum {
+		if v, ok := sums.seals.Load(name); ok {
+			written := v.(store.SealedFile)
+			if info, err := fsys.Stat(name); err != nil || info.Size() == written.Length {
+				return written, err
+			}
+		}
+	}
+	in, err := fsys.Open(name)
+	if err != nil {
+		return s, err
+	}
+	defer in.Close()
+	s.Name = path.Base(name)
+	if IsText(name) {
+		if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return s, err
+	}
+	f, err := OpenPacked(in, name, nil, openAny)
+	if err != nil {
+		return s, err
+	}
+	s.Length, s.Records, s.Sum = f.Size(), f.Records(), f.Sum()
+	return s, nil
+}
+
+// SealAll is the seals of all files of a directory, its old seal aside.
+func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
+	entries, err := fsys.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() || e.Name() == store.Success {
+			continue
+		}
+		f, err := Seal(fsys, path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, err
+}
+
+// CheckFile reads a file whole, and holds it to its seal, if it has one.
+func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
+	in, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if IsText(name) {
+		_, err := io.Copy(io.Discard, seal.Reader(in, name))
+		return err
+	}
+	f, err := OpenPacked(in, name, seal, openAny)
+	if err != nil {
+		return err
+	}
+	return f.Check()
+}
+
+// Check reads a directory of a game whole, and holds it to its seal, which it must
+// have.
+func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, error) {
+	seal, _, err := store.OpenDir(fsys, dir, game)
+	if err != nil {
+		return nil, err
+	}
+	if seal == nil {
+		return nil, &store.DamageError{Name: dir, Reason: "its " + store.Success + " is empty: somebody else made it"}
+	}
+	for i := range seal.Files {
+		f := &seal.Files[i]
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := CheckFile(fsys, path.Join(dir, f.Name), f); err != nil {
+			return nil, err
+		}
+	}
+	return seal, nil
+}
+
+// Damaged is store.Damaged, or says the same of a packed file.
+func Damaged(err error) bool {
+	var format *streamfmt.FormatError
+	return store.Damaged(err) || errors.As(err, &format)
+}

@@ -1,0 +1,262 @@
+package jobdir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// statePrefix is what the names of files of states begin with.
+const statePrefix = "_ranges-"
+
+// StateName is the name of the file of states that reducer i writes.
+func StateName(i int) string { return fmt.Sprintf("%s%05d.blocks", statePrefix, i) }
+
+// States are ranges and what is known of positions in them, from several files:
+// those that were new in passes, or the newest state of all ranges.
+type States struct {
+	files
+	g game.Cyclic
+}
+
+func newStates(g game.Cyclic) *States {
+	return &States{g: g, files: files{spec: g.Spec(), ranges: game.Ranges(g), packed: streamfmt.OpenRangeFile,
+		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
+}
+
+// OpenNew opens the parts of whole directories: the positions that were new in these
+// passes. A range may occur in each of them.
+func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
+	var names []string
+	for _, dir := range dirs {
+		parts, err := Parts(fsys, dir, g.Spec())
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, parts...)
+	}
+	return openStates(fsys, names, g)
+}
+
+// OpenStateFile opens a range file, with all its ranges.
+func OpenStateFile(fsys store.FS, name string, g game.Cyclic) (*States, error) {
+	return openStates(fsys, []string{name}, g)
+}
+
+// openStates opens some files, with all their ranges.
+func openStates(fsys store.FS, names []string, g game.Cyclic) (*States, error) {
+	p := newStates(g)
+	for _, name := range names {
+		if err := p.add(fsys, name, nil); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	return p, nil
+}
+
+// OpenStates opens the newest states of all ranges that are not blank, as the index in the directory
+// of a pass has them; if that is "", all are blank.
+func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
+	p := newStates(g)
+	if dir == "" {
+		return p, nil
+	}
+	x, err := ReadIndex(fsys, dir, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.addNewest(fsys, path.Dir(dir), x); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// addNewest adds the states that an index names, of directories in data.
+func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
+	for _, holder := range x.Dirs() {
+		dir := path.Join(data, holder)
+		_, there, err := store.OpenDir(fsys, dir, p.spec)
+		if err != nil {
+			return err
+		}
+		for _, name := range stateFiles(dir, there) {
+			if err := p.add(fsys, name, func(rng uint64) bool { return x.dirOf(rng) == holder }); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(p.entries, func(a, b entry) int { return cmp.Compare(a.Range, b.Range) })
+	i := 0
+	for j, run := range x.Runs {
+		for rng := run.First; rng < x.end(j, p.ranges) && run.Dir != ""; rng++ {
+			if i >= p.Len() || p.Range(i) != rng {
+				return missingState(data, run.Dir, rng)
+			}
+			i++
+		}
+	}
+	if i < p.Len() {
+		rng := p.Range(i)
+		return missingState(data, x.dirOf(rng), rng)
+	}
+	return nil
+}
+
+// missingState is the error of a range whose state is not there once.
+func missingState(data, dir string, rng uint64) error {
+	return &store.DamageError{Name: path.Join(data, dir), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
+}
+
+// dirOf is the directory with the newest state of a range.
+func (x *Index) dirOf(rng uint64) string {
+	i, found := slices.BinarySearchFunc(x.Runs, rng, func(r Run, rng uint64) int { return cmp.Compare(r.First, rng) })
+	if !found {
+		i--
+	}
+	return x.Runs[i].Dir
+}
+
+// stateFiles are the files of states among those of a directory, in the order of
+// names.
+func stateFiles(dir string, there []string) (names []string) {
+	for _, name := range there {
+		if strings.HasPrefix(name, statePrefix) {
+			names = append(names, path.Join(dir, name))
+		}
+	}
+	return names
+}
+
+// Written lists the ranges whose states the reducers of a pass wrote into a
+// directory, ascending. It need not be sealed yet.
+func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	p, err := openStates(fsys, stateFiles(dir, names), g)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	ranges = p.Ranges()
+	for i, rng := range ranges {
+		if i > 0 && rng <= ranges[i-1] {
+			return nil, fmt.Errorf("%s: range %#x is in two of its files, or they are not in order", dir, rng)
+		}
+	}
+	return ranges, nil
+}
+
+// RemoveStates removes the files of states from a sealed directory, whose other files
+// are still needed.
+func RemoveStates(fsys store.FS, dir string) error {
+	isState := func(name string) bool { return strings.HasPrefix(name, statePrefix) }
+	seal, err := store.ReadSeal(fsys, dir)
+	if err != nil || seal == nil || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return isState(f.Name) }) {
+		return err
+	}
+	return seal.LetGo(fsys, dir, isState)
+}
+
+// Find looks for a range, where they ascend: after OpenStates, or in one file.
+func (p *States) Find(rng uint64) (i int, found bool) {
+	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
+}
+
+// A StateCursor reads states. It is one worker's: not safe for concurrent use.
+type StateCursor struct {
+	p       *States
+	ahead   int
+	cursors []*streamfmt.Cursor
+}
+
+// readAhead is how many bytes of a file a cursor reads at a time, if it may.
+const readAhead = 64 << 10
+
+// Cursor returns a cursor, which reads best in ascending order.
+func (p *States) Cursor() *StateCursor { return p.CursorOf(readAhead) }
+
+// CursorOf is StateCursor with so many bytes that are read of a file at a time, or one
+// state.
+func (p *States) CursorOf(ahead int) *StateCursor {
+	return &StateCursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
+}
+
+// Read reads the i-th state into s, which it resets.
+func (c *StateCursor) Read(i int, s *block.State) error {
+	e := c.p.entries[i]
+	if c.cursors[e.file] == nil {
+		c.cursors[e.file] = c.p.files.files[e.file].Cursor(c.ahead)
+	}
+	return c.cursors[e.file].ReadState(e.Entry, game.RangeLen(c.p.g, e.Range), s)
+}
+
+// Load reads the state of a range, which is blank if there is none; see States.Find.
+func (c *StateCursor) Load(rng uint64, s *block.State) error {
+	if i, ok := c.p.Find(rng); ok {
+		return c.Read(i, s)
+	}
+	s.Reset(game.RangeLen(c.p.g, rng))
+	return nil
+}
+
+// WriteLines writes the positions of the i-th to the one before the j-th range to
+// w, as lines.
+func (p *States) WriteLines(w io.Writer, i, j int) error {
+	c := p.Cursor()
+	var s block.State
+	width := streamfmt.KeyWidth(p.g.KeyBits())
+	return p.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
+		err := c.Read(i, &s)
+		return AppendState(dst, p.g, p.Range(i), &s, width), err
+	})
+}
+
+// A Keeper is the states of a reducer: those of the pass before, and a file of the
+// new ones.
+type Keeper struct {
+	*StateCursor
+	writer *Writer
+	chunk  *Chunk
+}
+
+// NewKeeper opens the states after the pass whose directory is before, or blank
+// ones if that is "", and begins the file of reducer i in a directory.
+func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper, error) {
+	states, err := OpenStates(fsys, before, g)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{StateCursor: states.Cursor(), chunk: NewChunk(g, Blocks)}
+	if k.writer, err = createStates(fsys, dir, i, g); err != nil {
+		return nil, errors.Join(err, states.Close())
+	}
+	return k, nil
+}
+
+// Save writes the new state of a range; ranges ascend.
+func (k *Keeper) Save(rng uint64, s *block.State) error {
+	k.chunk.Reset()
+	k.chunk.packed.AddState(rng, game.RangeLen(k.p.g, rng), s)
+	return k.writer.Append(k.chunk)
+}
+
+// Finish ends the file, if what was to be written has been (err is nil), and closes
+// everything. It returns the first error.
+func (k *Keeper) Finish(err error) error {
+	return cmp.Or(k.writer.Finish(err), k.p.Close())
+}

@@ -1,0 +1,244 @@
+package jobdir
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Chunk is encoded records of neighbouring ranges, as a worker makes them for
+// a Writer.
+type Chunk struct {
+	codec  Codec
+	width  int
+	packed streamfmt.Packed
+	text   []byte
+
+	records, done int64
+}
+
+// NewChunk returns an empty chunk for a game.
+func NewChunk(g game.Game, c Codec) *Chunk {
+	return &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
+// Reset empties the chunk.
+func (c *Chunk) Reset() {
+	c.packed.Reset()
+	c.text = c.text[:0]
+	c.records, c.done = 0, 0
+}
+
+// Add encodes a block, unless it is empty. Ranges ascend.
+func (c *Chunk) Add(b *block.Block) {
+	if b.Empty() {
+		return
+	}
+	done := b.Done.Count()
+	c.records += int64(b.Open.Count() + done)
+	c.done += int64(done)
+	if c.codec == Blocks {
+		c.packed.Add(b)
+		return
+	}
+	c.text = AppendBlock(c.text, b, c.width, streamfmt.Done)
+}
+
+// AddState encodes the positions of a range of a game with cycles, and returns how many
+// there are by value.
+func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts streamfmt.Counts) {
+	s.Count((*[256]uint64)(&counts))
+	if c.codec == Blocks {
+		c.packed.AddState(rng, game.RangeLen(g, rng), s)
+		c.packed.Counts.Add(&counts)
+	} else {
+		c.text = AppendState(c.text, g, rng, s, c.width)
+	}
+	return counts
+}
+
+// Size is how many bytes the chunk has so far.
+func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
+
+// Records is how many records the chunk holds.
+func (c *Chunk) Records() int64 { return c.records }
+
+// Done is how many records with a value the chunk holds.
+func (c *Chunk) Done() int64 { return c.done }
+
+// A Writer writes a part, or a file of the table.
+type Writer struct {
+	out    io.WriteCloser
+	packed *streamfmt.Writer // nil for text
+	err    error             // of its beginning
+	chunk  *Chunk            // of lines
+	// gather adds records to the chunk, range by range, and calls do after each.
+	gather func(in io.Reader, source string, do func() error) error
+}
+
+// NewWriter begins a part of a tier.
+func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
+	w := &Writer{out: out, chunk: NewChunk(g, c)}
+	if c == Blocks {
+		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
+	}
+	w.gather = func(in io.Reader, source string, do func() error) error {
+		b := new(block.Block)
+		add := func(slot int, rec streamfmt.Record) string { return AddRecord(b, slot, rec) }
+		return NewGatherer(g, b, in, source, true).Each(add, func(uint64) error {
+			if b.Tier != tier {
+				return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, tier, b.Tier)
+			}
+			w.chunk.Add(b)
+			return do()
+		})
+	}
+	return w
+}
+
+// NewRangeWriter begins a part of a pass over a game with cycles.
+func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
+	w := &Writer{out: out, chunk: NewChunk(g, c)}
+	if c == Blocks {
+		w.packed, w.err = streamfmt.NewRangeWriter(out, g.Spec())
+	}
+	w.gather = func(in io.Reader, source string, do func() error) error {
+		var s block.State
+		begin := func(rng uint64) { s.Reset(game.RangeLen(g, rng)) }
+		add := func(slot int, rec streamfmt.Record) string { return AddState(&s, slot, rec) }
+		return NewRangeGatherer(g, in, source, true, begin).Each(add, func(rng uint64) error {
+			w.chunk.AddState(g, rng, &s)
+			return do()
+		})
+	}
+	return w
+}
+
+// Append writes a chunk, whose ranges are above all those written before.
+func (w *Writer) Append(c *Chunk) error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.packed != nil {
+		return w.packed.Append(&c.packed)
+	}
+	_, err := w.out.Write(c.text)
+	return err
+}
+
+// AppendTier writes all of a tier, as blocks; nothing is unpacked.
+func (w *Writer) AppendTier(t *Tier) error {
+	if w.err != nil {
+		return w.err
+	}
+	for _, f := range t.files.files {
+		if err := w.packed.AppendFile(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendLines reads sorted lines, called source in errors, and writes them.
+func (w *Writer) AppendLines(in io.Reader, source string) error {
+	const enough = 256 << 10
+	spill := func() error {
+		err := w.Append(w.chunk)
+		w.chunk.Reset()
+		return err
+	}
+	err := w.gather(in, source, func() error {
+		if w.chunk.Size() > enough {
+			return spill()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return spill()
+}
+
+// Finish ends the part, if what was to be written has been (err is nil), and closes
+// the file in any case. It returns the first error.
+func (w *Writer) Finish(err error) error {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	return cmp.Or(err, w.out.Close())
+}
+
+// A StateChunk is encoded states and new positions of neighbouring ranges, as a worker
+// makes them for a StateWriter.
+type StateChunk struct {
+	New game.Tally // positions that are new
+
+	g             game.Cyclic
+	states, fresh *Chunk
+}
+
+// NewStateChunk returns an empty chunk; c is the form of the new positions.
+func NewStateChunk(g game.Cyclic, c Codec) *StateChunk {
+	return &StateChunk{g: g, states: NewChunk(g, Blocks), fresh: NewChunk(g, c)}
+}
+
+// Reset empties the chunk.
+func (c *StateChunk) Reset() {
+	c.New = game.Tally{}
+	c.states.Reset()
+	c.fresh.Reset()
+}
+
+// Size is how many bytes are in the chunk.
+func (c *StateChunk) Size() int { return c.states.Size() + c.fresh.Size() }
+
+// Add encodes the state of a range and what is new in it. Ranges ascend.
+func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
+	c.states.packed.AddState(rng, game.RangeLen(c.g, rng), state)
+	if !fresh.Reached.Empty() {
+		c.New.AddValues(c.fresh.AddState(c.g, rng, fresh))
+	}
+}
+
+// A StateWriter writes what one reducer makes: a part, and the states of its ranges.
+type StateWriter struct{ states, fresh *Writer }
+
+// NewStateWriter begins the files of reducer i in a directory.
+func NewStateWriter(fsys store.FS, dir string, i int, g game.Cyclic, c Codec) (*StateWriter, error) {
+	states, err := createStates(fsys, dir, i, g)
+	if err != nil {
+		return nil, err
+	}
+	out, err := fsys.Create(path.Join(dir, PartName(i, c)))
+	if err != nil {
+		return nil, states.Finish(err)
+	}
+	return &StateWriter{states, NewRangeWriter(out, g, c)}, nil
+}
+
+// createStates begins the file of states of reducer i in a directory.
+func createStates(fsys store.FS, dir string, i int, g game.Cyclic) (*Writer, error) {
+	out, err := fsys.Create(path.Join(dir, StateName(i)))
+	if err != nil {
+		return nil, err
+	}
+	return NewRangeWriter(out, g, Blocks), nil
+}
+
+// Append writes a chunk, whose ranges are above all those written before.
+func (w *StateWriter) Append(c *StateChunk) error {
+	if err := w.states.Append(c.states); err != nil {
+		return err
+	}
+	return w.fresh.Append(c.fresh)
+}
+
+// Finish ends the files, if what was to be written has been (err is nil), and
+// closes them in any case. It returns the first error.
+func (w *StateWriter) Finish(err error) error { return w.fresh.Finish(w.states.Finish(err)) }

@@ -1,0 +1,89 @@
+package lists_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+)
+
+// BenchmarkSolve solves games in a directory, in one thread, and tells what a move
+// costs in CPU time, both ways together.
+func BenchmarkSolve(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		make func() (game.Acyclic, error)
+	}{
+		{"mnk333", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{3, 3, 3})) }},
+		{"mnk433", func() (game.Acyclic, error) { return acyclic(mnk.Kind.New([]int{4, 3, 3})) }},
+		{"mancala33", func() (game.Acyclic, error) { return mancala.New(3, 3) }},
+		{"mancala42", func() (game.Acyclic, error) { return mancala.New(4, 2) }},
+		{"mancala43", func() (game.Acyclic, error) { return mancala.New(4, 3) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			g, err := c.make()
+			if err != nil {
+				b.Fatal(err)
+			}
+			var told int64
+			before := cpu(b)
+			for range b.N {
+				r := run{t: b, g: g, dir: b.TempDir(), codec: jobdir.Blocks, share: 1 << 17, box: 1 << 17}
+				for tier := range g.Tiers() + 1 {
+					r.possible(tier)
+				}
+				r.backward = make([]*lists.Dir, g.Tiers()+1)
+				for tier := g.Tiers(); tier >= 0; tier-- {
+					if err := r.solve(tier); err != nil {
+						b.Fatal(err)
+					}
+				}
+				told += r.told.Messages
+			}
+			b.ReportMetric(float64(cpu(b)-before)/float64(told), "CPU-ns/move")
+			b.ReportMetric(float64(told)/float64(b.N), "moves")
+		})
+	}
+}
+
+// cpu is the time that the process has used.
+func cpu(b *testing.B) int64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return used.Utime.Nano() + used.Stime.Nano()
+}
+
+func acyclic(g game.Game, err error) (game.Acyclic, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g.(game.Acyclic), nil
+}
+
+// BenchmarkSort sorts rows as a loader gets them.
+func BenchmarkSort(b *testing.B) {
+	for _, n := range []int{100, 1000, 1 << 14, 1 << 17, 1 << 20} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			all := make([]lists.Row, n)
+			for i := range all {
+				all[i] = lists.Row{Key: r.Uint64() >> 28, Word: r.Uint64() >> 28}
+			}
+			rows := make([]lists.Row, n)
+			b.ResetTimer()
+			for range b.N {
+				copy(rows, all)
+				lists.SortRows(rows)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/row")
+		})
+	}
+}

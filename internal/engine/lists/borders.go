@@ -1,0 +1,144 @@
+package lists
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/bits"
+	"path"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Borders returns the keys at which n parts of a list begin, but the first; they
+// ascend strictly. Where like is a directory, or a packed file, of sorted rows, each
+// part has about as many of these; where it is "", or has none, about as many keys.
+func Borders(fsys store.FS, like string, g game.Acyclic, n int) (borders []game.Position, err error) {
+	if n < 2 {
+		return nil, nil
+	}
+	spans, err := spansOf(fsys, like, g)
+	if err != nil {
+		return nil, err
+	}
+	if len(spans) == 0 {
+		spans = []span{{last: math.MaxUint64 >> (64 - g.KeyBits()), weight: 1}}
+	}
+	var all, before uint64
+	for _, s := range spans {
+		all += s.weight
+	}
+	at := 0
+	for i := 1; i < n; i++ {
+		border := step.Portion(all, i, n)
+		for at+1 < len(spans) && before+spans[at].weight <= border {
+			before += spans[at].weight
+			at++
+		}
+		key := spans[at].key(border - before)
+		if i > 1 {
+			key = max(key, borders[i-2]+1)
+		}
+		borders = append(borders, key)
+	}
+	return borders, nil
+}
+
+// A span is neighbouring keys, with the rows, or bytes, that they have.
+type span struct {
+	first, last uint64
+	weight      uint64
+}
+
+// key is that before which so much of the weight lies, if it is spread evenly.
+func (s *span) key(before uint64) uint64 {
+	high, low := bits.Mul64(s.last-s.first, min(before, s.weight))
+	q, _ := bits.Div64(high, low, s.weight)
+	return s.first + q
+}
+
+// spansOf are the spans of the parts of a directory, or of a packed file.
+func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err error) {
+	if like == "" {
+		return nil, nil
+	}
+	d := &Dir{parts: []*file{{fsys: fsys, name: like, g: g}}}
+	if jobdir.IsText(path.Base(like)) {
+		if d, err = OpenDir(fsys, like, g); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range d.parts {
+		some, err := f.spans()
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, some...)
+	}
+	return spans, nil
+}
+
+// spans are those of a part.
+func (f *file) spans() (spans []span, err error) {
+	f, err = f.open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	if f.isText() {
+		return f.samples()
+	}
+	for _, p := range f.list.Pages() {
+		cells, err := f.list.Cells(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cells {
+			spans = append(spans, span{c.First, c.Last, uint64(c.Rows)})
+		}
+	}
+	return spans, nil
+}
+
+// sampled is into how many pieces a text is cut, at most, to be sampled; longest is
+// more than a line of a row takes.
+const (
+	sampled = 256
+	longest = 64
+)
+
+// samples are spans between sorted lines of a text, one at the beginning of each piece.
+func (f *file) samples() (spans []span, err error) {
+	info, err := f.in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := uint64(info.Size())
+	pieces := int(min(sampled, size/longest+1))
+	buf := make([]byte, 2*longest)
+	for i := range pieces {
+		from := step.Portion(size, i, pieces)
+		n, err := f.in.ReadAt(buf, int64(from))
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		line := buf[:n]
+		if i > 0 {
+			_, line, _ = bytes.Cut(line, []byte{'\n'})
+		}
+		line, _, whole := bytes.Cut(line, []byte{'\n'})
+		row, _, want := streamfmt.ParseRow(line, f.width())
+		if !whole || want != "" {
+			continue // whoever reads all of it says what is wrong
+		}
+		if last := len(spans) - 1; last >= 0 {
+			spans[last].last = max(spans[last].first, row.Key)
+		}
+		spans = append(spans, span{row.Key, row.Key, size/uint64(pieces) + 1})
+	}
+	return spans, nil
+}

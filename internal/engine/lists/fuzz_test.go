@@ -1,0 +1,38 @@
+package lists_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// FuzzSteps gives any text to any step: it may refuse it, and says where.
+func FuzzSteps(f *testing.F) {
+	rules, err := mnk.Kind.New([]int{2, 2, 2})
+	if err != nil {
+		f.Fatal(err)
+	}
+	g := rules.(game.Acyclic)
+	steps := []string{step.Init, step.Possible, step.Solve, step.Final}
+	for _, seed := range []string{"00\n", "01\tp00\n", "41\tm6x2\n41\tp01\n", "45\t2\n", "01\tp00\n02\tp00\n04\tp00\n08\tp00\n", "41\tm6\n41\tm6\n41\tp01\n"} {
+		for i := range 16 {
+			f.Add(seed, byte(i), byte(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, which, tier byte) {
+		name := steps[int(which)%len(steps)]
+		o := step.Options{Source: "x", Tier: int(tier) % (g.Tiers() + 2), Memory: (1 + int(tier)%3) * lists.RowMemory, Combine: which&4 != 0, Create: make(outbox).create}
+		do := lists.Map
+		if which&8 != 0 {
+			do = lists.Reduce
+		}
+		if _, err := do(name, g, strings.NewReader(text), io.Discard, o); err != nil && !strings.HasPrefix(err.Error(), "x:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package lists
+
+import (
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// A PositionError is what is wrong with the rows of a position.
+type PositionError struct {
+	Key    uint64
+	Reason string
+}
+
+func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
+
+// A Kernel is what a job does with its shares, one worker's: forward, or backward.
+type Kernel interface {
+	// Do takes the Parents and the Messages of a share, as loaded, and returns the rows
+	// of the part: forward in place of the parents, backward in dst[:0]. Rules that
+	// are broken are a *PositionError.
+	Do(dst, parents, messages []Row) ([]Row, error)
+	// Counted is what it has counted so far.
+	Counted() step.Counters
+}
+
+// NewKernel makes the kernel of a step and a tier, which tells into an outbox of the kind
+// that the step tells.
+func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
+	k := kernel{g: g, tier: tier, out: out}
+	if name == step.Solve {
+		return &solve{k, g.Values()}
+	}
+	return &possible{k}
+}
+
+// A kernel is what possible and solve have in common. It counts positions of the part,
+// those done among them (finished; of solve: with a value, thus all), and as messages the
+// rows told: moves, but for those of one position to the same child.
+type kernel struct {
+	step.Counters
+
+	g     game.Acyclic
+	tier  int
+	out   *Outbox
+	moves []game.Move
+}
+
+// children are the moves of a position that is not finished, but for those to the same
+// child as another.
+func (k *kernel) children(p game.Position) ([]game.Move, error) {
+	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
+	if len(k.moves) == 0 {
+		return nil, &PositionError{p, "it is not finished, and has no moves"}
+	}
+	return k.moves, nil
+}
+
+func (k *kernel) Counted() step.Counters { return k.Counters }
+
+// A possible is the forward kernel, which has no messages.
+type possible struct{ kernel }
+
+func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
+	rows = merge(rows, Parents)
+	for i, r := range rows {
+		if i > 0 && r.Key == rows[i-1].Key {
+			continue
+		}
+		k.Positions++
+		if k.g.Primitive(r.Key) != 0 {
+			k.Done++
+			continue
+		}
+		moves, err := k.children(r.Key)
+		if err != nil {
+			return nil, err
+		}
+		for i := range moves {
+			child := moves[i].To
+			tier := k.g.Tier(child)
+			if tier <= k.tier || tier > k.g.Tiers() {
+				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, child, tier, k.g.Tiers())}
+			}
+			if err := k.out.Tell(tier, Row{Key: child, Word: r.Key}); err != nil {
+				return nil, err
+			}
+		}
+		k.Messages += int64(len(moves))
+	}
+	return rows, nil
+}
+
+// A solve is the backward kernel.
+type solve struct {
+	kernel
+	values game.Values
+}
+
+// Do wants a position to hear of each of its children once, and no message that nobody
+// waits for.
+func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
+	dst = dst[:0]
+	for len(parents) > 0 {
+		p := parents[0].Key
+		n := 1
+		for n < len(parents) && parents[n].Key == p {
+			n++
+		}
+		heard := 0
+		for heard < len(messages) && messages[heard].Key <= p {
+			heard++
+		}
+		v, err := k.value(p, messages[:heard])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, Row{Key: p, Word: uint64(v)})
+		if err := k.tell(parents[:n], v); err != nil {
+			return dst, err
+		}
+		parents, messages = parents[n:], messages[heard:]
+	}
+	if len(messages) > 0 {
+		return dst, nobody(messages[0].Key)
+	}
+	k.Positions += int64(len(dst))
+	k.Done += int64(len(dst))
+	return dst, nil
+}
+
+// nobody is the error of a message that nobody waits for.
+func nobody(p game.Position) error {
+	return &PositionError{p, "a message came, but no list of parents has the position"}
+}
+
+// value is the value of a position that has heard of so many children.
+func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
+	if len(messages) > 0 && messages[0].Key != p {
+		return 0, nobody(messages[0].Key)
+	}
+	if v := k.g.Primitive(p); v != 0 {
+		if len(messages) > 0 {
+			return 0, &PositionError{p, "a message came, but the position is finished"}
+		}
+		return k.values.Ended(v, k.g.ToMove(p)), nil
+	}
+	moves, err := k.children(p)
+	if err != nil {
+		return 0, err
+	}
+	mover := k.g.ToMove(p)
+	came, best := 0, game.Value(0)
+	for _, m := range messages {
+		came += TimesOf(m.Word)
+		v := ValueOf(m.Word)
+		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
+			return 0, &PositionError{p, fmt.Sprintf("a message has the value %d, expected that of a child", v)}
+		}
+		if best == 0 || k.values.Better(mover, v, best) {
+			best = v
+		}
+	}
+	if came != len(moves) {
+		why := "children are missing"
+		if came > len(moves) {
+			why = "children come twice"
+		}
+		return 0, &PositionError{p, fmt.Sprintf("it has %d children, but messages came of %d: %s", len(moves), came, why)}
+	}
+	return k.values.Before(best), nil
+}
+
+// tell tells the value of a position to its parents.
+func (k *solve) tell(parents []Row, v game.Value) error {
+	if k.tier == 0 {
+		return nil // the initial position has no parents
+	}
+	word := Message(v, 1)
+	for i, r := range parents {
+		if i > 0 && r.Word == parents[i-1].Word {
+			continue
+		}
+		tier := k.g.Tier(r.Word)
+		if tier < 0 || tier >= k.tier {
+			return &PositionError{r.Key, fmt.Sprintf("its parent %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
+		}
+		if err := k.out.Tell(tier, Row{Key: r.Word, Word: word}); err != nil {
+			return err
+		}
+		k.Messages++
+	}
+	return nil
+}

@@ -1,0 +1,358 @@
+package lists_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A run is a game that is solved in a directory, as a loop of jobs would.
+type run struct {
+	t     testing.TB
+	g     game.Acyclic
+	dir   string
+	codec jobdir.Codec
+	share int // rows
+	box   int // rows
+	parts int // a job
+
+	forward, backward []*lists.Dir // by tier
+	told              step.Counters
+}
+
+// job runs a job: do is given a writer for each part, and the outbox.
+func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
+	r.t.Helper()
+	dir := filepath.Join(r.dir, name)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		r.t.Fatal(err)
+	}
+	fsys := &jobdir.SumFS{FS: store.Local{}}
+	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
+	var writers []*lists.PartWriter
+	var boxes []*lists.Outbox
+	var outboxes []*lists.OutboxWriter
+	for i := range max(1, r.parts) {
+		f, err := create(lists.PartName(i, r.codec))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
+		out := lists.NewOutboxWriter(create, i, r.g, tells, r.codec)
+		outboxes = append(outboxes, out)
+		boxes = append(boxes, lists.NewOutbox(r.g, tells, r.codec, r.box, out.Append))
+	}
+	do(writers, boxes)
+	for i, w := range writers {
+		if err := outboxes[i].Finish(w.Finish(boxes[i].Flush())); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return r.seal(dir, fsys)
+}
+
+// seal seals a directory and opens it.
+func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
+	r.t.Helper()
+	sealed, err := jobdir.SealAll(fsys, dir)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	seal := store.Seal{Game: r.g.Spec(), Job: filepath.Base(dir), Files: sealed}
+	if err := seal.Write(store.Local{}, dir); err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()); err != nil {
+		r.t.Fatal(err)
+	}
+	d, err := lists.OpenDir(store.Local{}, dir, r.g)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return d
+}
+
+// part is which part a share goes to.
+func part(i, shares, parts int) int { return i * parts / shares }
+
+func telling(dirs []*lists.Dir, tier int) (told []*lists.Dir) {
+	for _, d := range dirs {
+		if d != nil && slices.Contains(d.Tells(), tier) {
+			told = append(told, d)
+		}
+	}
+	return told
+}
+
+// possible is the job of a tier, forward.
+func (r *run) possible(tier int) {
+	r.t.Helper()
+	src, err := lists.OpenTold(telling(r.forward, tier), tier, lists.Parents)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer src.Close()
+	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Parents, lists.Parents, func(parts []*lists.PartWriter, box []*lists.Outbox) {
+		var l lists.Loader
+		var rows []lists.Row
+		shares := lists.Cut(r.share, src)
+		for i, sh := range shares {
+			n := part(i, len(shares), len(parts))
+			k := lists.NewKernel(step.Possible, r.g, tier, box[n])
+			if tier == 0 {
+				rows = lists.Start(r.g)
+			} else if rows, err = l.Load(rows, src, sh); err != nil {
+				r.t.Fatal(err)
+			}
+			out, err := k.Do(nil, rows, nil)
+			if err == nil {
+				err = parts[n].Append(out)
+			}
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			r.told.Positions += k.Counted().Positions
+			r.told.Messages += k.Counted().Messages
+		}
+	})
+	r.forward = append(r.forward, d)
+}
+
+// solve is the job of a tier, backward.
+func (r *run) solve(tier int) error {
+	r.t.Helper()
+	parents, err := lists.OpenPart(r.forward[tier], tier, lists.Parents)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer parents.Close()
+	messages, err := lists.OpenTold(telling(r.backward, tier), tier, lists.Messages)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer messages.Close()
+	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, lists.Values, lists.Messages, func(parts []*lists.PartWriter, box []*lists.Outbox) {
+		var l lists.Loader
+		var have, came, values []lists.Row
+		shares := lists.Cut(r.share, parents, messages)
+		for i, sh := range shares {
+			n := part(i, len(shares), len(parts))
+			if have, err = l.Load(have, parents, sh); err != nil {
+				r.t.Fatal(err)
+			}
+			if came, err = l.Load(came, messages, sh); err != nil {
+				r.t.Fatal(err)
+			}
+			if values, err = lists.NewKernel(step.Solve, r.g, tier, box[n]).Do(values, have, came); err != nil {
+				return
+			}
+			if err = parts[n].Append(values); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	})
+	return err
+}
+
+// all runs all jobs, and returns the values of all positions.
+func (r *run) all() map[game.Position]game.Value {
+	r.t.Helper()
+	for tier := range r.g.Tiers() + 1 {
+		r.possible(tier)
+	}
+	r.backward = make([]*lists.Dir, r.g.Tiers()+1)
+	values := make(map[game.Position]game.Value)
+	for tier := r.g.Tiers(); tier >= 0; tier-- {
+		if err := r.solve(tier); err != nil {
+			r.t.Fatal(err)
+		}
+		src, err := lists.OpenPart(r.backward[tier], tier, lists.Values)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		err = src.Each(func(rows []lists.Row) error {
+			for _, row := range rows {
+				values[row.Key] = lists.ValueOf(row.Word)
+			}
+			return nil
+		})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for p, v := range values {
+			i, rows := -1, []lists.Row(nil)
+			if at, ok := src.Find(p); ok {
+				var l lists.Loader
+				if rows, err = l.Cell(rows, src, at); err != nil {
+					r.t.Fatal(err)
+				}
+				i = slices.IndexFunc(rows, func(row lists.Row) bool { return row.Key == p })
+			}
+			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && lists.ValueOf(rows[i].Word) != v {
+				r.t.Fatalf("Find %#x in tier %d: row %d", p, tier, i)
+			}
+			if len(values) > 300 {
+				break
+			}
+		}
+		src.Close()
+	}
+	return values
+}
+
+// files is the content of all files of the directories of a run whose names begin so.
+func (r *run) files(prefix string) map[string]string {
+	r.t.Helper()
+	content := make(map[string]string)
+	names, err := filepath.Glob(filepath.Join(r.dir, "*", prefix+"*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		short, _ := filepath.Rel(r.dir, name)
+		content[short] = string(b)
+	}
+	return content
+}
+
+// TestRandom solves random games in all ways, and wants the values of a plain search,
+// and the same bytes in the parts.
+func TestRandom(t *testing.T) {
+	for seed := range uint64(3) {
+		testRandom(t, seed, 150)
+	}
+}
+
+func TestLongRandom(t *testing.T) {
+	longtest.Skip(t)
+	for seed := range uint64(15) {
+		testRandom(t, 100+seed, 1000)
+	}
+	testRandom(t, 99, 50000) // cells that are full
+}
+
+func testRandom(t *testing.T, seed uint64, most int) {
+	rnd := rand.New(rand.NewPCG(seed, 11))
+	g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(most))
+	want := g.Solve()
+	moves := 0
+	for p := range want {
+		var to []game.Position
+		for _, m := range g.Moves(nil, p) {
+			to = append(to, m.To)
+		}
+		slices.Sort(to)
+		moves += len(slices.Compact(to))
+	}
+	first := make(map[string]map[string]string)
+	for _, r := range []run{
+		{codec: jobdir.Blocks, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Blocks, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
+		{codec: jobdir.Text, share: 1 << 20, box: 1 << 20},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{codec: jobdir.Text, share: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
+	} {
+		what := fmt.Sprintf("seed %d, %s, shares of %d, outboxes of %d, %d parts", seed, r.codec, r.share, r.box, r.parts)
+		r.t, r.g, r.dir = t, g, t.TempDir()
+		got := r.all()
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
+		}
+		if r.told.Positions != int64(len(want)) || r.told.Messages != int64(moves) {
+			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.told, len(want), moves)
+		}
+		if r.parts > 1 {
+			continue
+		}
+		parts := r.files("part-")
+		if before := first[string(r.codec)]; before == nil {
+			first[string(r.codec)] = parts
+		} else if !maps.Equal(parts, before) {
+			t.Errorf("%s: other bytes in the parts", what)
+		}
+	}
+}
+
+// TestTextIsPacked wants the rows of a packed part to be those of the text.
+func TestTextIsPacked(t *testing.T) {
+	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
+	var all [2]strings.Builder
+	for i, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, share: 100, box: 77}
+		r.all()
+		for tier := range g.Tiers() + 1 {
+			for _, kind := range []lists.Kind{lists.Parents, lists.Values} {
+				d := r.forward[tier]
+				if kind == lists.Values {
+					d = r.backward[tier]
+				}
+				src, err := lists.OpenPart(d, tier, kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, tells %v\n", tier, kind, src.Rows(), d.Tells())
+				if err := src.Each(func(rows []lists.Row) error {
+					for _, row := range rows {
+						fmt.Fprintf(&all[i], "%x %x\n", row.Key, row.Word)
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				src.Close()
+			}
+		}
+	}
+	if all[0].String() != all[1].String() {
+		t.Error("packed and text differ")
+	}
+}
+
+// TestMostTimes wants messages of the same value to become one, for as many moves as a row
+// can stand for, and no more: every row is read as it is written.
+func TestMostTimes(t *testing.T) {
+	const most = streamfmt.MaxRowTimes
+	for _, tt := range []struct{ times, want []int }{
+		{[]int{1, 2}, []int{3}},
+		{[]int{most - 1, 1}, []int{most}},
+		{[]int{most, 1}, []int{most, 1}},
+		{[]int{1, most}, []int{1, most}},
+		{[]int{most, most, 1}, []int{most, most, 1}},
+	} {
+		var rows []lists.Row
+		for _, n := range tt.times {
+			rows = append(rows, lists.Row{Key: 5, Word: lists.Message(6, n)})
+		}
+		var got []int
+		for _, row := range lists.Merge(rows, lists.Messages) {
+			got = append(got, lists.TimesOf(row.Word))
+			line := streamfmt.AppendRow(nil, row, lists.Messages, 2)
+			if again, _, want := streamfmt.ParseRow(line[:len(line)-1], 2); want != "" || again != row {
+				t.Errorf("%q is read as %v, expected %s", line, again, want)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%d moves become %d, want %d", tt.times, got, tt.want)
+		}
+	}
+}

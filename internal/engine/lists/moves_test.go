@@ -1,0 +1,145 @@
+package lists_test
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// movesDir is a data directory of passes that told some moves, in runs of so many, one
+// pass after the other; the index of the last one is in it.
+func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir string) {
+	t.Helper()
+	data := t.TempDir()
+	index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{Dir: "create"}}}
+	heard := int64(0)
+	for i, rows := range passes {
+		found := jobdir.Found{Pass: "mark" + string(rune('0'+i)), Step: step.Mark, Number: i, Messages: heard}
+		heard = int64(len(rows))
+		found.New[game.Draws] = min(1, heard)
+		index.Passes = append(index.Passes, found)
+		dir = filepath.Join(data, found.Pass)
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		create := func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }
+		told := lists.NewMovesTeller(create, i, g, run)
+		var err error
+		for _, row := range rows {
+			err = errors.Join(err, told.TellMove(row.Key, row.Word))
+		}
+		if err := errors.Join(told.Finish(err), index.Write(store.Local{}, dir)); err != nil {
+			t.Fatal(err)
+		}
+		files, err := jobdir.SealAll(store.Local{}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seal := &store.Seal{Game: g.Spec(), Job: found.Pass, Files: files}
+		if err := seal.Write(store.Local{}, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestMoves finds moves by sets of where they lead, in one run and in many, in any order
+// of ranges, and wants each once.
+func TestMoves(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 3))
+	g := game.PlainRanges(gametest.RulesOnly(gametest.Graph{Size: 1 << 13}), 1<<8)
+	for _, run := range []int{1 << 20, 3000, 70} {
+		passes := make([][]lists.Row, 3)
+		parents := make(map[game.Position][]game.Position)
+		for i := range passes {
+			for from := range game.Position(2000) {
+				child := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // more of them are low
+				parents[child] = append(parents[child], from<<2|uint64(i))
+				passes[i] = append(passes[i], lists.Row{Key: child, Word: from<<2 | uint64(i)})
+			}
+		}
+		moves, err := lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader, found := moves.Reader(), 0
+		for range 300 {
+			rng, density := r.Uint64N(game.Ranges(g)), []float64{0.01, 0.3, 1}[r.IntN(3)]
+			set := make(block.Set, block.Words(g.RangeSize()))
+			var want, got []game.Position
+			for slot := range g.RangeSize() {
+				if r.Float64() < density {
+					set.Add(slot)
+					want = append(want, parents[rng<<8|uint64(slot)]...)
+				}
+			}
+			if err := reader.Parents(rng<<8, set, func(parent game.Position) { got = append(got, parent) }); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Fatalf("runs of %d: range %d, %d positions: parents %v, want %v", run, rng, set.Count(), got, want)
+			}
+			found += len(got)
+		}
+		if err := moves.Close(); err != nil || found == 0 {
+			t.Errorf("runs of %d: %d moves found, %v", run, found, err)
+		}
+	}
+}
+
+// TestMovesMissing wants moves that were told, or heard of, and are not there to be told.
+func TestMovesMissing(t *testing.T) {
+	g := game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	rows := []lists.Row{{Key: 1, Word: 0}, {Key: 2, Word: 0}}
+	for _, c := range []struct {
+		change func(x *jobdir.Index)
+		want   string
+	}{
+		{func(*jobdir.Index) {}, ""},
+		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: it heard of 3 moves with those before it, but 2 are told there"},
+		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not finished, but told of 2 moves"},
+	} {
+		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
+		fsys := store.Local{}
+		index, err := jobdir.ReadIndex(fsys, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(index)
+		if err := errors.Join(os.Remove(filepath.Join(dir, store.Success)), index.Write(fsys, dir)); err != nil {
+			t.Fatal(err)
+		}
+		files, err := jobdir.SealAll(fsys, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (&store.Seal{Game: g.Spec(), Job: "mark1", Files: files}).Write(fsys, dir); err != nil {
+			t.Fatal(err)
+		}
+		moves, err := lists.OpenMoves(fsys, dir, g)
+		if c.want == "" {
+			if err != nil || moves.Rows() != 4 {
+				t.Errorf("%v, %v", moves, err)
+			}
+			continue
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) || !jobdir.Damaged(err) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}

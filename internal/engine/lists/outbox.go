@@ -1,0 +1,386 @@
+package lists
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// chunkSize is how many bytes of a chunk are emitted at a time, about: a worker that
+// waits for the file should have something to write.
+const chunkSize = 512 << 10
+
+// pieceRows is how many rows are encoded at a time: whole cells.
+const pieceRows = 16 * streamfmt.CellRows
+
+// firstRows is for how many rows an outbox takes memory before any is told.
+const firstRows = 1 << 10
+
+// An Outbox gathers what a worker tells, sorts it, and emits it as chunks. It is one
+// worker's.
+type Outbox struct {
+	kind  Kind
+	most  int
+	emit  func(*Chunk) error
+	chunk Chunk
+
+	rows    []Row
+	tiers   []uint16 // of rows: a game has at most game.MaxRemoteness of them
+	sorter  sorter
+	numbers []int // by tier: how many rows, then where those of the tier end
+}
+
+// NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
+// be kept.
+func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
+	return &Outbox{
+		kind: kind, most: max(1, most), emit: emit,
+		chunk:   newChunk(g, kind, c),
+		numbers: make([]int, game.LastTier(g)+2),
+	}
+}
+
+// Inherit gives an empty outbox the memory of one that is done with.
+func (o *Outbox) Inherit(old *Outbox) {
+	most := min(o.most, cap(old.rows), cap(old.tiers))
+	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
+	o.chunk.packed, o.chunk.text, o.chunk.pieces = old.chunk.packed, old.chunk.text, old.chunk.pieces
+	o.chunk.reset()
+}
+
+// Tell adds a row for a tier, at most the last of the game.
+func (o *Outbox) Tell(tier int, row Row) error {
+	if len(o.rows) == cap(o.rows) {
+		if err := o.makeRoom(); err != nil {
+			return err
+		}
+	}
+	o.rows = append(o.rows, row)
+	o.tiers = append(o.tiers, uint16(tier))
+	return nil
+}
+
+// makeRoom takes more memory, or emits what there is.
+func (o *Outbox) makeRoom() error {
+	if len(o.rows) >= o.most {
+		return o.Flush()
+	}
+	n := min(o.most, max(firstRows, 2*cap(o.rows)))
+	o.rows = append(make([]Row, 0, n), o.rows...)
+	o.tiers = append(make([]uint16, 0, n), o.tiers...)
+	return nil
+}
+
+// Flush emits what is left.
+func (o *Outbox) Flush() error {
+	if len(o.rows) == 0 {
+		return nil
+	}
+	if cap(o.sorter.spare) < len(o.rows) {
+		o.sorter.spare = make([]Row, cap(o.rows))
+	}
+	// Rows of a tier come together, in the order in which they were told.
+	clear(o.numbers)
+	for _, tier := range o.tiers {
+		o.numbers[tier+1]++
+	}
+	for i := 1; i < len(o.numbers); i++ {
+		o.numbers[i] += o.numbers[i-1]
+	}
+	byTier := o.sorter.spare[:len(o.rows)]
+	for i, tier := range o.tiers {
+		byTier[o.numbers[tier]] = o.rows[i]
+		o.numbers[tier]++
+	}
+	from := 0
+	for tier, to := range o.numbers[:len(o.numbers)-1] {
+		if from == to {
+			continue
+		}
+		rows := byTier[from:to]
+		if !inOrder(rows) {
+			o.sorter.sortWith(rows, o.rows[from:to])
+		}
+		if err := o.add(tier, merge(rows, o.kind)); err != nil {
+			return err
+		}
+		from = to
+	}
+	o.rows, o.tiers = o.rows[:0], o.tiers[:0]
+	return o.emitChunk()
+}
+
+// add puts sorted rows into the chunk.
+func (o *Outbox) add(tier int, rows []Row) error {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		o.chunk.add(tier, piece)
+		if o.chunk.Size() < chunkSize {
+			continue
+		}
+		if err := o.emitChunk(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Outbox) emitChunk() error {
+	if o.chunk.Size() == 0 {
+		return nil
+	}
+	err := o.emit(&o.chunk)
+	o.chunk.reset()
+	return err
+}
+
+// merge drops, in place, what sorted rows say twice: of parents the same row; messages
+// of the same value become one, for as many moves.
+func merge(rows []Row, kind Kind) []Row {
+	if len(rows) == 0 {
+		return rows
+	}
+	n := 0
+	for _, r := range rows[1:] {
+		last := &rows[n]
+		if r.Key == last.Key {
+			if r.Word == last.Word && kind != Messages {
+				continue
+			}
+			if kind == Messages && ValueOf(r.Word) == ValueOf(last.Word) && TimesOf(r.Word)+TimesOf(last.Word) <= streamfmt.MaxRowTimes {
+				last.Word += uint64(TimesOf(r.Word)) << 16
+				continue
+			}
+		}
+		n++
+		rows[n] = r
+	}
+	return rows[:n+1]
+}
+
+// A Chunk is sorted rows for some tiers, encoded.
+type Chunk struct {
+	kind  Kind
+	codec jobdir.Codec
+	width int
+
+	packed streamfmt.PackedRows
+	text   []byte
+	pieces []piece // of the text
+}
+
+func newChunk(g game.Game, kind Kind, c jobdir.Codec) Chunk {
+	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
+// A piece is the text for a tier, up to a byte.
+type piece struct{ tier, end int }
+
+// Size is how many bytes the chunk has so far.
+func (c *Chunk) Size() int { return len(c.packed.Bytes) + len(c.text) }
+
+func (c *Chunk) reset() {
+	c.packed.Reset()
+	c.text, c.pieces = c.text[:0], c.pieces[:0]
+}
+
+func (c *Chunk) add(tier int, rows []Row) {
+	if c.codec != jobdir.Text {
+		c.packed.Add(tier, rows)
+		return
+	}
+	for _, r := range rows {
+		c.text = streamfmt.AppendRow(c.text, r, c.kind, c.width)
+	}
+	c.pieces = append(c.pieces, piece{tier, len(c.text)})
+}
+
+// An OutboxWriter writes what one reducer tells. It is safe for concurrent use.
+type OutboxWriter struct {
+	create func(name string) (io.WriteCloser, error)
+	part   int
+	g      game.Game
+	kind   Kind
+	codec  jobdir.Codec
+
+	mu     sync.Mutex
+	files  []io.Closer
+	packed *streamfmt.ListWriter // nil before the first packed chunk
+	texts  map[int]io.Writer     // by tier
+	err    error                 // the first: what came after it is not written
+}
+
+// NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
+// name of a file when it has something for it; of text these are as many as there are
+// tiers to tell to.
+func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec) *OutboxWriter {
+	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
+}
+
+// Append writes a chunk.
+func (w *OutboxWriter) Append(c *Chunk) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = w.append(c)
+	}
+	return w.err
+}
+
+func (w *OutboxWriter) append(c *Chunk) (err error) {
+	if w.codec == jobdir.Text {
+		return w.appendText(c)
+	}
+	if w.packed == nil {
+		out, err := w.open(OutboxName(w.part, 0, w.codec))
+		if err != nil {
+			return err
+		}
+		if w.packed, err = streamfmt.NewListWriter(out, w.g.Spec(), w.kind); err != nil {
+			return err
+		}
+	}
+	return w.packed.Append(&c.packed)
+}
+
+func (w *OutboxWriter) appendText(c *Chunk) (err error) {
+	from := 0
+	for _, p := range c.pieces {
+		out, ok := w.texts[p.tier]
+		if !ok {
+			if out, err = w.open(OutboxName(w.part, p.tier, w.codec)); err != nil {
+				return err
+			}
+			w.texts[p.tier] = out
+		}
+		if _, err := out.Write(c.text[from:p.end]); err != nil {
+			return err
+		}
+		from = p.end
+	}
+	return nil
+}
+
+func (w *OutboxWriter) open(name string) (io.Writer, error) {
+	f, err := w.create(name)
+	if err == nil {
+		w.files = append(w.files, f)
+	}
+	return f, err
+}
+
+// Finish ends the files, if what was to be written has been (err is nil), and closes
+// them in any case. It returns the first error.
+func (w *OutboxWriter) Finish(err error) error {
+	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	for _, f := range w.files {
+		err = cmp.Or(err, f.Close())
+	}
+	return err
+}
+
+// A Teller is the outbox of a reducer that works alone, with its writer.
+type Teller struct {
+	*Outbox
+	writer *OutboxWriter
+}
+
+// NewTeller makes the outbox of reducer i, with up to so many rows at a time; see
+// NewOutboxWriter.
+func NewTeller(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *Teller {
+	w := NewOutboxWriter(create, i, g, kind, c)
+	return &Teller{NewOutbox(g, kind, c, most, w.Append), w}
+}
+
+// Finish writes what is left, if what was to be told has been (err is nil), and closes
+// the files in any case. It returns the first error.
+func (t *Teller) Finish(err error) error {
+	if err == nil {
+		err = t.Flush()
+	}
+	return t.writer.Finish(err)
+}
+
+// A PartWriter writes a part, or a file of the table. Which rows are appended at a time
+// does not show in what it writes.
+type PartWriter struct {
+	out    io.WriteCloser
+	tier   int
+	chunk  Chunk
+	packed *streamfmt.ListWriter // nil of text
+	err    error                 // of its beginning
+	rest   []Row                 // that wait for others
+}
+
+// NewPartWriter begins a part of a tier.
+func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) *PartWriter {
+	w := &PartWriter{out: out, tier: tier, chunk: newChunk(g, kind, c)}
+	if c != jobdir.Text {
+		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
+	}
+	return w
+}
+
+// Append writes rows, which come after all those written before.
+func (w *PartWriter) Append(rows []Row) error {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		w.rest = append(w.rest, piece...)
+		if err := w.spill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendLines reads sorted lines, called source in errors, and writes their rows.
+func (w *PartWriter) AppendLines(in io.Reader, source string) error {
+	return eachRow(in, source, w.chunk.width, nil, []Kind{w.chunk.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
+		w.rest = append(w.rest, row)
+		return "", w.spill()
+	})
+}
+
+// spill writes rows once they are enough.
+func (w *PartWriter) spill() error {
+	if len(w.rest) < pieceRows {
+		return nil
+	}
+	err := w.write(w.rest[:pieceRows])
+	w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
+	return err
+}
+
+// write writes rows of whole cells, or the last ones.
+func (w *PartWriter) write(rows []Row) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	w.chunk.reset()
+	w.chunk.add(w.tier, rows)
+	if w.packed == nil {
+		_, err = w.out.Write(w.chunk.text)
+		return err
+	}
+	if w.chunk.kind == Values {
+		w.chunk.packed.CountValues(rows)
+	}
+	return w.packed.Append(&w.chunk.packed)
+}
+
+// Finish ends the part, if what was to be written has been (err is nil), and closes the
+// file in any case. It returns the first error.
+func (w *PartWriter) Finish(err error) error {
+	if err == nil {
+		err = w.write(w.rest)
+	}
+	if err == nil && w.packed != nil {
+		err = w.packed.Close()
+	}
+	return cmp.Or(err, w.out.Close())
+}

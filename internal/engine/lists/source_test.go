@@ -1,0 +1,480 @@
+package lists_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// dirOf makes a directory data_first1 with a part and an outbox, sealed unless damage
+// is done to it after the seal; it returns the game, too.
+func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
+	t.Helper()
+	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
+	r.possible(0)
+	r.possible(1)
+	return r.g, filepath.Join(r.dir, "data_first1")
+}
+
+// openAll opens the directory, reads its part and what it tells tier 2.
+func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
+	d, err := lists.OpenDir(store.Local{}, dir, g)
+	if err != nil {
+		return err
+	}
+	for _, open := range []func() (*lists.Source, error){
+		func() (*lists.Source, error) { return lists.OpenPart(d, tier, kind) },
+		func() (*lists.Source, error) { return lists.OpenTold([]*lists.Dir{d}, tier+1, kind) },
+	} {
+		s, err := open()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var l lists.Loader
+		if _, err := l.Load(nil, s, lists.Share{Last: math.MaxUint64}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestDamage wants what is not as it was written to be named.
+func TestDamage(t *testing.T) {
+	edit := func(name string, edit func(string) string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			name := filepath.Join(dir, name)
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(edit(string(b))), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	turn := func(at int) func(string) string {
+		return func(s string) string {
+			b := []byte(s)
+			if at < 0 {
+				at += len(b)
+			}
+			b[at] ^= 4
+			return string(b)
+		}
+	}
+	for _, c := range []struct {
+		what   string
+		codec  jobdir.Codec
+		damage func(t *testing.T, dir string)
+		want   string
+	}{
+		{"nothing", jobdir.Blocks, func(*testing.T, string) {}, ""},
+		{"nothing", jobdir.Text, func(*testing.T, string) {}, ""},
+		{"a part's cell", jobdir.Blocks, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's cell", jobdir.Blocks, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's tail", jobdir.Blocks, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"the game in a file", jobdir.Blocks, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", jobdir.Blocks, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
+		{"an outbox missing", jobdir.Blocks, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
+		{"one more", jobdir.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
+		{"a line", jobdir.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
+		{"a line that could be", jobdir.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
+		{"the order", jobdir.Text, edit("part-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "part-00000:6: expected keys in ascending order"},
+		{"a name", jobdir.Text, func(t *testing.T, dir string) {
+			os.Remove(filepath.Join(dir, store.Success))
+			os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666)
+			os.Rename(filepath.Join(dir, "to-00002-00000"), filepath.Join(dir, "to-00007-00000"))
+		}, "to-00007-00000: expected a name like to-00012-00000, of a tier up to 6"},
+	} {
+		g, dir := dirOf(t, c.codec)
+		c.damage(t, dir)
+		err := openAll(dir, g, 1, lists.Parents)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+		var line *streamfmt.LineError
+		if err != nil && !jobdir.Damaged(err) && !errors.As(err, &line) {
+			t.Errorf("%s: %v is no damage", c.what, err)
+		}
+	}
+}
+
+// TestOther wants a file of another game, kind or tier to be refused by name.
+func TestOther(t *testing.T) {
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		g, dir := dirOf(t, codec)
+		for _, c := range []struct {
+			what string
+			g    game.Acyclic
+			tier int
+			kind lists.Kind
+			want string
+		}{
+			{"game", tiny(t, 3, 2, 2), 1, lists.Parents, "of another game: expected \"mnk "},
+			{"tier", g, 2, lists.Parents, "tier 1"},
+			{"kind", g, 1, lists.Values, "expected "},
+		} {
+			err := openAll(dir, c.g, c.tier, c.kind)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("another %s, %s: %v", c.what, codec, err)
+			}
+		}
+		// Where somebody else made the directory, the file says of which game it is.
+		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Parents); codec == jobdir.Blocks && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
+			t.Errorf("another game, without a seal: %v", err)
+		}
+		if err := openAll(dir, g, 1, lists.Parents); err != nil {
+			t.Errorf("without a seal: %v", err)
+		}
+	}
+}
+
+// TestChanged wants a text that changed after it was read through to be refused.
+func TestChanged(t *testing.T) {
+	for what, change := range map[string]func(string) string{
+		"a digit": func(s string) string { return strings.Replace(s, "p0", "p1", 1) },
+		"a line":  func(s string) string { return s[strings.Index(s, "\n")+1:] },
+	} {
+		g, dir := dirOf(t, jobdir.Text)
+		d, err := lists.OpenDir(store.Local{}, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := lists.OpenPart(d, 1, lists.Parents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "part-00000")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(change(string(b))), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		if err == nil || err.Error() != name+": changed while it was read" || !store.Damaged(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+		s.Close()
+	}
+}
+
+// TestLastLine wants a last line without its end to count, also where it ends a cell.
+func TestLastLine(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	g := gametest.RandomAcyclic(rnd, 4000)
+	for g.Tiers() == 0 || len(g.Positions()) < 3000 {
+		g = gametest.RandomAcyclic(rnd, 4000)
+	}
+	tier := g.Tiers()
+	var positions []game.Position
+	for _, p := range g.Positions() {
+		if g.Tier(p) == tier {
+			positions = append(positions, p)
+		}
+	}
+	for _, n := range []int{1, 2, len(positions)} {
+		var text []byte
+		for _, p := range positions[:n] {
+			text = streamfmt.AppendRow(text, lists.Row{Key: p, Word: g.Start()}, lists.Parents, streamfmt.KeyWidth(g.KeyBits()))
+		}
+		dir := filepath.Join(t.TempDir(), "data_first1")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{"part-00000": string(text[:len(text)-1]), store.Success: ""} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := lists.OpenDir(store.Local{}, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := lists.OpenPart(d, tier, lists.Parents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		if err != nil || len(rows) != n || s.Rows() != int64(n) {
+			t.Errorf("%d lines: %d rows, %v", n, len(rows), err)
+		}
+		s.Close()
+	}
+}
+
+// TestCut wants shares that follow one another, cover all keys and are as large as they
+// should be; together they have all rows, whatever the number of files.
+func TestCut(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 9))
+	const tier = 1
+	for _, files := range []int{1, 3, 80} {
+		g := tiny(t, 4, 4, 4)
+		dir := t.TempDir()
+		var all []lists.Row
+		var sources []*lists.Source
+		for i := range files {
+			var rows []lists.Row
+			for range 20000 / files {
+				rows = append(rows, lists.Row{Key: rnd.Uint64() >> rnd.IntN(60), Word: rnd.Uint64()})
+			}
+			for range 3000 / files {
+				rows = append(rows, lists.Row{Key: 77, Word: rnd.Uint64()})
+			}
+			if i == 0 {
+				rows = append(rows, lists.Row{Key: math.MaxUint64}, lists.Row{Key: 0})
+			}
+			all = append(all, rows...)
+			slices.SortFunc(rows, lists.CompareRows)
+			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
+			f, err := os.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := lists.NewPartWriter(f, g, tier, lists.Parents, jobdir.Blocks)
+			if err := w.Finish(w.Append(rows)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := lists.OpenFile(store.Local{}, name, g, tier, lists.Parents, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if len(sources) == 0 {
+				sources = append(sources, s)
+			} else if len(sources) == 1 && files > 3 {
+				if err := sources[0].Take(s); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				sources = append(sources, s)
+			}
+		}
+		slices.SortFunc(all, lists.CompareRows)
+		for _, most := range []int{0, 500, 5000, 22000, len(all) - 1, len(all), 1 << 30} {
+			shares := lists.Cut(most, sources...)
+			if shares[0].First != 0 || shares[len(shares)-1].Last != math.MaxUint64 {
+				t.Errorf("%d files, most %d: from %#x to %#x", files, most, shares[0].First, shares[len(shares)-1].Last)
+			}
+			if one := len(shares) == 1; one != (most >= len(all)) || most == 5000 && len(shares) < 4 {
+				t.Errorf("%d files, most %d: %d shares", files, most, len(shares))
+			}
+			var got []lists.Row
+			var l lists.Loader
+			for i, sh := range shares {
+				if i > 0 && sh.First != shares[i-1].Last+1 || sh.First > sh.Last {
+					t.Errorf("%d files, most %d: share %+v after %+v", files, most, sh, shares[i-1])
+				}
+				var of []lists.Row
+				for _, s := range sources {
+					rows, err := l.Load(nil, s, sh)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !slices.IsSortedFunc(rows, lists.CompareRows) {
+						t.Fatalf("%d files: share %d is not sorted", files, i)
+					}
+					of = append(of, rows...)
+				}
+				slices.SortFunc(of, lists.CompareRows)
+				if len(of) > most+3000+files*streamfmt.CellRows {
+					t.Errorf("%d files, most %d: a share of %d rows", files, most, len(of))
+				}
+				got = append(got, of...)
+				if most == 0 && i > 100 {
+					break // a share for each key, nearly
+				}
+			}
+			if !slices.Equal(got, all[:len(got)]) || most > 0 && len(got) != len(all) {
+				t.Errorf("%d files, most %d: other rows, %d of %d", files, most, len(got), len(all))
+			}
+		}
+	}
+}
+
+// TestSort sorts rows of all sorts.
+func TestSort(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 9))
+	for round := range 300 {
+		n := rnd.IntN(3 * 64)
+		if round%10 == 0 {
+			n = rnd.IntN(20000)
+		}
+		mask := rnd.Uint64() & rnd.Uint64()
+		if round%3 == 0 {
+			mask = rnd.Uint64() >> rnd.IntN(64)
+		}
+		rows := make([]lists.Row, n)
+		for i := range rows {
+			rows[i] = lists.Row{Key: rnd.Uint64() & mask, Word: rnd.Uint64() >> rnd.IntN(64)}
+		}
+		want := slices.Clone(rows)
+		slices.SortFunc(want, lists.CompareRows)
+		lists.SortRows(rows)
+		if !slices.Equal(rows, want) {
+			t.Fatalf("round %d: %d rows, mask %#x: not sorted", round, n, mask)
+		}
+	}
+}
+
+// TestOrder wants parts whose keys do not ascend, or that have a position twice, to be
+// refused.
+func TestOrder(t *testing.T) {
+	g := tiny(t, 3, 2, 3)
+	var rows []lists.Row
+	for _, m := range g.Moves(nil, g.Start()) {
+		rows = append(rows, lists.Row{Key: m.To, Word: g.Start()})
+	}
+	slices.SortFunc(rows, lists.CompareRows)
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		for _, overlap := range []int{0, 1} {
+			dir := filepath.Join(t.TempDir(), "data_first1")
+			if err := os.Mkdir(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			parts := [][]lists.Row{rows[3:], rows[:3]}
+			if overlap > 0 {
+				parts = [][]lists.Row{rows[:3], rows[2:]}
+			}
+			for i, part := range parts {
+				f, err := os.Create(filepath.Join(dir, lists.PartName(i, codec)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := lists.NewPartWriter(f, g, 1, lists.Parents, codec)
+				if err := w.Finish(w.Append(part)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			err := openAll(dir, g, 1, lists.Parents)
+			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the part before") {
+				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
+			}
+		}
+	}
+
+	// What one writer was given in a wrong order.
+	name := filepath.Join(t.TempDir(), "tier-01.lists")
+	for what, rows := range map[string][]lists.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Blocks)
+		many := make([]lists.Row, streamfmt.CellRows-1)
+		for i := range many {
+			many[i] = rows[0]
+		}
+		if err := w.Finish(errors.Join(w.Append(many), w.Append(rows))); err != nil {
+			t.Fatal(err)
+		}
+		_, err = lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)
+		if err == nil || err.Error() != name+": its keys do not ascend" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+
+	width := streamfmt.KeyWidth(g.KeyBits())
+	line := string(streamfmt.AppendRow(nil, lists.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, lists.Values, width))
+	text := filepath.Join(t.TempDir(), "tier-01")
+	if err := os.WriteFile(text, []byte(line+line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := lists.OpenFile(store.Local{}, text, g, 1, lists.Values, nil)
+	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
+		t.Errorf("twice: %v", err)
+	}
+}
+
+// An openFS counts the files that are open.
+type openFS struct {
+	store.Local
+	open, most int
+}
+
+type openFile struct {
+	store.File
+	fs *openFS
+}
+
+func (f *openFS) Open(name string) (store.File, error) {
+	in, err := f.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f.open++
+	f.most = max(f.most, f.open)
+	return openFile{in, f}, nil
+}
+
+func (f openFile) Close() error {
+	f.fs.open--
+	return f.File.Close()
+}
+
+// TestManyFiles wants a source of more files than may be open at a time to have all their
+// rows, and to leave none open.
+func TestManyFiles(t *testing.T) {
+	g := tiny(t, 4, 4, 4)
+	const files = 300
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		dir := filepath.Join(t.TempDir(), "data_second1")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Repeat([]lists.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
+		for i := range want {
+			out, err := store.Local{}.Create(filepath.Join(dir, lists.OutboxName(i, 1, codec)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := lists.NewPartWriter(out, g, 1, lists.Parents, codec)
+			if err := w.Finish(w.Append(want[i : i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fsys := new(openFS)
+		d, err := lists.OpenDir(fsys, dir, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := lists.OpenTold([]*lists.Dir{d}, 1, lists.Parents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := new(lists.Loader).Load(nil, s, lists.Share{Last: math.MaxUint64})
+		if err != nil || !slices.Equal(rows, want) {
+			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
+		}
+		if fsys.most < lists.MaxOpen || fsys.most > lists.MaxOpen+1 {
+			t.Errorf("%s: of %d files %d were open at a time", codec, files, fsys.most)
+		}
+		if err := s.Close(); err != nil || fsys.open != 0 {
+			t.Errorf("%s: %d files are left open, %v", codec, fsys.open, err)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package lists
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// RowMemory is about how many bytes a row takes of those that a step holds.
+const RowMemory = 80
+
+// Instead of the tier of rows: it is that of the first one, or there are of all.
+const (
+	unknownTier = -1
+	anyTier     = -2
+)
+
+// A filter is one run of a step.
+type filter struct {
+	*step.Writer
+	g      game.Acyclic
+	o      step.Options
+	rows   int // that are held at a time, and that wait to be told
+	check  rowCheck
+	sorter sorter
+}
+
+func newFilter(g game.Acyclic, out io.Writer, o step.Options) *filter {
+	o.Told = cmp.Or(o.Told, jobdir.Text)
+	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
+}
+
+// Map runs the map of a step (step.Init, Possible, Solve, Final) from in to out, line by
+// line: it passes on what the rules allow.
+func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+	f := newFilter(g, out, o)
+	var err error
+	switch name {
+	case step.Init:
+		err = f.MapStart(g, in, o.Source)
+	case step.Possible:
+		err = f.mapRows(in, Parents)
+	case step.Solve:
+		err = f.mapRows(in, Parents, Messages)
+	case step.Final:
+		f.check.tier, f.o.Combine = anyTier, false
+		err = f.mapRows(in, Values)
+	default:
+		err = step.Unknown(name)
+	}
+	return f.Counters, cmp.Or(err, f.Flush())
+}
+
+// Reduce runs the reduce of a step from in, sorted by key, to out.
+func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+	if name == step.Init {
+		o.Tier = 0
+	}
+	f := newFilter(g, out, o)
+	var err error
+	switch name {
+	case step.Init, step.Possible, step.Solve:
+		if o.Tier < 0 {
+			return f.Counters, fmt.Errorf("%s: the tier of the job must be given", name)
+		}
+		err = f.reduceRows(name, in)
+	case step.Final:
+		f.check.tier = anyTier
+		err = f.reduceFinal(in)
+	default:
+		err = step.Unknown(name)
+	}
+	return f.Counters, cmp.Or(err, f.Flush())
+}
+
+// write prints rows as lines.
+func (f *filter) write(rows []Row, kind Kind) error {
+	for _, r := range rows {
+		f.Buf = streamfmt.AppendRow(f.Buf, r, kind, f.Width)
+		f.Out++
+		if err := f.Spill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls do for every row of in that the rules allow, which is of one of some kinds.
+// do returns what it expected instead, or an error.
+func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
+	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(_ []byte, row Row, kind Kind) (string, error) {
+		f.In++
+		return do(row, kind)
+	})
+}
+
+// mapRows passes rows on. Those that are gathered to be merged are printed sorted.
+func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
+	var held [Values + 1][]Row // by kind
+	n := 0
+	emit := func() (err error) {
+		for kind := range held {
+			rows := held[kind]
+			f.sorter.sort(rows)
+			if err == nil {
+				err = f.write(merge(rows, Kind(kind)), Kind(kind))
+			}
+			held[kind] = rows[:0]
+		}
+		n = 0
+		return err
+	}
+	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
+		if !f.o.Combine {
+			return "", f.write([]Row{row}, kind)
+		}
+		held[kind] = append(held[kind], row)
+		if n++; n < f.rows {
+			return "", nil
+		}
+		return "", emit()
+	})
+	if err != nil {
+		return err
+	}
+	return emit()
+}
+
+// A batch is rows that follow one another in sorted lines, all of their keys.
+type batch struct {
+	first    int64    // its first line
+	keys     []uint64 // of its lines
+	parents  []Row
+	messages []Row
+}
+
+// reduceRows gathers rows into batches, and gives them to the kernel of the step.
+func (f *filter) reduceRows(name string, in io.Reader) error {
+	kinds := []Kind{Parents}
+	if name == step.Solve {
+		kinds = append(kinds, Messages)
+	}
+	makes, tells := KindsOf(name)
+	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.rows)
+	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
+	var rows []Row
+	b := batch{first: 1}
+	reduce := func() (err error) {
+		f.sorter.sort(b.parents)
+		f.sorter.sort(b.messages)
+		if rows, err = kernel.Do(rows, b.parents, b.messages); err != nil {
+			return f.located(&b, err)
+		}
+		b.first += int64(len(b.keys))
+		b.keys, b.parents, b.messages = b.keys[:0], b.parents[:0], b.messages[:0]
+		return f.write(rows, makes)
+	}
+	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
+		if name == step.Init && row.Key != f.g.Start() {
+			return "the position before the first move", nil
+		}
+		if n := len(b.keys); n > 0 {
+			last := b.keys[n-1]
+			if row.Key < last {
+				return jobdir.WantSorted, nil
+			}
+			if row.Key > last && n >= f.rows {
+				if err := reduce(); err != nil {
+					return "", err
+				}
+			}
+		}
+		b.keys = append(b.keys, row.Key)
+		if kind == Messages {
+			b.messages = append(b.messages, row)
+		} else {
+			b.parents = append(b.parents, row)
+		}
+		return "", nil
+	})
+	if err == nil {
+		err = reduce()
+	}
+	n := kernel.Counted()
+	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
+	return teller.Finish(err)
+}
+
+// located is an error of a kernel; what is wrong with a position is told of the first
+// line that the batch has of it. Whoever sorted the lines by key need not have looked at
+// what comes after the tab.
+func (f *filter) located(b *batch, err error) error {
+	var wrong *PositionError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	i, _ := slices.BinarySearch(b.keys, wrong.Key)
+	return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
+		streamfmt.AppendKey(nil, wrong.Key, f.Width), wrong.Reason)
+}
+
+// reduceFinal prints each position once.
+func (f *filter) reduceFinal(in io.Reader) error {
+	final := step.NewFinalLines(f.Writer, f.g)
+	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
+		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
+	})
+}

@@ -1,0 +1,263 @@
+package lists_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// outbox is files in memory.
+type outbox map[string]*bytes.Buffer
+
+func (o outbox) create(name string) (io.WriteCloser, error) {
+	if o[name] != nil {
+		return nil, fmt.Errorf("%s is made twice", name)
+	}
+	o[name] = new(bytes.Buffer)
+	return nopCloser{o[name]}, nil
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// sorted is sort, as LC_ALL=C sort does.
+func sorted(text string) string {
+	list := strings.SplitAfter(text, "\n")
+	slices.Sort(list)
+	return strings.Join(list, "")
+}
+
+// sortedByKey sorts lines by their keys alone: those of a key come in another order.
+func sortedByKey(text string, width int) string {
+	list := slices.Collect(strings.Lines(text))
+	slices.Reverse(list)
+	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(a[:width], b[:width]) })
+	return strings.Join(list, "")
+}
+
+// job runs map, sort and reduce of a job; it returns the part.
+func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, told outbox) (string, step.Counters) {
+	t.Helper()
+	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: told.create}
+	var mid, out strings.Builder
+	if tier >= 0 && rows%2 == 0 {
+		o.Tier = -1 // the map need not know
+	}
+	if _, err := lists.Map(name, g, strings.NewReader(in), &mid, o); err != nil {
+		t.Fatal(err)
+	}
+	o.Tier = tier
+	reducer := sorted(mid.String())
+	if rows%3 == 0 {
+		reducer = sortedByKey(reducer, streamfmt.KeyWidth(g.KeyBits()))
+	}
+	n, err := lists.Reduce(name, g, strings.NewReader(reducer), &out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), n
+}
+
+// TestSteps runs all jobs as steps on lines, and wants the bytes that the jobs on files
+// make.
+func TestSteps(t *testing.T) {
+	for seed := range uint64(6) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		g := gametest.RandomAcyclic(rnd, 1+rnd.IntN(200))
+		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, share: 1 << 20, box: 1 << 20}
+		values := r.all()
+		parts := r.files("part-")
+
+		rows, combine := 1+rnd.IntN(60), seed%2 == 0
+		told := make(map[int]string) // by tier
+		send := func(box outbox) {
+			for _, name := range slices.Sorted(maps.Keys(box)) {
+				var tier, part int
+				if _, err := fmt.Sscanf(name, "to-%05d-%05d", &tier, &part); err != nil || part != 0 {
+					t.Fatalf("told in %s: %v", name, err)
+				}
+				told[tier] += box[name].String()
+			}
+		}
+		var done, positions int64
+		first := make(map[int]string)
+		for tier := range g.Tiers() + 1 {
+			name, in, box := step.Possible, told[tier], make(outbox)
+			if tier == 0 {
+				name, in = step.Init, "start\n"
+			}
+			in = strings.Repeat(in, 1+int(seed)%3) // a line that comes twice says nothing new
+			var n step.Counters
+			first[tier], n = job(t, name, g, tier, rows, combine, in, box)
+			send(box)
+			if want := parts[fmt.Sprintf("data_first%d/part-00000", tier)]; first[tier] != want {
+				t.Fatalf("seed %d: %s of tier %d:\n%s\nwant\n%s", seed, name, tier, first[tier], want)
+			}
+			positions += n.Positions
+		}
+		clear(told)
+		var all string
+		for tier := g.Tiers(); tier >= 0; tier-- {
+			box := make(outbox)
+			part, n := job(t, step.Solve, g, tier, rows, combine, strings.Repeat(first[tier], 1+int(seed)%3)+told[tier], box)
+			send(box)
+			if want := parts[fmt.Sprintf("data_second%d/part-00000", tier)]; part != want {
+				t.Fatalf("seed %d: solve of tier %d:\n%s\nwant\n%s", seed, tier, part, want)
+			}
+			done += n.Done
+			all += part
+		}
+		if positions != int64(len(values)) || done != positions {
+			t.Errorf("seed %d: %d positions, %d with a value, want %d", seed, positions, done, len(values))
+		}
+		final, n := job(t, step.Final, g, -1, rows, combine, strings.Repeat(all, 1+int(seed)%3), nil)
+		var want []byte
+		for _, p := range slices.Sorted(maps.Keys(values)) {
+			want = step.AppendFinal(want, g, p, values[p])
+		}
+		if final != string(want) || n.Out != int64(bytes.Count(want, []byte{'\n'})) {
+			t.Errorf("seed %d: final, %d lines:\n%s\nwant\n%s", seed, n.Out, final, want)
+		}
+	}
+}
+
+// tiny is tic-tac-toe on a board of two squares, one of which wins: two positions.
+func tiny(t *testing.T, width, height, connect int) game.Acyclic {
+	t.Helper()
+	g, err := mnk.Kind.New([]int{width, height, connect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.(game.Acyclic)
+}
+
+// TestWrongLines wants each line that cannot be to be named.
+func TestWrongLines(t *testing.T) {
+	g := tiny(t, 2, 2, 2)
+	width := streamfmt.KeyWidth(g.KeyBits())
+	key := func(board string) string {
+		t.Helper()
+		p, err := g.Parse(board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(streamfmt.AppendKey(nil, p, width))
+	}
+	start, x, o, won := key("../.."), key("X./.."), key("XO/.."), key("XO/X.")
+	other := key(".X/..")
+	digits := fmt.Sprintf("of %d hexadecimal digits", width)
+	none := strings.Repeat("f", width)
+	for _, c := range []struct {
+		what, side, step string
+		tier             int
+		in, want         string
+	}{
+		{"no row", "map", step.Possible, 1, x + "\tp" + start + "\nrubbish\n", "x:2: expected a key " + digits},
+		{"no position", "map", step.Possible, 1, none + "\tp" + start + "\n", "x:1: expected a position ("},
+		{"no position as parent", "map", step.Possible, 1, x + "\tp" + none + "\n", "x:1: expected after p a position ("},
+		{"another tier", "map", step.Possible, 1, o + "\tp" + x + "\n", "x:1: expected a position of tier 1 (this one is of tier 2)"},
+		{"two tiers", "map", step.Possible, -1, o + "\tp" + x + "\n" + x + "\tp" + start + "\n", "x:2: expected a position of tier 2 (this one is of tier 1)"},
+		{"a parent after it", "map", step.Possible, 1, x + "\tp" + o + "\n", "x:1: expected after p a position of a tier before 1 (this one is of tier 2)"},
+		{"no parent", "map", step.Possible, 1, x + "\n", "x:1: expected p and the key of a parent after a tab, as only the start has none"},
+		{"a message", "map", step.Possible, 1, x + "\tm5\n", "x:1: expected a position with a parent: after the tab p and its key, found "},
+		{"a value", "map", step.Solve, 1, x + "\t5\n", "x:1: expected a position with a parent: after the tab p and its key, or a message: after the tab m and a value, found "},
+		{"a message without outcome", "map", step.Solve, 1, x + "\tm4\n", "x:1: expected a message with the value of a child: a value with an outcome"},
+		{"a message from too far", "map", step.Solve, 1, x + "\tm65533\n", "x:1: expected a message with the value of a child"},
+		{"a wrong end", "map", step.Final, -1, won + "\t1\n", "x:1: expected the value 2, as this position is finished"},
+		{"no end", "map", step.Final, -1, o + "\t2\n", "x:1: expected a value with a move or more to the end"},
+		{"an order", "reduce", step.Possible, 1, other + "\tp" + start + "\n" + x + "\tp" + start + "\n", "x:2: expected keys in ascending order (LC_ALL=C sort)"},
+		{"another start", "reduce", step.Init, 0, x + "\tp" + start + "\n", "x:1: expected a position of tier 0 (this one is of tier 1)"},
+		{"no tier", "reduce", step.Possible, -1, "", "possible: the tier of the job must be given"},
+		{"children missing", "reduce", step.Solve, 2, o + "\tm6\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but messages came of 1: children are missing"},
+		{"children twice", "reduce", step.Solve, 2, o + "\tm6x3\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 2 children, but messages came of 3: children come twice"},
+		{"nobody waits", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": a message came, but no list of parents has the position"},
+		{"nobody waits before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": a message came, but no list of parents has the position"},
+		{"a finished one hears", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": a message came, but the position is finished"},
+		{"two values", "reduce", step.Final, -1, o + "\t6\n" + o + "\t10\n", "x:2: expected the value 6 that another line gave this key"},
+		{"final's order", "reduce", step.Final, -1, other + "\t14\n" + x + "\t14\n", "x:2: expected keys in ascending order"},
+		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
+		{"an unknown step", "reduce", "create", 1, "", `unknown step "create"`},
+	} {
+		do := lists.Map
+		if c.side == "reduce" {
+			do = lists.Reduce
+		}
+		if c.what == "an order" || c.what == "final's order" {
+			if x > other { // whichever comes first
+				c.in = strings.NewReplacer(x, other, other, x).Replace(c.in)
+			}
+		}
+		_, err := do(c.step, g, strings.NewReader(c.in), io.Discard, step.Options{Source: "x", Tier: c.tier, Create: make(outbox).create, Combine: true})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+	}
+}
+
+// TestLaterLine wants the line of a position to be told that comes after others have been
+// reduced.
+func TestLaterLine(t *testing.T) {
+	g := tiny(t, 2, 2, 2)
+	var in []byte
+	x := g.Moves(nil, g.Start())[0].To
+	var rows []lists.Row
+	for _, m := range g.Moves(nil, x) {
+		rows = append(rows, lists.Row{Key: m.To, Word: x})
+	}
+	slices.SortFunc(rows, lists.CompareRows)
+	width := streamfmt.KeyWidth(g.KeyBits())
+	for i, row := range rows {
+		in = streamfmt.AppendRow(in, lists.Row{Key: row.Key, Word: lists.Message(2, 2-i/2)}, lists.Messages, width)
+		in = streamfmt.AppendRow(in, row, lists.Parents, width)
+	}
+	for _, held := range []int{1, 3, 100} {
+		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
+		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
+		want := fmt.Sprintf("x:5: position %s: it has 2 children, but messages came of 1: children are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
+		if err == nil || err.Error() != want {
+			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
+		}
+	}
+}
+
+// TestWrites wants the error of a writer.
+func TestWrites(t *testing.T) {
+	g := tiny(t, 2, 2, 2)
+	o := step.Options{Source: "x", Create: func(string) (io.WriteCloser, error) { return nil, io.ErrShortWrite }}
+	if _, err := lists.Reduce(step.Init, g, strings.NewReader(initLine(g)), io.Discard, o); err != io.ErrShortWrite {
+		t.Errorf("a file that cannot be made: %v", err)
+	}
+	o.Create = make(outbox).create
+	if _, err := lists.Reduce(step.Init, g, strings.NewReader(initLine(g)), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
+		t.Errorf("a broken output: %v", err)
+	}
+	if _, err := lists.Map(step.Init, g, strings.NewReader("x\n"), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
+		t.Errorf("a broken output: %v", err)
+	}
+	n, err := lists.Map(step.Init, g, strings.NewReader(""), io.Discard, o)
+	if err != nil || n.In != 0 || n.Out != 0 {
+		t.Errorf("no line: %+v, %v", n, err)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func initLine(g game.Acyclic) string {
+	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Parents, streamfmt.KeyWidth(g.KeyBits())))
+}

@@ -1,0 +1,81 @@
+package parallel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+)
+
+// TestEach wants every task to be done once, however many workers there are.
+func TestEach(t *testing.T) {
+	for _, tasks := range []int{0, 1, 7, 100} {
+		for _, workers := range []int{1, 3, 200} {
+			for _, atOnce := range []int{1, 4, 1000} {
+				done := make([]atomic.Int32, tasks)
+				err := parallel.Each(t.Context(), workers, tasks, atOnce, func() func(int) error {
+					return func(i int) error { done[i].Add(1); return nil }
+				})
+				for i := range done {
+					if n := done[i].Load(); n != 1 || err != nil {
+						t.Fatalf("%d tasks, %d workers, %d at once: task %d done %d times, %v", tasks, workers, atOnce, i, n, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEachError wants the error of the lowest task that has one, be it the first to come or
+// the last.
+func TestEachError(t *testing.T) {
+	for _, late := range []int{3, 5} {
+		var both sync.WaitGroup // both that fail are begun
+		both.Add(2)
+		err := parallel.Each(t.Context(), 4, 10000, 2, func() func(int) error {
+			return func(i int) error {
+				if i != 3 && i != 5 {
+					return nil
+				}
+				both.Done()
+				both.Wait()
+				if i == late {
+					time.Sleep(20 * time.Millisecond)
+				}
+				return fmt.Errorf("task %d", i)
+			}
+		})
+		if err == nil || err.Error() != "task 3" {
+			t.Errorf("task %d is late: %v, want task 3", late, err)
+		}
+	}
+}
+
+// TestEachEnds wants none to be begun after an error.
+func TestEachEnds(t *testing.T) {
+	begun := 0
+	err := parallel.Each(t.Context(), 1, 100, 2, func() func(int) error {
+		return func(int) error { begun++; return errors.New("no") }
+	})
+	if err == nil || begun != 1 {
+		t.Errorf("%v after %d tasks", err, begun)
+	}
+}
+
+// TestEachStopped wants the reason why ctx ended.
+func TestEachStopped(t *testing.T) {
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var begun atomic.Int32
+	err := parallel.Each(ctx, 2, 10000, 1, func() func(int) error {
+		return func(int) error { begun.Add(1); cancel(why); return nil }
+	})
+	if !errors.Is(err, why) || begun.Load() > 2 {
+		t.Errorf("%v after %d tasks", err, begun.Load())
+	}
+}

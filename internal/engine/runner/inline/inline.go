@@ -1,0 +1,235 @@
+// Package inline runs jobs in this process, on all cores and out of core: a
+// tier is read a few ranges at a time and written as it comes, so memory does
+// not grow with it. The shuffle is a look at the right place: a range pulls
+// what it hears from the blocks that speak to it, which in sorted files is a
+// few cursors that move forward. Of a game by lists a worker loads a share of the keys
+// of a tier, from all that was told to it, and tells others into outboxes. In a pass over
+// a game with cycles, where what will speak to a range is not known, it is merged in
+// memory as it is said, and in files where that is too much. The package knows nothing of
+// the loop of jobs.
+package inline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Runner is the inline runner.
+type Runner struct {
+	// Memory is how many bytes the process is to stay within, see Least; 0: 2 GiB.
+	Memory int
+	// Heard is how many of these are for what ranges have heard in a pass over a game
+	// with cycles; what is more goes through files. 0: a quarter.
+	Heard int
+
+	heard []*block.Heard // kept from pass to pass
+	lists listMemory     // kept from job to job
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	borders, err := job.Borders()
+	if err != nil {
+		return runner.Stats{}, err
+	}
+	switch g := game.ByMethod(job.Game).(type) {
+	case game.Tiered:
+		return r.runBlocks(ctx, &jobOf[game.Tiered]{job, g, borders})
+	case game.Cyclic:
+		return r.runStates(ctx, &jobOf[game.Cyclic]{job, g, borders})
+	case game.Acyclic:
+		return r.runLists(ctx, &jobOf[game.Acyclic]{job, g, borders})
+	}
+	return runner.Stats{}, fmt.Errorf("%s: no job can solve it: expected a game.Tiered, game.Cyclic or game.Acyclic", job.Game.Spec())
+}
+
+// runBlocks runs a job over a tier of blocks.
+func (r *Runner) runBlocks(ctx context.Context, job *jobOf[game.Tiered]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runFinal(ctx, job)
+	}
+	w := &work{job: job, step: step.New(job.Step, job.g)}
+	defer w.close()
+	if err := w.open(); err != nil {
+		return stats, err
+	}
+	slots := make([]int, len(w.ranges))
+	for i, rng := range w.ranges {
+		slots[i] = len(job.g.Low(job.Tier, rng))
+	}
+	w.plan = r.plan(w.needs(slots))
+	ts := tasks(job, w.ranges, slots, w.plan.slots)
+	o := output[*jobdir.Chunk]{job: job.Job, plan: w.plan, tasks: len(ts),
+		part: func(i int) int { return job.part(ts[i][0] << job.g.LowBits()) },
+		create: func(number int) (part[*jobdir.Chunk], error) {
+			file, err := job.create(jobdir.PartName(number, job.Codec))
+			if err != nil {
+				return nil, err
+			}
+			return jobdir.NewWriter(file, job.g, job.Tier, job.Codec), nil
+		},
+		chunk: func() *jobdir.Chunk { return jobdir.NewChunk(job.g, job.Codec) },
+		worker: func() func(int, *jobdir.Chunk) error {
+			work := w.newWorker()
+			return func(i int, out *jobdir.Chunk) error {
+				out.Reset()
+				return work(ts[i], out)
+			}
+		},
+		count: func(c *jobdir.Chunk) {
+			stats.Records += c.Records()
+			if job.Step == step.Possible {
+				stats.Finished += c.Done()
+			}
+		},
+	}
+	err = o.run(ctx)
+	return stats, err
+}
+
+// work is what the workers of a job share.
+type work struct {
+	job     *jobOf[game.Tiered]
+	step    step.Step
+	input   *jobdir.Tier
+	parents *jobdir.Tier // solve's
+	ranges  []uint64     // of the output
+	plan    plan
+}
+
+func (w *work) open() (err error) {
+	job := w.job
+	if job.Step == step.Init {
+		w.ranges = []uint64{job.g.Start() >> job.g.LowBits()}
+		return nil
+	}
+	from := step.InputTier(job.Step, job.Tier)
+	if w.input, err = jobdir.OpenTier(job.FS, job.Input[0], job.g, from); err != nil {
+		return err
+	}
+	switch job.Step {
+	case step.Possible:
+		for i := range w.input.Len() {
+			w.ranges = w.step.Outputs(w.ranges, from, w.input.Range(i))
+		}
+		slices.Sort(w.ranges)
+		w.ranges = slices.Compact(w.ranges)
+	case step.Solve:
+		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
+			return fmt.Errorf("%s: expected children with a value, found %d without", job.Input[0], n)
+		}
+		if w.parents, err = jobdir.OpenTier(job.FS, job.Parents, job.g, job.Tier); err != nil {
+			return err
+		}
+		for i := range w.parents.Len() {
+			w.ranges = append(w.ranges, w.parents.Range(i))
+		}
+	}
+	return nil
+}
+
+func (w *work) close() {
+	for _, t := range []*jobdir.Tier{w.input, w.parents} {
+		if t != nil {
+			t.Close()
+		}
+	}
+}
+
+// needs are those of the job, whose ranges have so many slots.
+func (w *work) needs(slots []int) needs {
+	g := w.job.g
+	n := needs{shared: g.Tables(), windows: 1}
+	largest, all := 0, 0
+	for _, s := range slots {
+		largest = max(largest, s)
+		all += s
+	}
+	n.shared += len(slots)*16 + all/frugalities[0].slots*taskMemory
+	near := 0
+	if w.input != nil {
+		for i := range w.input.Len() {
+			largest = max(largest, len(g.Low(w.input.Number(), w.input.Range(i))))
+		}
+		near = min(jobdir.MostNear, w.input.Len())
+		n.shared += 2 * w.input.Len() * entryMemory // the table reads it as well
+		n.windows += int(g.KeyBits() - g.LowBits())
+	}
+	if w.parents != nil {
+		n.shared += w.parents.Len() * entryMemory
+	}
+	n.record = blockMemory(largest)
+	n.worker = (near+2)*blockMemory(largest) + openMemory(largest)
+	n.chunk = func(slots int) int { return chunkMemory(g, w.job.Codec, slots, largest) }
+	return n
+}
+
+// newWorker returns a function that makes the output of a task.
+func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
+	job := w.job
+	if job.Step == step.Init {
+		return func(_ []uint64, out *jobdir.Chunk) error {
+			out.Add(step.Start(job.g))
+			return nil
+		}
+	}
+	g := job.g
+	pull := &step.Puller{Step: w.step, From: w.input.Cursor(w.plan.window)}
+	var parents *jobdir.TierCursor
+	if w.parents != nil {
+		parents = w.parents.Cursor(w.plan.window)
+	}
+	var into block.Block
+	return func(ranges []uint64, out *jobdir.Chunk) error {
+		for _, rng := range ranges {
+			if parents != nil {
+				if _, err := parents.Load(&into, rng); err != nil {
+					return err
+				}
+			} else if low := g.Low(job.Tier, rng); low != nil {
+				into.Reset(job.Tier, rng, g.LowBits(), low)
+			} else {
+				continue
+			}
+			if err := pull.Pull(&into); err != nil {
+				return err
+			}
+			out.Add(&into)
+		}
+		return nil
+	}
+}
+
+// tasks cuts the ranges of the output into tasks, at the borders of parts and where they
+// weigh enough: so many slots, of which each range has some.
+func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) (ts [][]uint64) {
+	borders, sum, from := job.borders, 0, 0
+	cut := func(to int) {
+		if to > from {
+			ts = append(ts, ranges[from:to])
+		}
+		from, sum = to, 0
+	}
+	for i, rng := range ranges {
+		for len(borders) > 0 && rng<<job.g.LowBits() >= borders[0] {
+			cut(i)
+			borders = borders[1:]
+		}
+		if sum > enough || slots[i] > 2*enough {
+			cut(i)
+		}
+		sum += slots[i] + 64
+	}
+	cut(len(ranges))
+	return ts
+}

@@ -1,0 +1,172 @@
+package inline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+)
+
+// vast is a game that has too many positions to be solved.
+type vast struct{ game.Game }
+
+func (vast) Vast() float64 { return 1e30 }
+
+// TestUnknownKind wants a job of a game that no job can be run of to fail.
+func TestUnknownKind(t *testing.T) {
+	_, err := new(Runner).Run(context.Background(), &runner.Job{Game: vast{gametest.TieGame()}, Reducers: 1})
+	if err == nil || !strings.HasPrefix(err.Error(), "graph size=13: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestNeeds works out by hand what a job takes: what workers hold counts twice.
+func TestNeeds(t *testing.T) {
+	n := needs{shared: 1000, worker: 100, windows: 3, record: 10, chunk: func(slots int) int { return 2 * slots }}
+	for _, tt := range []struct{ workers, window, want int }{
+		{1, 7, 1000 + 2*(100+3*(10+2*10)+4*2*5)},
+		{2, 7, 1000 + 2*2*(100+3*(10+2*10)+4*2*5)},
+		{2, 50, 1000 + 2*2*(100+3*(50+2*10)+4*2*5)},
+	} {
+		if got := n.of(tt.workers, frugality{slots: 5, ahead: 4, window: tt.window}); got != tt.want {
+			t.Errorf("%d workers, windows of %d: %d bytes, want %d", tt.workers, tt.window, got, tt.want)
+		}
+	}
+}
+
+// A brokenPart is a part that fails when it is finished.
+type brokenPart struct {
+	err      error
+	finished *int
+}
+
+func (p brokenPart) Append(int) error { return nil }
+
+func (p brokenPart) Finish(err error) error {
+	*p.finished++
+	return errors.Join(err, p.err)
+}
+
+// TestFinishError wants the error with which a part ends to be that of the job, be it the
+// last part or one before; and every part that was begun to be finished.
+func TestFinishError(t *testing.T) {
+	for broken := range 3 {
+		failed, finished := errors.New("disk full"), 0
+		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, frugalities[0]}, tasks: 3,
+			part: func(task int) int { return task },
+			create: func(number int) (part[int], error) {
+				p := brokenPart{finished: &finished}
+				if number == broken {
+					p.err = fmt.Errorf("part %d: %w", number, failed)
+				}
+				return p, nil
+			},
+			chunk:  func() int { return 0 },
+			worker: func() func(int, int) error { return func(int, int) error { return nil } },
+			count:  func(int) {},
+		}
+		if err := o.run(context.Background()); !errors.Is(err, failed) || finished != broken+1 {
+			t.Errorf("part %d fails: %v, %d parts are finished", broken, err, finished)
+		}
+	}
+}
+
+// unclosed is a file that fails when it is closed.
+type unclosed struct{ err error }
+
+func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
+
+func (f unclosed) Close() error { return f.err }
+
+// TestOutboxFinishError wants the error with which an outbox ends to be that of the job: its
+// rows may not be on the disk.
+func TestOutboxFinishError(t *testing.T) {
+	g, err := mnk.Kind.Make([]int{3, 3, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+		failed := errors.New("disk full")
+		told := newTelling(func(string) (io.WriteCloser, error) { return unclosed{failed}, nil }, 2, g, lists.Parents, codec)
+		w := told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
+		})
+		if err := w.Tell(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := told.finish(nil); !errors.Is(err, failed) {
+			t.Errorf("%v: %v, want %v", codec, err, failed)
+		}
+	}
+}
+
+// TestLeast wants the least memory of a game by lists, or with cycles, to be enough for its
+// first job, and much less to be refused.
+func TestLeast(t *testing.T) {
+	rules, err := mnk.New(4, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross, err := quickcross.New(4, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := func(r *Runner) error {
+		_, err := r.planLists(rules.Tiers(), nil)
+		return err
+	}
+	passes := func(g game.Cyclic) func(*Runner) error {
+		return func(r *Runner) error {
+			n := passNeeds(g, jobdir.Blocks)
+			n.shared = r.heardMemory() + int(game.Ranges(g))*boxMemory
+			_, err := r.planPass(g, n)
+			return err
+		}
+	}
+	for _, tt := range []struct {
+		g    game.Game
+		plan func(*Runner) error
+	}{
+		{rules, lists},
+		{cross, passes(cross)},
+		{gametest.RulesOnly(cross), passes(game.ByMethod(gametest.RulesOnly(cross)).(game.Cyclic))},
+	} {
+		least := Least(tt.g, -1, false) - runner.CodeMemory
+		if err := tt.plan(&Runner{Memory: least}); err != nil {
+			t.Errorf("%T: %d bytes: %v", tt.g, least, err)
+		}
+		if err := tt.plan(&Runner{Memory: least / 2}); err == nil || !strings.Contains(err.Error(), "M more memory: --resume with a larger --memory continues") {
+			t.Errorf("%T: %d bytes: error %v", tt.g, least/2, err)
+		}
+	}
+}
+
+// TestListPlan wants what a plan of lists takes to fit into memory, or to be refused.
+func TestListPlan(t *testing.T) {
+	refused := 0
+	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
+		r := &Runner{Memory: memory}
+		p, err := r.planLists(100, nil)
+		if err != nil {
+			refused++
+			continue
+		}
+		takes := 2*p.workers*(p.share*shareRowMemory+p.outbox*toldMemory/2*3+outboxMemory+aheadMemory) + ownMemory + 100*tierMemory
+		if takes > memory || p.share < leastRows || p.outbox < leastRows {
+			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
+		}
+	}
+	if refused == 0 {
+		t.Error("no memory is too little")
+	}
+}

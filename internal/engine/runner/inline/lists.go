@@ -1,0 +1,233 @@
+package inline
+
+import (
+	"context"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// listWork is what the workers of a job share that goes by lists.
+type listWork struct {
+	job      *jobOf[game.Acyclic]
+	kind     lists.Kind    // of what is told
+	parents  *lists.Source // nil in init
+	messages *lists.Source // solve's
+	shares   []lists.Share // each of one part
+	plan     listPlan
+	told     *telling
+
+	mu      sync.Mutex
+	memory  *listMemory
+	workers []*listWorker
+}
+
+// A listMemory is what workers and chunks of a job leave for those of the next: of small
+// tiers there are many.
+type listMemory struct {
+	workers []*listWorker
+	chunks  []*rowChunk
+}
+
+// take takes the last of some, or a new one.
+func take[E any](kept *[]*E) *E {
+	last := len(*kept) - 1
+	if last < 0 {
+		return new(E)
+	}
+	e := (*kept)[last]
+	*kept = (*kept)[:last]
+	return e
+}
+
+// runLists runs a job that goes by lists of rows: workers take shares of the tier.
+func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runListsFinal(ctx, job)
+	}
+	w := &listWork{job: job, memory: &r.lists}
+	var made lists.Kind
+	made, w.kind = lists.KindsOf(job.Step)
+	defer w.close()
+	sources, err := w.open()
+	if err != nil {
+		return stats, err
+	}
+	if w.plan, err = r.planLists(job.g.Tiers(), sources); err != nil {
+		return stats, err
+	}
+	w.shares = cutShares(w.plan.share, job.borders, sources)
+	w.told = newTelling(job.create, job.Reducers, job.g, w.kind, job.Codec)
+	var chunks []*rowChunk
+	o := output[*rowChunk]{job: job.Job, plan: w.plan.plan, tasks: len(w.shares),
+		part: func(i int) int { return job.part(w.shares[i].First) },
+		create: func(number int) (part[*rowChunk], error) {
+			file, err := job.create(lists.PartName(number, job.Codec))
+			if err != nil {
+				return nil, err
+			}
+			return listPart{lists.NewPartWriter(file, job.g, job.Tier, made, job.Codec)}, nil
+		},
+		chunk: func() *rowChunk {
+			chunks = append(chunks, take(&r.lists.chunks))
+			return chunks[len(chunks)-1]
+		},
+		worker: w.newWorker,
+		count:  func(c *rowChunk) { stats.Records += int64(len(c.rows)) },
+	}
+	err = w.told.finish(o.run(ctx))
+	for _, worker := range w.workers {
+		n := worker.kernel.Counted()
+		stats.Messages += n.Messages
+		if job.Step != step.Solve {
+			stats.Positions += n.Positions
+			stats.Finished += n.Done
+		}
+	}
+	r.lists.workers = append(r.lists.workers, w.workers...)
+	r.lists.chunks = append(r.lists.chunks, chunks...)
+	return stats, err
+}
+
+// open opens what the job reads.
+func (w *listWork) open() (sources []*lists.Source, err error) {
+	job := w.job
+	if job.Step == step.Init {
+		return nil, nil
+	}
+	told, err := lists.OpenTold(job.Told, job.Tier, w.kind)
+	if err != nil {
+		return nil, err
+	}
+	if job.Step == step.Possible {
+		w.parents = told
+		return []*lists.Source{told}, nil
+	}
+	w.messages = told
+	dir, err := lists.OpenDir(job.FS, job.Parents, job.g)
+	if err != nil {
+		return nil, err
+	}
+	if w.parents, err = lists.OpenPart(dir, job.Tier, lists.Parents); err != nil {
+		return nil, err
+	}
+	return []*lists.Source{w.parents, told}, nil
+}
+
+func (w *listWork) close() {
+	for _, s := range []*lists.Source{w.parents, w.messages} {
+		if s != nil {
+			s.Close()
+		}
+	}
+}
+
+// cutShares cuts the keys into shares of about so many rows, and at the borders of
+// parts.
+func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []lists.Share) {
+	for _, s := range lists.Cut(most, sources...) {
+		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
+			if border := borders[0]; border > s.First {
+				before := s
+				before.Last = border - 1
+				shares = append(shares, before)
+				s.First = border
+			}
+		}
+		shares = append(shares, s)
+	}
+	return shares
+}
+
+// A rowChunk is the rows that a share gives a part.
+type rowChunk struct{ rows []lists.Row }
+
+// A listWorker is the memory of a worker, and its kernel.
+type listWorker struct {
+	*listWork
+	kernel lists.Kernel
+	out    *teller
+
+	loader            lists.Loader
+	parents, messages []lists.Row
+}
+
+// newWorker returns a function that makes the rows of a share.
+func (w *listWork) newWorker() func(i int, out *rowChunk) error {
+	w.mu.Lock()
+	worker := take(&w.memory.workers)
+	w.workers = append(w.workers, worker)
+	w.mu.Unlock()
+	job, old := w.job, worker.out
+	worker.listWork = w
+	worker.out = w.told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+		return lists.NewOutbox(job.g, w.kind, job.Codec, w.plan.outbox, emit)
+	})
+	if old != nil {
+		worker.out.Inherit(old.Outbox)
+	}
+	worker.kernel = lists.NewKernel(job.Step, job.g, job.Tier, worker.out.Outbox)
+	return worker.do
+}
+
+func (w *listWorker) do(i int, out *rowChunk) (err error) {
+	s := w.shares[i]
+	if err := w.out.goOn(w.job.part(s.First)); err != nil {
+		return err
+	}
+	parents := &out.rows // which possible changes in place
+	if w.listWork.messages != nil {
+		parents = &w.parents
+		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s); err != nil {
+			return err
+		}
+	}
+	if w.job.Step == step.Init {
+		out.rows = out.rows[:0]
+		if start := lists.Start(w.job.g); s.First <= start[0].Key && start[0].Key <= s.Last {
+			out.rows = append(out.rows, start...)
+		}
+	} else if *parents, err = w.loader.Load(*parents, w.listWork.parents, s); err != nil {
+		return err
+	}
+	out.rows, err = w.kernel.Do(out.rows, *parents, w.messages)
+	return err
+}
+
+// A listPart is a part of a job over a tier of lists.
+type listPart struct{ *lists.PartWriter }
+
+func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
+
+// runListsFinal writes the lines of all positions by key: the files of all tiers are
+// loaded as one.
+func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
+	r.lists = listMemory{}
+	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))
+	if err != nil {
+		return stats, err
+	}
+	defer all.Close()
+	plan, err := r.planListsFinal(job.g, all)
+	if err != nil {
+		return stats, err
+	}
+	shares := cutShares(plan.share, job.borders, []*lists.Source{all})
+	first := func(i int) game.Position { return shares[i].First }
+	return job.writeText(ctx, plan.plan, len(shares), first, func() func(int, *textChunk) error {
+		var loader lists.Loader
+		var rows []lists.Row
+		return func(i int, out *textChunk) (err error) {
+			if rows, err = loader.Load(rows, all, shares[i]); err != nil {
+				return err
+			}
+			for _, row := range rows {
+				out.final(job.g, row.Key, lists.ValueOf(row.Word))
+			}
+			return nil
+		}
+	})
+}

@@ -1,0 +1,218 @@
+package inline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A shuffle gathers what the ranges hear in a pass: merged, in memory, and where
+// that takes too much, in files that go when the pass ends.
+type shuffle struct {
+	job   *jobOf[game.Cyclic]
+	limit int // bytes in memory
+
+	gate  sync.RWMutex // shared by who speaks, alone for who spills
+	boxes []box        // by range
+
+	mu     sync.Mutex // of what follows
+	bytes  int
+	free   []*block.Heard
+	spills []*spill
+	err    error // the first
+}
+
+// A box is what a range heard that is in memory.
+type box struct {
+	mu     sync.Mutex
+	heard  *block.Heard
+	spills []piece
+}
+
+// A piece is what a range heard, in a file.
+type piece struct {
+	file   *spill
+	offset int64
+	length int
+}
+
+type spill struct {
+	name string
+	file store.File
+}
+
+func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
+	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
+}
+
+// say adds to what a range heard. An error is told in the end.
+func (s *shuffle) say(rng uint64, set block.Set, counted bool) {
+	s.gate.RLock()
+	full := s.put(rng, set, counted)
+	s.gate.RUnlock()
+	if full {
+		s.spill()
+	}
+}
+
+// put adds to a box; it reports whether the memory is full.
+func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
+	b := &s.boxes[rng]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.heard == nil {
+		b.heard, full = s.take(game.RangeLen(s.job.g, rng))
+	}
+	if !counted {
+		b.heard.Some.Union(set)
+	} else if !b.heard.Times.Add(set) {
+		s.fail(step.HeardTooOften(rng))
+	}
+	return full
+}
+
+// take returns an empty Heard of n slots.
+func (s *shuffle) take(n int) (h *block.Heard, full bool) {
+	s.mu.Lock()
+	h = new(block.Heard)
+	if last := len(s.free) - 1; last >= 0 {
+		h, s.free = s.free[last], s.free[:last]
+	}
+	s.bytes += block.HeardBytes(n)
+	full = s.bytes > s.limit
+	s.mu.Unlock()
+	h.Reset(n)
+	return h, full
+}
+
+// give takes a Heard back.
+func (s *shuffle) give(h *block.Heard) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes -= block.HeardBytes(64 * len(h.Some))
+	s.free = append(s.free, h)
+}
+
+func (s *shuffle) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// failed is the first error.
+func (s *shuffle) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// spill writes what is in memory to a file, unless somebody else just did.
+func (s *shuffle) spill() {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if s.bytes <= s.limit || s.failed() != nil {
+		return
+	}
+	name := path.Join(s.job.Output, fmt.Sprintf("_spill-%05d", len(s.spills)))
+	if err := s.write(name); err != nil {
+		s.fail(fmt.Errorf("%s: %w", name, err))
+	}
+}
+
+func (s *shuffle) write(name string) error {
+	out, err := s.job.FS.Create(name)
+	if err != nil {
+		return err
+	}
+	file := &spill{name: name}
+	s.spills = append(s.spills, file)
+	var encoder streamfmt.Encoder
+	var packed []byte
+	at := int64(0)
+	for rng := range s.boxes {
+		b := &s.boxes[rng]
+		if b.heard == nil {
+			continue
+		}
+		packed = encoder.AppendHeard(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.heard)
+		if _, err := out.Write(packed); err != nil {
+			return errors.Join(err, out.Close())
+		}
+		b.spills = append(b.spills, piece{file, at, len(packed)})
+		at += int64(len(packed))
+		s.give(b.heard)
+		b.heard = nil
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	file.file, err = s.job.FS.Open(name)
+	return err
+}
+
+// ranges lists the ranges that heard something, ascending.
+func (s *shuffle) ranges() (heard []uint64) {
+	for rng := range s.boxes {
+		if b := &s.boxes[rng]; b.heard != nil || len(b.spills) > 0 {
+			heard = append(heard, uint64(rng))
+		}
+	}
+	return heard
+}
+
+// A listener fetches what ranges heard. It is one worker's.
+type listener struct {
+	*shuffle
+	decoder streamfmt.Decoder
+	packed  []byte
+	piece   block.Heard
+}
+
+// fetch returns all that a range heard; it is to be given back.
+func (l *listener) fetch(rng uint64) (*block.Heard, error) {
+	n := game.RangeLen(l.job.g, rng)
+	b := &l.boxes[rng]
+	h := b.heard
+	b.heard = nil
+	if h == nil {
+		h, _ = l.take(n)
+	}
+	for _, p := range b.spills {
+		if cap(l.packed) < p.length {
+			l.packed = make([]byte, p.length)
+		}
+		packed := l.packed[:p.length]
+		if _, err := p.file.file.ReadAt(packed, p.offset); err != nil && err != io.EOF {
+			return nil, fmt.Errorf("%s: %w", p.file.name, err)
+		}
+		if err := l.decoder.DecodeHeard(packed, n, &l.piece); err != nil {
+			return nil, fmt.Errorf("%s: range %#x: %w", p.file.name, rng, err)
+		}
+		if !h.Add(&l.piece) {
+			return nil, step.HeardTooOften(rng)
+		}
+	}
+	return h, nil
+}
+
+// close removes the files.
+func (s *shuffle) close() error {
+	var errs []error
+	for _, f := range s.spills {
+		if f.file != nil {
+			errs = append(errs, f.file.Close())
+		}
+		errs = append(errs, s.job.FS.RemoveAll(f.name))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,174 @@
+package inline
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// mapShare is about what share of the time of a pass its map takes.
+const mapShare = 0.5
+
+// runStates runs a pass over a game with cycles: all maps, then all reduces.
+func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
+	if job.Step == step.Final {
+		return r.runStatesFinal(ctx, job)
+	}
+	s := newShuffle(job, r.heardMemory())
+	s.free, r.heard = r.heard, nil
+	defer func() {
+		err = errors.Join(err, s.close())
+		r.heard = s.free
+	}()
+	if job.Step == step.Create {
+		step.NewPass(job.g, job.Step, job.Tier).MapStart(s.say)
+	} else if stats.Messages, err = r.mapStates(ctx, job, s); err != nil {
+		return stats, err
+	}
+	states, err := jobdir.OpenStates(job.FS, job.States, job.g)
+	if err != nil {
+		return stats, err
+	}
+	defer states.Close()
+	err = r.reduceStates(ctx, job, s, states, s.ranges(), &stats)
+	return stats, err
+}
+
+// mapStates runs the map over the positions that were new, on all cores.
+func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle) (messages int64, err error) {
+	input, err := jobdir.OpenNew(job.FS, job.Input, job.g)
+	if err != nil {
+		return 0, err
+	}
+	defer input.Close()
+	var sum atomic.Int64
+	needs := r.passNeeds(job, input)
+	var moves *lists.Moves
+	if step.NeedsMoves(job.g, job.Step) {
+		if moves, err = lists.OpenMoves(job.FS, job.States, job.g); err != nil {
+			return 0, err
+		}
+		defer moves.Close()
+		needs.shared += moves.Files()*fileMemory + moves.Cells()*cellMemory
+		needs.worker += moves.Memory()
+	}
+	plan, err := r.planPass(job.g, needs)
+	if err != nil {
+		return 0, err
+	}
+	err = parallel.Each(ctx, plan.workers, input.Len(), 1, func() func(int) error {
+		p := step.NewPass(job.g, job.Step, job.Tier)
+		if moves != nil {
+			p.Moves = moves.Reader()
+		}
+		c := input.CursorOf(plan.window)
+		var from block.State
+		return func(i int) error {
+			if err := c.Read(i, &from); err != nil {
+				return err
+			}
+			p.Messages = 0
+			if err := p.Map(input.Range(i), &from, s.say); err != nil {
+				return err
+			}
+			sum.Add(p.Messages)
+			return s.failed()
+		}
+	})
+	if err == nil {
+		job.Report(runner.Progress{Share: mapShare})
+	}
+	return sum.Load(), err
+}
+
+// passNeeds are what a map needs of what it reads, or a reduce: for a worker the state
+// that it reads, the fresh one and what its range heard, with as much for the sets of the
+// step and those of the decoder.
+func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
+	state := stateMemory(g)
+	return needs{worker: 6 * state, windows: 1, record: state, chunk: func(int) int {
+		if codec == jobdir.Text {
+			return 3*state + g.RangeSize()*lineMemory(g)/4*5
+		}
+		return 3 * state
+	}}
+}
+
+// passNeeds are those of a job, with the shuffle as full as it gets.
+func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
+	n := passNeeds(job.g, job.Codec)
+	n.shared = r.heardMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
+	n.windows = len(from.Files())
+	return n
+}
+
+// reduceStates brings the ranges that heard something up to it, on all cores.
+func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
+	needs := r.passNeeds(job, states)
+	told, most := new(telling), 0
+	if step.Tells(job.g, job.Step) {
+		told = newTelling(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
+		most = min(max(r.memory()/toldShare/runtime.GOMAXPROCS(0)/toldMemory, leastRows), mostRows)
+		needs.worker += outboxMemory + most*toldMemory
+	}
+	plan, err := r.planPass(job.g, needs)
+	if err != nil {
+		return err
+	}
+	o := output[*jobdir.StateChunk]{job: job.Job, plan: plan, tasks: len(ranges), before: mapShare,
+		part: func(i int) int { return job.part(ranges[i] * uint64(job.g.RangeSize())) },
+		create: func(number int) (part[*jobdir.StateChunk], error) {
+			return jobdir.NewStateWriter(job.FS, job.Output, number, job.g, job.Codec)
+		},
+		chunk: func() *jobdir.StateChunk { return jobdir.NewStateChunk(job.g, job.Codec) },
+		count: func(c *jobdir.StateChunk) { stats.AddNew(c.New) },
+	}
+	o.worker = func() func(int, *jobdir.StateChunk) error {
+		p := step.NewPass(job.g, job.Step, job.Tier)
+		l := listener{shuffle: s}
+		cursor := states.CursorOf(plan.window)
+		var state, fresh block.State
+		var out *teller
+		if most > 0 {
+			out = told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
+				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
+			})
+			p.Tell = out.TellMove
+		}
+		return func(i int, chunk *jobdir.StateChunk) error {
+			rng := ranges[i]
+			if out != nil {
+				if err := out.goOn(o.part(i)); err != nil {
+					return err
+				}
+			}
+			h, err := l.fetch(rng)
+			if err != nil {
+				return err
+			}
+			defer s.give(h)
+			if err := cursor.Load(rng, &state); err != nil {
+				return err
+			}
+			changed, err := p.Reduce(rng, &state, h, &fresh)
+			if err != nil {
+				return err
+			}
+			chunk.Reset()
+			if changed {
+				chunk.Add(rng, &state, &fresh)
+			}
+			return nil
+		}
+	}
+	return told.finish(o.run(ctx))
+}

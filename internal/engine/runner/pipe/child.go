@@ -1,0 +1,365 @@
+package pipe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+const (
+	// orphanWait is how long nothing may come through a pipe that a process which has
+	// ended left open in another process, before it counts as closed.
+	orphanWait = time.Second
+	// quietAfter is how long no byte may pass in a job with a program of the user's, until
+	// the driver says what it waits for.
+	quietAfter = 10 * time.Second
+	// causeWait is how long after what came of the death of a process the process
+	// itself is seen to have died.
+	causeWait = time.Second
+	// keptBytes is how much is kept of what a process says on stderr, and of a line
+	// of it: the error that ends a run is one line for a person to read.
+	keptBytes = 2 << 10
+)
+
+// A child is a process of a pipeline: a task, or a sort.
+type child struct {
+	*exec.Cmd
+	name   string
+	maps   bool // a mapper
+	own    bool // a program of the user's
+	said   messages
+	exited chan struct{} // closed when the process has ended
+	ended  chan struct{} // closed when it has ended, and what follows is known
+
+	err   error // why it failed
+	piped bool  // it wrote what nobody read: not its own fault
+}
+
+// command makes a child that ends when the job does.
+func (p *pipeline) command(name, program string, args ...string) *child {
+	c := &child{Cmd: exec.CommandContext(p.ctx, program, args...), name: name, exited: make(chan struct{}), ended: make(chan struct{})}
+	c.SysProcAttr = runner.OwnGroup()
+	c.Cancel = c.killGroup
+	return c
+}
+
+// killGroup kills a child with all that it has started in its group.
+func (c *child) killGroup() error {
+	if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return os.ErrProcessDone
+}
+
+// start starts a child that reads one end of a pipe and writes another; from then on
+// these are its own. The other ends are not closed by its end, so that what it has
+// written can be read, and what it did not read is found out by EPIPE.
+func (p *pipeline) start(c *child, in, out *os.File) error {
+	stderr, w, err := os.Pipe()
+	c.Stdin, c.Stdout, c.Stderr = in, out, w
+	if err == nil {
+		if err = c.Start(); err != nil {
+			stderr.Close()
+		}
+		w.Close()
+	}
+	in.Close()
+	out.Close()
+	if err != nil {
+		close(c.ended)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w (to build it: %s)", c.Path, err, step.HowToBuild())
+		}
+		return fmt.Errorf("%s: %w", c.Path, err)
+	}
+	p.mu.Lock()
+	p.running = append(p.running, c)
+	p.mu.Unlock()
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		defer stderr.Close()
+		io.Copy(&c.said, p.outlet(c, stderr)) // an error is the end of what it said
+	}()
+	go func() {
+		defer close(c.ended)
+		err := runner.Wait(p.ctx, c.Cmd)
+		if c.own {
+			c.killGroup() // what it has left behind
+		}
+		close(c.exited)
+		<-said
+		c.said.end()
+		c.err = c.failure(err)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.running = slices.DeleteFunc(p.running, func(r *child) bool { return r == c })
+	}()
+	return nil
+}
+
+// An outlet is a pipe in which a child writes. It ends with the child, though another
+// process may have it open.
+type outlet struct {
+	pipe  *os.File // not embedded: io.Copy would call its WriteTo
+	of    *child
+	moved *atomic.Int64 // counts bytes
+}
+
+// outlet is what a child writes in a pipe.
+func (p *pipeline) outlet(c *child, f *os.File) io.Reader { return &outlet{f, c, &p.moved} }
+
+func (o *outlet) Read(b []byte) (int, error) {
+	for {
+		last := closed(o.of.exited) // then all that it has written is in the pipe
+		if err := o.pipe.SetReadDeadline(time.Now().Add(orphanWait)); err != nil {
+			return 0, err
+		}
+		n, err := o.pipe.Read(b)
+		o.moved.Add(int64(n))
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if last {
+			return 0, io.EOF
+		}
+	}
+}
+
+// failure makes an error of how a process ended, and of what it said.
+func (c *child) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	said := c.said.String()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			c.piped = status.Signal() == syscall.SIGPIPE
+			if said != "" {
+				said = ": " + said
+			}
+			if status.Signal() == syscall.SIGKILL {
+				said = ", as the system does where memory runs out (--memory bounds what the sorts take)" + said
+			}
+			return fmt.Errorf("%s was killed (%w)%s", c.name, err, said)
+		}
+	}
+	if said != "" {
+		return fmt.Errorf("%s: %s", c.name, said)
+	}
+	return fmt.Errorf("%s: %w", c.name, err)
+}
+
+// failed reports whether it has ended, and by a fault of its own.
+func (c *child) failed() bool { return closed(c.ended) && c.err != nil && !c.piped }
+
+// closed reports whether a channel is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// converse starts a child that reads what write writes, and of which read reads what it
+// prints; it returns when both have returned and the child has ended. An input that the
+// child did not read to its end is unread.
+func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.Reader) error) (started, wrote, readErr error) {
+	r, w, err := openPipes(2)
+	if err != nil {
+		return err, nil, nil
+	}
+	stdin, stdout := w[0], r[1]
+	if err := p.start(c, r[0], w[1]); err != nil {
+		stdin.Close()
+		stdout.Close()
+		return err, nil, nil
+	}
+	feeding := make(chan error, 1)
+	go func() {
+		feeding <- cmp.Or(write(&inlet{stdin, &p.moved}), stdin.Close())
+	}()
+	readErr = read(p.outlet(c, stdout))
+	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
+	<-c.ended
+	select {
+	case wrote = <-feeding:
+	case <-time.After(orphanWait): // a process that it has left behind does not read
+		stdin.SetWriteDeadline(time.Now())
+		wrote = <-feeding
+	}
+	if errors.Is(wrote, syscall.EPIPE) || errors.Is(wrote, os.ErrDeadlineExceeded) {
+		wrote = errUnread
+	}
+	return nil, wrote, readErr
+}
+
+// errUnread is the error of converse where a child ended before its input.
+var errUnread = errors.New("ended before its input")
+
+// An inlet is a pipe from which a child reads.
+type inlet struct {
+	io.Writer
+	moved *atomic.Int64 // counts bytes
+}
+
+func (i *inlet) Write(b []byte) (int, error) {
+	n, err := i.Writer.Write(b)
+	i.moved.Add(int64(n))
+	return n, err
+}
+
+// watch warns when no byte has passed for a time, and says which processes the job waits
+// for: mappers, or where these have ended sorts and reducers.
+func (p *pipeline) watch(done <-chan struct{}) {
+	moved, since, warned := int64(-1), time.Now(), false
+	for tick := time.NewTicker(quietAfter / 40); ; {
+		select {
+		case <-done:
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		if now := p.moved.Load(); now != moved {
+			moved, since, warned = now, time.Now(), false
+			continue
+		}
+		if warned || time.Since(since) < quietAfter {
+			continue
+		}
+		if names := p.waitsFor(); len(names) > 0 {
+			p.Warn(fmt.Sprintf("%s: no byte for %.0f s: waiting for %s", p.Name, time.Since(since).Seconds(), strings.Join(names, ", ")))
+			warned = true
+		}
+	}
+}
+
+// mostNamed is how many processes a warning names.
+const mostNamed = 4
+
+// waitsFor are the processes that the job waits for.
+func (p *pipeline) waitsFor() (names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps := slices.ContainsFunc(p.running, func(c *child) bool { return c.maps })
+	for _, c := range p.running {
+		if c.maps == maps {
+			names = append(names, fmt.Sprintf("%s, process %d", c.name, c.Process.Pid))
+		}
+	}
+	if more := len(names) - mostNamed; more > 0 {
+		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	return names
+}
+
+// cause is why err came: the error of the first of these children that failed, if
+// one did, of which err is what the next in the row made of it.
+func (p *pipeline) cause(err error, of ...*child) error {
+	ctx, stop := context.WithTimeout(p.ctx, causeWait)
+	defer stop()
+	for _, c := range of {
+		select {
+		case <-c.ended:
+		case <-ctx.Done():
+		}
+		if c.failed() {
+			return c.err
+		}
+	}
+	return err
+}
+
+// openPipes opens n pipes, or none.
+func openPipes(n int) (r, w []*os.File, err error) {
+	for range n {
+		from, to, err := os.Pipe()
+		if err != nil {
+			for i := range r {
+				r[i].Close()
+				w[i].Close()
+			}
+			return nil, nil, err
+		}
+		r, w = append(r, from), append(w, to)
+	}
+	return r, w, nil
+}
+
+// messages is the stderr of a process: counters and status are Streaming's, the
+// rest is for people, of which the beginning is kept.
+type messages struct {
+	counters map[string]int64
+	line     []byte // that has begun
+	cut      bool   // it is longer than that
+	kept     []string
+	bytes    int // of what is kept
+	left     int // lines that are left out
+}
+
+func (m *messages) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		part, rest, ended := bytes.Cut(b, []byte{'\n'})
+		fits := min(len(part), keptBytes-len(m.line))
+		m.line, m.cut = append(m.line, part[:fits]...), m.cut || fits < len(part)
+		if ended {
+			m.end()
+		}
+		b = rest
+	}
+	return n, nil
+}
+
+// end ends a line.
+func (m *messages) end() {
+	line := strings.TrimSpace(string(m.line))
+	if m.cut {
+		line += " …"
+	}
+	m.line, m.cut = m.line[:0], false
+	counter, ok := strings.CutPrefix(line, "reporter:counter:")
+	switch {
+	case ok:
+		f := strings.Split(counter, ",")
+		if n, err := strconv.ParseInt(f[len(f)-1], 10, 64); err == nil && len(f) == 3 {
+			if m.counters == nil {
+				m.counters = make(map[string]int64)
+			}
+			m.counters[f[1]] += n
+		}
+	case line == "" || strings.HasPrefix(line, "reporter:status:"):
+	case m.bytes > 0 && m.bytes+len(line) > keptBytes:
+		m.left++
+	default:
+		m.kept = append(m.kept, line)
+		m.bytes += len(line)
+	}
+}
+
+// String is what is for people, in one line.
+func (m *messages) String() string {
+	text := strings.Join(m.kept, "; ")
+	if m.left > 0 {
+		text += fmt.Sprintf(" … (%d lines more)", m.left)
+	}
+	return text
+}

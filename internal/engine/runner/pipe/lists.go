@@ -1,0 +1,127 @@
+package pipe
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+const (
+	// splitRows is how many packed rows are unpacked at a time for a map: feedMemory
+	// has room for them, and for their text.
+	splitRows = 1 << 14
+	// mapsOfCore is how many maps a core has at most: a game can have many tiers that
+	// tell one a little.
+	mapsOfCore = 4
+)
+
+// ofLists readies a job of a game of which only the rules are known. The reducers write
+// what they tell other tiers themselves.
+func (p *pipeline) ofLists(g game.Acyclic) error {
+	kind, _ := lists.KindsOf(p.Step)
+	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
+	p.partName = lists.PartName
+	p.part = func(out io.WriteCloser) part { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
+	if p.Step == step.Init {
+		p.splits = []split{fileSplit(p.FS, p.Input[0])}
+		return nil
+	}
+	rows, err := p.Rows(g)
+	if err != nil {
+		return err
+	}
+	var pieces []split
+	for _, r := range rows {
+		if r.Packed != nil {
+			p.open = append(p.open, r.Packed)
+		}
+	}
+	for _, r := range rows {
+		for _, name := range r.Text {
+			info, err := p.FS.Stat(name)
+			if err != nil {
+				return err
+			}
+			if info.Size() > 0 {
+				text := fileSplit(p.FS, name)
+				text.size = info.Size()
+				pieces = append(pieces, text)
+			}
+		}
+		if r.Packed != nil && r.Packed.Rows() > 0 {
+			pieces = append(pieces, packedPieces(r, p.keyWidth)...)
+		}
+	}
+	p.splits = group(pieces, mapsOfCore*runtime.GOMAXPROCS(0))
+	return nil
+}
+
+// packedPieces are packed rows in pieces, which may be too small for a map of their own.
+func packedPieces(r runner.Rows, width int) (ps []split) {
+	for _, share := range lists.Cut(splitRows, r.Packed) {
+		write := func(w io.Writer) error {
+			rows, err := new(lists.Loader).Load(nil, r.Packed, share)
+			if err != nil {
+				return err
+			}
+			var text []byte
+			for _, row := range rows {
+				text = streamfmt.AppendRow(text, row, r.Kind, width)
+			}
+			_, err = w.Write(text)
+			return err
+		}
+		ps = append(ps, split{r.Name, share.Rows * int64(2*width), write})
+	}
+	return ps
+}
+
+// group makes splits of pieces, in their order, of about equal size where there are more
+// than most of them. In messages such a split has the name of its first piece, from whose
+// beginning lines are counted, and says how many come after it.
+func group(ps []split, most int) (ss []split) {
+	var all, sum int64
+	for _, p := range ps {
+		all += p.size + 1
+	}
+	for len(ps) > 0 {
+		n := 0
+		for end := all * int64(len(ss)+1) / int64(most); n < len(ps) && (n == 0 || len(ps)-n > most-len(ss)-1 && sum < end); n++ {
+			sum += ps[n].size + 1
+		}
+		ss = append(ss, together(ps[:n]))
+		ps = ps[n:]
+	}
+	return ss
+}
+
+// together makes one split of pieces that follow one another.
+func together(ps []split) split {
+	more := 0
+	for i := 1; i < len(ps); i++ {
+		if ps[i].source != ps[i-1].source {
+			more++
+		}
+	}
+	s := ps[0]
+	if more > 0 {
+		s.source = fmt.Sprintf("%s and %d more", s.source, more)
+	}
+	s.write = func(w io.Writer) error {
+		for _, p := range ps {
+			if err := p.write(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package pipe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// TestGroup wants splits to have all pieces in their order, none to be empty, no more of
+// them than asked for, and one of each piece where these are few; and the name of a split
+// to say what it has.
+func TestGroup(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		n, most := random.IntN(40), 1+random.IntN(12)
+		var ps []split
+		var want strings.Builder
+		for i := range n {
+			text := fmt.Sprintf("%d\n", i)
+			want.WriteString(text)
+			write := func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+			ps = append(ps, split{fmt.Sprint("file", i/2), int64(random.IntN(4) * random.IntN(1000)), write})
+		}
+		ss := group(ps, most)
+		if len(ss) > most || len(ss) < min(n, 1) || n <= most && len(ss) != n {
+			t.Fatalf("%d pieces, %d splits at most: %d splits", n, most, len(ss))
+		}
+		var got bytes.Buffer
+		for _, s := range ss {
+			before, next := got.Len(), 0
+			if err := s.write(&got); err != nil {
+				t.Fatal(err)
+			}
+			said := got.String()[before:]
+			if _, err := fmt.Sscan(said, &next); err != nil {
+				t.Fatalf("an empty split: %v", err)
+			}
+			last := next + strings.Count(said, "\n") - 1
+			name := fmt.Sprint("file", next/2)
+			if more := last/2 - next/2; more > 0 {
+				name += fmt.Sprintf(" and %d more", more)
+			}
+			if s.source != name {
+				t.Errorf("pieces %d to %d are %q, want %q", next, last, s.source, name)
+			}
+		}
+		if got.String() != want.String() {
+			t.Fatalf("%d pieces, %d splits at most: %q", n, most, &got)
+		}
+	}
+}
+
+// TestGroupEven wants splits to be of about the same size.
+func TestGroupEven(t *testing.T) {
+	var ps []split
+	for range 1000 {
+		ps = append(ps, split{"file", 1, func(w io.Writer) error { _, err := w.Write([]byte{'x'}); return err }})
+	}
+	for _, s := range group(ps, 8) {
+		var got bytes.Buffer
+		if err := s.write(&got); err != nil || got.Len() < 100 || got.Len() > 150 {
+			t.Errorf("%d of 1000 pieces in one of 8 splits, %v", got.Len(), err)
+		}
+	}
+}
+
+// TestAppendRows wants a part of what a reducer prints, and a line to be named that is
+// not of its kind.
+func TestAppendRows(t *testing.T) {
+	g, err := mnk.New(2, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		kind lists.Kind
+		text string
+		want string // the error; "": the part has the same lines
+	}{
+		{lists.Parents, "", ""},
+		{lists.Parents, "00\n", ""},
+		{lists.Parents, "12\tp02\n12\tp10\n21\tp01\n", ""},
+		{lists.Values, "12\t6\n21\t40000\n", ""},
+		{lists.Values, "12\t6\n21\tp01\n", `out:2: expected a position with a value, found "21\tp01"`},
+		{lists.Parents, "12\t6\n", `out:1: expected a position with a parent: after the tab p and its key, found "12\t6"`},
+		{lists.Parents, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
+	} {
+		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Blocks} {
+			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
+			f, err := os.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
+			err = w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
+			if said := fmt.Sprint(err); test.want != "" && said != test.want || test.want == "" && err != nil {
+				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
+			}
+			if test.want != "" || codec == jobdir.Text {
+				continue
+			}
+			s, err := lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Packed: s}, 2) {
+				err = errors.Join(err, p.write(&got))
+			}
+			if err := errors.Join(err, s.Close()); err != nil || got.String() != test.text {
+				t.Errorf("%q comes back as %q, %v", test.text, &got, err)
+			}
+		}
+	}
+}

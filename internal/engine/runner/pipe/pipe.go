@@ -1,0 +1,504 @@
+// Package pipe runs jobs as Hadoop Streaming would, on this machine: the real
+// mapper and reducer binaries as processes, their parameters in the
+// environment, the real sort between them.
+//
+//	split 0 → step_map ┐              ┌ sort → step_reduce → part-00000
+//	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
+//	…                  ┘    key       └ …
+//
+// Each map reads one split: a part of text as it lies on disk, or a share of a
+// block file, unpacked into lines. In a pass over a game with cycles each reducer
+// also reads and writes the states of its ranges, and in a job of a game of which only
+// the rules are known it writes what it tells other tiers: files of the data directory.
+// A program of the caller's own may take the place of any mapper or reducer. The package
+// knows nothing of the loop of jobs.
+package pipe
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Runner is the pipe runner.
+type Runner struct {
+	Bin    string // the directory of possible_map, possible_reduce, …
+	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
+	// Programs are lines of the shell that are run instead of what is in Bin, by the name
+	// there. They have the same environment, stdin and stdout; who tells no counters is
+	// counted by what it prints.
+	Programs map[string]string
+}
+
+var _ runner.Runner = (*Runner)(nil)
+
+const (
+	defaultMemory = 1 << 30
+	copySize      = 256 << 10
+)
+
+// A split is what one map reads.
+type split struct {
+	source string // file, for messages
+	size   int64  // about how many bytes, where that counts: see group
+	write  func(io.Writer) error
+}
+
+// Run runs a job.
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	err = r.with(ctx, job, func(p *pipeline) error {
+		err := p.run()
+		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+		return err
+	})
+	return stats, err
+}
+
+// with calls do with the pipeline of a job, and opens what its maps read for so long.
+func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) error) error {
+	borders, err := job.Borders()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := &pipeline{Runner: r, budget: Divide(job.Game, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
+		properties: step.Properties(job.Game, job.Step, job.Tier, job.States), keyWidth: streamfmt.KeyWidth(job.Game.KeyBits()),
+		partName: jobdir.PartName, counted: make(map[[2]string]int64)}
+	defer func() {
+		for _, in := range p.open {
+			in.Close()
+		}
+	}()
+	for _, border := range borders {
+		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.keyWidth))
+	}
+	switch g := game.ByMethod(job.Game).(type) {
+	case game.Tiered:
+		err = p.ofBlocks(g)
+	case game.Cyclic:
+		err = p.ofStates(g)
+	case game.Acyclic:
+		err = p.ofLists(g)
+	}
+	if err != nil {
+		return err
+	}
+	_, maps := r.Programs[job.Step+"_map"]
+	_, reduces := r.Programs[job.Step+"_reduce"]
+	if (maps || reduces) && job.Warn != nil {
+		var watching sync.WaitGroup
+		done := make(chan struct{})
+		watching.Go(func() { p.watch(done) })
+		defer watching.Wait()
+		defer close(done)
+	}
+	return do(p)
+}
+
+// run runs all maps, and the reduces behind them. Where there is nothing to read, as for
+// a tier that no move leads to, the parts are empty, and no process need say so.
+func (p *pipeline) run() error {
+	if len(p.splits) == 0 {
+		for i := range p.Reducers {
+			if err := p.writePart(i, strings.NewReader("")); err != nil {
+				return err
+			}
+		}
+		return context.Cause(p.ctx)
+	}
+	for i := range p.Reducers {
+		if err := p.startReduce(i); err != nil {
+			p.cancel(err)
+			break
+		}
+	}
+	p.runMaps()
+	p.finishReduces()
+	return context.Cause(p.ctx)
+}
+
+// ofBlocks readies a job that goes by blocks.
+func (p *pipeline) ofBlocks(g game.Tiered) error {
+	p.part = func(out io.WriteCloser) part { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
+	dirs := p.Input
+	if p.Step == step.Solve {
+		dirs = append(slices.Clone(dirs), p.Parents)
+	}
+	for i, dir := range dirs {
+		tier := p.Tier // of the parents
+		if i < len(p.Input) {
+			tier = p.InputTier(i)
+		}
+		if err := p.addDir(dir, func(part string) (packed, error) {
+			return jobdir.OpenTierFiles(p.FS, []string{part}, g, tier)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofStates readies a pass over a game with cycles. The reducers write the states of
+// their ranges themselves.
+func (p *pipeline) ofStates(g game.Cyclic) error {
+	p.part = func(out io.WriteCloser) part { return jobdir.NewRangeWriter(out, g, p.Codec) }
+	for _, dir := range p.Input {
+		if err := p.addDir(dir, func(part string) (packed, error) { return jobdir.OpenStateFile(p.FS, part, g) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A part is a packed part that is being written, of what a reducer prints.
+type part interface {
+	AppendLines(in io.Reader, source string) error
+	Finish(err error) error // closes the file in any case
+}
+
+// A packed is records by range, which can be unpacked.
+type packed interface {
+	Len() int
+	WriteLines(w io.Writer, from, to int) error
+	io.Closer
+}
+
+// addDir has the maps read a directory, or a packed file: parts of text as they lie, of
+// others, which open opens, shares of their ranges. What init and create read is a file
+// of any line.
+func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) error {
+	if p.Step == step.Init || p.Step == step.Create {
+		p.splits = append(p.splits, fileSplit(p.FS, dir))
+		return nil
+	}
+	parts, err := jobdir.Parts(p.FS, dir, p.Game.Spec())
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if jobdir.IsText(part) {
+			p.splits = append(p.splits, fileSplit(p.FS, part))
+			continue
+		}
+		t, err := open(part)
+		if err != nil {
+			return err
+		}
+		p.open = append(p.open, t)
+		shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
+		for i := range shares {
+			p.splits = append(p.splits, split{source: part, write: func(w io.Writer) error {
+				return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
+			}})
+		}
+	}
+	return nil
+}
+
+// fileSplit reads a file as it is, and at its end holds it to its seal.
+func fileSplit(fsys store.FS, name string) split {
+	return split{source: name, write: func(w io.Writer) error {
+		var seals jobdir.Seals
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return err
+		}
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.CopyBuffer(struct{ io.Writer }{w}, seal.Reader(f, name), make([]byte, copySize))
+		return err
+	}}
+}
+
+// A pipeline is one job at work.
+type pipeline struct {
+	*Runner
+	*runner.Job
+	budget     Budget
+	properties []step.Property
+	keyWidth   int
+	borders    [][]byte    // the keys at which the parts but the first begin
+	splits     []split     // what the maps read
+	open       []io.Closer // what that is read from
+	partName   func(part int, c jobdir.Codec) string
+	part       func(out io.WriteCloser) part // begins a packed part
+
+	ctx     context.Context
+	cancel  context.CancelCauseFunc // ends the job for a reason; the first one counts
+	reduces []*reduce
+
+	moved   atomic.Int64        // bytes that the processes read or wrote, as far as they pass here
+	mu      sync.Mutex          // of what follows
+	running []*child            // processes
+	counted map[[2]string]int64 // by all tasks, by side and name
+}
+
+// count adds the counters of a task.
+func (p *pipeline) count(side string, task map[string]int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, n := range task {
+		p.counted[[2]string{side, name}] += n
+	}
+}
+
+// A reduce is a sort, a reducer behind it, and a part behind that.
+type reduce struct {
+	mu     sync.Mutex // of stdin
+	stdin  io.WriteCloser
+	lines  int64 // that the sort was given
+	read   int64 // that the reducer read
+	broken bool  // the sort did not take all of its input
+	// The reducer does not tell what it read.
+	uncounted bool
+	wait      sync.WaitGroup
+}
+
+// environment is what Hadoop Streaming would put there for a task: the job's
+// configuration, dots as underscores.
+func (p *pipeline) environment(kind string, task int) []string {
+	// The caller's own parameters are not the job's.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
+	})
+	env = append(env,
+		"LC_ALL=C",
+		"mapreduce_job_name="+p.Name,
+		fmt.Sprintf("mapreduce_job_reduces=%d", p.Reducers),
+		fmt.Sprintf("mapreduce_task_partition=%d", task),
+		fmt.Sprintf("mapreduce_task_attempt_id=attempt_pipe_%s_%s_%06d_0", p.Name, kind, task),
+		fmt.Sprintf("treereduce_combine=%v", p.Combine),
+		fmt.Sprintf("treereduce_memory=%d", p.budget.Hold),
+	)
+	for _, property := range p.properties {
+		env = append(env, "treereduce_"+property.Name+"="+property.Value)
+	}
+	return env
+}
+
+// task is a mapper or a reducer.
+func (p *pipeline) task(kind string, number int, env ...string) *child {
+	name := p.Step + "_" + kind
+	title := fmt.Sprintf("%s (task %d)", name, number)
+	c := p.command(title, filepath.Join(p.Bin, name))
+	if line, ok := p.Programs[name]; ok {
+		c = p.command(title, shell, "-c", line)
+		c.own = true
+		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may be of any build
+	}
+	c.maps = kind == "map"
+	limit := p.budget.Mapper
+	if kind == "reduce" {
+		limit = p.budget.Reducer
+	}
+	c.Env = append(p.environment(kind[:1], number), append(env,
+		fmt.Sprintf("GOMEMLIMIT=%d", limit),
+		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one is at work, one collects
+	return c
+}
+
+// startReduce starts the sort and the reducer of a part.
+func (p *pipeline) startReduce(i int) error {
+	sort := p.command("sort", "sort", "-t", "\t", "-k1,1", "-s",
+		"-S", strconv.Itoa(p.budget.Sort>>10)+"K", "-T", p.Output, "--parallel=1")
+	sort.Env = append(os.Environ(), "LC_ALL=C")
+	reducer := p.task("reduce", i, "mapreduce_task_output_dir="+p.Output)
+	r, w, err := openPipes(3)
+	if err != nil {
+		return err
+	}
+	out := r[2]
+	if err := p.start(sort, r[0], w[1]); err != nil {
+		for _, f := range []*os.File{w[0], r[1], w[2], out} {
+			f.Close()
+		}
+		return err
+	}
+	printed := io.Discard
+	var lines *lineCount // of a program of the caller's own
+	if _, own := p.Programs[p.Step+"_reduce"]; own {
+		lines = new(lineCount)
+		printed = lines
+	}
+	red := &reduce{stdin: w[0]}
+	p.reduces = append(p.reduces, red)
+	started := p.start(reducer, r[1], w[2])
+	red.wait.Go(func() {
+		if started != nil {
+			p.cancel(started)
+		} else if err := p.writePart(i, io.TeeReader(p.outlet(reducer, out), printed)); err != nil {
+			p.cancel(p.cause(err, sort, reducer))
+		}
+		out.Close()
+		<-reducer.ended
+		if reducer.err != nil {
+			p.cancel(p.cause(reducer.err, sort))
+		}
+		if lines != nil && reducer.said.counters == nil {
+			reducer.said.counters, red.uncounted = lines.counters(), true
+			if reducer.err == nil && lines.within {
+				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
+			}
+		}
+		p.count("reduce", reducer.said.counters)
+		if reducer.own { // a process that it has left behind may hold the pipe open, and not read
+			select {
+			case <-sort.ended:
+			case <-time.After(quietAfter):
+				p.cancel(fmt.Errorf("%s ended before its input", reducer.name))
+			}
+		}
+		<-sort.ended
+		switch {
+		case sort.piped && started == nil && reducer.err == nil:
+			p.cancel(fmt.Errorf("%s ended before its input", reducer.name))
+		case sort.err != nil:
+			p.cancel(sort.err)
+		}
+		red.read = reducer.said.counters[step.RecordsIn]
+	})
+	return nil
+}
+
+// writePart writes what a reducer prints.
+func (p *pipeline) writePart(i int, out io.Reader) error {
+	f, err := p.FS.Create(filepath.Join(p.Output, p.partName(i, p.Codec)))
+	if err != nil {
+		return err
+	}
+	if p.Codec != jobdir.Text {
+		w := p.part(f)
+		return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.Name)))
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
+	return cmp.Or(err, f.Close())
+}
+
+// finishReduces ends the input of the sorts and waits for all parts.
+func (p *pipeline) finishReduces() {
+	for _, red := range p.reduces {
+		red.stdin.Close()
+	}
+	for i, red := range p.reduces {
+		red.wait.Wait()
+		if red.broken {
+			p.cancel(errors.New("sort ended before its input"))
+		}
+		if red.read != red.lines && !red.uncounted {
+			p.cancel(fmt.Errorf("sort was given %d lines, %s_reduce (task %d) read %d", red.lines, p.Step, i, red.read))
+		}
+	}
+}
+
+// runMaps runs a map for each split, as many at a time as the budget has.
+func (p *pipeline) runMaps() {
+	var mu sync.Mutex // of finished, and of reports
+	finished := 0
+	runMap := func(i int) error {
+		if err := p.runMap(i, p.splits[i]); err != nil {
+			p.cancel(err)
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		finished++
+		p.Report(runner.Progress{Share: float64(finished) / float64(len(p.splits)+1)})
+		return nil
+	}
+	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // its error is that of ctx
+}
+
+func (p *pipeline) runMap(i int, s split) error {
+	c := p.task("map", i, "mapreduce_map_input_file="+s.source)
+	started, fed, shuffled := p.converse(c, s.write, p.shuffle)
+	unread := errors.Is(fed, errUnread)
+	switch {
+	case started != nil:
+		return started
+	case fed != nil && !unread:
+		return fed
+	case c.failed() || c.err != nil && shuffled == nil:
+		return c.err
+	case shuffled != nil:
+		return fmt.Errorf("output of %s: %w", c.name, shuffled)
+	case unread:
+		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
+	}
+	p.count("map", c.said.counters)
+	return nil
+}
+
+// shuffle hands each line of a map to the sort of its range of keys.
+func (p *pipeline) shuffle(out io.Reader) error {
+	parts, lines := make([][]byte, p.Reducers), make([]int64, p.Reducers)
+	flush := func(i int) error {
+		red := p.reduces[i]
+		red.mu.Lock()
+		defer red.mu.Unlock()
+		_, err := red.stdin.Write(parts[i])
+		red.lines += lines[i]
+		parts[i], lines[i] = parts[i][:0], 0
+		if errors.Is(err, syscall.EPIPE) {
+			red.broken = true // the sort has ended; its own message says why
+			return nil
+		}
+		return err
+	}
+	enough := min(copySize/4, 4*copySize/p.Reducers) // of a part; of all no more than 1 MB
+	r := bufio.NewReaderSize(out, copySize)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			break
+		}
+		if err == io.EOF {
+			return fmt.Errorf("it ends within the line %q", line)
+		}
+		if err != nil {
+			return err
+		}
+		part := 0
+		for part < len(p.borders) && bytes.Compare(line[:min(p.keyWidth, len(line)-1)], p.borders[part]) >= 0 {
+			part++
+		}
+		parts[part] = append(parts[part], line...)
+		lines[part]++
+		if len(parts[part]) >= enough {
+			if err := flush(part); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range parts {
+		if err := flush(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package pipe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// shell runs Runner.Programs.
+const shell = "/bin/sh"
+
+// A lineCount counts what a reducer prints that tells no counters: lines are records.
+type lineCount struct {
+	records, done int64
+	within        bool // a line has begun
+	field, value  bool // of this line the key has ended; it has a value
+}
+
+func (c *lineCount) Write(b []byte) (int, error) {
+	for _, ch := range b {
+		switch {
+		case ch == '\n':
+			c.records++
+			if c.value {
+				c.done++
+			}
+			*c = lineCount{records: c.records, done: c.done}
+			continue
+		case c.field && !c.value:
+			c.value, c.field = '0' <= ch && ch <= '9', false
+		case ch == '\t':
+			c.field = true
+		}
+		c.within = true
+	}
+	return len(b), nil
+}
+
+// counters are those that a reducer of ours tells.
+func (c *lineCount) counters() map[string]int64 {
+	return map[string]int64{step.RecordsOut: c.records, step.RecordsDone: c.done}
+}
+
+// MapInput writes all lines that the maps of a job read.
+func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) error {
+	return r.with(ctx, job, func(p *pipeline) error {
+		for _, s := range p.splits {
+			if err := s.write(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Map returns what the mapper of a job prints of these lines, if it merges nothing.
+func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte, error) {
+	var printed bytes.Buffer
+	err := r.with(ctx, job, func(p *pipeline) error {
+		c := p.task("map", 0, "treereduce_combine=false")
+		started, _, err := p.converse(c, func(w io.Writer) error {
+			_, err := w.Write(lines)
+			return err
+		}, func(r io.Reader) error {
+			_, err := printed.ReadFrom(r)
+			return err
+		})
+		return cmp.Or(started, c.err, err)
+	})
+	return printed.Bytes(), err
+}

@@ -1,0 +1,233 @@
+package streaming
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+const (
+	// clientOptions make Hadoop's client start in two thirds of the time.
+	clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+	// watchEvery is how often the resource manager is asked whether it is there,
+	// lostAfter how long it may not answer: Hadoop's client would try for a
+	// quarter of an hour.
+	watchEvery = 5 * time.Second
+	lostAfter  = 60 * time.Second
+	// endWait bounds what is done for a job that ends before its time.
+	endWait = 30 * time.Second
+	// clientWait is how long a client that was ended may hold its output open.
+	clientWait = 5 * time.Second
+	// attendEvery is how often a job is asked about that another client submitted.
+	attendEvery = 500 * time.Millisecond
+)
+
+// What Hadoop's client says, a line each.
+var (
+	submittedLine = regexp.MustCompile(`Submitted application (application_\d+_\d+)`)
+	trackingLine  = regexp.MustCompile(`The url to track the job: (\S+)`)
+	progressLine  = regexp.MustCompile(`map (\d+)% reduce (\d+)%`)
+	groupLine     = regexp.MustCompile(`^\t(\S.*?)\s*$`)
+	counterLine   = regexp.MustCompile(`^\t\t(\S.*)=(\d+)$`)
+	errorLine     = regexp.MustCompile(`(?i)error|exception|failed|caused by`)
+)
+
+// A client is Hadoop's client at work on a job, and what it has said.
+type client struct {
+	app      string // "" until it is submitted
+	counters counters
+	said     []string // what sounds like the cause of a failure
+}
+
+// counters are by group, as the client calls it, and name.
+type counters map[[2]string]int64
+
+// submit runs Hadoop's client to the end of the job.
+func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	begun := time.Now()
+	cmd := exec.CommandContext(ctx, r.Command, args...)
+	cmd.Env = append(os.Environ(), "HADOOP_CLIENT_OPTS="+clientOptions+" "+os.Getenv("HADOOP_CLIENT_OPTS"))
+	cmd.SysProcAttr, cmd.WaitDelay = runner.OwnGroup(), clientWait
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return runner.Stats{}, err
+	}
+	cmd.Stdout = io.Discard
+	if err := cmd.Start(); err != nil {
+		return runner.Stats{}, fmt.Errorf("%s: %w", r.Command, err)
+	}
+	go r.watch(ctx, cancel)
+	c := &client{counters: make(counters)}
+	c.listen(stderr, job)
+	err = runner.Wait(ctx, cmd)
+	if ctx.Err() != nil {
+		r.kill(job.Output)
+		return runner.Stats{}, context.Cause(ctx)
+	}
+	if err != nil {
+		app, notFound := r.findSurely(ctx, job.Output)
+		if notFound == nil {
+			return r.attend(ctx, job, app) // only the client has failed
+		}
+		if !errors.Is(notFound, errNoApp) {
+			return runner.Stats{}, notFound
+		}
+		return runner.Stats{}, r.cause(ctx, c.app, fmt.Errorf("%w: %s", err, strings.Join(c.said, "; ")))
+	}
+	return r.stats(job, c.app, c.counters, time.Since(begun)), nil
+}
+
+// listen reads what the client says to its end. It does not hear what comes after a
+// line that is too long for a Scanner, but reads it, since the client waits for that.
+func (c *client) listen(stderr io.Reader, job *runner.Job) {
+	defer io.Copy(io.Discard, stderr)
+	group := ""
+	p := runner.Progress{}
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		line := lines.Bytes()
+		if m := progressLine.FindSubmatch(line); m != nil {
+			p.Map, p.Reduce = number(m[1])/100, number(m[2])/100
+			p.Share = (p.Map + p.Reduce) / 2
+			job.Report(p)
+		} else if m := submittedLine.FindSubmatch(line); m != nil {
+			c.app = string(m[1])
+		} else if m := trackingLine.FindSubmatch(line); m != nil {
+			p.Tracking = string(m[1])
+			job.Report(p)
+		} else if m := counterLine.FindSubmatch(line); m != nil {
+			c.counters[[2]string{group, string(m[1])}] = int64(number(m[2]))
+		} else if m := groupLine.FindSubmatch(line); m != nil {
+			group = string(m[1])
+		} else if errorLine.Match(line) && len(c.said) < 10 {
+			c.said = append(c.said, string(bytes.TrimSpace(line)))
+		}
+	}
+}
+
+// number reads digits.
+func number(text []byte) float64 {
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// watch ends a job when the resource manager is lost.
+func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
+	answered := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchEvery):
+		}
+		_, err := r.Yarn.Metrics(ctx)
+		if err == nil {
+			answered = time.Now()
+		} else if lost := time.Since(answered); lost > lostAfter && ctx.Err() == nil {
+			cancel(fmt.Errorf("no answer for %.0f s: %w", lost.Seconds(), err))
+			return
+		}
+	}
+}
+
+// attend waits for a job that another driver's client has submitted.
+func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (runner.Stats, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go r.watch(ctx, cancel)
+	for !app.Ended() {
+		if p, err := r.Yarn.Progress(ctx, app); err == nil {
+			job.Report(runner.Progress{Share: (p.Map + p.Reduce) / 200, Map: p.Map / 100, Reduce: p.Reduce / 100, Tracking: app.TrackingURL})
+		}
+		select {
+		case <-ctx.Done():
+			r.kill(job.Output)
+			return runner.Stats{}, context.Cause(ctx)
+		case <-time.After(attendEvery):
+		}
+		if fresh, err := r.Yarn.App(ctx, app.ID); err == nil {
+			app = fresh
+		} else if _, err := r.find(ctx, job.Output); errors.Is(err, errNoApp) {
+			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was started anew", app.ID)
+		}
+	}
+	if app.FinalStatus != "SUCCEEDED" {
+		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
+	}
+	// A history that its master could not write is no reason to run it again.
+	named := make(counters)
+	if groups, err := r.Yarn.Counters(ctx, app.JobID()); err == nil {
+		for group, names := range groups {
+			for name, n := range names {
+				named[[2]string{group, name}] = n
+			}
+		}
+	}
+	return r.stats(job, app.ID, named, app.Finished.Sub(app.Started)), nil
+}
+
+// kill ends the application of an attempt, if there is one: what was begun is of
+// no use any more.
+func (r *Runner) kill(attempt string) {
+	ctx, cancel := context.WithTimeout(context.Background(), endWait)
+	defer cancel()
+	if app, err := r.find(ctx, attempt); err == nil && !app.Ended() {
+		r.Yarn.Kill(ctx, app.ID) // one that cannot be ended writes where nobody looks
+	}
+}
+
+// cause is why an application failed, as far as the cluster tells; otherwise
+// what the client said.
+func (r *Runner) cause(ctx context.Context, app string, said error) error {
+	if app == "" {
+		return fmt.Errorf("hadoop: not submitted: %w", said)
+	}
+	ctx, cancel := context.WithTimeout(ctx, endWait)
+	defer cancel()
+	failure, err := r.Yarn.Cause(ctx, yarn.App{ID: app})
+	if err != nil {
+		return fmt.Errorf("%s: %w", app, said)
+	}
+	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
+}
+
+// stats makes the statistics of a job of its counters.
+func (r *Runner) stats(job *runner.Job, app string, n counters, wall time.Duration) (s runner.Stats) {
+	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
+	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
+	s.Count(job, of)
+	s.Application, s.Shuffled = app, of("map", step.RecordsOut)
+	s.Programs = seconds("map", step.CPU) + seconds("reduce", step.CPU)
+	for key, value := range n {
+		switch key[1] {
+		case "Map output materialized bytes", "MAP_OUTPUT_MATERIALIZED_BYTES":
+			s.Bytes = value
+		case "CPU time spent (ms)", "CPU_MILLISECONDS":
+			s.CPU = float64(value) / 1000
+		}
+	}
+	for _, side := range []string{"map", "reduce"} {
+		tasks := max(1, of(side, step.Tasks))
+		s.Working += seconds(side, step.Wall) / float64(min(tasks, int64(max(1, r.Parallel))))
+	}
+	s.Working = min(s.Working, wall.Seconds())
+	s.Waiting = wall.Seconds() - s.Working
+	return s
+}

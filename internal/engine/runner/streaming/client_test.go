@@ -1,0 +1,150 @@
+package streaming
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// managed is a runner whose resource manager answers so.
+func managed(t *testing.T, answer http.HandlerFunc) *Runner {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer(w, q)
+	}))
+	t.Cleanup(server.Close)
+	address := strings.TrimPrefix(server.URL, "http://")
+	return &Runner{FS: new(hadoop.FS), Yarn: yarn.New(map[string]string{
+		"yarn.resourcemanager.webapp.address": address, "mapreduce.jobhistory.webapp.address": address}, "")}
+}
+
+// TestForgotten has a resource manager that was started anew while a job was waited
+// for: it answers, but knows of no application.
+func TestForgotten(t *testing.T) {
+	r := managed(t, func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.URL.Path == "/ws/v1/cluster/apps":
+			io.WriteString(w, `{"apps":{}}`)
+		case q.URL.Path == "/ws/v1/cluster/metrics":
+			io.WriteString(w, `{"clusterMetrics":{}}`)
+		default:
+			http.NotFound(w, q)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := r.attend(ctx, &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
+	if err == nil || !strings.Contains(err.Error(), "application_1_0001: the resource manager does not know it any more") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestAtWork wants a no only from a resource manager that says so.
+func TestAtWork(t *testing.T) {
+	for _, test := range []struct {
+		answer string
+		keeps  bool
+		fails  bool
+	}{
+		{`{"apps":{}}`, false, false},
+		{`{"apps":{"app":[{"id":"application_1_0001","state":"RUNNING","finalStatus":"UNDEFINED"}]}}`, true, false},
+		{`{"apps":{"app":[{"id":"application_1_0001","state":"FINISHED","finalStatus":"SUCCEEDED"}]}}`, true, false},
+		{`{"apps":{"app":[{"id":"application_1_0001","state":"FINISHED","finalStatus":"FAILED"}]}}`, false, false},
+		{"", false, true},
+	} {
+		r := managed(t, func(w http.ResponseWriter, q *http.Request) {
+			if test.answer == "" {
+				http.Error(w, "not now", http.StatusServiceUnavailable)
+				return
+			}
+			io.WriteString(w, test.answer)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		_, err := r.findSurely(ctx, "/data/_attempt-x")
+		cancel()
+		keeps, fails := err == nil, err != nil && !errors.Is(err, errNoApp)
+		if keeps != test.keeps || fails != test.fails {
+			t.Errorf("%s: %v", test.answer, err)
+		}
+	}
+}
+
+// TestListen wants all that a client says to be read, of a line that is longer than
+// any of Hadoop's too: a client that is not read waits for ever.
+func TestListen(t *testing.T) {
+	said, says := io.Pipe()
+	heard := make(chan struct{})
+	c := &client{counters: make(counters)}
+	go func() {
+		c.listen(said, new(runner.Job))
+		close(heard)
+	}()
+	fmt.Fprintf(says, "Submitted application application_1_0001\n%s\n%s\n", strings.Repeat("x", 1<<20), "more")
+	says.Close()
+	<-heard
+	if c.app != "application_1_0001" {
+		t.Errorf("application %q", c.app)
+	}
+}
+
+// A sized runner wants of each job that it reads no more than mostRecords says.
+type sized struct {
+	runner.Runner
+	t    *testing.T
+	most float64
+	jobs int
+}
+
+func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	p := &plan{Runner: new(Runner), job: job}
+	if job.Step == step.Possible || job.Step == step.Solve {
+		r.jobs++
+		if err := p.fill(); err != nil || float64(p.reads) > r.most {
+			r.t.Errorf("%s: reads %d, at most %.0f, %v", job.Name, p.reads, r.most, err)
+		}
+	}
+	return r.Runner.Run(ctx, job)
+}
+
+// TestMostRecords wants the bound on what a job reads to hold for all jobs of a game.
+func TestMostRecords(t *testing.T) {
+	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
+		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+			g, err := connectn.New(board[0], board[1], board[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			solveSized(t, g, codec)
+		}
+	}
+}
+
+func solveSized(t *testing.T, g game.Game, codec jobdir.Codec) {
+	data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(g, codec)}
+	o := solve.Options{Runner: r, Reducers: 1, Codec: codec, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil || r.jobs == 0 {
+		t.Errorf("%s: %d jobs, %v", g.Spec(), r.jobs, err)
+	}
+}

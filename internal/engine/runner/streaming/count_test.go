@@ -1,0 +1,173 @@
+package streaming
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A recounted runner wants of each job that what is counted without its counters is what
+// was counted with them, but for what lists tell other tiers.
+type recounted struct {
+	inline.Runner
+	t    *testing.T
+	jobs int
+}
+
+func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	stats, err := r.Runner.Run(ctx, job)
+	if err != nil || job.Step == step.Init || job.Step == step.Final {
+		return stats, err
+	}
+	if err := store.WriteFile(job.FS, filepath.Join(job.Output, store.Success), nil); err != nil {
+		return stats, err
+	}
+	r.jobs++
+	got, err := count(job, runner.Stats{})
+	want := stats
+	if job.States == "" {
+		want.Messages = 0
+	}
+	if got != want {
+		r.t.Errorf("%s: %+v, want %+v", job.Name, got, want)
+	}
+	return stats, err
+}
+
+// TestLostListCounters wants the statistics of jobs by lists from their files.
+func TestLostListCounters(t *testing.T) {
+	g, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		r := &recounted{t: t}
+		o := solve.Options{Runner: r, Reducers: 2, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+		if r.jobs != 13 { // possible 1 to 6, solve 6 to 0
+			t.Errorf("%d jobs", r.jobs)
+		}
+	}
+}
+
+// TestCodec wants Hadoop to be given text of a game by lists alone.
+func TestCodec(t *testing.T) {
+	lists, err := mnk.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclic, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		for g, want := range map[game.Game]jobdir.Codec{lists: jobdir.Text, blocks: asked, cyclic: asked} {
+			if got := Codec(g, asked); got != want {
+				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
+			}
+		}
+	}
+}
+
+// TestLostCounters wants the statistics of passes from their files.
+func TestLostCounters(t *testing.T) {
+	g, err := quickcross.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		r := &recounted{t: t}
+		o := solve.Options{Runner: r, Reducers: 3, Codec: codec, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+		if r.jobs != 23 { // create, 13 of mark, 9 of solve
+			t.Errorf("%d passes", r.jobs)
+		}
+	}
+}
+
+// strayed puts a file of the user into what a job reads, and checks that the plan of the job
+// does not have it as input.
+type strayed struct {
+	inline.Runner
+	t *testing.T
+}
+
+func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Step != step.Init && job.Step != step.Create && job.Step != step.Final {
+		for _, dir := range job.Input {
+			if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o666); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		p := &plan{Runner: &Runner{}, job: job}
+		if err := p.fill(); err != nil {
+			r.t.Fatal(err)
+		}
+		for _, in := range p.inputs {
+			found, err := filepath.Glob(in)
+			if err != nil || len(found) == 0 {
+				r.t.Errorf("%s: %v, %v", in, found, err)
+			}
+			for _, name := range found {
+				if !strings.HasPrefix(filepath.Base(name), store.PartPrefix) {
+					r.t.Errorf("%s reads %s", job.Name, name)
+				}
+			}
+		}
+	}
+	return r.Runner.Run(ctx, job)
+}
+
+// TestStrayInput has Hadoop read the parts of a directory alone.
+func TestStrayInput(t *testing.T) {
+	blocks, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cyclic, err := quickcross.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []game.Game{blocks, cyclic} {
+		data, err := store.Create(store.Local{}, t.TempDir(), g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		o := solve.Options{Runner: &strayed{t: t}, Reducers: 2, Codec: jobdir.Text, KeepAll: true, Final: solve.FinalNo, UntilTier: -1}
+		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,855 @@
+//go:build hadoop
+
+package streaming_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/hadoop/conf"
+	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+)
+
+// A board of a game.
+type board struct {
+	game                   string
+	width, height, connect int
+}
+
+func (b board) String() string {
+	return fmt.Sprintf("%s-%dx%d-connect-%d", b.game, b.width, b.height, b.connect)
+}
+
+// flags are the name of the game and its parameters.
+func (b board) flags() string {
+	if b.game == "dodgem" {
+		return fmt.Sprintf("%s --size %d", b.game, b.width)
+	}
+	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
+}
+
+// tiers are those of a board of connectn but the first.
+func (b board) tiers() int { return b.width * b.height }
+
+var (
+	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
+	// Of these, with cycles, the first has one range of positions, the other nine.
+	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
+	// Of this one, with cycles, only the rules are known.
+	cars = board{"dodgem", 3, 3, 0}
+)
+
+const (
+	// twoJobs leaves, of small, the jobs that read tier 7 to the cluster:
+	// data_first8 and data_second6.
+	twoJobs = " --cluster-above 150"
+
+	// threePasses leaves, of nine, to the cluster the passes that read what is new
+	// in mark8, what is finished in all marks, and what is new in solve1.
+	threePasses = " --cluster-above 110000"
+
+	// fourPasses leaves, of cars, to the cluster the passes that read what is new in
+	// mark8 and mark9, what is finished in all marks, and what is new in solve5.
+	fourPasses = " --cluster-above 268"
+
+	// waitTime bounds everything that is waited for, but a driver to its end, which
+	// may have forty jobs to do.
+	waitTime   = 15 * time.Minute
+	driverTime = time.Hour
+	poll       = 200 * time.Millisecond
+)
+
+// TestHadoop has games on a real cluster, every job of a game, those in the middle, or
+// a few; where something fails or is killed, too. It wants final to be, byte for byte,
+// what a run on one machine writes.
+func TestHadoop(t *testing.T) {
+	onSite(t, []siteTest{
+		{"tiers in the middle", testMiddle},
+		{"passes", testPasses},
+		{"text", testText},
+		{"rules only", testRulesOnly},
+		{"passes by rules only", testPassRulesOnly},
+		{"tasks that fail", testTasksFail},
+		{"twins", testTwins},
+		{"interrupted", testInterrupted},
+		{"client lost", testClientLost},
+		{"driver killed", testDriverKilled},
+		{"node manager killed", testNodeManagerKilled},
+		{"data node killed", testDataNodeKilled},
+		{"passes with tasks that fail", testPassTasksFail},
+		{"passes with drivers killed", testPassDriverKilled},
+	})
+}
+
+// TestLongHadoop has what takes many minutes: make test-hadoop-long runs it.
+func TestLongHadoop(t *testing.T) {
+	longtest.Skip(t)
+	onSite(t, []siteTest{
+		{"three reducers", testThreeReducers},
+		{"passes as text", testPassText},
+		{"passes by rules only as text", testPassRulesOnlyText},
+	})
+}
+
+// A siteTest is a test on a cluster.
+type siteTest struct {
+	name string
+	do   func(*testing.T, *site)
+}
+
+// onSite runs tests on a cluster, which it starts for them, or finds in the folder
+// TREEREDUCE_TEST_CLUSTER.
+func onSite(t *testing.T, tests []siteTest) {
+	s := newSite(t)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s.seen = s.applications(t)
+			test.do(t, s)
+		})
+	}
+}
+
+// testThreeReducers has every tier on the cluster, cut in three.
+func testThreeReducers(t *testing.T, s *site) {
+	for _, b := range []board{small, course} {
+		s.solve(t, b, "--cluster-above 0 --reducers 3")
+		s.wantJobs(t, allJobs(b))
+		s.seen = s.applications(t)
+	}
+}
+
+// allJobs are the jobs of a board, once each.
+func allJobs(b board) map[string]int {
+	jobs := make(map[string]int)
+	for tier := range b.tiers() {
+		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
+		jobs[fmt.Sprintf("data_second%d", tier)] = 1
+	}
+	return jobs
+}
+
+// testMiddle has the small tiers at both ends here, the large ones on the
+// cluster.
+func testMiddle(t *testing.T, s *site) {
+	s.solve(t, course, "--cluster-above 20000")
+	jobs := make(map[string]int)
+	for tier := 11; tier <= 15; tier++ { // those with more than 20,000 positions
+		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
+		jobs[fmt.Sprintf("data_second%d", tier-1)] = 1
+	}
+	s.wantJobs(t, jobs)
+}
+
+// testText has the tiers' directories as lines of text: of each step the job that
+// reads most is the cluster's.
+func testText(t *testing.T, s *site) {
+	data := dataDir(t, small.String())
+	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
+	s.resume(t, small, data, "--keep all --reducers 3 --cluster-above 400")
+	s.wantJobs(t, onceEach)
+}
+
+// testRulesOnly has a game by lists, all of whose jobs that read something are the
+// cluster's: forward with one reducer, backward with three. An HDFS of text it is, and yet
+// the table of a run on one machine.
+func testRulesOnly(t *testing.T, s *site) {
+	b := board{"mnk", 2, 2, 2}
+	data := dataDir(t, b.String())
+	s.start(t, b, data, "--keep all --reducers 1 --until-tier 4 --cluster-above 0").wantDone(t)
+	s.resume(t, b, data, "--reducers 3 --cluster-above 0")
+	jobs := map[string]int{"data_second0": 1}
+	for tier := 1; tier <= 3; tier++ { // no move leads to tier 4
+		jobs[fmt.Sprintf("data_first%d", tier)] = 1
+		jobs[fmt.Sprintf("data_second%d", tier)] = 1
+	}
+	s.wantJobs(t, jobs)
+	for _, name := range []string{"data_first2/part-00000", "data_first2/to-00003-00000", "data_second2/part-00002"} {
+		if _, err := s.files.Stat(path.Join(data, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	local := t.TempDir()
+	args := strings.Fields("solve " + b.flags() + " --data " + local)
+	if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for tier := range b.tiers() + 1 {
+		name := fmt.Sprintf("table/tier-%02d.lists", tier)
+		want, err := os.ReadFile(filepath.Join(local, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := store.ReadFile(s.files, path.Join(data, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not that of a run on one machine: %v", name, err)
+		}
+	}
+	// Values, moves and positions are counted as on one machine.
+	there, err := solve.ReadJournal(s.files, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := solve.ReadJournal(store.Local{}, local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type counts struct{ records, positions, finished, messages int64 }
+	want := make(map[string]counts)
+	for _, j := range here.Jobs {
+		want[j.Job] = counts{j.Records, j.Positions, j.Finished, j.Messages}
+	}
+	for _, j := range there.Jobs {
+		if got := (counts{j.Records, j.Positions, j.Finished, j.Messages}); got != want[j.Job] {
+			t.Errorf("%s counted %+v, want %+v", j.Job, got, want[j.Job])
+		}
+	}
+}
+
+// onceEach is what twoJobs comes to.
+var onceEach = map[string]int{"data_first8": 1, "data_second6": 1}
+
+// testTasksFail has a mapper that fails at once, and a reducer that dies after it
+// has written its part.
+func testTasksFail(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce data_first8 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
+		`"treereduce data_second6 "*_r_000001_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
+	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs)
+	apps := s.wantJobs(t, onceEach)
+	s.wantFailed(t, apps["data_first8"], 1, 0)
+	s.wantFailed(t, apps["data_second6"], 0, 1)
+}
+
+// testTwins has the first attempt of a map, and of a reduce, sleep until Hadoop
+// begins a second one beside it.
+func testTwins(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce data_first8 "*_m_000001_0) sleep 600 ;;`,
+		`"treereduce data_second6 "*_r_000001_0) sleep 600 ;;`)
+	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs+
+		// Reducers that begin early would leave a twin no room.
+		" -D mapreduce.job.reduce.slowstart.completedmaps=1.0"+
+		" -D mapreduce.map.speculative=true -D mapreduce.reduce.speculative=true"+
+		" -D mapreduce.job.speculative.retry-after-no-speculate=500"+
+		" -D mapreduce.job.speculative.retry-after-speculate=500")
+	apps := s.wantJobs(t, onceEach)
+	for name, task := range map[string]string{"data_first8": "m_000001", "data_second6": "r_000001"} {
+		if attempts := s.attempts(t, apps[name], task); len(attempts) != 2 || attempts[0] != "KILLED" || attempts[1] != "SUCCEEDED" {
+			t.Errorf("%s, %s: attempts %q, want one killed and one that succeeded", name, task, attempts)
+		}
+	}
+}
+
+// testInterrupted presses Ctrl-C while a job runs.
+func testInterrupted(t *testing.T, s *site) {
+	g := newGate(t, "data_second6", "000000")
+	s.forward(t, small, g.data, "")
+	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	begun := time.Now()
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	out, code := d.wait(t)
+	took := time.Since(begun)
+	t.Logf("it ended after %.1f s: %s", took.Seconds(), out)
+	if code != 130 || strings.Count(out, "\n") != 1 || took > time.Minute {
+		t.Errorf("exit status %d after %v, want 130 within a minute and one line", code, took)
+	}
+	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
+	if app := apps["data_second6"]; app.State != "KILLED" {
+		t.Errorf("%s is %s", app.ID, app.State)
+	}
+	s.resume(t, small, g.data, twoJobs)
+	s.wantJobs(t, map[string]int{"data_second6": 2})
+}
+
+// testClientLost kills Hadoop's client while a job runs.
+func testClientLost(t *testing.T, s *site) {
+	g := newGate(t, "data_second6", "000000")
+	s.forward(t, small, g.data, "")
+	d := s.start(t, small, g.data, "--resume --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	for _, client := range children(t, d.cmd.Process.Pid) {
+		if err := syscall.Kill(-client, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Second)
+	if err := g.open(); err != nil {
+		t.Fatal(err)
+	}
+	d.wantDone(t)
+	s.wantFinal(t, small, g.data)
+	s.wantJobs(t, map[string]int{"data_second6": 1})
+}
+
+// testDriverKilled kills drivers between two jobs, and while a job of either step
+// runs. Their locks are leases, which end a minute later: all are killed first.
+func testDriverKilled(t *testing.T, s *site) {
+	const keep = "--keep all --compress"
+	const flags = keep + twoJobs
+
+	between := dataDir(t, "between")
+	command := filepath.Join(t.TempDir(), "hadoop")
+	script(t, command, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; exit 1 ;; esac
+exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
+	d := s.start(t, small, between, flags+" --hadoop "+command)
+	if out, code := d.wait(t); code != -1 {
+		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
+	}
+	possible, solving := newGate(t, "data_first8", "000000"), newGate(t, "data_second6", "000000")
+	s.forward(t, small, solving.data, keep)
+	s.kill(t, small, possible, flags)
+	s.kill(t, small, solving, flags+" --resume")
+	if err := solving.open(); err != nil { // and its job ends with no driver
+		t.Fatal(err)
+	}
+	done := s.done(t, between, possible.data, solving.data)
+	if _, early := done[possible.data]["data_first8"]; early {
+		t.Error("data_first8 was done before its driver was killed")
+	}
+
+	s.resume(t, small, between, flags)
+	s.adopt(t, small, possible, flags)
+	s.resume(t, small, solving.data, flags)
+	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 3})
+	s.wantKept(t, done)
+}
+
+// testNodeManagerKilled kills the node manager while the maps of a job run, and
+// starts it again, whereupon they and the application master are gone. (Of maps
+// that have ended, the output would be gone with the only node: Hadoop would give
+// the job up.)
+func testNodeManagerKilled(t *testing.T, s *site) {
+	g := newGate(t, "data_second6", "*")
+	testDaemonKilled(t, s, g, minicluster.NodeManager)
+}
+
+// testDataNodeKilled kills the data node while a job runs, and starts it again.
+func testDataNodeKilled(t *testing.T, s *site) {
+	g := newGate(t, "data_second6", "000000")
+	testDaemonKilled(t, s, g, minicluster.DataNode)
+}
+
+// testDaemonKilled kills a daemon while maps stand at a gate, and starts it again.
+// Only a data node leaves maps behind that could go on.
+func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon) {
+	s.forward(t, small, g.data, "--reducers 3")
+	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
+	g.wait(t, d)
+	if err := s.Kill(daemon); err != nil {
+		t.Fatal(err)
+	}
+	if daemon == minicluster.DataNode {
+		if err := g.open(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(3 * time.Second)
+	if err := s.Start(t.Context(), daemon); err != nil {
+		t.Fatal(err)
+	}
+	d.wantDone(t)
+	s.wantFinal(t, small, g.data)
+	s.wantJobs(t, map[string]int{"data_second6": 1})
+}
+
+// testPasses has every pass over a game with cycles on the cluster, and looks at what
+// came of it.
+func testPasses(t *testing.T, s *site) {
+	s.solve(t, cross, "--cluster-above 0 --reducers 1")
+	for command, want := range map[string]string{
+		"lookup --start": "hash 0: you lose in 6\n",
+		"stats":          "18,753  100.0%",
+		"verify":         "18753 positions, every one as it should be\n",
+		"status --all":   "  mark9 ",
+	} {
+		args := strings.Fields(command + " --data " + s.DefaultFS() + dataDir(t, cross.String()))
+		out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("driver %s: %v: %s", command, err, out)
+		}
+	}
+	jobs := map[string]int{"create": 1}
+	for pass := 1; pass <= 10; pass++ {
+		jobs[fmt.Sprintf("mark%d", pass)] = 1
+	}
+	for pass := 1; pass <= 7; pass++ {
+		jobs[fmt.Sprintf("solve%d", pass)] = 1
+	}
+	s.wantJobs(t, jobs)
+}
+
+// testPassRulesOnly has passes on the cluster over a game whose moves are not known
+// backwards: forward the reducers tell them, back the mappers read them.
+func testPassRulesOnly(t *testing.T, s *site) { passRulesOnly(t, s, " --compress") }
+
+// testPassRulesOnlyText has what is new in the passes as lines of text.
+func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
+
+func passRulesOnly(t *testing.T, s *site, form string) {
+	s.solve(t, cars, "--reducers 1 --keep all"+form+fourPasses)
+	s.wantJobs(t, map[string]int{"mark9": 1, "mark10": 1, "solve1": 1, "solve6": 1})
+	if _, err := s.files.Stat(path.Join(dataDir(t, cars.String()), "mark9/to-00000.lists")); err != nil {
+		t.Error(err)
+	}
+}
+
+// testPassTasksFail has reducers of a mark and of a solve die after they have
+// written the states of their ranges, and a mapper fail at once.
+func testPassTasksFail(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce solve2 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
+		`"treereduce mark9 "*_r_000001_0|"treereduce solve1 "*_r_000002_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
+	s.solve(t, nine, "--reducers 3 --cluster-bin "+bin+threePasses)
+	apps := s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
+	s.wantFailed(t, apps["mark9"], 0, 1)
+	s.wantFailed(t, apps["solve1"], 0, 1)
+	s.wantFailed(t, apps["solve2"], 1, 0)
+}
+
+// testPassText has what is new in the passes as lines of text: a mark with three
+// reducers, and solves of the small board, whose first has a map for each mark.
+func testPassText(t *testing.T, s *site) {
+	data := dataDir(t, nine.String())
+	s.start(t, nine, data, "--keep all --reducers 3 --until-tier 9"+threePasses).wantDone(t)
+	s.resume(t, nine, data, "--keep all")
+	s.solve(t, cross, "--keep all --reducers 1 --cluster-above 10000")
+	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
+}
+
+// testPassDriverKilled kills drivers while a mark and a solve run on the cluster.
+func testPassDriverKilled(t *testing.T, s *site) {
+	const keep = "--keep all --compress --reducers 3"
+	marking, solving := newGate(t, "mark9", "000000"), newGate(t, "solve1", "000000")
+	s.forward(t, nine, solving.data, keep)
+	s.kill(t, nine, marking, keep+threePasses)
+	s.kill(t, nine, solving, keep+threePasses+" --resume")
+	if err := solving.open(); err != nil { // and its job ends with no driver
+		t.Fatal(err)
+	}
+	done := s.done(t, marking.data, solving.data)
+	if len(done[marking.data]) != 9 { // create and mark1 to mark8
+		t.Errorf("%d passes were done before the driver of mark9 was killed", len(done[marking.data]))
+	}
+
+	s.adopt(t, nine, marking, keep)
+	s.resume(t, nine, solving.data, keep)
+	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1})
+	s.wantKept(t, done)
+}
+
+// A site is a cluster with what runs on it.
+type site struct {
+	*minicluster.Cluster
+	yarn  *yarn.Client
+	files *hadoop.FS
+	bin   string           // the directory of the commands
+	final map[board][]byte // of a run on one machine, by board
+	seen  map[string]yarn.App
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{final: make(map[board][]byte)}
+	var err error
+	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // make test-hadoop builds it
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("TREEREDUCE_TEST_CLUSTER"); dir != "" {
+		s.Cluster, err = minicluster.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		s.Cluster = clustertest.Up(t.Context(), t, minicluster.Config{})
+	}
+	properties, err := conf.Load(s.ConfDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.yarn = yarn.New(properties, "")
+	if s.files, _, err = hadoop.Dial(s.DefaultFS() + "/tmp"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.files.Close() })
+	return s
+}
+
+// dataDir is a data directory in HDFS that no other test uses.
+func dataDir(t *testing.T, name string) string {
+	return fmt.Sprintf("/tmp/streaming-test-%d/%s/%s", os.Getpid(), strings.ReplaceAll(path.Base(t.Name()), "_", "-"), name)
+}
+
+// A driver is a process that solves a game on the cluster.
+type driver struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+	err chan error // when it ends
+}
+
+// start starts a driver.
+func (s *site) start(t *testing.T, b board, data, flags string) *driver {
+	t.Helper()
+	args := strings.Fields("solve " + b.flags() + " --runner hadoop --streaming-jar " + s.StreamingJar() +
+		" --data " + s.DefaultFS() + data + " " + flags)
+	d := &driver{cmd: exec.Command(filepath.Join(s.bin, "driver"), args...), err: make(chan error, 1)}
+	d.cmd.Env = s.Env()
+	d.cmd.Stdout, d.cmd.Stderr = &d.out, &d.out
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.err <- d.cmd.Wait() }()
+	t.Cleanup(func() { d.cmd.Process.Kill() })
+	return d
+}
+
+// wait returns what a driver said and its exit status, -1 if it was killed.
+func (d *driver) wait(t *testing.T) (out string, code int) {
+	t.Helper()
+	select {
+	case <-d.err:
+	case <-time.After(driverTime):
+		t.Fatal("the driver does not end")
+	}
+	return d.out.String(), d.cmd.ProcessState.ExitCode()
+}
+
+func (d *driver) wantDone(t *testing.T) {
+	t.Helper()
+	if out, code := d.wait(t); code != 0 {
+		t.Fatalf("exit status %d: %s", code, out)
+	}
+}
+
+// solve solves a board in a new data directory.
+func (s *site) solve(t *testing.T, b board, flags string) {
+	t.Helper()
+	data := dataDir(t, b.String())
+	s.start(t, b, data, flags).wantDone(t)
+	s.wantFinal(t, b, data)
+}
+
+// forward makes the possible tiers of a board, or its passes forward, none of them on
+// the cluster.
+func (s *site) forward(t *testing.T, b board, data, flags string) {
+	t.Helper()
+	s.start(t, b, data, flags+" --until-tier 20").wantDone(t)
+}
+
+// kill starts a driver, and kills it once its job stands at a gate.
+func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
+	t.Helper()
+	d := s.start(t, b, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
+	g.wait(t, d)
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	d.wait(t)
+}
+
+// adopt goes on with what kill has left, and opens the gate once the driver waits for
+// the job.
+func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
+	t.Helper()
+	attended, begun := make(chan error, 1), time.Now()
+	go func() { attended <- s.attended(g, begun) }()
+	s.resume(t, b, g.data, flags)
+	if err := <-attended; err != nil {
+		t.Error(err)
+	}
+}
+
+// resume goes on with a data directory, once its lock is free, to the end.
+func (s *site) resume(t *testing.T, b board, data, flags string) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(time.Second) {
+		out, code := s.start(t, b, data, flags+" --resume").wait(t)
+		if code == 0 {
+			break
+		}
+		if !strings.Contains(out, store.ErrLocked.Error()) || time.Since(begun) > waitTime {
+			t.Fatalf("exit status %d: %s", code, out)
+		}
+	}
+	s.wantFinal(t, b, data)
+}
+
+// wantFinal wants the final of a run on one machine.
+func (s *site) wantFinal(t *testing.T, b board, data string) {
+	t.Helper()
+	if s.final[b] == nil {
+		local := t.TempDir()
+		args := strings.Fields("solve " + b.flags() + " --data " + local)
+		if out, err := exec.Command(filepath.Join(s.bin, "driver"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		text, err := os.ReadFile(filepath.Join(local, "final", "part-r-00000"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.final[b] = text
+	}
+	final := path.Join(data, solve.FinalDir)
+	entries, err := s.files.ReadDir(final)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "part-") {
+			continue
+		}
+		f, err := s.files.Open(path.Join(final, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, text...)
+	}
+	if !bytes.Equal(got, s.final[b]) {
+		t.Errorf("%s is not that of a run on one machine", final)
+	}
+}
+
+// wantFailed wants so many attempts of a job to have failed.
+func (s *site) wantFailed(t *testing.T, app yarn.App, failedMaps, failedReduces int64) {
+	t.Helper()
+	n := s.counters(t, app)["org.apache.hadoop.mapreduce.JobCounter"]
+	if maps, reduces := n["NUM_FAILED_MAPS"], n["NUM_FAILED_REDUCES"]; maps != failedMaps || reduces != failedReduces {
+		t.Errorf("%s: %d maps and %d reduces failed, want %d and %d", app.Name, maps, reduces, failedMaps, failedReduces)
+	}
+}
+
+// done is what whole says of data directories.
+func (s *site) done(t *testing.T, dirs ...string) map[string]map[string]time.Time {
+	t.Helper()
+	done := make(map[string]map[string]time.Time)
+	for _, data := range dirs {
+		done[data] = s.whole(t, data)
+	}
+	return done
+}
+
+// wantKept wants what was done to be as it was.
+func (s *site) wantKept(t *testing.T, done map[string]map[string]time.Time) {
+	t.Helper()
+	for data, before := range done {
+		after := s.whole(t, data)
+		for name, at := range before {
+			if !after[name].Equal(at) {
+				t.Errorf("%s/%s was made again", data, name)
+			}
+		}
+	}
+}
+
+// whole are the directories of jobs and passes that are whole, with the time since
+// when.
+func (s *site) whole(t *testing.T, data string) map[string]time.Time {
+	t.Helper()
+	entries, err := s.files.ReadDir(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]time.Time)
+	for _, e := range entries {
+		if info, err := s.files.Stat(path.Join(data, e.Name(), store.Success)); err == nil && !strings.HasPrefix(e.Name(), "_") {
+			found[e.Name()] = info.ModTime()
+		}
+	}
+	return found
+}
+
+// applications are those that the cluster has seen, by id.
+func (s *site) applications(t *testing.T) map[string]yarn.App {
+	t.Helper()
+	apps, err := s.yarn.Find(t.Context(), "") // any tag
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]yarn.App)
+	for _, app := range apps {
+		found[app.ID] = app
+	}
+	return found
+}
+
+// wantJobs wants the cluster to have seen, in this test, these jobs so often, and
+// no other; and returns one application of each.
+func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
+	t.Helper()
+	got, apps := make(map[string]int), make(map[string]yarn.App)
+	for id, app := range s.applications(t) {
+		if _, before := s.seen[id]; before {
+			continue
+		}
+		name := strings.TrimPrefix(app.Name, "treereduce ")
+		got[name]++
+		apps[name] = app
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("applications %v, want %v", got, want)
+	}
+	return apps
+}
+
+// counters are those of a job that has ended, once the history server has read of it.
+func (s *site) counters(t *testing.T, app yarn.App) yarn.Counters {
+	t.Helper()
+	for begun := time.Now(); ; {
+		counters, err := s.yarn.Counters(t.Context(), app.JobID())
+		if err == nil {
+			return counters
+		}
+		if time.Since(begun) > waitTime {
+			t.Fatal(err)
+		}
+	}
+}
+
+// attempts are the states of the attempts of a task, in their order, as the
+// history server has them.
+func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []string) {
+	t.Helper()
+	s.counters(t, app) // so that it is in the history
+	id := strings.Replace(app.JobID(), "job_", "task_", 1) + "_" + task
+	answer, err := http.Get(s.Web(minicluster.JobHistoryServer) + "/ws/v1/history/mapreduce/jobs/" + app.JobID() + "/tasks/" + id + "/attempts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct {
+		TaskAttempts struct {
+			TaskAttempt []struct{ ID, State string }
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	byID := make(map[string]string)
+	for _, a := range list.TaskAttempts.TaskAttempt {
+		byID[a.ID] = a.State
+	}
+	for n := range len(byID) {
+		states = append(states, byID[strings.Replace(id, "task_", "attempt_", 1)+"_"+strconv.Itoa(n)])
+	}
+	return states
+}
+
+// attended waits until the journal says that a driver that began after a time
+// waits for the job at a gate, and lets the job go on.
+func (s *site) attended(g *gate, begun time.Time) error {
+	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
+		j, err := solve.ReadJournal(s.files, g.data)
+		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == g.job && j.Now.Tracking != "" {
+			return g.open()
+		}
+	}
+	return errors.Join(fmt.Errorf("%s: no driver waits for %s", g.data, g.job), g.open())
+}
+
+// A gate holds the first attempts of maps of a job, until it is opened, or the
+// test ends. It has a data directory of its own.
+type gate struct {
+	job  string
+	data string
+	held string // the file that is there while a map is held
+	hold string // of the mapper, see programs
+}
+
+// newGate makes a gate for the maps of a job whose numbers, of six digits, a shell's
+// pattern matches.
+func newGate(t *testing.T, job, maps string) *gate {
+	g := &gate{job: job, data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
+	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)
+	return g
+}
+
+// wait waits until a map is held.
+func (g *gate) wait(t *testing.T, d *driver) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < waitTime; time.Sleep(poll) {
+		if _, err := os.Stat(g.held); err == nil {
+			return
+		}
+		if len(d.err) > 0 {
+			t.Fatalf("the driver has ended: %s", &d.out)
+		}
+	}
+	t.Fatal("no map comes to the gate")
+}
+
+// open lets a map go on.
+func (g *gate) open() error { return os.Remove(g.held) }
+
+// programs makes a directory for --cluster-bin: mapper and reducer do first what
+// the cases of a shell say, of job and attempt, "treereduce JOB attempt_…".
+func (s *site) programs(t *testing.T, mapper, reducer string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, cases := range map[string]string{"mapper": mapper, "reducer": reducer} {
+		script(t, filepath.Join(dir, name), `case "$mapreduce_job_name $mapreduce_task_attempt_id" in
+`+cases+`
+esac
+exec `+s.bin+`/${0##*/}`)
+	}
+	return dir
+}
+
+// script writes a shell script.
+func script(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// children are the processes that a process has started.
+func children(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tasks {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatalf("process %d has no children", parent)
+	}
+	return pids
+}

@@ -1,0 +1,366 @@
+package streaming
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/task"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A plan is how a job is put to the cluster. Its files, the shares of the
+// maps and the ranges of the reducers, lie in a directory beside the attempt's.
+type plan struct {
+	*Runner
+	job        *runner.Job
+	dir        string
+	reads      int64           // records
+	properties []step.Property // of the tasks
+	borders    []uint64        // the ranges at which the reducers begin
+
+	// What follows is of blocks.
+
+	input []task.Share
+	lines int // of them for each map
+
+	// What follows is of text.
+
+	inputs []string                   // the directories that the map reads, or patterns of files in them
+	key    func(border uint64) []byte // the first of a range
+
+	// What follows is of lists.
+
+	small    bool  // only this process can read what they are in
+	bytes    int64 // of the files
+	together bool  // a map reads several files
+	maps     int   // about how many there are
+}
+
+// tasks is how many tasks so many records are worth.
+func (p *plan) tasks(records int64) int {
+	return int(min(int64(max(p.Parallel, 1)), 1+records/taskRecords))
+}
+
+// reducers is how many reducers there are, or are asked for.
+func (p *plan) reducers() int {
+	if p.Reducers > 0 {
+		return p.Reducers
+	}
+	return p.tasks(p.reads)
+}
+
+// fill plans the job: it counts what the maps read, and cuts it into their shares.
+func (p *plan) fill() error {
+	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
+	switch g := game.ByMethod(p.job.Game).(type) {
+	case game.Tiered:
+		return p.ofBlocks(g)
+	case game.Cyclic:
+		return p.ofStates(g)
+	case game.Acyclic:
+		return p.ofLists(g)
+	}
+	return nil
+}
+
+// ofBlocks plans a job that goes by blocks.
+func (p *plan) ofBlocks(g game.Tiered) (err error) {
+	job := p.job
+	if job.Codec == jobdir.Text {
+		p.text(func(border uint64) game.Position { return border << g.LowBits() })
+		dirs := job.Input
+		if job.Step == step.Solve {
+			dirs = append([]string{job.Parents}, job.Input...)
+		}
+		if p.reads, err = textRecords(job, dirs); err == nil {
+			p.inputs, err = partsIn(job, dirs)
+		}
+	} else {
+		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
+			step.Property{Name: "parents", Value: job.Parents})
+		p.lines = 1
+		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
+	}
+	if err != nil {
+		return err
+	}
+	p.borders = step.Borders(g, job.Tier, p.reducers())
+	return nil
+}
+
+// ofStates plans a pass over a game with cycles.
+func (p *plan) ofStates(g game.Cyclic) (err error) {
+	job := p.job
+	if p.reads, err = stateRecords(job, g); err != nil {
+		return err
+	}
+	p.borders = step.CyclicBorders(g, p.reducers())
+	switch {
+	case job.Codec == jobdir.Text:
+		p.text(func(border uint64) game.Position { return border * uint64(g.RangeSize()) })
+		p.inputs, err = partsIn(job, job.Input)
+	case job.Step == step.Create:
+		p.lines = 1
+		p.input = []task.Share{task.StartShare(job.Input[0])}
+	default:
+		p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
+	}
+	return err
+}
+
+// text has reducers begin at lines with keys, of which each border has the first.
+func (p *plan) text(first func(border uint64) game.Position) {
+	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
+	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
+}
+
+// stateRecords is how many positions a pass reads, by the index; in create, which reads
+// none, 1.
+func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
+	if job.Step == step.Create {
+		return 1, nil
+	}
+	index, err := jobdir.ReadIndex(job.FS, job.States, g)
+	if err != nil {
+		return 0, err
+	}
+	for _, found := range index.Passes {
+		if slices.Contains(job.Input, path.Join(path.Dir(job.States), found.Pass)) {
+			n += found.Total()
+		}
+	}
+	return n, nil
+}
+
+// partsIn is the -input for directories of text: the pattern of their parts, since other
+// files in them are not ours. What has no parts, as the file that the first job reads, stays.
+func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
+	for _, name := range names {
+		info, err := job.FS.Stat(name)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			parts, err := jobdir.Parts(job.FS, name, job.Game.Spec())
+			if err != nil {
+				return nil, err
+			}
+			if len(parts) > 0 {
+				name = path.Join(name, store.PartPrefix+"[0-9]*")
+			}
+		}
+		inputs = append(inputs, name)
+	}
+	return inputs, nil
+}
+
+// textRecords is about how many records lie in directories as text: their bytes, by
+// the least that a line takes.
+func textRecords(job *runner.Job, dirs []string) (int64, error) {
+	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
+	var bytes int64
+	for _, dir := range dirs {
+		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
+		if err != nil {
+			return 0, err
+		}
+		for _, part := range parts {
+			info, err := job.FS.Stat(part)
+			if err != nil {
+				return 0, err
+			}
+			bytes += info.Size()
+		}
+	}
+	return bytes / line, nil
+}
+
+// blocks reports whether the records of the job are blocks, rather than lines.
+func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
+
+// arguments is the command line of hadoop; files is what files has returned. Generic
+// options come before all others.
+func (p *plan) arguments(files string) []string {
+	w, blocks := p.job, p.blocks()
+	args := []string{"jar", p.Jar}
+	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
+	define("mapreduce.job.name", "treereduce "+w.Name)
+	define("mapreduce.job.tags", p.tag(w.Output))
+	if p.Queue != "" {
+		define("mapreduce.job.queuename", p.Queue)
+	}
+	define("mapreduce.job.reduces", len(p.borders))
+	define("stream.jobconf.truncate.limit", 20000)
+	define("mapreduce.client.completion.pollinterval", poll)
+	define("mapreduce.client.progressmonitor.pollinterval", poll)
+	define("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll)
+	define("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", closeDelay)
+	define("dfs.client.block.write.locateFollowingBlock.retries", closeRetries)
+	for _, property := range p.properties {
+		define("treereduce."+property.Name, property.Value)
+	}
+	define("treereduce.combine", w.Combine)
+	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
+	if blocks {
+		p.maps = len(p.input) / p.lines
+		define("mapreduce.job.maps", p.maps)
+		define("mapreduce.input.lineinputformat.linespermap", p.lines)
+		define("stream.map.input.ignoreKey", true)
+		define("stream.map.output", "rawbytes")
+		define("stream.reduce.input", "rawbytes")
+		define("treereduce.reducers", len(p.borders))
+	}
+	if p.maps > 0 && p.maps <= uberMaps && len(p.borders) == 1 && p.reads <= taskRecords {
+		define("mapreduce.job.ubertask.enable", true)
+		define("mapreduce.job.ubertask.maxmaps", uberMaps)
+	}
+	if p.together {
+		define("stream.map.input.ignoreKey", true) // of any format but TextInputFormat it is put before the line
+		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
+	}
+	if len(p.borders) > 1 {
+		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
+		define("mapreduce.totalorderpartitioner.naturalorder", false)
+	}
+	for _, d := range p.Define {
+		args = append(args, "-D", d)
+	}
+	args = append(args, "-files", files, "-mapper", p.mapper(), "-reducer", p.reducer())
+	if len(p.borders) > 1 {
+		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
+	}
+	if blocks {
+		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
+			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
+	} else {
+		if p.together {
+			args = append(args, "-inputformat", hadoop.TogetherFormat)
+		}
+		for _, dir := range p.inputs {
+			args = append(args, "-input", p.FS.Name()+dir)
+		}
+	}
+	return append(args, "-output", p.FS.Name()+w.Output)
+}
+
+// mapper and reducer are the names of the programs in the directory of a task.
+func (p *plan) mapper() string  { return p.job.Step + "_map" }
+func (p *plan) reducer() string { return p.job.Step + "_reduce" }
+
+// The files of a plan.
+const (
+	sharesFile = "shares"
+	rangesFile = "ranges"
+)
+
+// write writes the files of the plan.
+func (p *plan) write() error {
+	blocks := p.blocks()
+	if err := p.job.FS.MkdirAll(p.dir); err != nil {
+		return err
+	}
+	if blocks {
+		var text []byte
+		for _, s := range p.input {
+			text = append(append(text, s.String()...), '\n')
+		}
+		if err := p.writeFile(sharesFile, text); err != nil {
+			return err
+		}
+	}
+	if len(p.borders) == 1 {
+		return nil
+	}
+	class := hadoop.TextClass
+	var keys [][]byte
+	for _, border := range p.borders[1:] {
+		if blocks {
+			keys = append(keys, streamfmt.AppendPairKey(nil, border))
+		} else {
+			keys = append(keys, p.key(border))
+		}
+	}
+	if blocks {
+		class = hadoop.BytesClass
+	}
+	return p.writeFile(rangesFile, hadoop.SequenceFile(class, keys))
+}
+
+func (p *plan) writeFile(name string, text []byte) error {
+	return store.WriteFile(p.job.FS, path.Join(p.dir, name), text)
+}
+
+// files puts the binaries into HDFS, unless they are there from an earlier job
+// or run, and returns the value of -files, which gives them the names of the
+// steps.
+func (p *plan) files() (string, error) {
+	var files []string
+	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
+		at, err := p.upload(f.binary, path.Dir(p.job.Output))
+		if err != nil {
+			return "", err
+		}
+		files = append(files, p.FS.Name()+at+"#"+f.name)
+	}
+	return strings.Join(append(files, p.Files...), ","), nil
+}
+
+// tag is the tag by which the application is found that writes an attempt.
+func (r *Runner) tag(attempt string) string {
+	return fmt.Sprintf("treereduce-%.12x", sha256.Sum256([]byte(strings.Join(r.FS.NameNodes(), ",")+attempt)))
+}
+
+// binariesDir is where binaries lie in a data directory.
+const binariesDir = "_bin"
+
+// upload puts a binary into a data directory, under the name of what it
+// contains.
+func (r *Runner) upload(binary, data string) (string, error) {
+	if at, ok := r.binaries[binary]; ok {
+		return at, nil
+	}
+	content, err := os.ReadFile(path.Join(r.Bin, binary))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w (to build it: %s)", err, step.HowToBuild())
+	}
+	if err != nil {
+		return "", err
+	}
+	at := path.Join(data, binariesDir, fmt.Sprintf("%s-%.16x", binary, sha256.Sum256(content)))
+	_, err = r.FS.Stat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = r.put(at, content)
+	}
+	if err != nil {
+		return "", err
+	}
+	if r.binaries == nil {
+		r.binaries = make(map[string]string)
+	}
+	r.binaries[binary] = at
+	return at, nil
+}
+
+// put writes a file whole or not at all.
+func (r *Runner) put(name string, content []byte) error {
+	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := store.WriteFile(r.FS, name+".new", content); err != nil {
+		return err
+	}
+	return r.FS.Rename(name+".new", name)
+}

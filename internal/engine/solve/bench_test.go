@@ -1,0 +1,127 @@
+package solve_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	games "github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A syncFS is the file system of this machine that counts its syncs, or leaves them out.
+type syncFS struct {
+	store.Local
+	off bool
+
+	mu     sync.Mutex // of what follows
+	syncs  int
+	waited time.Duration
+}
+
+func (f *syncFS) Sync(name string) error {
+	if f.off {
+		return nil
+	}
+	began := time.Now()
+	err := f.Local.Sync(name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.syncs++
+	f.waited += time.Since(began)
+	return err
+}
+
+// solveOn solves a game on a file system into a new directory.
+func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir string) {
+	b.Helper()
+	dir = b.TempDir()
+	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer data.Close()
+	if _, err := solve.Run(b.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true,
+		Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// BenchmarkSync is the cost of surviving a power cut: a run without any sync, as it is, and
+// one that syncs the directories of quick jobs too.
+func BenchmarkSync(b *testing.B) {
+	for _, spec := range []string{
+		"connectn width=4 height=5 connect=3",
+		"connectn width=5 height=5 connect=4",
+		"quickcross width=4 height=4 connect=4",
+		"mancala pits=3 stones=3",
+	} {
+		g, err := games.Kinds().Parse(spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, way := range []struct {
+			name  string
+			off   bool
+			after time.Duration
+		}{{"none", true, 0}, {"synced", false, 0}, {"all", false, 1}} {
+			b.Run(spec+"/"+way.name, func(b *testing.B) {
+				f := &syncFS{off: way.off}
+				for b.Loop() {
+					solveOn(b, f, g, way.after)
+				}
+				b.ReportMetric(float64(f.syncs)/float64(b.N), "syncs")
+				b.ReportMetric(f.waited.Seconds()/float64(b.N), "s-in-syncs")
+			})
+		}
+	}
+}
+
+// BenchmarkLookup looks random positions up in the table of 5×5 connect 4.
+func BenchmarkLookup(b *testing.B) {
+	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := solveOn(b, store.Local{}, g, 0)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var positions []game.Position // of random games
+	for len(positions) < 20_000 {
+		p := g.Start()
+		for moves := g.Moves(nil, p); len(moves) > 0; moves = g.Moves(nil, p) {
+			p = moves[rng.IntN(len(moves))].To
+			positions = append(positions, p)
+		}
+	}
+	rng.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
+	for b.Loop() {
+		began := time.Now()
+		t, err := table.OpenOf(store.Local{}, dir, g)
+		if err != nil {
+			b.Fatal(err)
+		}
+		opened := time.Since(began)
+		var times []time.Duration
+		for _, p := range positions {
+			began := time.Now()
+			if _, ok, err := t.Lookup(p); err != nil || !ok {
+				b.Fatalf("%#x was not found: %v", p, err)
+			}
+			times = append(times, time.Since(began))
+		}
+		t.Close()
+		first := times[0]
+		slices.Sort(times)
+		for unit, d := range map[string]time.Duration{"µs-open": opened, "µs-first": first, "µs-median": times[len(times)/2], "µs-99%": times[len(times)*99/100]} {
+			b.ReportMetric(float64(d.Nanoseconds())/1000, unit)
+		}
+	}
+}

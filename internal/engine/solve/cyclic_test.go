@@ -1,0 +1,542 @@
+package solve_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/table"
+)
+
+func quickCross(t *testing.T, w, h, connect int) game.Cyclic {
+	t.Helper()
+	g, err := quickcross.New(w, h, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// solvedCyclic solves a game with cycles inline into a new directory.
+func solvedCyclic(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
+	t.Helper()
+	dir = t.TempDir()
+	o := options()
+	if change != nil {
+		change(&o)
+	}
+	r, err := solveInto(t, dir, g, o, store.Fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, r
+}
+
+func options() solve.Options {
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+}
+
+func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
+	t.Helper()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), mode, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	return solve.Run(context.Background(), data, g, o)
+}
+
+// TestCyclicProgress wants the share that is done to grow, the time left to be told
+// from the passes that count on, and all that is decided of what is reached to be
+// what the last share says.
+func TestCyclicProgress(t *testing.T) {
+	var events []solve.Event
+	_, r := solvedCyclic(t, quickCross(t, 3, 3, 3), func(o *solve.Options) {
+		o.Report = func(e solve.Event) { events = append(events, e) }
+	})
+	forward, left := true, 0
+	var reached, decided int64
+	share, whole := 0.0, 0.0
+	final := false
+	for _, e := range events {
+		if !final && e.Step == step.Final {
+			whole, share, final = share, 0, true // of final alone
+		}
+		if forward && !step.IsForward(e.Step) {
+			forward, share = false, 0 // it is known now how much there is
+		}
+		if e.Share < share || e.Share > 1 || e.Left < 0 {
+			t.Errorf("%s: share %g after %g, %g s left", e.Job, e.Share, share, e.Left)
+		}
+		share = e.Share
+		if e.Left > 0 {
+			left++
+		}
+		if e.Done && forward {
+			reached += e.Records
+		}
+		if e.Done && (e.Step == step.Solve || e.Step == step.Ties) {
+			decided += e.Records
+		}
+	}
+	if left == 0 {
+		t.Error("no time left was told")
+	}
+	if want := float64(reached+decided) / float64(2*reached); uint64(reached) != r.Positions || whole != want || share != 1 {
+		t.Errorf("%d positions reached, share %g at the end, of final %g; want %d and %g", reached, whole, share, r.Positions, want)
+	}
+}
+
+// finalOf is the text that final should have, by the oracle.
+func finalOf(positions uint64, worth map[uint64]naive.Worth) string {
+	var b strings.Builder
+	for p := range positions {
+		if w, ok := worth[p]; ok && w.Result == naive.Draw {
+			fmt.Fprintf(&b, "%d\tDRAW\t\n", p)
+		} else if ok {
+			fmt.Fprintf(&b, "%d\t%s\t%d\n", p, w.Result, w.Remoteness)
+		}
+	}
+	return b.String()
+}
+
+// The reference figures of Quick Cross on small boards.
+func TestQuickCrossFigures(t *testing.T) {
+	for _, test := range []struct {
+		w, h, connect int
+		value         string
+		positions     uint64
+		messages      int64
+		forward       string // new positions by pass
+		histogram     string // by remoteness
+		draws         uint64
+		worth         map[game.Position]string
+	}{
+		{2, 3, 2, "LOSE in 2", 349, 844, "", "[262 86 1]", 0, nil},
+		{3, 3, 3, "LOSE in 6", 18753, 140200, "[1 18 144 672 2016 4032 5320 4344 1890 316 0]",
+			"[7628 10666 12 56 60 90 9]", 232, map[game.Position]string{
+				0: "LOSE in 6", 1: "WIN in 5", 4: "WIN in 1", 5: "DRAW", 13: "LOSE in 0", 83: "LOSE in 4", 6703: "LOSE in 0", 364: "",
+			}},
+		{4, 3, 3, "LOSE in 8", 453831, 3596984, "[1 24 264 1760 7920 25344 58912 98992 116564 90688 42386 10120 856 0]",
+			"[241678 210248 108 424 234 436 72 80 9]", 542, map[game.Position]string{
+				0: "LOSE in 8", 1: "WIN in 7", 243: "WIN in 5", 729: "WIN in 5", 146: "WIN in 3",
+			}},
+		{3, 4, 3, "LOSE in 8", 453831, 3596984, "[1 24 264 1760 7920 25344 58912 98992 116564 90688 42386 10120 856 0]",
+			"[241678 210248 108 424 234 436 72 80 9]", 542, nil},
+	} {
+		t.Run(fmt.Sprintf("%d,%d,%d", test.w, test.h, test.connect), func(t *testing.T) {
+			t.Parallel()
+			g := quickCross(t, test.w, test.h, test.connect)
+			var messages int64
+			var forward []int64
+			dir, r := solvedCyclic(t, g, func(o *solve.Options) {
+				o.Report = func(e solve.Event) {
+					if e.Done && (e.Step == step.Mark || e.Step == step.Create) {
+						messages += e.Messages
+						forward = append(forward, e.Records)
+					}
+				}
+			})
+			if r.Value != test.value || r.Positions != test.positions || messages != test.messages {
+				t.Errorf("%s, %d positions, %d messages; want %s, %d and %d", r.Value, r.Positions, messages, test.value, test.positions, test.messages)
+			}
+			if test.forward != "" && fmt.Sprint(forward) != test.forward {
+				t.Errorf("forward %v, want %s", forward, test.forward)
+			}
+			tab, err := table.OpenOf(store.Local{}, dir, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tab.Close()
+			counts, err := tab.Counts(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var histogram []uint64
+			for remoteness := 0; ; remoteness++ {
+				n := counts[game.Loses.In(remoteness)] + counts[game.Wins.In(remoteness)]
+				if n == 0 {
+					break
+				}
+				histogram = append(histogram, n)
+			}
+			if fmt.Sprint(histogram) != test.histogram || counts[0] != test.draws {
+				t.Errorf("by remoteness %v, %d draws; want %s and %d", histogram, counts[0], test.histogram, test.draws)
+			}
+			for p, want := range test.worth {
+				v, ok, err := tab.Lookup(p)
+				if err != nil || ok != (want != "") || ok && g.Values().Text(v) != want {
+					t.Errorf("position %d: %v, %v, %v; want %q", p, v, ok, err, want)
+				}
+			}
+			if test.positions > 1e5 && (test.w < test.h || raceEnabled) {
+				return // the oracle takes seconds
+			}
+			want := finalOf(g.Positions(), naive.QuickCross{W: test.w, H: test.h, Connect: test.connect}.Solve())
+			if got := final(t, dir); got != want {
+				t.Error(difference(got, want))
+			}
+		})
+	}
+}
+
+// Every position of every board of at most 7 squares against brute force; and the
+// check of the table agrees.
+func TestBruteForceQuickCross(t *testing.T) { bruteForceQuickCross(t, 1, 7) }
+
+// The same of 8 and 9 squares.
+func TestLongBruteForceQuickCross(t *testing.T) {
+	longtest.Skip(t)
+	bruteForceQuickCross(t, 8, 9)
+}
+
+// bruteForceQuickCross has the boards of so many squares.
+func bruteForceQuickCross(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
+			for connect := 1; connect <= max(w, h); connect++ {
+				t.Run(fmt.Sprintf("%d,%d,%d", w, h, connect), func(t *testing.T) {
+					t.Parallel()
+					g := quickCross(t, w, h, connect)
+					dir, _ := solvedCyclic(t, g, nil)
+					want := finalOf(g.Positions(), naive.QuickCross{W: w, H: h, Connect: connect}.Solve())
+					if got := final(t, dir); got != want {
+						t.Error(difference(got, want))
+					}
+					if _, err := verify(dir, g); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Ties come after wins and losses, through the whole loop.
+func TestTies(t *testing.T) {
+	graph := gametest.TieGame()
+	want := finalOf(graph.Size, naive.SolveCyclic(0,
+		func(p uint64) string {
+			if result, ok := graph.End[p]; ok {
+				return result.String()
+			}
+			return ""
+		},
+		func(p uint64) []uint64 { return graph.Next[p] }))
+	for _, size := range []int{1, 3, 64} {
+		dir, r := solvedCyclic(t, game.PlainRanges(graph, size), func(o *solve.Options) { o.Reducers = 2 })
+		if got := final(t, dir); got != want {
+			t.Errorf("ranges of %d: %s", size, difference(got, want))
+		}
+		if r.Value != "TIE in 2" {
+			t.Errorf("ranges of %d: %s", size, r.Value)
+		}
+	}
+}
+
+// bytesOf is a sum over the table and the text of a data directory, whose parts
+// are taken as one.
+func bytesOf(t *testing.T, dir string) string {
+	t.Helper()
+	sum := sha256.New()
+	names, err := filepath.Glob(filepath.Join(dir, table.Dir, "*"))
+	if err != nil || len(names) < 2 {
+		t.Fatalf("%v: %v", names, err)
+	}
+	for _, name := range slices.Concat(names, finalParts(t, dir)) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(text)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// No option changes a byte.
+func TestCyclicOptions(t *testing.T) {
+	g := quickCross(t, 4, 3, 3)
+	plain, _ := solvedCyclic(t, g, nil)
+	want := bytesOf(t, plain)
+	for name, change := range map[string]func(*solve.Options){
+		"3 reducers":    func(o *solve.Options) { o.Reducers = 3 },
+		"20 reducers":   func(o *solve.Options) { o.Reducers = 20 },
+		"keep all":      func(o *solve.Options) { o.KeepAll = true },
+		"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 },
+		"little memory": func(o *solve.Options) { o.Runner = &inline.Runner{Heard: 100_000} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := solvedCyclic(t, g, change)
+			if got := bytesOf(t, dir); got != want {
+				t.Error("the bytes differ")
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*", "_spill*")); len(left) > 0 {
+				t.Errorf("%v have been left", left)
+			}
+			kept, err := filepath.Glob(filepath.Join(dir, "mark*"))
+			if err != nil || (len(kept) > 0) != strings.HasPrefix(name, "keep") {
+				t.Errorf("%v have been kept", kept)
+			}
+		})
+	}
+}
+
+// failing is a runner whose pass of a number in the run fails, before its work or
+// after it.
+type failing struct {
+	inline.Runner
+	at    int // from 0
+	after bool
+	ran   []string
+}
+
+var errFailing = errors.New("it is the test")
+
+func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, error) {
+	n := len(f.ran)
+	if n == f.at && !f.after {
+		return runner.Stats{}, errFailing
+	}
+	stats, err := f.Runner.Run(ctx, pass)
+	if err == nil && n == f.at {
+		err = errFailing
+	}
+	if err == nil {
+		f.ran = append(f.ran, pass.Name)
+	}
+	return stats, err
+}
+
+// Stopped at any pass, before its reducers or after they have written all: a run
+// goes on with that pass, to the same bytes.
+func TestCyclicInterrupted(t *testing.T) {
+	interrupted(t, quickCross(t, 3, 3, 3))
+	interrupted(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4))
+}
+
+func interrupted(t *testing.T, g game.Cyclic) {
+	t.Helper()
+	all := &failing{at: -1}
+	plain, whole := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = all })
+	want := bytesOf(t, plain)
+	for at := range all.ran {
+		for _, after := range []bool{false, true} {
+			dir := t.TempDir()
+			o := options()
+			first := &failing{at: at, after: after}
+			o.Runner, o.Reducers = first, 2
+			if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+				t.Fatalf("at %s: %v", all.ran[at], err)
+			}
+			then := &failing{at: -1}
+			o.Runner = then
+			r, err := solveInto(t, dir, g, o, store.Resume)
+			if err != nil || r.Positions != whole.Positions {
+				t.Fatalf("at %s: %d positions, %v", all.ran[at], r.Positions, err)
+			}
+			if ran := slices.Concat(first.ran, then.ran); !slices.Equal(ran, all.ran) {
+				t.Errorf("at %s: the passes were %v, want %v", all.ran[at], ran, all.ran)
+			}
+			if got := bytesOf(t, dir); got != want {
+				t.Errorf("at %s: the bytes differ", all.ran[at])
+			}
+		}
+	}
+}
+
+// Cancelled from anywhere within a pass.
+func TestCyclicCancelled(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	plain, _ := solvedCyclic(t, g, nil)
+	want := bytesOf(t, plain)
+	for stop := 1; ; stop += 7 {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		o := options()
+		news := 0
+		o.Report = func(solve.Event) {
+			if news++; news == stop {
+				cancel()
+			}
+		}
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = solve.Run(ctx, data, g, o)
+		cancel()
+		data.Close()
+		if news < stop {
+			break
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d events: %v", stop, err)
+		}
+		o.Report = nil
+		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+			t.Fatalf("after %d events: %v", stop, err)
+		}
+		if got := bytesOf(t, dir); got != want {
+			t.Errorf("after %d events: the bytes differ", stop)
+		}
+	}
+}
+
+// --until-tier counts what the passes forward find, also where the game has been
+// solved; and a run goes on from there.
+func TestCyclicUntil(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	dir := t.TempDir()
+	o := options()
+	for _, until := range []int{0, 3, 20, -1, 4} {
+		o.UntilTier = until
+		mode := store.Resume
+		if until == 0 {
+			mode = store.Fresh
+		}
+		r, err := solveInto(t, dir, g, o, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []int64{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316, 0}
+		if until < 0 {
+			want = nil
+		} else {
+			want = want[:min(until+1, len(want))]
+		}
+		if !slices.Equal(r.Tiers, want) || r.Solved != (until < 0) {
+			t.Errorf("until %d: %v, solved %v; want %v", until, r.Tiers, r.Solved, want)
+		}
+	}
+}
+
+// The same where all passes are done, but the driver died before the table.
+func TestCyclicUntilWithoutTable(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	dir, _ := solvedCyclic(t, g, func(o *solve.Options) { o.KeepAll = true })
+	if err := os.RemoveAll(filepath.Join(dir, table.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	o := options()
+	o.UntilTier = 1
+	r, err := solveInto(t, dir, g, o, store.Resume)
+	if err != nil || r.Solved || !slices.Equal(r.Tiers, []int64{1, 18}) {
+		t.Errorf("%v, solved %v, %v", r.Tiers, r.Solved, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, table.Dir)); err == nil {
+		t.Error("there is a table")
+	}
+}
+
+// afterMark5 is a directory in which Quick Cross 3,3,3 stands after the pass mark5.
+func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
+	t.Helper()
+	g = quickCross(t, 3, 3, 3)
+	dir, _ = solvedCyclic(t, g, func(o *solve.Options) { o.UntilTier = 5 })
+	return g, dir
+}
+
+// The moves that the passes forward told are wanted until the end: where some are gone,
+// though all files are as they were written, the pass that told them is run again.
+func TestMovesGone(t *testing.T) {
+	g := game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4)
+	plain, _ := solvedCyclic(t, g, nil)
+	want := bytesOf(t, plain)
+	for at, gone := range map[int]string{3: "mark1", 7: "create", 8: "mark2"} {
+		dir, o := t.TempDir(), options()
+		all := &failing{at: at}
+		o.Runner = all
+		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		fsys, from := store.Local{}, filepath.Join(dir, gone)
+		seal, err := store.ReadSeal(fsys, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := lists.OutboxName(0, 0, jobdir.Blocks)
+		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
+		if err := errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)); err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		o.Runner, o.Warn = &inline.Runner{}, func(text string) { said = append(said, text) }
+		_, err = solveInto(t, dir, g, o, store.Resume)
+		if err != nil || !slices.ContainsFunc(said, func(text string) bool {
+			return strings.Contains(text, "positions that are not finished, but told of 0 moves: "+gone+" is run again")
+		}) {
+			t.Errorf("%s gone: %v, said %q", gone, err, said)
+		} else if got := bytesOf(t, dir); got != want {
+			t.Errorf("%s gone: the bytes differ", gone)
+		}
+	}
+}
+
+// What a run that was killed had half removed goes, and whatever else is not needed.
+func TestCyclicLeftovers(t *testing.T) {
+	g, dir := afterMark5(t)
+	for _, name := range []string{"mark2", "solve3"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "part-00000.blocks"), []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := solveInto(t, dir, g, options(), store.Resume); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"_lock", "final", "jobs.json", "table", "treereduce.json"}; !slices.Equal(names, want) {
+		t.Errorf("left are %v, want %v", names, want)
+	}
+}
+
+// A state that is damaged is told with its file and range, and made again.
+func TestCyclicDamaged(t *testing.T) {
+	g, dir := afterMark5(t)
+	name := filepath.Join(dir, "mark5", "_ranges-00000.blocks")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := options()
+	var said []string
+	o.Warn = func(text string) { said = append(said, text) }
+	r, err := solveInto(t, dir, g, o, store.Resume)
+	if err != nil || r.Value != "LOSE in 6" || r.Positions != 18753 {
+		t.Errorf("%s, %d positions, %v", r.Value, r.Positions, err)
+	}
+	if len(said) == 0 || !strings.HasPrefix(said[0], name+": damaged: ") || !strings.Contains(said[0], "range 0x") || !strings.HasSuffix(said[0], "mark5 is run again") {
+		t.Errorf("said %q", said)
+	}
+}

@@ -1,0 +1,59 @@
+package solve_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// FuzzReadJournal wants one line that names the file, or a journal that is the same
+// when it is read again.
+func FuzzReadJournal(f *testing.F) {
+	for _, text := range []string{
+		`{"game":"connectn width=3 height=3 connect=3","state":"running","begun":"2026-01-02T03:04:05Z","updated":"2026-01-02T03:04:05Z",` +
+			`"now":{"job":"data_first3","step":"possible","tier":3,"tiers":9,"done":false,"share":0.5,"elapsed":1,"left":1},` +
+			`"jobs":[{"job":"data_first0","step":"init","tier":0,"seconds":0.1,"records":1}]}`,
+		`{"jobs":[{"tier":-1,"seconds":1e308,"records":-9223372036854775808}]}`,
+		`{"now":null,"jobs":null}`,
+		`{"begun":"yesterday"}`,
+		`null`, `[]`, ``, `{`, "{}\x00",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil {
+			text = summed // what is below the checksum is fuzzed; that itself by FuzzManifest
+		}
+		dir := t.TempDir()
+		name := filepath.Join(dir, store.JournalFile)
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		j, err := solve.ReadJournal(store.Local{}, dir)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), name) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		first, err := store.MarshalSummed(j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, first, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if j, err = solve.ReadJournal(store.Local{}, dir); err != nil {
+			t.Fatalf("%q, written as %q: %v", text, first, err)
+		}
+		if second, err := store.MarshalSummed(j); err != nil || !bytes.Equal(second, first) {
+			t.Errorf("%q: %q, then %q, %v", text, first, second, err)
+		}
+	})
+}

@@ -1,0 +1,283 @@
+package solve_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+)
+
+// streams runs passes as the commands do, from line to line, for a game that the
+// commands do not know: what comes in is text, what the map says is sorted, and one
+// reducer keeps the states in files.
+type streams struct{ inline.Runner }
+
+func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats, err error) {
+	if pass.Step == step.Final {
+		return s.Runner.Run(ctx, pass)
+	}
+	g := game.ByMethod(pass.Game).(game.Cyclic)
+	in := bytes.NewBufferString("start\n")
+	if pass.Step != step.Create {
+		fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
+		if err != nil {
+			return stats, err
+		}
+		defer fresh.Close()
+		in.Reset()
+		if err := fresh.WriteLines(in, 0, fresh.Len()); err != nil {
+			return stats, err
+		}
+	}
+	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Number: pass.Tier}
+	if step.NeedsMoves(g, pass.Step) {
+		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		if err != nil {
+			return stats, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+	}
+	var said, out bytes.Buffer
+	mapped, err := step.Map(pass.Step, g, in, &said, o)
+	if err != nil {
+		return stats, err
+	}
+	stats.Messages = mapped.Messages
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, 0, g)
+	if err != nil {
+		return stats, err
+	}
+	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(said.String())), ""))
+	o.States = keeper
+	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
+	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
+	if step.Tells(g, pass.Step) {
+		o.Tell = told.TellMove
+	}
+	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
+	if err := keeper.Finish(told.Finish(err)); err != nil {
+		return stats, err
+	}
+	stats.AddNew(n.New)
+	f, err := pass.FS.Create(filepath.Join(pass.Output, jobdir.PartName(0, jobdir.Blocks)))
+	if err != nil {
+		return stats, err
+	}
+	w := jobdir.NewRangeWriter(f, g, jobdir.Blocks)
+	return stats, w.Finish(w.AppendLines(&out, "test"))
+}
+
+// TestGraphs solves games that end in wins for the player to move as well as in
+// losses and ties, through the whole loop, in memory and from line to line, and wants
+// what brute force says. Of such a game a position may hear of a loss and of a win in
+// the same pass, and ties must wait for both.
+func TestGraphs(t *testing.T) { graphs(t, 40) }
+
+// TestLongGraphs has more of them.
+func TestLongGraphs(t *testing.T) {
+	longtest.Skip(t)
+	graphs(t, 200)
+}
+
+// TestSparse solves a game of which only the rules are known, and whose few positions lie
+// far apart among 2^36 hashes: ranges in which there are none cost next to nothing.
+func TestSparse(t *testing.T) {
+	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13
+	small := gametest.TieGame()
+	g := gametest.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
+	for p, next := range small.Next {
+		for _, to := range next {
+			g.Next[far(p)] = append(g.Next[far(p)], far(to))
+		}
+	}
+	for p, result := range small.End {
+		g.End[far(p)] = result
+	}
+	for name, run := range map[string]runner.Runner{"inline": &inline.Runner{}, "streams": &streams{}} {
+		rules := gametest.RulesOnly(g)
+		dir, _ := solvedCyclic(t, rules, func(o *solve.Options) { o.Runner = run })
+		want, wantDir := "", ""
+		wantDir, _ = solvedCyclic(t, game.PlainRanges(small, 5), nil)
+		for line := range strings.Lines(final(t, wantDir)) {
+			p, rest, _ := strings.Cut(line, "\t")
+			n, err := strconv.ParseUint(p, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want += fmt.Sprintf("%d\t%s", far(n), rest)
+		}
+		if got := final(t, dir); got != want {
+			t.Errorf("%s: %s", name, difference(got, want))
+		}
+		if n, err := verify(dir, rules); err != nil || n != 11 {
+			t.Errorf("%s: %d positions, %v", name, n, err)
+		}
+	}
+}
+
+// graphs has so many games.
+func graphs(t *testing.T, n int) {
+	r := rand.New(rand.NewPCG(9, 15))
+	both, seen := 0, make(map[string]int)
+	for i := range n {
+		graph := gametest.RandomGraph(r, 2+r.IntN(60))
+		worth := naive.SolveCyclic(0,
+			func(p uint64) string {
+				if result, ok := graph.End[p]; ok {
+					return result.String()
+				}
+				return ""
+			},
+			func(p uint64) []uint64 { return graph.Next[p] })
+		for p, w := range worth {
+			if w.Remoteness > 0 || w.Result == naive.Draw {
+				seen[w.Result]++
+			}
+			heard := make(map[naive.Worth]bool)
+			for _, to := range graph.Next[p] {
+				heard[worth[to]] = true
+			}
+			if n := w.Remoteness - 1; w.Result == naive.Win && heard[naive.Worth{Result: naive.Lose, Remoteness: n}] && heard[naive.Worth{Result: naive.Win, Remoteness: n}] {
+				both++
+			}
+		}
+		want := finalOf(graph.Size, worth)
+		// Every other one of rules only, and of these again one with next to no memory.
+		g, heard := game.PlainRanges(graph, 1+i%7*9), 0
+		if i%2 == 1 {
+			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
+		}
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Heard: heard}, "streams": &streams{}} {
+			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
+			if got := final(t, dir); got != want {
+				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))
+			}
+			if w := worth[0]; !strings.HasPrefix(result.Value, w.Result) {
+				t.Errorf("%s: the start is %s, want %v", name, result.Value, w)
+			}
+			if _, err := verify(dir, g); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if both == 0 || seen[naive.Win] == 0 || seen[naive.Lose] == 0 || seen[naive.Tie] == 0 || seen[naive.Draw] == 0 {
+		t.Errorf("the games do not have it all: %v, %d hear of both in one pass", seen, both)
+	}
+	t.Logf("%v, %d hear of both in one pass", seen, both)
+}
+
+// odd is a game of which something is not as it must be.
+type odd struct {
+	game.Game
+	values game.Values
+	bits   uint
+	moves  func(p game.Position) []game.Position // of 0
+	toMove game.Player
+}
+
+func (g *odd) Values() game.Values                  { return g.values }
+func (g *odd) KeyBits() uint                        { return g.bits }
+func (g *odd) ToMove(game.Position) game.Player     { return g.toMove }
+func (g *odd) Primitive(p game.Position) game.Value { return game.Value(p) } // 1: the second player has won
+
+func (g *odd) Moves(dst []game.Move, p game.Position) []game.Move {
+	for _, to := range g.moves(p) {
+		dst = append(dst, game.Move{To: to})
+	}
+	return dst
+}
+
+// TestRulesOnlyErrors wants what a game without tiers must not do to be told, before the
+// first job or when it shows.
+func TestRulesOnlyErrors(t *testing.T) {
+	mover := game.Values{OfMover: true, TiesSoon: true}
+	to := func(all ...game.Position) func(game.Position) []game.Position {
+		return func(game.Position) []game.Position { return all }
+	}
+	var many []game.Position
+	for p := range game.Position(64) {
+		many = append(many, 4*p+1, 4*p+1)
+	}
+	for _, c := range []struct {
+		g    odd
+		want string // "": none is
+	}{
+		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
+		{odd{values: mover, bits: 8, moves: to(many...)}, "position 0x0 is not finished, and has moves to 64 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to()}, "position 0x0 is not finished, and has moves to 0 positions: expected 1 to 63"},
+		{odd{values: mover, bits: 8, moves: to(256)}, "a move of position 0x0 leads to 0x100, expected one below 0x100"},
+		{odd{values: mover, bits: 8, moves: to(1), toMove: game.Second}, "it is the same player's turn: turns must alternate in a game without tiers"},
+		{odd{values: game.Values{OfMover: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: game.Values{TiesSoon: true}, bits: 8, moves: to(1)}, "its values must be those of the player to move, and of several ties the soonest"},
+		{odd{values: mover, bits: 46, moves: to(1)}, "its positions are 67108864 ranges, at most 33554432 can be solved"},
+		{odd{values: mover, bits: 64, moves: to(1)}, "its positions are 8796093022208 ranges, at most 33554432 can be solved"},
+	} {
+		c.g.Game = gametest.Graph{Size: 1}
+		_, err := solveInto(t, t.TempDir(), &c.g, options(), store.Fresh)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// beyond is a Plain game in which position 3 has one more move, and position 7 one more parent.
+type beyond struct {
+	gametest.Graph
+	moves, parents []game.Position
+}
+
+func (g beyond) Moves(dst []game.Move, p game.Position) []game.Move {
+	dst = g.Graph.Moves(dst, p)
+	if p == 3 {
+		for _, to := range g.moves {
+			dst = append(dst, game.Move{To: to})
+		}
+	}
+	return dst
+}
+
+func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
+	dst = g.Graph.Parents(dst, p)
+	if p == 7 {
+		dst = append(dst, g.parents...)
+	}
+	return dst
+}
+
+// TestBeyondPositions wants moves and predecessors of a Plain game that are no hashes to be
+// refused by name: in the last range, which is shorter, after it, and far beyond.
+func TestBeyondPositions(t *testing.T) {
+	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
+		for _, size := range []int{5, 1000} {
+			for want, g := range map[string]beyond{
+				fmt.Sprintf("a move of a position of range 0x0 leads to %#x, expected one below 0xd", p):     {gametest.TieGame(), []game.Position{p}, nil},
+				fmt.Sprintf("a parent of a position of range %#x is %#x, expected one below 0xd", 7/size, p): {gametest.TieGame(), nil, []game.Position{p}},
+			} {
+				_, err := solveInto(t, t.TempDir(), game.PlainRanges(g, size), options(), store.Fresh)
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("ranges of %d: %v, want %q", size, err, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package solve_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// silent is a runner whose jobs take their time.
+type silent struct {
+	inline.Runner
+	run func() (runner.Stats, error)
+}
+
+func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
+
+// TestHeartbeat has a job tell no news for ten minutes, and wants the journal to
+// say all the time that the run is alive.
+func TestHeartbeat(t *testing.T) {
+	g, dir := rules(t, 2, 2, 2), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		run := func() (runner.Stats, error) {
+			for range 60 {
+				time.Sleep(10 * time.Second)
+				j, err := solve.ReadJournal(data.FS, dir)
+				if err != nil {
+					continue // before the first heartbeat there is none
+				}
+				if ago := time.Since(j.Updated); j.State != solve.Running || ago > solve.Heartbeat {
+					t.Errorf("%s, written %v ago", j.State, ago)
+				}
+			}
+			return runner.Stats{}, context.DeadlineExceeded
+		}
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &silent{run: run}, Reducers: 1, UntilTier: -1}); err == nil {
+			t.Error("no error")
+		}
+		if j, err := solve.ReadJournal(data.FS, dir); err != nil || j.State != solve.Failed || time.Since(j.Begun) < 10*time.Minute {
+			t.Errorf("in the end: %+v, %v", j, err)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package solve_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// all is a sum of every file of a data directory, by its path; journal, lock and seed aside.
+func all(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	sums := make(map[string]string)
+	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir() || e.Name() == store.JournalFile || e.Name() == "_lock" || e.Name() == "temp":
+			return err
+		}
+		text, err := os.ReadFile(name)
+		sums[strings.TrimPrefix(name, dir)] = fmt.Sprintf("%x", sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// TestKept damages, one after the other, the directories that --keep all has kept of a
+// finished run: the check finds each, and a run that is resumed makes the same bytes.
+func TestKept(t *testing.T) {
+	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Blocks} {
+		for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
+			t.Run(name+" "+g.Spec(), func(t *testing.T) {
+				dir := t.TempDir()
+				o := options()
+				o.KeepAll, o.Codec = true, codec
+				if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+					t.Fatal(err)
+				}
+				want := all(t, dir)
+				seals := slices.DeleteFunc(glob(t, dir, "*/_SUCCESS"), func(name string) bool {
+					return strings.HasPrefix(name, table.Dir) || strings.HasPrefix(name, solve.FinalDir)
+				})
+				if len(seals) < 8 {
+					t.Fatalf("%d directories are kept", len(seals))
+				}
+				if err := solve.CheckKept(context.Background(), store.Local{}, dir, g); err != nil {
+					t.Fatal(err)
+				}
+				for i, seal := range seals {
+					seal = filepath.Join(dir, seal)
+					at := filepath.Dir(seal)
+					var err error
+					switch i % 3 {
+					case 0: // what a power cut leaves
+						err = os.Truncate(filepath.Join(at, glob(t, at, "[pt_]*-*")[0]), 0)
+					case 1:
+						err = os.RemoveAll(at)
+					case 2:
+						flip(t, seal, 3)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := solve.CheckKept(context.Background(), store.Local{}, dir, g); err == nil && !maps.Equal(all(t, dir), want) {
+						t.Errorf("%s is damaged, and the check finds nothing", at)
+					}
+					if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+						t.Fatalf("%s: %v", at, err)
+					}
+					got := all(t, dir)
+					for name, sum := range want {
+						if got[name] != sum {
+							t.Errorf("%s: %s is not as it was", at, name)
+						}
+						delete(got, name)
+					}
+					if len(got) > 0 {
+						t.Errorf("%s: more than there was: %v", at, got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestKeptUntil keeps all up to a tier where directories of later tiers are there: one with
+// a file of the user alone, and one that a power cut has left with an empty seal.
+func TestKeptUntil(t *testing.T) {
+	g := rules(t, 3, 3, 3)
+	dir := t.TempDir()
+	o := options()
+	o.KeepAll = true
+	if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+		t.Fatal(err)
+	}
+	notes := filepath.Join(dir, "data_first5", "notes.txt")
+	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.UntilTier = 3
+	if _, err := solveInto(t, dir, g, o, store.Overwrite); err != nil {
+		t.Errorf("a file of the user: %v", err)
+	}
+	if _, err := os.Stat(notes); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "data_first6"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data_first6", store.Success), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+		t.Errorf("an empty seal: %v", err)
+	}
+}
+
+// TestStray puts a file of the user into each directory of a solved game: the table is
+// read and resumed as before, damaged or not, and the file stays.
+func TestStray(t *testing.T) {
+	for until, g := range powerGames(t) {
+		dir := t.TempDir()
+		if _, err := solveInto(t, dir, g, options(), store.Fresh); err != nil {
+			t.Fatal(err)
+		}
+		stays := func(when string) {
+			t.Helper()
+			for _, of := range []string{table.Dir, solve.FinalDir} {
+				if text, err := os.ReadFile(filepath.Join(dir, of, "notes.txt")); err != nil || string(text) != "mine" {
+					t.Errorf("%s, %s: %q, %v", until, when, text, err)
+				}
+			}
+			if n, err := verify(dir, g); err != nil || n == 0 {
+				t.Errorf("%s, %s: %v", until, when, err)
+			}
+			if err := solve.CheckFinal(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
+				t.Errorf("%s, %s: %v", until, when, err)
+			}
+		}
+		for _, of := range []string{table.Dir, solve.FinalDir} {
+			if err := os.WriteFile(filepath.Join(dir, of, "notes.txt"), []byte("mine"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stays("solved")
+		r, err := solveInto(t, dir, g, options(), store.Resume)
+		if err != nil || !r.Before {
+			t.Errorf("%s: %v, solved before: %v", until, err, r.Before)
+		}
+		stays("resumed")
+		for _, name := range append(glob(t, dir, "table/*s")[:1], glob(t, dir, "final/part-*")...) {
+			flip(t, filepath.Join(dir, name), 3)
+		}
+		if r, err = solveInto(t, dir, g, options(), store.Resume); err != nil {
+			t.Errorf("%s: %v", until, err)
+		}
+		stays("damaged and resumed")
+	}
+}

@@ -1,0 +1,82 @@
+package solve_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A longGame is a game of so many tiers.
+type longGame struct {
+	game.Tiered
+	tiers int
+}
+
+func (g longGame) Tiers() int { return g.tiers }
+
+// A game with more tiers than a value has moves is refused before the first job.
+func TestTooManyTiers(t *testing.T) {
+	rules, err := connectn.New(3, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	g := longGame{rules, 64}
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = solve.Run(context.Background(), data, g, options())
+	if want := "it can last 64 moves, at most 63 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	after, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after) > len(before)+1 { // jobs.json may be there
+		t.Errorf("%v have become %v", before, after)
+	}
+	if err := game.CheckLength(longGame{rules, 63}); err != nil {
+		t.Error(err)
+	}
+}
+
+// chain is a game with a single line of play, of so many moves.
+func chain(moves uint64) game.Cyclic {
+	g := gametest.Graph{
+		Next: make(map[game.Position][]game.Position),
+		End:  map[game.Position]game.Result{moves: game.Loses},
+		Size: moves + 1,
+	}
+	for p := range moves {
+		g.Next[p] = []game.Position{p + 1}
+	}
+	return game.PlainRanges(g, 16)
+}
+
+// The length of a game with cycles shows when it is solved: 63 moves come out right,
+// with one more it is refused.
+func TestLongestChain(t *testing.T) {
+	r, err := solveInto(t, t.TempDir(), chain(63), options(), store.Fresh)
+	if err != nil || r.Value != "WIN in 63" {
+		t.Errorf("%q, %v, want WIN in 63", r.Value, err)
+	}
+	r, err = solveInto(t, t.TempDir(), chain(64), options(), store.Fresh)
+	want := "solve64: a position is decided in 64 moves: at most 63 are provided for"
+	if err == nil || err.Error() != want {
+		t.Errorf("%q, %v, want %s", r.Value, err, want)
+	}
+}

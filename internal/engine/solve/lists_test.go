@@ -1,0 +1,503 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/table"
+)
+
+// rulesOnly is a game of which the blocks are not known.
+type rulesOnly struct{ game.Acyclic }
+
+func (g rulesOnly) Listed(p game.Position) bool { return game.Listed(g.Acyclic, p) }
+
+// solvedGame solves any game into a new directory.
+func solvedGame(t *testing.T, g game.Game, change func(*solve.Options)) (dir string, r solve.Result) {
+	t.Helper()
+	dir = t.TempDir()
+	o := options()
+	if change != nil {
+		change(&o)
+	}
+	r, err := solveInto(t, dir, g, o, store.Fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, r
+}
+
+// TestRulesOnly solves Connect N from its rules alone, by lists, and wants the text of
+// all positions to be that of the blocks.
+func TestRulesOnly(t *testing.T) {
+	for _, size := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}} {
+		sameByLists(t, size)
+	}
+}
+
+// TestLongRulesOnly does the same with 5×4.
+func TestLongRulesOnly(t *testing.T) {
+	longtest.Skip(t)
+	sameByLists(t, [3]int{5, 4, 4})
+}
+
+func sameByLists(t *testing.T, size [3]int) {
+	t.Run(fmt.Sprint(size), func(t *testing.T) {
+		if raceEnabled && size[0]*size[1] > 12 {
+			t.Skip("too large for the race detector; make test does it")
+		}
+		g := rules(t, size[0], size[1], size[2])
+		yes := func(o *solve.Options) { o.Final = solve.FinalYes }
+		blocks, want := solvedGame(t, g, yes)
+		lists, got := solvedGame(t, rulesOnly{g}, yes)
+		if got.Positions != want.Positions || got.Value != want.Value || !slices.Equal(got.Tiers, want.Tiers) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if got, want := final(t, lists), final(t, blocks); got != want {
+			t.Error(difference(got, want))
+		}
+	})
+}
+
+// TestListsOfGraphs solves random games in many ways and wants the values of a plain
+// search, and the same bytes.
+func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }
+
+// TestLongListsOfGraphs has more of them.
+func TestLongListsOfGraphs(t *testing.T) {
+	longtest.Skip(t)
+	listsOfGraphs(t, 60)
+}
+
+func listsOfGraphs(t *testing.T, n int) {
+	for seed := range n {
+		r := rand.New(rand.NewPCG(uint64(seed), 2))
+		g := gametest.RandomAcyclic(r, 1+r.IntN(400))
+		values := g.Solve()
+		var want strings.Builder
+		for _, p := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&want, "'%d'\t%d\n", p, values[p])
+		}
+		plain, result := solvedGame(t, g, nil)
+		if got := final(t, plain); got != want.String() {
+			t.Fatalf("seed %d: %s", seed, difference(got, want.String()))
+		}
+		if text := g.Values().Text(values[g.Start()]); result.Value != text || result.Positions != uint64(len(values)) {
+			t.Fatalf("seed %d: got %s, %d positions, want %s, %d", seed, result.Value, result.Positions, text, len(values))
+		}
+		sum := bytesOf(t, plain)
+		other, _ := solvedGame(t, g, func(o *solve.Options) {
+			o.Reducers = 1 + r.IntN(4)
+			o.KeepAll = r.IntN(2) == 0
+			if o.KeepAll && r.IntN(2) == 0 {
+				o.Codec = jobdir.Text
+			}
+		})
+		if got := bytesOf(t, other); got != sum {
+			t.Fatalf("seed %d: the bytes differ", seed)
+		}
+	}
+}
+
+// partsOf reads the parts of all directories of a run, by name.
+func partsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "data_*", "part-*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no parts: %v", err)
+	}
+	parts := make(map[string]string)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[strings.TrimPrefix(name, dir)] = string(text)
+	}
+	return parts
+}
+
+// No option changes a byte; nor do workers and memory, of parts.
+func TestListOptions(t *testing.T) {
+	g, err := mnk.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	plain, _ := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 })
+	want, parts := bytesOf(t, plain), partsOf(t, plain)
+	for _, test := range []struct {
+		name    string
+		workers int
+		change  func(*solve.Options)
+	}{
+		{"1 reducer", 2, func(o *solve.Options) { o.Reducers = 1 }},
+		{"20 reducers", 8, func(o *solve.Options) { o.Reducers = 20 }},
+		{"1 worker", 1, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
+		{"8 workers", 8, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
+		{"little memory", 8, func(o *solve.Options) {
+			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(g, -1, true)}
+		}},
+		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, jobdir.Text }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runtime.GOMAXPROCS(test.workers)
+			dir, _ := solvedGame(t, g, test.change)
+			if got := bytesOf(t, dir); got != want {
+				t.Error("the bytes differ")
+			}
+			o := options()
+			test.change(&o)
+			if o.KeepAll && o.Codec == jobdir.Blocks && !maps.Equal(partsOf(t, dir), parts) {
+				t.Error("the parts differ")
+			}
+			kept, err := filepath.Glob(filepath.Join(dir, "data_*"))
+			if err != nil || (len(kept) > 0) != o.KeepAll {
+				t.Errorf("%v have been kept", kept)
+			}
+		})
+	}
+}
+
+// failingJob is a runner whose job of a number in the run fails, before its work or
+// after it.
+type failingJob struct {
+	inline.Runner
+	at    int // from 0
+	after bool
+	ran   []string
+}
+
+func (f *failingJob) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	n := len(f.ran)
+	if n == f.at && !f.after {
+		return runner.Stats{}, errFailing
+	}
+	stats, err := f.Runner.Run(ctx, job)
+	if err == nil && n == f.at {
+		err = errFailing
+	}
+	if err == nil {
+		f.ran = append(f.ran, job.Name)
+	}
+	return stats, err
+}
+
+// smallGame is a random game of some ten tiers.
+func smallGame(t *testing.T) game.Game {
+	t.Helper()
+	for seed := uint64(1); ; seed++ {
+		if g := gametest.RandomAcyclic(rand.New(rand.NewPCG(seed, 3)), 200); 8 < g.Tiers() && g.Tiers() < 12 {
+			return g
+		}
+	}
+}
+
+// Stopped at any job, before its work or after it: a run goes on with that job, to the
+// same bytes.
+func TestListsInterrupted(t *testing.T) {
+	g := smallGame(t)
+	all := &failingJob{at: -1}
+	plain, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner = all })
+	want := bytesOf(t, plain)
+	for at := range all.ran {
+		dir := t.TempDir()
+		o := options()
+		o.WorthIt = int64(at / 2 % 2)
+		o.Runner = &failingJob{at: at, after: at%2 == 0}
+		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		again := &failingJob{at: -1}
+		o.Runner = again
+		o.Warn = func(text string) { t.Errorf("%s: %s", all.ran[at], text) }
+		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+			t.Fatalf("%s: %v", all.ran[at], err)
+		}
+		if got := bytesOf(t, dir); got != want {
+			t.Errorf("%s: the bytes differ", all.ran[at])
+		}
+		if !slices.Equal(again.ran, all.ran[at:]) {
+			t.Errorf("%s: ran %v, want %v", all.ran[at], again.ran, all.ran[at:])
+		}
+	}
+}
+
+// What a run that was stopped has is taken away, or damaged: a directory, a file, or a
+// tier of the table. It goes on to the same bytes all the same.
+func TestListsLost(t *testing.T) { listsLost(t, 12) }
+
+// TestLongListsLost has more of them.
+func TestLongListsLost(t *testing.T) {
+	longtest.Skip(t)
+	listsLost(t, 4)
+}
+
+// listsLost has one in so many.
+func listsLost(t *testing.T, one int) {
+	g := smallGame(t)
+	plain, _ := solvedGame(t, g, nil)
+	want := bytesOf(t, plain)
+	r := rand.New(rand.NewPCG(1, 4))
+	for _, stop := range []string{"data_first6", "data_second5", "data_second0"} {
+		for _, worthIt := range []int64{0, 1} {
+			stopped, o := t.TempDir(), options()
+			o.WorthIt = worthIt
+			o.Runner = &forger{at: stop, forge: func(*runner.Job) (runner.Stats, error) { return runner.Stats{}, errFailing }}
+			if _, err := solveInto(t, stopped, g, o, store.Fresh); !errors.Is(err, errFailing) {
+				t.Fatal(err)
+			}
+			o.Runner = &inline.Runner{}
+			for _, name := range slices.Concat(glob(t, stopped, "data_*"), glob(t, stopped, "data_*/*"), glob(t, stopped, "table/*")) {
+				if r.IntN(one) > 0 {
+					continue
+				}
+				dir := filepath.Join(t.TempDir(), "d")
+				if err := os.CopyFS(dir, os.DirFS(stopped)); err != nil {
+					t.Fatal(err)
+				}
+				what := "without " + name
+				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Size() > 0 && r.IntN(2) == 0 {
+					what = "with a bit changed in " + name
+					flip(t, filepath.Join(dir, name), r.IntN(int(info.Size())))
+				} else if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+					t.Fatalf("stopped at %s, %s: %v", stop, what, err)
+				}
+				if got := bytesOf(t, dir); got != want {
+					t.Errorf("stopped at %s, %s: the bytes differ", stop, what)
+				}
+			}
+		}
+	}
+}
+
+// A slow runner begins each job backward when the tier before it is in the table, and
+// what nobody needs has gone.
+type slow struct{ inline.Runner }
+
+func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Step == step.Solve {
+		time.Sleep(120 * time.Millisecond)
+	}
+	return s.Runner.Run(ctx, job)
+}
+
+// What a tier was told goes as soon as it may, and no sooner.
+func TestListsLetGo(t *testing.T) {
+	g := smallGame(t)
+	plain, _ := solvedGame(t, g, nil)
+	dir, _ := solvedGame(t, g, func(o *solve.Options) { o.Runner, o.WorthIt = new(slow), 1 })
+	if bytesOf(t, dir) != bytesOf(t, plain) {
+		t.Error("the bytes differ")
+	}
+}
+
+// A run to a tier counts what it made, and one that finds it made what is there; both
+// can be gone on from, but not with all kept.
+func TestListsUntil(t *testing.T) {
+	g := rulesOnly{rules(t, 3, 3, 3)}
+	want := plies(t, g, 5)
+	dir, o := t.TempDir(), options()
+	o.UntilTier, o.WorthIt = 5, 1
+	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
+		r, err := solveInto(t, dir, g, o, mode)
+		if err != nil || r.Solved || !slices.Equal(r.Tiers[:6], want) {
+			t.Errorf("%+v, %v; want %v", r, err, want)
+		}
+	}
+	o.UntilTier, o.KeepAll, o.LateKeep = -1, true, true
+	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all comes too late: of data_first0, to-00000.lists has been let go") {
+		t.Errorf("with all kept: %v", err)
+	}
+	o.KeepAll, o.LateKeep = false, false
+	if r, err := solveInto(t, dir, g, o, store.Resume); err != nil || r.Positions != 694 || r.Value != "tie in 9" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// glob lists the files of a pattern in a directory, without its path.
+func glob(t *testing.T, dir, pattern string) []string {
+	t.Helper()
+	names, err := fs.Glob(os.DirFS(dir), pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// flip changes a bit of a byte of a file.
+func flip(t *testing.T, name string, at int) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[at] ^= 4
+	if err := os.WriteFile(name, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// masked is a game whose keys take all 64 bits: key is the other game's, with the bits of a
+// mask flipped.
+type masked struct {
+	game.Acyclic
+	mask game.Position
+}
+
+func (g masked) KeyBits() uint                        { return 64 }
+func (g masked) Start() game.Position                 { return g.Acyclic.Start() ^ g.mask }
+func (g masked) Tier(p game.Position) int             { return g.Acyclic.Tier(p ^ g.mask) }
+func (g masked) Check(p game.Position) error          { return g.Acyclic.Check(p ^ g.mask) }
+func (g masked) Primitive(p game.Position) game.Value { return g.Acyclic.Primitive(p ^ g.mask) }
+func (g masked) ToMove(p game.Position) game.Player   { return g.Acyclic.ToMove(p ^ g.mask) }
+func (g masked) Picture(p game.Position) game.Picture { return g.Acyclic.Picture(p ^ g.mask) }
+func (g masked) Parse(s string) (game.Position, error) {
+	p, err := g.Acyclic.Parse(s)
+	return p ^ g.mask, err
+}
+func (g masked) AppendText(b []byte, p game.Position) []byte {
+	return g.Acyclic.AppendText(b, p^g.mask)
+}
+
+func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
+	n := len(dst)
+	dst = g.Acyclic.Moves(dst, p^g.mask)
+	for i := range dst[n:] {
+		dst[n+i].To ^= g.mask
+	}
+	return dst
+}
+
+// TestEveryKey solves a game of which the largest key of 64 bits is the initial position, a
+// position with moves, or a terminal one.
+func TestEveryKey(t *testing.T) {
+	rules, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(text string) []string { return slices.Sorted(strings.Lines(text)) }
+	plain, result := solvedGame(t, rules, nil)
+	want := lines(final(t, plain))
+	for _, moves := range []int{0, 1, 2, 3} {
+		p := rules.Start()
+		for range moves {
+			p = rules.Moves(nil, p)[0].To
+		}
+		g := masked{rules, ^p}
+		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
+			dir, got := solvedGame(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
+			if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
+				t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)
+			}
+			if _, err := verify(dir, g); err != nil {
+				t.Errorf("the position after %d moves has the largest key: %v", moves, err)
+			}
+		}
+	}
+}
+
+// counting is a file system that counts the files that are open for reading.
+type counting struct {
+	store.Local
+	mu         *sync.Mutex
+	open, most *int
+}
+
+func (c counting) Open(name string) (store.File, error) {
+	f, err := c.Local.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*c.open++
+	*c.most = max(*c.most, *c.open)
+	return counted{f, c}, nil
+}
+
+type counted struct {
+	store.File
+	c counting
+}
+
+func (f counted) Close() error {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	*f.c.open--
+	return f.File.Close()
+}
+
+// TestOpenFiles solves a game of 289 tiers, and reads its table in every way, with few files
+// open at a time.
+func TestOpenFiles(t *testing.T) {
+	g, err := mancala.New(3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := counting{mu: new(sync.Mutex), open: new(int), most: new(int)}
+	dir := t.TempDir()
+	data, err := store.Create(fsys, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	limit := func(what string) {
+		t.Helper()
+		if t.Logf("%s: %d files open", what, *fsys.most); *fsys.most > 100 {
+			t.Errorf("%s: %d files are open at a time, want at most 100", what, *fsys.most)
+		}
+		*fsys.most = *fsys.open
+	}
+	if _, err := solve.Run(t.Context(), data, g, options()); err != nil {
+		t.Fatal(err)
+	}
+	limit("solve")
+	tab, err := table.OpenOf(fsys, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.Stats(); err != nil {
+		t.Error(err)
+	}
+	limit("stats")
+	if _, err := tab.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	limit("verify")
+	for _, p := range gametest.Walk(rand.New(rand.NewPCG(1, 1)), g, 100) {
+		if _, ok, err := tab.Lookup(p); !ok || err != nil {
+			t.Errorf("%d: %v, %v", p, ok, err)
+		}
+	}
+	limit("lookup")
+	if err := tab.Close(); err != nil || *fsys.open > 0 {
+		t.Errorf("%d files are left open, %v", *fsys.open, err)
+	}
+}

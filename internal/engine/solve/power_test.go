@@ -1,0 +1,162 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/table"
+)
+
+// powerGames are the games of these tests, with a job in the middle of each.
+func powerGames(t *testing.T) map[string]game.Game {
+	t.Helper()
+	return map[string]game.Game{
+		"data_second4": rules(t, 3, 3, 3), "data_first7": rules(t, 3, 3, 3),
+		"solve2": quickCross(t, 2, 3, 2), "mark5": quickCross(t, 2, 3, 2),
+		"data_second3": ticTacToe(t), "data_first5": ticTacToe(t),
+	}
+}
+
+// ticTacToe is a small game of rules only.
+func ticTacToe(t *testing.T) game.Acyclic {
+	t.Helper()
+	g, err := mnk.New(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// An ender ends the run at a job.
+type ender struct {
+	inline.Runner
+	at string
+}
+
+var errEnd = errors.New("end")
+
+func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	if job.Name == e.at {
+		return runner.Stats{}, errEnd
+	}
+	return e.Runner.Run(ctx, job)
+}
+
+// onDisk runs a game on a disk until a job, or to its end.
+func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
+	t.Helper()
+	data, err := store.Create(disk, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := options()
+	o.Runner = &ender{at: until}
+	if change != nil {
+		change(&o)
+	}
+	_, err = solve.Run(context.Background(), data, g, o)
+	return err
+}
+
+// Of what took long nothing can be lost, in whatever form it is kept; of what was quick
+// the table cannot, nor what was made after it.
+func TestPowerCut(t *testing.T) {
+	for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
+		for _, test := range []struct {
+			name   string
+			change func(*solve.Options)
+			quick  bool // not to be synced
+		}{
+			{"long", func(o *solve.Options) { o.SyncAfter = 1 }, false},
+			{"long, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = 1, true }, false},
+			{"long, two reducers, text kept", func(o *solve.Options) {
+				o.SyncAfter, o.Reducers, o.KeepAll, o.Codec = 1, 2, true, jobdir.Text
+			}, false},
+			{"quick", func(o *solve.Options) { o.SyncAfter = time.Hour }, true},
+			{"quick, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = time.Hour, true }, true},
+		} {
+			t.Run(g.Spec()+" "+test.name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "d")
+				disk := new(storetest.Disk)
+				if err := onDisk(t, disk, dir, g, "", test.change); err != nil {
+					t.Fatal(err)
+				}
+				if faults := disk.Faults(); faults != nil && !test.quick {
+					t.Errorf("%d faults:\n%s", len(faults), strings.Join(faults, "\n"))
+				}
+				for _, path := range disk.AtRisk() {
+					t.Errorf("at risk: %s", path)
+				}
+			})
+		}
+	}
+}
+
+// A run that the power left goes on to the same table, whether anything of it was synced
+// or not.
+func TestResumeAfterPowerCut(t *testing.T) {
+	for until, g := range powerGames(t) {
+		want := filepath.Join(t.TempDir(), "want")
+		if err := onDisk(t, new(storetest.Disk), want, g, "", nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, after := range []time.Duration{1, time.Hour} {
+			t.Run(g.Spec()+" at "+until+" "+after.String(), func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "d")
+				disk := new(storetest.Disk)
+				err := onDisk(t, disk, dir, g, until, func(o *solve.Options) { o.SyncAfter = after })
+				if !errors.Is(err, errEnd) {
+					t.Fatal(err)
+				}
+				if err := disk.Cut(); err != nil {
+					t.Fatal(err)
+				}
+				o, warned := options(), 0
+				o.Warn = func(string) { warned++ }
+				if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+					t.Fatal(err)
+				}
+				if lost := after == time.Hour; lost != (warned > 0) {
+					t.Errorf("%d warnings", warned)
+				}
+				sameTable(t, dir, want)
+			})
+		}
+	}
+}
+
+// sameTable wants two runs to have the same tables, byte for byte.
+func sameTable(t *testing.T, dir, want string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(want, table.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		a, err := os.ReadFile(filepath.Join(want, table.Dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, table.Dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(a) != string(b) {
+			t.Errorf("%s differs", e.Name())
+		}
+	}
+}

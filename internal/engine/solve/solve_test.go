@@ -1,0 +1,297 @@
+package solve_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/table"
+)
+
+// solved solves a board inline into a new directory.
+func solved(t *testing.T, g game.Tiered, change func(*solve.Options)) (dir string, r solve.Result) {
+	t.Helper()
+	dir = t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalAuto, UntilTier: -1}
+	if change != nil {
+		change(&o)
+	}
+	if r, err = solve.Run(context.Background(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir, r
+}
+
+// finalParts lists the parts of DIR/final.
+func finalParts(t *testing.T, dir string) []string {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(dir, solve.FinalDir, "part-*"))
+	if err != nil || len(parts) == 0 {
+		t.Fatalf("no parts of final: %v", err)
+	}
+	return parts
+}
+
+// final reads DIR/final.
+func final(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, p := range finalParts(t, dir) {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+func rules(t *testing.T, w, h, connect int) *connectn.Rules {
+	t.Helper()
+	g, err := connectn.New(w, h, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestBruteForce holds the course's text of small boards, every position of
+// them and every connect, against a minimax that was written on its own.
+func TestBruteForce(t *testing.T) { bruteForce(t, 1, 10) }
+
+// TestLongBruteForce has the larger ones that the minimax can do.
+func TestLongBruteForce(t *testing.T) {
+	longtest.Skip(t)
+	bruteForce(t, 11, 16)
+}
+
+// bruteForce has the boards of so many squares.
+func bruteForce(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
+			for connect := 1; connect <= max(w, h); connect++ {
+				t.Run(fmt.Sprintf("%dx%dc%d", w, h, connect), func(t *testing.T) {
+					t.Parallel()
+					g := rules(t, w, h, connect)
+					dir, _ := solved(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+					compare(t, finalParts(t, dir), g, naive.Solve(w, h, connect))
+				})
+			}
+		}
+	}
+}
+
+// compare holds the lines of final against the values of the oracle: the same
+// positions, in the order of the hash, with the same values.
+func compare(t *testing.T, parts []string, g *connectn.Rules, want *naive.Values) {
+	t.Helper()
+	n, last := 0, game.Position(0)
+	for _, name := range parts {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+			board, value, ok := strings.Cut(lines.Text(), "\t")
+			p, err := g.Parse(board)
+			if !ok || err != nil {
+				t.Fatalf("line %d: %q: %v", n+1, lines.Text(), err)
+			}
+			if p <= last {
+				t.Fatalf("line %d: %q does not come after the line before", n+1, lines.Text())
+			}
+			last = p
+			if w := want.Of(strings.Trim(board, "'")); strconv.Itoa(int(w)) != value {
+				t.Fatalf("line %d: %q, want value %d", n+1, lines.Text(), w)
+			}
+		}
+	}
+	if n+1 != want.Count() {
+		t.Errorf("%d lines, want %d", n, want.Count()-1)
+	}
+}
+
+// difference names the first line in which two texts differ.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d: got %q, want %q", i+1, g[i], w[i])
+		}
+	}
+	return fmt.Sprintf("got %d lines, want %d", len(g), len(w))
+}
+
+// A knownSize is the published count and value of a board.
+type knownSize struct {
+	w, h, connect int
+	positions     uint64
+	value         string
+}
+
+// TestKnownSizes meets the published counts and values, and checks samples of
+// the large boards with a search.
+func TestKnownSizes(t *testing.T) {
+	knownSizes(t, []knownSize{
+		{2, 2, 2, 13, "X wins in 3"},
+		{3, 3, 3, 694, "tie in 9"},
+		{4, 3, 3, 7157, "X wins in 9"},
+		{3, 4, 3, 2715, "tie in 12"},
+		{4, 5, 3, 195472, "X wins in 11"},
+		{4, 4, 4, 161029, "tie in 16"},
+		{5, 4, 4, 3945711, "tie in 20"},
+		{4, 5, 4, 1706255, "tie in 20"},
+	})
+}
+
+// TestLongKnownSizes does the same with 5×5.
+func TestLongKnownSizes(t *testing.T) {
+	longtest.Skip(t)
+	knownSizes(t, []knownSize{{5, 5, 4, 69763700, "tie in 25"}})
+}
+
+func knownSizes(t *testing.T, sizes []knownSize) {
+	for _, test := range sizes {
+		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
+			if raceEnabled && test.positions > 1e6 {
+				t.Skip("too large for the race detector; make test does it")
+			}
+			g := rules(t, test.w, test.h, test.connect)
+			dir, r := solved(t, g, nil)
+			if r.Positions != test.positions || r.Value != test.value {
+				t.Errorf("got %d positions and %s, want %d and %s", r.Positions, r.Value, test.positions, test.value)
+			}
+			sample(t, dir, g, test.w, test.h, test.connect)
+			if n, err := verify(dir, g); err != nil || n != test.positions {
+				t.Errorf("verify: %d positions, %v", n, err)
+			}
+		})
+	}
+}
+
+// verify checks the table of a game.
+func verify(dir string, g game.Game) (positions uint64, err error) {
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		return 0, err
+	}
+	defer tab.Close()
+	return tab.Verify(context.Background())
+}
+
+// sample looks random late positions up and searches them.
+func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
+	t.Helper()
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	rng := rand.New(rand.NewPCG(1, uint64(w*h*connect)))
+	searched := 0
+	for range 50 {
+		board := naive.Random(rng, w, h, connect, max(0, w*h-10)+rng.IntN(10))
+		if empty := strings.Count(board, " "); empty > 12 {
+			continue // finished early, or too far from the end to search
+		}
+		searched++
+		p, err := g.Parse(board)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, ok, err := tab.Lookup(p)
+		if err != nil || !ok {
+			t.Fatalf("%q: %v, found %v", board, err, ok)
+		}
+		if want := naive.Search(board, w, h, connect); byte(v) != want {
+			t.Errorf("%q: got %s, want %s", board, v, game.Value(want))
+		}
+	}
+	if searched == 0 {
+		t.Error("no sample was near enough to the end to be searched")
+	}
+}
+
+// TestPlies goes forward on boards too large to solve. 7×6 is OEIS A212693; the
+// plies of 8×7 are counted by a plain search.
+func TestPlies(t *testing.T) {
+	for _, test := range []struct {
+		w, h, connect int
+		plies         []int64
+	}{
+		{7, 6, 4, []int64{1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 558186, 1662623, 4568683}},
+		{8, 7, 4, plies(t, rules(t, 8, 7, 4), 7)},
+		{31, 1, 5, plies(t, rules(t, 31, 1, 5), 3)},
+		{1, 63, 4, plies(t, rules(t, 1, 63, 4), 20)},
+		{2, 31, 4, plies(t, rules(t, 2, 31, 4), 12)},
+	} {
+		t.Run(fmt.Sprintf("%dx%dc%d", test.w, test.h, test.connect), func(t *testing.T) {
+			want := test.plies
+			if raceEnabled {
+				want = want[:len(want)-3]
+			}
+			_, r := solved(t, rules(t, test.w, test.h, test.connect), func(o *solve.Options) { o.UntilTier = len(want) - 1 })
+			for tier, n := range want {
+				if r.Tiers[tier] != n {
+					t.Errorf("tier %d: %d positions, want %d", tier, r.Tiers[tier], n)
+				}
+			}
+			if r.Solved {
+				t.Error("solved, though it should have stopped")
+			}
+		})
+	}
+}
+
+// plies counts the positions of the first tiers, one at a time.
+func plies(t *testing.T, g game.Game, until int) []int64 {
+	t.Helper()
+	counts := []int64{1}
+	tier := map[game.Position]bool{g.Start(): true}
+	for range until {
+		next := make(map[game.Position]bool)
+		for p := range tier {
+			for _, m := range g.Moves(nil, p) {
+				next[m.To] = true
+			}
+		}
+		counts = append(counts, int64(len(next)))
+		tier = next
+	}
+	return counts
+}
+
+// TestRefOut compares with the course's reference outputs.
+func TestRefOut(t *testing.T) {
+	for _, test := range []struct{ w, h, connect int }{{2, 2, 2}, {3, 3, 3}} {
+		name := fmt.Sprintf("%dx%d_connect%d.txt", test.w, test.h, test.connect)
+		want, err := os.ReadFile(filepath.Join("..", "..", "..", "ref_out", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, _ := solved(t, rules(t, test.w, test.h, test.connect), nil)
+		if got := final(t, dir); got != string(want) {
+			t.Errorf("%s: %s", name, difference(got, string(want)))
+		}
+	}
+}

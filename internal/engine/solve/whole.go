@@ -1,0 +1,266 @@
+package solve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// What an earlier run has left is read whole before anything is made of it: it may
+// have been cut by the end of a machine, or changed since. What is damaged counts as
+// not there, and is made again if somebody needs it.
+
+// sealOf is the seal of a directory that is whole; nil: it is not.
+func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seal, known := l.seals[name]; known || !l.data.Resumed {
+		return seal, nil
+	}
+	seal, err := jobdir.Check(ctx, l.data.FS, l.data.Dir(name), l.data.Game)
+	switch {
+	case err == nil:
+	case jobdir.Damaged(err):
+		if _, missing := l.data.FS.Stat(l.data.Dir(name)); !errors.Is(missing, fs.ErrNotExist) {
+			l.damage[name] = err
+		}
+	default:
+		return nil, err
+	}
+	l.seals[name] = seal
+	return seal, nil
+}
+
+// whole reports whether a directory is there as it was written.
+func (l *loop) whole(ctx context.Context, name string) (bool, error) {
+	seal, err := l.sealOf(ctx, name)
+	return seal != nil, err
+}
+
+// tiersSeal is the seal of those tiers that are in a table which is not whole yet, in
+// its directory.
+const tiersSeal = "_tiers"
+
+// wholeTable reports whether the table is there as it was written. The seal of one that
+// is not holds for its tiers only; one of another game is not ours to touch.
+func (l *loop) wholeTable(ctx context.Context) (bool, error) {
+	dir := l.data.Dir(table.Dir)
+	seal, err := store.ReadSeal(l.data.FS, dir)
+	if err == nil && seal != nil && seal.Game != l.data.Game {
+		return false, fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", dir, l.data.Game, seal.Game)
+	}
+	whole, err := l.whole(ctx, table.Dir)
+	if err != nil || whole {
+		return whole, err
+	}
+	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrHalf) {
+		l.warn("%v", err)
+	}
+	if errors.Is(l.damage[table.Dir], syscall.ENOTDIR) {
+		return false, l.data.Remove(table.Dir)
+	}
+	if seal == nil {
+		return false, l.data.Remove(path.Join(table.Dir, store.Success))
+	}
+	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
+}
+
+// canKeepDir wants a directory to be there if an earlier run has needed it, with all its
+// files, and to have the form that is asked for.
+func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
+	seal, err := l.sealOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	if seal == nil && needed {
+		return fmt.Errorf("--keep all comes too late: %s has been let go: --overwrite begins anew", name)
+	}
+	if seal == nil {
+		return nil
+	}
+	if len(seal.Gone) > 0 {
+		return fmt.Errorf("--keep all comes too late: of %s, %s has been let go: --overwrite begins anew", name, seal.Gone[0])
+	}
+	for _, f := range seal.Files {
+		if !strings.HasPrefix(f.Name, store.PartPrefix) {
+			continue
+		}
+		text := jobdir.IsText(f.Name)
+		if text && l.Codec == jobdir.Blocks {
+			return fmt.Errorf("--compress comes too late: %s is text: --overwrite begins anew", name)
+		}
+		if !text && l.Codec == jobdir.Text {
+			return fmt.Errorf("--keep all comes too late: %s is packed: --compress keeps it so, --overwrite begins anew", name)
+		}
+	}
+	return nil
+}
+
+// again tells that a step is run again: because what it made is damaged, or, once,
+// because it is gone.
+func (l *loop) again(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.damage[name]; err != nil {
+		delete(l.damage, name)
+		l.warn("%v: run again", err)
+	} else if l.seals[name] == nil && l.journal.ran(name) && !l.gone {
+		l.gone = true
+		if l.KeepAll {
+			l.warn("%s is gone: run again", name)
+		} else {
+			l.warn("%s is gone, and a later step needs it: run again", name)
+		}
+	}
+}
+
+func (l *loop) warn(format string, args ...any) {
+	if l.Warn != nil {
+		l.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// syncAfter is Options.SyncAfter where it is 0: what a job so short has made costs less
+// to make again than to wait for the disk.
+const syncAfter = time.Second
+
+// commit makes the directory of a job that has run count: so many records are to be
+// in its parts.
+func (l *loop) commit(job *runner.Job, records int64) error {
+	if job.Step == step.Final {
+		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
+			return err
+		}
+	}
+	files, err := jobdir.SealAll(job.FS, job.Output)
+	if err != nil {
+		return err
+	}
+	seal := &store.Seal{Game: l.data.Game, Job: job.Name, Files: files}
+	if n := seal.Records(); n != uint64(records) {
+		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
+	}
+	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
+		if err := l.data.Last(); err != nil {
+			return err
+		}
+	}
+	if err := l.data.Commit(job.Output, job.Name, files); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seals[job.Name] = seal
+	return nil
+}
+
+// remove removes a directory that nobody needs any more.
+func (l *loop) remove(name string) error {
+	l.mu.Lock()
+	delete(l.damage, name)
+	l.seals[name] = nil
+	l.mu.Unlock()
+	return l.data.Remove(name)
+}
+
+// syncKept makes the directories durable that --keep all keeps: those of quick jobs were
+// not synced when they were committed.
+func (l *loop) syncKept() error {
+	if err := l.data.Last(); err != nil {
+		return err
+	}
+	entries, err := l.data.FS.ReadDir(l.data.Path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !l.how.ours(e.Name()) {
+			continue
+		}
+		dir := l.data.Dir(e.Name())
+		seal, err := store.ReadSeal(l.data.FS, dir)
+		if store.Damaged(err) || err == nil && seal == nil {
+			continue // this run needs none such: it is of a tier after --until-tier, or has only files of the user
+		}
+		if err == nil {
+			err = seal.Sync(l.data.FS, dir)
+		}
+		for _, name := range []string{path.Join(dir, store.Success), dir} {
+			if err == nil {
+				err = l.data.FS.Sync(name)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return l.data.FS.Sync(l.data.Path)
+}
+
+// CheckKept verifies the directories of all jobs of a solved game, which --keep all keeps.
+func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) error {
+	var names []string
+	switch g := game.ByMethod(g).(type) {
+	case game.Cyclic:
+		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), g)
+		if err != nil {
+			return err
+		}
+		for _, found := range index.Passes {
+			names = append(names, found.Pass)
+		}
+	case game.Acyclic:
+		for tier := range g.Tiers() + 1 {
+			names = append(names, first(tier))
+			if _, blocks := g.(game.Tiered); !blocks || tier < g.Tiers() {
+				names = append(names, second(tier))
+			}
+		}
+	}
+	for _, name := range names {
+		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), g.Spec()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantsFinal reports whether the text of all positions is to be written; result.Final
+// says whether it is there then.
+func (l *loop) wantsFinal(ctx context.Context) (bool, error) {
+	there, err := l.whole(ctx, FinalDir) // an earlier run may have written it
+	if err != nil {
+		return false, err
+	}
+	wanted := !there && (l.Final == FinalYes || l.Final == FinalAuto && l.result.Positions <= FinalLimit)
+	l.result.Final = there || wanted
+	if err := l.damage[FinalDir]; err != nil && !wanted {
+		l.warn("%v: removed", err)
+		return false, l.remove(FinalDir)
+	}
+	return wanted, nil
+}
+
+// CheckFinal wants the text of all positions of a game in a data directory, if it is
+// there, to be as it was written.
+func CheckFinal(ctx context.Context, fsys store.FS, data, game string) error {
+	dir := path.Join(data, FinalDir)
+	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, err := jobdir.Check(ctx, fsys, dir, game)
+	return err
+}

@@ -1,0 +1,172 @@
+package step
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// An inputCheck holds what the map of Possible or Solve reads to be positions of
+// one job, with the values that a finished position, an open one, or a child must
+// have: a value that got lost is told, not taken for a position that waits for one.
+type inputCheck struct {
+	name string
+	g    game.Tiered
+	o    Options
+
+	job   int         // the tier of the children; -1 before the first record
+	tier  int         // of the record before
+	child bool        // whether this tier is that of solved children
+	line  []int64     // by slot of a block
+	rules block.Block // the same block as the rules have it
+}
+
+// add is jobdir.AddRecord for a record of a line.
+func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
+	if b.Tier != c.tier {
+		if want := c.begin(b.Tier); want != "" {
+			return want
+		}
+	}
+	if c.child && rec.Kind == streamfmt.Open {
+		return fmt.Sprintf("a value: where %s moves, positions of tier %d are solved children", c.o.Turn, b.Tier)
+	}
+	if len(c.line) < b.Len() {
+		c.line = make([]int64, b.Len())
+	}
+	c.line[slot] = line
+	return jobdir.AddRecord(b, slot, rec)
+}
+
+// begin goes on with a tier.
+func (c *inputCheck) begin(tier int) (want string) {
+	c.tier = tier
+	c.child = c.name == Solve && Turn(c.g, tier) != c.o.Turn
+	job := tier + 1
+	if c.child {
+		job = tier
+	}
+	if want := checkTier(c.g, c.o, tier, job); want != "" {
+		return want
+	}
+	if c.job >= 0 && job != c.job {
+		want := fmt.Sprintf("a position of tier %d", c.job-1)
+		if c.name == Solve {
+			want += fmt.Sprintf(" or a child of tier %d", c.job)
+		}
+		return fmt.Sprintf("%s, as those before it (this one is of tier %d)", want, tier)
+	}
+	c.job = job
+	return ""
+}
+
+// values holds the values of a block against the rules.
+func (c *inputCheck) values(b *block.Block) error {
+	c.rules.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+	for i := range b.Open {
+		c.rules.Open[i] = b.Open[i] | b.Done[i]
+	}
+	newPossible(c.g).finish(&c.rules)
+	most := c.g.Tiers() - b.Tier // moves to the end
+	for i, w := range c.rules.Done {
+		for w |= b.Done[i]; w != 0; w &= w - 1 {
+			slot := i<<6 + bits.TrailingZeros64(w)
+			found := game.Value(0)
+			if b.Done.Has(slot) {
+				found = game.Value(b.Val[slot])
+			}
+			want := ""
+			switch finished := c.rules.Done.Has(slot); {
+			case finished && byte(found) == c.rules.Val[slot]:
+			case finished:
+				want = wantFinished(c.rules.Val[slot])
+			case c.name == Solve && !c.child:
+				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are parents, and this one is not finished", c.o.Turn, b.Tier)
+			case !c.child:
+				want = wantOpen
+			case found.Remoteness() == 0 || found.Remoteness() > most:
+				want = fmt.Sprintf("a value of 1 to %d moves to the end", most)
+			}
+			if want != "" {
+				return valueError(c.o.Source, c.line[slot], c.g, b.Key(slot), byte(found), want)
+			}
+		}
+	}
+	return nil
+}
+
+// valueError is a LineError for a position with another value, 0 for none, than it
+// must have.
+func valueError(source string, line int64, g game.Game, p game.Position, found byte, want string) error {
+	rec := streamfmt.Record{Key: p, Value: found}
+	if found != 0 {
+		rec.Kind = streamfmt.Done
+	}
+	text := streamfmt.AppendRecord(nil, rec, streamfmt.KeyWidth(g.KeyBits()))
+	return &streamfmt.LineError{Source: source, Line: line, Want: want, Got: string(text[:len(text)-1])}
+}
+
+func wantFinished(value byte) string {
+	return fmt.Sprintf("the value %d, as this position is finished", value)
+}
+
+const wantOpen = "no value, as this position is not finished"
+
+// A passCheck does the same for the map of a pass over a game with cycles.
+type passCheck struct {
+	name   string
+	number int
+	g      game.Cyclic
+	source string
+
+	line  []int64     // by slot of a range
+	rules block.State // the same range as the rules have it
+}
+
+// add is jobdir.AddState for a record of a line.
+func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
+	switch {
+	case c.name == Mark:
+	case c.number == 1 && rec.Kind == streamfmt.Open: // all that play can reach comes
+	case game.Value(rec.Value).Remoteness() != c.number-1: // of an open one it is 0
+		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
+	}
+	if c.line == nil {
+		c.line = make([]int64, c.g.RangeSize())
+	}
+	c.line[slot] = line
+	return jobdir.AddState(s, slot, rec)
+}
+
+// values holds the values of a range against the rules, where what comes is what
+// create and mark found.
+func (c *passCheck) values(mover game.Mover, rng uint64, s *block.State) error {
+	if c.name != Mark && c.number > 1 {
+		return nil
+	}
+	c.rules.Reset(game.RangeLen(c.g, rng))
+	copy(c.rules.Reached, s.Reached)
+	mover.Finished(rng, s.Reached, func(result game.Result, set block.Set) { c.rules.Decide(uint8(result), 0, set) })
+	found, rules := s.Planes(), c.rules.Planes()
+	for i := range s.Reached {
+		var differ uint64
+		for plane := range found {
+			differ |= found[plane][i] ^ rules[plane][i]
+		}
+		if differ == 0 {
+			continue
+		}
+		slot := i<<6 + bits.TrailingZeros64(differ)
+		value, _ := s.Value(slot)
+		want := wantOpen
+		if finished, _ := c.rules.Value(slot); finished != 0 {
+			want = wantFinished(finished)
+		}
+		return valueError(c.source, c.line[slot], c.g, rng*uint64(c.g.RangeSize())+uint64(slot), value, want)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package step
+
+import (
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A teller is the map of solve for lines: it counts for how many moves each message
+// stands, so that the reducer notices a child that is missing. Of packed blocks
+// none can be lost unseen.
+type teller struct {
+	*solve
+	moves map[*block.Block][]uint8 // of the blocks that are spoken to, by slot
+}
+
+func newTeller(g game.Tiered) *teller {
+	return &teller{newSolve(g), make(map[*block.Block][]uint8)}
+}
+
+// Expect begins to count. No slot need be open: a child speaks to all parents that
+// it could have.
+func (t *teller) Expect(b *block.Block) {
+	moves := t.moves[b]
+	if cap(moves) < b.Len() {
+		moves = make([]uint8, b.Len())
+	}
+	moves = moves[:b.Len()]
+	clear(moves)
+	t.moves[b] = moves
+}
+
+func (t *teller) Map(from, into *block.Block) {
+	score := &t.scores[t.g.TierToMove(into.Tier)].OfChild
+	best, value, moves := into.Val, from.Val, t.moves[into]
+	if from.Range != into.Range {
+		for slot := range from.Done.All() {
+			best[slot] = max(best[slot], score[value[slot]])
+			moves[slot]++
+		}
+		return
+	}
+	children, kinds := t.g.Within(into.Tier, into.Range)
+	for slot := range len(children) / max(1, kinds) {
+		top, n := best[slot], uint8(0)
+		for _, child := range children[slot*kinds : (slot+1)*kinds] {
+			s := score[value[child]]
+			top = max(top, s)
+			n += (s | -s) >> 7 // 1 if there is a score
+		}
+		best[slot] = top
+		moves[slot] += n
+	}
+}
+
+// write prints what a block heard: a line for each slot, or more, if it stands for
+// more moves than a line can.
+func (t *teller) write(w *Writer, b *block.Block) {
+	moves := t.moves[b]
+	for slot := range b.Done.All() {
+		rec := streamfmt.Record{Key: b.Key(slot), Kind: streamfmt.Message, Value: b.Val[slot]}
+		for left := moves[slot]; left > 0; left -= rec.Times {
+			rec.Times = min(left, streamfmt.MaxTimes)
+			w.line(rec)
+		}
+	}
+}
+
+// A hearer is the reduce of solve for lines: it holds what a position hears against
+// its moves.
+type hearer struct {
+	*solve
+	moves  []uint32 // by slot, for how many messages came
+	line   []int64  // by slot, where it was said that the position exists
+	across []uint64
+}
+
+// hear adds a record to a parent's block: that it exists, that it is finished, or
+// what children say.
+func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
+	if len(h.moves) < b.Len() {
+		h.moves, h.line = make([]uint32, b.Len()), make([]int64, b.Len())
+	}
+	if rec.Kind != streamfmt.Message {
+		h.line[slot] = line
+		return jobdir.AddRecord(b, slot, rec)
+	}
+	score := h.scores[h.g.TierToMove(b.Tier)].OfChild[rec.Value]
+	if score == 0 {
+		return "a message with the value of a child"
+	}
+	if !b.Done.Has(slot) {
+		b.Val[slot] = max(b.Val[slot], score)
+	}
+	h.moves[slot] += uint32(max(1, rec.Times))
+	return ""
+}
+
+// check wants each open position to have heard of all its moves: all of its children
+// exist. It forgets what was heard.
+func (h *hearer) check(b *block.Block, source string) error {
+	h.across = h.g.Targets(h.across[:0], b.Tier, b.Range)
+	children, kinds := h.g.Within(b.Tier, b.Range)
+	none := uint32(len(h.g.Low(b.Tier+1, b.Range)))
+	for _, slot := range b.OpenSlots() {
+		moves := len(h.across)
+		if children != nil {
+			for _, child := range children[int(slot)*kinds : (int(slot)+1)*kinds] {
+				if child != none {
+					moves++
+				}
+			}
+		}
+		came, why := h.moves[slot], "children are missing"
+		switch {
+		case came == uint32(moves) && moves > 0:
+			continue
+		case came > uint32(moves):
+			why = "children come twice"
+		case moves == 0:
+			why = "it is finished, and has no value"
+		}
+		return fmt.Errorf("%s:%d: position %s has %d moves, but messages came of %d: %s",
+			source, h.line[slot], keyText(h.g, b.Key(int(slot))), moves, came, why)
+	}
+	clear(h.moves[:b.Len()])
+	return nil
+}

@@ -1,0 +1,146 @@
+package step_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+)
+
+// passes runs the passes of a game in memory, and returns the states and how many
+// positions each pass of each step found new.
+func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string][]int, messages int64) {
+	t.Helper()
+	states = make([]block.State, game.Ranges(g))
+	heard := make([]block.Heard, len(states))
+	news := make([]block.State, len(states))
+	var first []block.State // what was finished when it was reached
+	fresh = make(map[string][]int)
+	for rng := range states {
+		states[rng].Reset(game.RangeLen(g, uint64(rng)))
+	}
+	run := func(name string, number int, from []block.State) int {
+		p := step.NewPass(g, name, number)
+		for rng := range states {
+			heard[rng].Reset(game.RangeLen(g, uint64(rng)))
+		}
+		say := func(rng uint64, set block.Set, counted bool) {
+			if !counted {
+				heard[rng].Some.Union(set)
+			} else if !heard[rng].Times.Add(set) {
+				t.Fatal("too many")
+			}
+		}
+		if name == step.Create {
+			p.MapStart(say)
+		}
+		for i := range from {
+			if err := p.Map(uint64(i%len(states)), &from[i], say); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := 0
+		for rng := range states {
+			var new block.State
+			if _, err := p.Reduce(uint64(rng), &states[rng], &heard[rng], &new); err != nil {
+				t.Fatal(err)
+			}
+			found += new.Reached.Count()
+			news[rng] = new
+		}
+		if name == step.Create || name == step.Mark {
+			first = append(first, news...)
+		}
+		if name == step.Mark {
+			messages += p.Messages
+		}
+		fresh[name] = append(fresh[name], found)
+		return found
+	}
+	run(step.Create, 1, nil)
+	for run(step.Mark, len(fresh[step.Mark])+1, news) > 0 {
+	}
+	from := first
+	for run(step.Solve, len(fresh[step.Solve])+1, from) > 0 {
+		from = news
+	}
+	from = first
+	for run(step.Ties, len(fresh[step.Ties])+1, from) > 0 {
+		from = news
+	}
+	return states, fresh, messages
+}
+
+// worth is what the oracle says, in the numbers of a state.
+func worth(w naive.Worth) byte {
+	if w.Result == naive.Draw {
+		return 0
+	}
+	result := map[string]game.Result{naive.Lose: game.Loses, naive.Win: game.Wins, naive.Tie: game.Ties}[w.Result]
+	return byte(w.Remoteness<<2) | byte(result)
+}
+
+// compareStates holds states against the oracle.
+func compareStates(t *testing.T, g game.Cyclic, states []block.State, want map[uint64]naive.Worth) {
+	t.Helper()
+	for p := range g.Positions() {
+		value, reached := states[p/uint64(g.RangeSize())].Value(int(p % uint64(g.RangeSize())))
+		w, ok := want[p]
+		if reached != ok || reached && value != worth(w) {
+			t.Fatalf("position %d: value %d, reached %v; want %v, %v", p, value, reached, w, ok)
+		}
+	}
+}
+
+// Small boards by the steps, against brute force.
+func TestPassesQuickCross(t *testing.T) {
+	for _, test := range []struct {
+		w, h, connect int
+		messages      int64
+		solve         string
+	}{
+		{2, 3, 2, 844, "[86 1 0]"},
+		{3, 3, 3, 140200, "[10666 12 56 60 90 9 0]"},
+	} {
+		g, err := quickcross.New(test.w, test.h, test.connect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states, fresh, messages := passes(t, g)
+		compareStates(t, g, states, naive.QuickCross{W: test.w, H: test.h, Connect: test.connect}.Solve())
+		if messages != test.messages || fmt.Sprint(fresh[step.Solve]) != test.solve {
+			t.Errorf("%d messages forward, %v solved, want %d and %s", messages, fresh[step.Solve], test.messages, test.solve)
+		}
+	}
+}
+
+// A draw is not to be taken for a tie, in ranges of any size.
+func TestPassesTies(t *testing.T) {
+	graph := gametest.TieGame()
+	want := naive.SolveCyclic(0,
+		func(p uint64) string {
+			if result, ok := graph.End[p]; ok {
+				return result.String()
+			}
+			return ""
+		},
+		func(p uint64) []uint64 { return graph.Next[p] })
+	for p, w := range map[uint64]naive.Worth{
+		0: {Result: naive.Tie, Remoteness: 2}, 2: {Result: naive.Win, Remoteness: 3}, 9: {Result: naive.Tie, Remoteness: 3},
+		11: {Result: naive.Draw}, 12: {Result: naive.Draw},
+	} {
+		if want[p] != w {
+			t.Fatalf("this game does not show it: %d is %v", p, want[p])
+		}
+	}
+	for _, size := range []int{1, 2, 5, 64} {
+		g := game.PlainRanges(graph, size)
+		states, _, _ := passes(t, g)
+		compareStates(t, g, states, want)
+	}
+}

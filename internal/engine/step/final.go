@@ -1,0 +1,88 @@
+package step
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+)
+
+// FinalLines is the reduce of the final step: it prints the line of each of the positions,
+// which come sorted, once. One may come several times with the same value. In a game with
+// cycles no value is that of a draw; in any other a position may come without a value
+// too, as it was before it was solved.
+type FinalLines struct {
+	w      *Writer
+	g      game.Game
+	cyclic bool
+
+	begun bool
+	last  game.Position
+	value game.Value // of the last one, if it came
+}
+
+// NewFinalLines prints the lines of a game.
+func NewFinalLines(w *Writer, g game.Game) *FinalLines {
+	_, cyclic := game.ByMethod(g).(game.Cyclic)
+	return &FinalLines{w: w, g: g, cyclic: cyclic}
+}
+
+// Add prints the line of the next position; it says what it expected instead.
+func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
+	same := f.begun && p == f.last
+	switch {
+	case f.begun && p < f.last:
+		return jobdir.WantSorted
+	case same && (v == f.value || v == 0 && !f.cyclic):
+		return ""
+	case same && (f.value != 0 || f.cyclic):
+		return fmt.Sprintf("the value %d that another line gave this key", f.value)
+	case !same:
+		if want := f.End(); want != "" {
+			return want + " in the lines before this one"
+		}
+	}
+	f.begun, f.last, f.value = true, p, v
+	before := len(f.w.Buf)
+	if f.cyclic {
+		f.w.Buf = AppendCyclicFinal(f.w.Buf, p, v)
+	} else {
+		f.w.Buf = AppendFinal(f.w.Buf, f.g, p, v)
+	}
+	if len(f.w.Buf) > before {
+		f.w.Out++
+	}
+	return ""
+}
+
+// End wants the last position to have a value.
+func (f *FinalLines) End() (want string) {
+	if f.begun && f.value == 0 && !f.cyclic {
+		return fmt.Sprintf("a value for position %s, which has none", keyText(f.g, f.last))
+	}
+	return ""
+}
+
+// AppendFinal appends FinalMoves' line of a position: its text in quotes, a
+// tab, its value. Those that the game does not list, and those without a value, have
+// none.
+func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte {
+	if v == 0 || !game.Listed(g, p) {
+		return dst
+	}
+	dst = g.AppendText(append(dst, '\''), p)
+	dst = append(dst, '\'', '\t')
+	return append(strconv.AppendUint(dst, uint64(v), 10), '\n')
+}
+
+// AppendCyclicFinal appends the line of a position of a game with cycles: its hash
+// in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
+func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
+	dst = append(strconv.AppendUint(dst, p, 10), '\t')
+	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')
+	if v.Valid() {
+		dst = strconv.AppendInt(dst, int64(v.Remoteness()), 10)
+	}
+	return append(dst, '\n')
+}

@@ -1,0 +1,151 @@
+package step_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+)
+
+// memoryStates are states in memory.
+type memoryStates struct {
+	g      game.Cyclic
+	states []block.State
+}
+
+func newStates(g game.Cyclic) *memoryStates {
+	return &memoryStates{g, make([]block.State, game.Ranges(g))}
+}
+
+func (m *memoryStates) Load(rng uint64, s *block.State) error {
+	copyState(s, &m.states[rng], game.RangeLen(m.g, rng))
+	return nil
+}
+
+func (m *memoryStates) Save(rng uint64, s *block.State) error {
+	copyState(&m.states[rng], s, game.RangeLen(m.g, rng))
+	return nil
+}
+
+// copyState copies the state of n slots.
+func copyState(to, from *block.State, n int) {
+	to.Reset(n)
+	planes, source := to.Planes(), from.Planes()
+	for i := range planes {
+		copy(planes[i], source[i])
+	}
+}
+
+// passed runs a pass over lines as a pipe would, and returns what is new.
+func passed(t *testing.T, name string, number int, states *memoryStates, in string, o step.Options) string {
+	t.Helper()
+	o.Number, o.States = number, states
+	var messages, out bytes.Buffer
+	if _, err := step.Map(name, states.g, strings.NewReader(in), &messages, o); err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Sorted(strings.Lines(messages.String()))
+	_, err := step.Reduce(name, states.g, strings.NewReader(strings.Join(lines, "")), &out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A whole game as text, merged or not, against the oracle.
+func TestPassStreams(t *testing.T) {
+	g, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []step.Options{{Source: "in", Combine: true}, {Source: "in"}, {Source: "in", Combine: true, Memory: 1}} {
+		states := newStates(g)
+		fresh := passed(t, step.Create, 1, states, "start\n", o)
+		if fresh != "000\n" {
+			t.Fatalf("create prints %q", fresh)
+		}
+		all := fresh
+		for n := 1; fresh != ""; n++ {
+			fresh = passed(t, step.Mark, n, states, fresh, o)
+			all += fresh
+		}
+		fresh = all
+		for n := 1; fresh != ""; n++ {
+			fresh = passed(t, step.Solve, n, states, fresh, o)
+		}
+		if fresh := passed(t, step.Ties, 1, states, all, o); fresh != "" {
+			t.Errorf("ties: %q", fresh)
+		}
+		compareStates(t, g, states.states, naive.QuickCross{W: 2, H: 3, Connect: 2}.Solve())
+	}
+}
+
+// Lines that are not what a pass reads.
+func TestPassStreamErrors(t *testing.T) {
+	g, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		number int
+		reduce bool
+		in     string
+		want   string
+	}{
+		{step.Mark, 1, false, "2d9\n", "in:1: expected a position below 729"},
+		{step.Mark, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
+		{step.Mark, 1, false, "000\n000\n", "in:2: expected each position once"},
+		{step.Mark, 1, false, "000\t4\n", "in:1: expected a value with an outcome"},
+		{step.Solve, 2, false, "000\t5\n001\t1\n", "in:2: expected a position that is decided in 1 moves"},
+		{step.Final, 1, false, "000\tm5\n", "in:1: expected a position, no message"},
+		{step.Create, 1, true, "001\n", "in:1: expected the position before the first move"},
+		{step.Mark, 1, true, "001\n000\n", "expected keys in ascending order"},
+		{step.Mark, 1, true, "001\t5\n", "in:1: expected a position without a value"},
+		{step.Solve, 2, true, "001\tm1\n", "in:1: expected a message of value 5 or 6"},
+		{step.Ties, 2, true, "001\tm6\n", "in:1: expected a message of value 7"},
+		{step.Solve, 1, true, "001\tm2x63\n001\tm2\n", "in:2: expected at most 63 children that are won"},
+		{step.Solve, 1, true, "000\tm2x13\n", "more children that are won than moves"},
+		{step.Final, 1, true, "001\n001\t5\n", "in:2: expected the value 0 that another line gave this key"},
+		{step.Final, 1, true, "001\n000\n", "in:2: expected keys in ascending order"},
+	} {
+		states := newStates(g)
+		passed(t, step.Create, 1, states, "start\n", step.Options{Source: "in"})
+		var out bytes.Buffer
+		stream := step.Map
+		if test.reduce {
+			stream = step.Reduce
+		}
+		_, err = stream(test.name, g, strings.NewReader(test.in), &out, step.Options{Source: "in", Number: test.number, States: states})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %d of %q: %v, want %q", test.name, test.number, test.in, err, test.want)
+		}
+	}
+}
+
+// An output that breaks ends the stream.
+func TestPassStreamOutput(t *testing.T) {
+	g, err := quickcross.New(2, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	if _, err := step.Map(step.Mark, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Combine: true, Number: 1}); !errors.Is(err, broken) {
+		t.Errorf("map: %v", err)
+	}
+	states := newStates(g)
+	if _, err := step.Reduce(step.Create, g, strings.NewReader("000\n"), writeError{broken}, step.Options{Number: 1, States: states}); !errors.Is(err, broken) {
+		t.Errorf("reduce: %v", err)
+	}
+}
+
+type writeError struct{ error }
+
+func (w writeError) Write([]byte) (int, error) { return 0, w.error }

@@ -1,0 +1,440 @@
+package step
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Options are what a stream of a step needs to know beside the game.
+type Options struct {
+	Source string // what the input is called in errors
+	// Turn is who makes the move of this job, from the parents' tier to the
+	// children's: "X", "O" or "" for not said. Solve's map must know, to tell
+	// children from parents; the others check it.
+	Turn string
+	// LastRound, if not nil, is checked: whether the children fill the board.
+	LastRound *bool
+	// Combine merges what the blocks of a stream say before it is printed.
+	Combine bool
+	// Memory bounds what is held back in order to merge it, or of a game of rules only to
+	// sort it, in bytes; 0 means DefaultMemory.
+	Memory int
+
+	// What follows is of a pass over a game with cycles.
+
+	Number int    // of the pass, from 1; what it decides has it as remoteness
+	States States // the reducer's own
+	Moves  Moves  // of a mapper, see Pass
+	// Tell is of a reducer, see Pass.
+	Tell func(child, parent game.Position) error
+
+	// What follows is of a job over a tier of a game of rules only, see package lists.
+
+	Tier int // of the job; -1: not said, which a mapper need not know
+	Part int // the number of the reducer, for the names of what it tells
+	// Create makes a file of what a reducer tells, in the directory of the job; Told is
+	// the form of these files, "" is text.
+	Create func(name string) (io.WriteCloser, error)
+	Told   jobdir.Codec
+}
+
+// The names of the counters of a stream, in the order of Counters.
+const (
+	RecordsIn   = "records in"
+	RecordsOut  = "records out"
+	RecordsDone = "records with a value"
+)
+
+// The names of the counters that tell of more than records: of moves that the map of a
+// pass told of, or the reduce of a step on lists; and of positions, where they have
+// several records each.
+const (
+	MessagesSaid = "messages"
+	Positions    = "positions"
+)
+
+// NewRecords is the name of the counter of new positions of a result.
+func NewRecords(result game.Result) string { return "new " + result.String() }
+
+// The names of further counters that a task tells.
+const (
+	Tasks = "tasks"
+	Wall  = "milliseconds"
+	CPU   = "CPU milliseconds"
+)
+
+// CounterGroup is the group of the counters of a side, map or reduce.
+func CounterGroup(side string) string { return "treereduce " + side }
+
+// SplitMark stands between a file and the byte at which a split of it begins, in
+// what the input of a mapper is called; the line that an error names is counted
+// from there.
+const SplitMark = " from byte "
+
+// Counters are what a stream, or a kernel, counted.
+type Counters struct {
+	In   int64 // records read
+	Out  int64 // records written
+	Done int64 // of these, positions with a value
+
+	// Positions is how many positions a part has of a game of rules only, in which a
+	// record is a position with one of its parents.
+	Positions int64
+	// Messages is the moves that the map of a pass told of, or that the reduce of a
+	// game of rules only did.
+	Messages int64
+	New      game.Tally // positions that are new, of a game with cycles
+}
+
+// Each calls do with each of them that a task tells, by its name: records, and what else
+// there is.
+func (n *Counters) Each(do func(name string, value int64)) {
+	do(RecordsIn, n.In)
+	do(RecordsOut, n.Out)
+	do(RecordsDone, n.Done)
+	some := func(name string, value int64) {
+		if value > 0 {
+			do(name, value)
+		}
+	}
+	some(MessagesSaid, n.Messages)
+	some(Positions, n.Positions)
+	for result, value := range n.New {
+		some(NewRecords(game.Result(result)), value)
+	}
+}
+
+// AddNew counts positions that are new, and are written.
+func (n *Counters) AddNew(fresh game.Tally) {
+	n.New.Add(fresh)
+	n.Out += fresh.Total()
+	n.Done += fresh.Decided()
+}
+
+// Map runs the map of a step from in to out, line by line: on blocks, or in a pass over
+// a game with cycles on states.
+func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	return run(name, g, out, func(w *Writer) error {
+		switch name {
+		case Init, Create:
+			return w.MapStart(g, in, o.Source)
+		case Final:
+			return mapFinal(g, in, w, o)
+		}
+		switch g := game.ByMethod(g).(type) {
+		case game.Tiered:
+			return mapBlocks(name, g, in, w, o)
+		case game.Cyclic:
+			return mapPass(name, g, in, w, o)
+		}
+		return byLists(g)
+	})
+}
+
+// Reduce runs the reduce of a step from in, sorted by key, to out: the records of a
+// tier, or the positions that are new in a pass.
+func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	return run(name, g, out, func(w *Writer) error {
+		if name == Final {
+			return reduceFinal(g, in, w, o)
+		}
+		switch g := game.ByMethod(g).(type) {
+		case game.Tiered:
+			return reduceBlocks(name, g, in, w, o)
+		case game.Cyclic:
+			return reducePass(name, g, in, w, o)
+		}
+		return byLists(g)
+	})
+}
+
+// run has a side of a step write, which must be one of the game's.
+func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Counters, error) {
+	w := NewWriter(out, g)
+	if !slices.Contains(NamesOf(g), name) {
+		return w.Counters, Unknown(name)
+	}
+	err := side(w)
+	return w.Counters, cmp.Or(err, w.Flush())
+}
+
+// byLists is the error of a game whose steps are those of package lists.
+func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
+
+// Unknown is the error of a step that a game has not.
+func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
+
+// flushSize is how many bytes of output are gathered before they are written.
+const flushSize = 64 << 10
+
+// A Writer gathers the output of a stream and counts. After a write that failed it
+// keeps the error and drops what follows.
+type Writer struct {
+	Counters
+	Buf   []byte // what is gathered, to which whoever has a line appends it
+	Width int    // digits of a key
+
+	out io.Writer
+	err error
+}
+
+// NewWriter returns a writer of the records of a game.
+func NewWriter(out io.Writer, g game.Game) *Writer {
+	return &Writer{out: out, Width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
+func (w *Writer) block(b *block.Block, done streamfmt.Kind) {
+	n := b.Done.Count()
+	w.Out += int64(b.Open.Count() + n)
+	if done == streamfmt.Done {
+		w.Done += int64(n)
+	}
+	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, done)
+	w.Spill()
+}
+
+func (w *Writer) line(rec streamfmt.Record) {
+	w.Out++
+	w.Buf = streamfmt.AppendRecord(w.Buf, rec, w.Width)
+	w.Spill()
+}
+
+// Spill writes what is gathered, once it is worth it.
+func (w *Writer) Spill() error {
+	if len(w.Buf) < flushSize {
+		return w.err
+	}
+	return w.Flush()
+}
+
+// Flush writes what is gathered.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.Buf) > 0 {
+		if _, err := w.out.Write(w.Buf); err != nil {
+			w.err = fmt.Errorf("output: %w", err)
+		}
+	}
+	w.Buf = w.Buf[:0]
+	return w.err
+}
+
+// MapStart is the map of the first step: it prints the position before the first move,
+// if there is a line at all.
+func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+		w.In++
+		return nil
+	})
+	if err == nil && w.In > 0 {
+		w.line(streamfmt.Record{Key: g.Start()})
+	}
+	return err
+}
+
+// eachRecord calls do for every record of in, which must be of a position, until
+// it returns what it expected instead.
+func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamfmt.Record) (want string)) error {
+	r := streamfmt.NewReader(in, o.Source, w.Width)
+	for w.err == nil {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		w.In++
+		want := ""
+		if err := g.Check(rec.Key); err != nil {
+			want = fmt.Sprintf("a position (%v)", err)
+		} else if rec.Kind == streamfmt.Message {
+			want = "a position, no message"
+		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
+			want = jobdir.WantOutcome
+		} else {
+			want = do(rec)
+		}
+		if want != "" {
+			return r.Errorf(want)
+		}
+		w.Spill()
+	}
+	return nil
+}
+
+// mapFinal lets all pass but the positions that the game does not list.
+func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
+	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
+		if game.Listed(g, rec.Key) {
+			w.line(rec)
+		}
+		return ""
+	})
+}
+
+// reduceFinal prints each position once.
+func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
+	f := NewFinalLines(w, g)
+	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
+	if err == nil && w.err == nil {
+		if want := f.End(); want != "" {
+			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)
+		}
+	}
+	return err
+}
+
+// checkTier holds the turn and the round that were given against the tier of a
+// position and that of the children of its job; it says what it expected instead.
+func checkTier(g game.Tiered, o Options, tier, children int) string {
+	want := ""
+	switch last := children == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, children-1):
+		want = o.Turn + " moves"
+	case o.LastRound != nil && *o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	default:
+		return ""
+	}
+	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
+}
+
+// A Property is a parameter of a stream, by the name that it has in the job
+// configuration after "treereduce.".
+type Property struct{ Name, Value string }
+
+// Properties are those that the streams of a step need that writes a tier. Whose turn it
+// is there only a game with blocks can tell; of any other it is the tier that they need.
+// Of a game with cycles it is the number of the pass, here the tier, and the directory of
+// the states after the pass before.
+func Properties(g game.Game, name string, tier int, states string) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
+	}
+	if name == Init || name == Final {
+		return ps
+	}
+	blocks, ok := g.(game.Tiered)
+	if !ok {
+		return append(ps, Property{"tier", strconv.Itoa(tier)})
+	}
+	children := tier
+	if name == Solve {
+		children++
+	}
+	return append(ps,
+		Property{"turn", Turn(blocks, children-1)},
+		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
+}
+
+// Turn names the player who moves from a tier.
+func Turn(g game.Tiered, tier int) string {
+	return g.TierToMove(tier).String()
+}
+
+// mapBlocks reads blocks and pushes what they say to the ranges they speak to.
+// It holds those ranges back until no block can speak to them any more, as far
+// as the input is sorted, and so prints each position once, in sorted runs.
+func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
+	if name == Solve && o.Turn == "" {
+		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+	}
+	step, emit, memory := New(name, g), func(b *block.Block) { w.block(b, streamfmt.Done) }, o.Memory
+	if name == Solve {
+		t := newTeller(g)
+		step, emit = t, func(b *block.Block) { t.write(w, b) }
+		if memory == 0 {
+			memory = DefaultMemory
+		}
+		memory = max(1, memory/9*5) // a slot takes 5/4 bytes, and one more for its count
+	}
+	p := NewPusher(step, g, memory, func(b *block.Block) error {
+		emit(b)
+		return w.err
+	})
+	b := new(block.Block)
+	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
+	err := jobdir.NewGatherer(g, b, in, o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
+		w.In++
+		return check.add(b, slot, rec, w.In)
+	}, func(uint64) error {
+		if err := check.values(b); err != nil {
+			return err
+		}
+		if name == Solve && Turn(g, b.Tier) == o.Turn {
+			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
+			return w.err
+		}
+		err := p.Push(b)
+		if err == nil && !o.Combine {
+			err = p.Flush()
+		}
+		return cmp.Or(err, w.err)
+	})
+	if err != nil {
+		return err
+	}
+	return p.Flush()
+}
+
+// keyText is a key as it stands in a line.
+func keyText(g game.Game, key uint64) string {
+	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
+}
+
+// reduceBlocks gathers the sorted records of a range into a block and reduces
+// it.
+func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
+	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
+		return jobdir.AddRecord(b, slot, rec)
+	}
+	reduce := func(*block.Block) error { return nil }
+	switch name {
+	case Possible:
+		reduce = New(name, g).Reduce
+	case Solve:
+		h := &hearer{solve: newSolve(g)}
+		hear = h.hear
+		reduce = func(b *block.Block) error {
+			if err := h.check(b, o.Source); err != nil {
+				return err
+			}
+			return h.Reduce(b)
+		}
+	}
+	children := 0 // above the tier that is read
+	if name == Solve {
+		children = 1
+	}
+	b := new(block.Block)
+	return jobdir.NewGatherer(g, b, in, o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
+		if w.In++; w.In == 1 && name != Init {
+			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
+				return want
+			}
+		}
+		return hear(b, slot, rec, w.In)
+	}, func(uint64) error {
+		if err := reduce(b); err != nil {
+			return err
+		}
+		w.block(b, streamfmt.Done)
+		return w.err
+	})
+}

@@ -1,0 +1,46 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// TestBounded makes each file of metadata a terabyte long, all of it a hole: it is damaged,
+// and not read into memory.
+func TestBounded(t *testing.T) {
+	data := create(t, t.TempDir(), store.Fresh, nil)
+	dir := attempt(t, data, "final")
+	write(t, dir, "good")
+	if err := data.Commit(dir, "final", good); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func() error{
+		store.ManifestFile: func() error { _, err := store.ReadManifest(data.FS, data.Path); return err },
+		store.JournalFile:  func() error { _, err := store.ReadFile(data.FS, data.Dir(store.JournalFile)); return err },
+		"final/_SUCCESS":   func() error { _, err := store.ReadSeal(data.FS, data.Dir("final")); return err },
+		"table/_tiers":     func() error { _, err := store.ReadSealFile(data.FS, data.Dir("table/_tiers")); return err },
+	} {
+		at := data.Dir(name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(at, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Truncate(1 << 40); err != nil {
+			t.Skip(err)
+		}
+		f.Close()
+		if err := read(); !store.Damaged(err) || !strings.Contains(err.Error(), name+": damaged: 1099511627776 bytes, at most ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := read(); name == store.ManifestFile && !strings.Contains(err.Error(), "driver solve --overwrite begins anew") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

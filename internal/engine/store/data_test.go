@@ -1,0 +1,236 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+const spec = "a game"
+
+// good is the seal of a part of that text.
+var good = []store.SealedFile{{Name: "part-00000", Length: 4}}
+
+// create makes or takes a data directory, until the test ends.
+func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
+	t.Helper()
+	data, err := store.Create(store.Local{}, dir, spec, mode, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { data.Close() })
+	return data
+}
+
+func attempt(t *testing.T, data *store.Data, name string) string {
+	t.Helper()
+	dir, err := data.Attempt(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func write(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "part-00000"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names lists a directory, the lock, the manifest and the directory of an owner aside.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		if e.Name() != "_lock" && e.Name() != "treereduce.json" && !strings.HasPrefix(e.Name(), "_driver-") {
+			all = append(all, e.Name())
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestCreate wants a directory to be taken by one, for one game, and only if it
+// is treereduce's or nobody's.
+func TestCreate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	data := create(t, dir, store.Fresh, nil)
+	if _, err := store.Create(store.Local{}, dir, spec, store.Resume, nil); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("while another has it: %v", err)
+	}
+	if err := data.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Create(store.Local{}, dir, spec, store.Fresh, nil); !errors.Is(err, store.ErrBegun) {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := store.Create(store.Local{}, dir, "another", store.Resume, nil); err == nil || !strings.Contains(err.Error(), "of another game") || !strings.Contains(err.Error(), "--data DIR") || !strings.Contains(err.Error(), "--overwrite") {
+		t.Errorf("another game: %v", err)
+	}
+	create(t, dir, store.Resume, nil).Close()
+	foreign := t.TempDir()
+	write(t, foreign, "somebody's")
+	for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+		if _, err := store.Create(store.Local{}, foreign, spec, mode, nil); err == nil || names(t, foreign) != "part-00000" {
+			t.Errorf("a foreign directory, mode %d: %v, then %s", mode, err, names(t, foreign))
+		}
+	}
+}
+
+// TestForeign refuses a directory with nothing but names that treereduce gives, too: no
+// driver has been there, which would have left its lock. Nothing in it is touched.
+func TestForeign(t *testing.T) {
+	for _, name := range []string{"final", "table", "temp", "data_first3"} {
+		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, name), "somebody's")
+			_, err := store.Create(store.Local{}, dir, spec, mode, nil)
+			if err == nil || !strings.Contains(err.Error(), "not empty, and not treereduce's") {
+				t.Errorf("%s, mode %d: %v", name, mode, err)
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, name, "part-00000")); err != nil || string(text) != "somebody's" {
+				t.Errorf("%s, mode %d: %q, %v", name, mode, text, err)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+				t.Errorf("%s, mode %d: %v, %v", name, mode, entries, err)
+			}
+		}
+	}
+}
+
+// TestOverwrite wants nothing but what is treereduce's to go.
+func TestOverwrite(t *testing.T) {
+	dir := t.TempDir()
+	create(t, dir, store.Fresh, nil).Close()
+	for _, name := range []string{"data_first3", "data_second11", "table", "final", "data_firsthand", "notes"} {
+		write(t, filepath.Join(dir, name), "")
+	}
+	create(t, dir, store.Overwrite, nil)
+	if got := names(t, dir); got != "data_firsthand notes" {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// TestCommit wants a directory whole at once, in place of one that was not.
+func TestCommit(t *testing.T) {
+	data := create(t, t.TempDir(), store.Fresh, nil)
+	write(t, data.Dir("data_first1"), "half-written")
+	dir := attempt(t, data, "data_first1")
+	write(t, dir, "good")
+	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrHalf) {
+		t.Errorf("before: %v", err)
+	}
+	if err := data.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	if _, parts, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil || !slices.Equal(parts, []string{"part-00000"}) {
+		t.Errorf("after: %q, %v", parts, err)
+	}
+	text, err := os.ReadFile(data.Dir("data_first1/part-00000"))
+	if err != nil || string(text) != "good" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if got := names(t, data.Path); got != "data_first1" {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// TestLateTry has a try of a dead driver write after its successor has begun, as
+// a job does that was submitted late, and wants its work not to count.
+func TestLateTry(t *testing.T) {
+	path := t.TempDir()
+	dead := create(t, path, store.Fresh, nil)
+	late := attempt(t, dead, "data_first1")
+	dead.Close()
+
+	data := create(t, path, store.Resume, nil)
+	if got := names(t, path); got != "" {
+		t.Errorf("left of the dead driver: %s", got)
+	}
+	dir := attempt(t, data, "data_first1")
+	if other := attempt(t, data, "data_first1"); dir == late || dir == other {
+		t.Fatalf("the same directory twice: %s, %s, %s", late, dir, other)
+	}
+	write(t, late, "late")
+	write(t, dir, "good")
+	if err := data.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	write(t, late, "later")
+	if text, err := os.ReadFile(data.Dir("data_first1/part-00000")); err != nil || string(text) != "good" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestKeepNot wants no attempt of a run to stay that is overwritten, whoever is at
+// work in it; and all of a run of whose attempts nothing can be learned.
+func TestKeepNot(t *testing.T) {
+	path := t.TempDir()
+	dead := create(t, path, store.Fresh, nil)
+	attempt(t, dead, "data_first1")
+	before := names(t, path)
+	dead.Close()
+	unknown := errors.New("no answer")
+	_, err := store.Create(store.Local{}, path, spec, store.Resume, func(string) (bool, error) { return false, unknown })
+	if !errors.Is(err, unknown) || names(t, path) != before {
+		t.Errorf("%v; there is %s, want %s", err, names(t, path), before)
+	}
+	create(t, path, store.Overwrite, func(string) (bool, error) { return true, nil })
+	if got := names(t, path); got != "" {
+		t.Errorf("overwritten, but there is %s", got)
+	}
+}
+
+// TestKeep wants the attempts of jobs that still run to stay, with what belongs
+// to them, and one of them to be found and committed.
+func TestKeep(t *testing.T) {
+	path := t.TempDir()
+	dead := create(t, path, store.Fresh, nil)
+	running := attempt(t, dead, "data_first1")
+	write(t, running, "good")
+	gone := attempt(t, dead, "data_first1")
+	attempt(t, dead, "data_first10")
+	waiting := attempt(t, dead, "data_first2") // a cluster makes the directory when it begins
+	if err := os.Remove(waiting); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{running + ".ranges", gone + ".ranges", waiting + ".ranges"} {
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead.Close()
+
+	data := create(t, path, store.Resume, func(dir string) (bool, error) { return dir == running || dir == waiting, nil })
+	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
+		t.Errorf("kept: %s, want %s", got, want)
+	}
+	if got, err := data.Attempts("data_first2"); err != nil || !slices.Equal(got, []string{waiting}) {
+		t.Errorf("attempts: %q, %v, want %s", got, err, waiting)
+	}
+	attempt(t, data, "data_first10")
+	if got, err := data.Attempts("data_first1"); err != nil || !slices.Equal(got, []string{running}) {
+		t.Errorf("attempts: %q, %v, want %s", got, err, running)
+	}
+	if err := data.Commit(running, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(running + ".ranges"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what belonged to the attempt: %v", err)
+	}
+}

@@ -1,0 +1,233 @@
+package store_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// leased is a file system whose lock can be taken from its holder, as a lease in HDFS is
+// from a driver that was paused for a minute.
+type leased struct{ store.Local }
+
+func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+
+// temporary is a file that was written, and did not get its name.
+var temporary = regexp.MustCompile(`_attempt-[a-z]+\.json-[0-9a-f]+ `)
+
+// TestTakenOver pauses a driver, lets a second one take the directory over, and
+// continues the first: it commits, removes and replaces nothing, and says why.
+func TestTakenOver(t *testing.T) {
+	path := t.TempDir()
+	paused, err := store.Create(leased{}, path, spec, store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := attempt(t, paused, "data_first2")
+	write(t, late, "late")
+	adopted := attempt(t, paused, "data_first3") // a cluster still works on it
+	write(t, adopted, "late")
+
+	second, err := store.Create(leased{}, path, spec, store.Resume, func(dir string) (bool, error) { return dir == adopted, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	dir := attempt(t, second, "data_first1")
+	write(t, dir, "good")
+	if err := second.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, path)
+
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, store.ErrTakenOver) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if after := temporary.ReplaceAllString(names(t, path), ""); after != before {
+			t.Errorf("%s: there is %s, want %s", what, after, before)
+		}
+	}
+	refused("commit", paused.Commit(late, "data_first2", good))
+	refused("commit of what the second adopted", paused.Commit(adopted, "data_first3", good))
+	refused("remove", paused.Remove("data_first1"))
+	refused("the manifest", paused.Remember(map[string]string{"keep": "all"}))
+	refused("a file", paused.WriteFile("jobs.json", nil))
+	_, err = paused.Attempt("data_first4")
+	refused("attempt", err)
+	refused("what a runner removes", paused.FS.RemoveAll(second.Dir("data_first1")))
+	paused.Close()
+	if err := second.Commit(adopted, "data_first3", good); err != nil {
+		t.Errorf("the second: %v", err)
+	}
+	if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTakenOverLate takes a directory over between the paused driver's question whether
+// it is the owner and its call: the file system refuses the removal.
+func TestTakenOverLate(t *testing.T) {
+	path := t.TempDir()
+	fsys := &pausing{}
+	paused, err := store.Create(fsys, path, spec, store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := attempt(t, paused, "data_first1")
+	write(t, dir, "good")
+	if err := paused.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	var second *store.Data
+	fsys.pause = func() {
+		fsys.pause = nil
+		if second, err = store.Create(leased{}, path, spec, store.Resume, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := paused.Remove("data_first1"); !errors.Is(err, store.ErrTakenOver) {
+		t.Errorf("remove: %v", err)
+	}
+	if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
+		t.Error(err)
+	}
+	second.Close()
+	if left, _ := filepath.Glob(filepath.Join(path, "_[dr]*")); len(left) > 0 {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// pausing is leased, and does something before it renames.
+type pausing struct {
+	leased
+	pause func()
+}
+
+func (p *pausing) Rename(from, to string) error {
+	if p.pause != nil {
+		p.pause()
+	}
+	return p.leased.Rename(from, to)
+}
+
+// TestStray puts files into directories of a run that are not treereduce's: readers
+// ignore them, and nothing deletes them.
+func TestStray(t *testing.T) {
+	path := t.TempDir()
+	data := create(t, path, store.Fresh, nil)
+	commit := func() {
+		t.Helper()
+		for _, name := range []string{"table", "final"} {
+			dir := attempt(t, data, name)
+			write(t, dir, "good")
+			if err := data.Commit(dir, name, good); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept := func(when string) {
+		t.Helper()
+		for _, name := range []string{"table/notes.txt", "table/tier-list.md", "final/.DS_Store", "final/to-do.txt", "final/part-of.txt", "final/mine/notes.txt"} {
+			if text, err := os.ReadFile(filepath.Join(path, name)); err != nil || string(text) != "mine" {
+				t.Errorf("%s: %s: %q, %v", when, name, text, err)
+			}
+		}
+	}
+	commit()
+	if err := os.Mkdir(filepath.Join(path, "final/mine"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"table/notes.txt", "table/tier-list.md", "final/.DS_Store", "final/to-do.txt", "final/part-of.txt", "final/mine/notes.txt"} {
+		if err := os.WriteFile(filepath.Join(path, name), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"table", "final"} {
+		if _, parts, err := store.OpenDir(data.FS, data.Dir(name), spec); err != nil || len(parts) != 1 {
+			t.Errorf("%s is read: %q, %v", name, parts, err)
+		}
+	}
+	commit()
+	kept("made again")
+	if err := data.Remove("final"); err != nil {
+		t.Fatal(err)
+	}
+	kept("removed")
+	commit()
+	data.FS = stubborn{}
+	if err := data.Remove("table"); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	data.Close()
+	create(t, path, store.Resume, nil).Close()
+	kept("killed during a removal")
+	create(t, path, store.Overwrite, nil).Close()
+	kept("overwritten")
+	if got := names(t, path); got != "final table" {
+		t.Errorf("there is %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(path, "final/part-00000")); err == nil {
+		t.Error("what is treereduce's is still in final")
+	}
+}
+
+// TestStrayKilled kills a driver between two steps of a removal in every place.
+func TestStrayKilled(t *testing.T) {
+	for calls := 0; ; calls++ {
+		path := t.TempDir()
+		data := create(t, path, store.Fresh, nil)
+		dir := attempt(t, data, "final")
+		write(t, dir, "good")
+		if err := data.Commit(dir, "final", good); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(data.Dir("final/notes.txt"), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		data.FS = &dying{calls: calls}
+		removed := data.Remove("final")
+		data.Close()
+		create(t, path, store.Resume, nil).Close()
+		if text, err := os.ReadFile(data.Dir("final/notes.txt")); err != nil || string(text) != "mine" {
+			t.Errorf("after %d calls: %q, %v", calls, text, err)
+		}
+		if removed == nil {
+			if calls < 3 {
+				t.Errorf("removed with %d calls", calls)
+			}
+			return
+		}
+	}
+}
+
+// dying makes so many changes, and no more.
+type dying struct {
+	store.Local
+	calls int
+}
+
+func (d *dying) die(change func() error) error {
+	if d.calls--; d.calls < 0 {
+		return errKilled
+	}
+	return change()
+}
+
+func (d *dying) Rename(from, to string) error {
+	return d.die(func() error { return d.Local.Rename(from, to) })
+}
+
+func (d *dying) RemoveAll(name string) error {
+	return d.die(func() error { return d.Local.RemoveAll(name) })
+}
+
+func (d *dying) MkdirAll(name string) error {
+	return d.die(func() error { return d.Local.MkdirAll(name) })
+}

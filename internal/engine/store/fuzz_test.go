@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// FuzzManifest goes on with a directory whose manifest is anything. It is refused
+// with one line that names the directory, or its manifest is of this game; and it
+// stays as it was.
+func FuzzManifest(f *testing.F) {
+	const game = "connectn width=3 height=3 connect=3"
+	dir := f.TempDir()
+	data, err := store.Create(store.Local{}, dir, game, store.Fresh, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data.Close()
+	const name = "treereduce.json"
+	right, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(right)
+	for _, i := range []int{1, 5, len(right) / 2, len(right) - 3} { // a bit that flips
+		flipped := bytes.Clone(right)
+		flipped[i] ^= 4
+		f.Add(flipped)
+	}
+	f.Add(append(bytes.Clone(right), "{}"...))
+	f.Add(right[:len(right)/2])
+	f.Add([]byte{})
+	f.Add([]byte("null"))
+	f.Add([]byte(`{"format":2,"game":"connectn width=3 height=3 connect=3"}`))
+	f.Add([]byte(`{"format":2,"game":"connectn width=4 height=3 connect=3","options":{"keep":"all"}}`))
+	f.Add([]byte(`{"format":1,"game":""}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil && !bytes.Contains(text, []byte(`"sum"`)) {
+			text = summed
+		}
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		data, err := store.Create(store.Local{}, dir, game, store.Resume, nil)
+		if err == nil {
+			data.Close()
+			var m struct{ Game string }
+			if err := json.NewDecoder(bytes.NewReader(text)).Decode(&m); err != nil || m.Game != game {
+				t.Errorf("%q: taken for a manifest of %q: %v", text, game, err)
+			}
+		} else if !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {
+			t.Errorf("%q: became %q, %v", text, now, err)
+		}
+	})
+}

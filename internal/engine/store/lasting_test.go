@@ -1,0 +1,122 @@
+package store_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+)
+
+// powerCut does all that makes something count, on a disk that leaves one sync out, and
+// tells what a power cut could have taken: in between, or after each of them.
+func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
+	t.Helper()
+	data, err := store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range disk.AtRisk() {
+			faults = append(faults, path+" is at risk")
+		}
+	}
+	file := func(dir, name string) {
+		t.Helper()
+		if err := store.WriteFile(data.FS, filepath.Join(dir, name), []byte("good")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(data.Last())
+	files := []store.SealedFile{{Name: "part-00000", Length: 4}, {Name: "part-00001", Length: 4}, {Name: "_index", Length: 4}}
+	for _, name := range []string{"mark1", "mark2", "mark1"} {
+		dir := attempt(t, data, name)
+		for _, f := range files {
+			file(dir, f.Name)
+		}
+		must(data.Commit(dir, name, files))
+	}
+	must(data.Remove("mark1"))
+	must(data.Remember(map[string]string{"keep": "all"}))
+	if err := data.FS.MkdirAll(data.Dir("table")); err != nil {
+		t.Fatal(err)
+	}
+	if err := data.FS.Sync(data.Path); err != nil {
+		t.Fatal(err)
+	}
+	tiers := &store.Seal{Game: spec, Job: "table"}
+	dir := attempt(t, data, "table")
+	for _, name := range []string{"tier-01.blocks", "tier-00.blocks"} {
+		file(dir, name)
+		if err := data.CommitFile(filepath.Join(dir, name), "table/"+name); err != nil {
+			t.Fatal(err)
+		}
+		tiers.Files = append(tiers.Files, store.SealedFile{Name: name, Length: 4})
+		must(tiers.Replace(data.FS, data.Dir("table"), "_tiers"))
+	}
+	must(tiers.Replace(data.FS, data.Dir("table"), store.Success))
+	must(data.Remove("table/_tiers"))
+	return append(disk.Faults(), faults...)
+}
+
+// TestPowerCut wants a disk that can lose power at any time never to have a directory
+// without its parts, and every sync to be needed for that.
+func TestPowerCut(t *testing.T) {
+	disk := new(storetest.Disk)
+	if faults := powerCut(t, disk); faults != nil {
+		t.Fatalf("with every sync:\n%s", strings.Join(faults, "\n"))
+	}
+	if disk.Syncs() < 25 {
+		t.Errorf("%d syncs", disk.Syncs())
+	}
+	for skip := range disk.Syncs() {
+		if faults := powerCut(t, &storetest.Disk{Skip: skip + 1}); faults == nil {
+			t.Errorf("without sync %d of %d nothing is at risk", skip+1, disk.Syncs())
+		}
+	}
+}
+
+// What is quick is not waited for before Last, but for the manifest, which may take the
+// place of that of a long run.
+func TestNotSynced(t *testing.T) {
+	disk := new(storetest.Disk)
+	data, err := store.Create(disk, t.TempDir(), spec, store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	dir := attempt(t, data, "data_first1")
+	if err := store.WriteFile(data.FS, filepath.Join(dir, "part-00000"), []byte("good")); err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Commit(dir, "data_first1", good); err != nil {
+		t.Fatal(err)
+	}
+	if got := disk.Syncs(); got != 1 {
+		t.Errorf("%d syncs, want that of the manifest", got)
+	}
+	if part := data.Dir("data_first1/part-00000"); !slices.Contains(disk.AtRisk(), part) {
+		t.Errorf("at risk is %s, want %s among it", disk.AtRisk(), part)
+	}
+}
+
+// Sync is asked for files and for directories, and is no success where nothing is.
+func TestSyncLocal(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "good")
+	for _, name := range []string{dir, filepath.Join(dir, "part-00000")} {
+		if err := (store.Local{}).Sync(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := (store.Local{}).Sync(filepath.Join(dir, "none")); !store.Damaged(err) {
+		t.Errorf("of nothing: %v", err)
+	}
+}

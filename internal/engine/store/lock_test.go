@@ -1,0 +1,51 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// TestAtWork wants whoever asks to be told whether a lock is held, to leave nothing
+// behind, and to be in nobody's way who takes it.
+func TestAtWork(t *testing.T) {
+	dir := t.TempDir()
+	told := func(want bool) {
+		t.Helper()
+		if working, known := store.AtWork(store.Local{}, dir); working != want || !known {
+			t.Errorf("working %v, known %v, want %v", working, known, want)
+		}
+	}
+	told(false)
+	if _, err := os.Stat(filepath.Join(dir, "_lock")); err == nil {
+		t.Error("a lock is there")
+	}
+	data := create(t, dir, store.Fresh, nil)
+	told(true)
+	data.Close()
+	told(false)
+
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				store.AtWork(store.Local{}, dir)
+			}
+		}
+	}()
+	for range 5000 {
+		lock, err := store.Local{}.Lock(filepath.Join(dir, "_lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock.Close()
+	}
+	close(done)
+	<-ended
+}

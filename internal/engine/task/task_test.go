@@ -1,0 +1,422 @@
+package task_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/task"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// shuffled is a runner that does in memory what a cluster does between tasks:
+// it hands each pair to the reducer of its range, pairs of one range in any order.
+type shuffled struct {
+	inline.Runner
+	maps, memory int
+	random       *rand.Rand
+}
+
+type pair struct {
+	rng    uint64
+	packed []byte
+}
+
+func blocks(job *runner.Job) game.Tiered {
+	g, _ := job.Game.(game.Tiered)
+	return g
+}
+
+func taskJob(job *runner.Job, memory int) *task.Job {
+	return &task.Job{Step: job.Step, Game: blocks(job), FS: job.FS, Tier: job.Tier,
+		Reducers: job.Reducers, Parents: job.Parents, Memory: memory}
+}
+
+func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	if job.Step == step.Init || job.Step == step.Final {
+		return r.Runner.Run(ctx, job)
+	}
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return r.runPass(job, g)
+	}
+	shares, records, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	if err != nil {
+		return stats, err
+	}
+	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
+	stats.Records = reduced.Out
+	return stats, errors.Join(err, readOnce(mapped.In, records))
+}
+
+// runPass runs a pass as tasks.
+func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
+	shares, lines := []task.Share{task.StartShare(pass.Input[0])}, 1
+	records := int64(1)
+	if pass.Step != step.Create {
+		if records, err = newIn(pass, g); err != nil {
+			return stats, err
+		}
+		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
+			return stats, err
+		}
+	}
+	p := &task.Job{Step: pass.Step, Game: g, FS: pass.FS, Tier: pass.Tier,
+		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
+	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
+	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
+	err = errors.Join(err, readOnce(mapped.In, records))
+	if mapped.Out != reduced.In {
+		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))
+	}
+	return stats, err
+}
+
+// newIn counts the positions that a pass reads.
+func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
+	fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
+	if err != nil {
+		return 0, err
+	}
+	defer fresh.Close()
+	var lines bytes.Buffer
+	err = fresh.WriteLines(&lines, 0, fresh.Len())
+	return int64(bytes.Count(lines.Bytes(), []byte("\n"))), err
+}
+
+// readOnce wants the mappers to read each record once, at the borders of their shares too.
+func readOnce(read, records int64) error {
+	if read != records {
+		return fmt.Errorf("mappers read %d records, want %d, each once", read, records)
+	}
+	return nil
+}
+
+// run runs the maps of a task, so many shares for each, then the reduces.
+func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []uint64, output string) (mapped, reduced step.Counters, err error) {
+	parts := make([][]pair, len(borders))
+	for mapper := range slices.Chunk(shares, lines) {
+		var in strings.Builder
+		for _, s := range mapper {
+			in.WriteString(s.String() + "\n")
+		}
+		var out bytes.Buffer
+		n, err := t.Map(strings.NewReader(in.String()), &out)
+		if err != nil {
+			return mapped, reduced, err
+		}
+		mapped.In += n.In
+		mapped.Out += n.Out
+		mapped.Messages += n.Messages
+		pairs := streamfmt.NewPairReader(&out, "map")
+		for {
+			rng, packed, err := pairs.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return mapped, reduced, err
+			}
+			i, found := slices.BinarySearch(borders, rng)
+			if !found {
+				i--
+			}
+			parts[i] = append(parts[i], pair{rng, bytes.Clone(packed)})
+		}
+	}
+	for i, pairs := range parts {
+		r.random.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
+		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.rng) - int64(b.rng)) })
+		var in []byte
+		for _, p := range pairs {
+			in = streamfmt.AppendPair(in, p.rng, p.packed)
+		}
+		n, err := t.Reduce(i, bytes.NewReader(in), output)
+		if err != nil {
+			return mapped, reduced, err
+		}
+		reduced.In += n.In
+		reduced.Out += n.Out
+		reduced.Done += n.Done
+		for result := range n.New {
+			reduced.New[result] += n.New[result]
+		}
+	}
+	return mapped, reduced, nil
+}
+
+// TestSame solves boards by tasks, with one and with several maps and reducers
+// and with hardly any memory, and wants the table of the inline runner.
+func TestSame(t *testing.T) {
+	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
+		g, err := connectn.New(board[0], board[1], board[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, g)
+	}
+}
+
+// TestSamePasses does the same with games with cycles.
+func TestSamePasses(t *testing.T) {
+	for _, size := range []int{1, 3, 64} {
+		same(t, game.PlainRanges(gametest.TieGame(), size))
+		same(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), size))
+	}
+	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
+		g, err := quickcross.New(board[0], board[1], board[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, g)
+	}
+}
+
+// same solves a game by tasks, and wants what the inline runner writes.
+func same(t *testing.T, g game.Game) {
+	t.Helper()
+	want := solved(t, g, &inline.Runner{}, 1)
+	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {9, 4, 100_000}, {2, 2, 1}} {
+		r := &shuffled{maps: way.maps, memory: way.memory, random: rand.New(rand.NewPCG(1, 2))}
+		got := solved(t, g, r, way.reducers)
+		for name, text := range want {
+			if !bytes.Equal(got[name], text) {
+				t.Errorf("%s, %+v: %s is not that of the inline runner", g.Spec(), way, name)
+			}
+		}
+	}
+}
+
+// solved returns the files of the table and of final.
+func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string][]byte)
+	tables, err := filepath.Glob(filepath.Join(dir, "table", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tables {
+		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range parts {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["final"] = append(files["final"], text...)
+	}
+	return files
+}
+
+// TestErrors wants what is wrong with a task's input to be said in one line.
+func TestErrors(t *testing.T) {
+	g, err := connectn.New(4, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2}
+	borders := step.Borders(g, 3, 2)
+	other := func(step string, tier int) *task.Job {
+		return &task.Job{Step: step, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2}
+	}
+	for _, c := range []struct {
+		what string
+		err  error
+		want string
+	}{
+		{"a line that is no share", mapError(job, "part-00000.blocks 0 ff"), "stdin:1: expected a share"},
+		{"a step without tasks", mapError(other(step.Final, 3), ""), "step final: expected possible or solve"},
+		{"a tier below all", mapError(other(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
+		{"a tier above all", reduceError(other(step.Possible, 17), dir, 0, nil), "no tier 17"},
+		{"the first tier, forward", mapError(other(step.Possible, 0), ""), "no tier 0"},
+		{"the last tier, back", reduceError(other(step.Solve, 16), dir, 0, nil), "no tier 16"},
+		{"a file that is not there", mapError(job, dir+"/part-00000.blocks\t0\tff"), "no such file"},
+		{"a partition too many", reduceError(job, dir, 2, nil), "partition 2: expected one of 2"},
+		{"a range of another reducer", reduceError(job, dir, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},
+		{"ranges in the wrong order", reduceError(job, dir, 1, streamfmt.AppendPair(oneRange(borders[1]+1), borders[1], nil)), fmt.Sprintf("found %#x", borders[1])},
+		{"half a pair", reduceError(job, dir, 0, []byte{0, 0}), "pair 0: cut short"},
+		{"bytes that are no block", reduceError(job, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), "range 0x0: "},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") {
+			t.Errorf("%s: error %v, want %q", c.what, c.err, c.want)
+		}
+	}
+}
+
+// TestPassErrors wants the same of a pass.
+func TestPassErrors(t *testing.T) {
+	g, err := quickcross.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Blocks))
+	for _, name := range []string{states, fresh} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[60] ^= 1 // in the first range
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create := &task.Job{Step: step.Create, Game: g, FS: store.Local{}, Tier: 1, Reducers: 2}
+	mark := func(states string) *task.Job {
+		return &task.Job{Step: step.Mark, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
+	}
+	var often, nothing block.Heard
+	for _, h := range []*block.Heard{&often, &nothing} {
+		h.Reset(g.RangeSize())
+	}
+	often.Times.Put(7, block.MaxCount)
+	var encoder streamfmt.Encoder
+	tooOften := streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &often))
+	tooOften = append(tooOften, tooOften...)
+	first := streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &nothing))
+	for _, c := range []struct {
+		what  string
+		err   error
+		wants []string
+	}{
+		{"a line that is no share", mapError(create, "temp 0 ff"), []string{"stdin:1: expected a share"}},
+		{"a part that is damaged", mapError(mark("mark1"), fresh+"\t0\tff"), []string{fresh + ": damaged", "range 0x0"}},
+		{"a part that is not there", mapError(mark("mark1"), dir+"/x.blocks\t0\tff"), []string{dir + "/x.blocks", "no such file"}},
+		{"a part of another kind", mapError(mark("mark1"), dir+"/jobs.json\t0\tff"), []string{dir + "/jobs.json"}},
+		{"a partition too many", reduceError(create, dir, 2, nil), []string{"partition 2: expected one of 2"}},
+		{"a range of another reducer", reduceError(create, dir, 1, first), []string{"expected a range from 0x4 on", "found 0x0"}},
+		{"a range that is not there", reduceError(create, dir, 1, streamfmt.AppendPair(nil, 9, nil)), []string{"range 0x9, but the game has 9"}},
+		{"half a pair", reduceError(create, dir, 0, []byte{0, 0}), []string{"pair 0: cut short"}},
+		{"bytes that are not planes", reduceError(create, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
+		{"more than can be counted", reduceError(create, dir, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
+		{"states that are damaged", reduceError(mark("mark2"), dir, 0, first), []string{states + ": damaged", "range 0x0"}},
+		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
+	} {
+		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
+			t.Errorf("%s: error %v", c.what, c.err)
+			continue
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(c.err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", c.what, c.err, want)
+			}
+		}
+	}
+}
+
+// oneRange is a pair with the first position of a range of tier 3.
+func oneRange(rng uint64) []byte {
+	g, err := connectn.New(4, 4, 3)
+	if err != nil {
+		panic(err)
+	}
+	var b block.Block
+	b.Reset(3, rng, g.LowBits(), g.Low(3, rng))
+	b.Open.Add(0)
+	var encoder streamfmt.Encoder
+	return streamfmt.AppendPair(nil, rng, encoder.AppendBlock(nil, &b, new([256]uint64)))
+}
+
+func mapError(job *task.Job, line string) error {
+	_, err := job.Map(strings.NewReader(line), io.Discard)
+	return err
+}
+
+func reduceError(job *task.Job, dir string, partition int, in []byte) error {
+	_, err := job.Reduce(partition, bytes.NewReader(in), dir)
+	return err
+}
+
+// FuzzReduce wants any input to be pairs or an error.
+func FuzzReduce(f *testing.F) {
+	g, err := connectn.New(3, 3, 3)
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := f.TempDir()
+	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
+	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1}
+		if n, err := job.Reduce(0, bytes.NewReader(in), dir); err == nil && n.In < 0 {
+			t.Error("fewer than no records")
+		}
+	})
+}
+
+// FuzzPassReduce wants the same of a pass, of every step.
+func FuzzPassReduce(f *testing.F) {
+	g, err := quickcross.New(2, 2, 2)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { data.Close() })
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 1}
+	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+		f.Fatal(err)
+	}
+	var heard block.Heard
+	heard.Reset(g.RangeSize())
+	heard.Some.Add(7)
+	heard.Times.Put(1, 5)
+	var encoder streamfmt.Encoder
+	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &heard)))
+	f.Add([]byte{0, 0})
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
+			pass := &task.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
+			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Out > int64(g.Positions())) {
+				t.Errorf("%s: %d records in, %d out", name, n.In, n.Out)
+			}
+		}
+	})
+}

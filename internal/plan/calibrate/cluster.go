@@ -1,0 +1,72 @@
+package calibrate
+
+import (
+	"errors"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/plan"
+)
+
+// A Run is one of driver solve on a cluster: its journal, and the CPU seconds of the driver and
+// of Hadoop's clients.
+type Run struct {
+	*solve.Journal
+	CPU float64
+}
+
+// onCluster are the jobs that were the cluster's.
+func (r Run) onCluster() (jobs []solve.JobRecord) {
+	for _, j := range r.Jobs {
+		if j.Application != "" {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// ErrNoJobs is returned by Cluster when a run had no job on the cluster.
+var ErrNoJobs = errors.New("no job went to the cluster")
+
+// Cluster fits the rates of a cluster to three runs of Connect N: two of a small board, whose
+// jobs run in their application masters (uber) or in containers of their own; and one of 5×5
+// connect 4, whose jobs have something to do. What a record costs in the shuffle is not measured: it is
+// kept as it was.
+func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Time) error {
+	c := &r.Cluster
+	var waiting, tasks []float64
+	for _, j := range uber.onCluster() {
+		waiting = append(waiting, j.Waiting)
+	}
+	if len(waiting) == 0 {
+		return ErrNoJobs
+	}
+	c.Uber = median(waiting)
+	c.Client = max(0, uber.CPU) / float64(len(waiting))
+	waiting = nil
+	for _, j := range contained.onCluster() {
+		waiting = append(waiting, j.Waiting)
+		tasks = append(tasks, max(0, j.CPU-j.Programs)/2)
+	}
+	if len(waiting) == 0 {
+		return ErrNoJobs
+	}
+	c.Job, c.Task = median(waiting), median(tasks)
+	programs, alone := 0.0, 0.0
+	for _, j := range large.onCluster() {
+		programs += j.Programs
+		alone += 1e-9 * positionTime(r) * float64(j.Records) / 2
+	}
+	if alone == 0 {
+		return ErrNoJobs
+	}
+	// What a program does but its work, as to start, counts too: so it is not less than what
+	// one process takes, nor many times as much.
+	c.Program = min(max(programs/alone, 1), 10)
+	c.Name, c.Measured = name, now
+	return r.Check()
+}
+
+// positionTime is what a position of a large tier of 5×5 connect 4 takes in one process, in
+// nanoseconds: its value has some 3 bits, and some 2.2 slots of occupied words belong to it.
+func positionTime(r *plan.Rates) float64 { return 3*r.Blocks.Value + 2.2*r.Blocks.Slot }

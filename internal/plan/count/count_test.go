@@ -1,0 +1,402 @@
+package count
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+)
+
+// rules makes a game of its spec.
+func rules(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// of counts a game.
+func of(t testing.TB, g game.Game, o Options) *Counts {
+	t.Helper()
+	c, err := Of(context.Background(), g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// positions are the numbers of the tiers.
+func positions(c *Counts) (all []float64) {
+	for _, tier := range c.Tiers {
+		all = append(all, tier.Positions)
+	}
+	return all
+}
+
+// Small games are counted exactly: the published numbers.
+func TestExact(t *testing.T) {
+	for spec, want := range map[string]float64{
+		"connectn width=2 height=2 connect=2":   13,
+		"connectn width=3 height=3 connect=3":   694,
+		"connectn width=4 height=3 connect=3":   7_157,
+		"connectn width=3 height=4 connect=3":   2_715,
+		"connectn width=4 height=5 connect=3":   195_472,
+		"connectn width=4 height=4 connect=4":   161_029,
+		"quickcross width=2 height=3 connect=2": 349,
+		"quickcross width=3 height=3 connect=3": 18_753,
+		"mnk width=3 height=3 connect=3":        5_478,
+	} {
+		c := of(t, rules(t, spec), Options{})
+		if c.Sum.Positions != want || !c.Sum.Exact() || c.How != Exact || c.Sum.Error() != 0 {
+			t.Errorf("%s: %+v by %v, want %.0f", spec, c.Sum, c.How, want)
+		}
+	}
+}
+
+// Of games made up, whose moves leave tiers out or go round in circles, and of ours, the
+// number is that of a plain search.
+func TestExactSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for range 50 {
+		g := gametest.RandomAcyclic(r, 100)
+		if c, want := of(t, g, Options{Workers: 2}), len(gametest.Search(g)); c.Sum.Positions != float64(want) || c.How != Exact {
+			t.Errorf("%s: %v positions, want %d", g.Spec(), c.Sum.Positions, want)
+		}
+		graph := gametest.RandomGraph(r, 50)
+		seen := map[game.Position]bool{}
+		var walk func(p game.Position)
+		walk = func(p game.Position) {
+			if seen[p] {
+				return
+			}
+			seen[p] = true
+			if _, ended := graph.End[p]; !ended {
+				for _, to := range graph.Next[p] {
+					walk(to)
+				}
+			}
+		}
+		walk(graph.Start())
+		if c := of(t, graph, Options{Exact: 1000}); c.Sum.Positions != float64(len(seen)) || c.How != Exact {
+			t.Errorf("%+v: %v positions, want %d", graph, c.Sum.Positions, len(seen))
+		}
+	}
+	for _, spec := range []string{"mancala pits=3 stones=2", "mancala pits=2 stones=4"} {
+		g := rules(t, spec)
+		if c, want := of(t, g, Options{}), len(gametest.Search(g)); c.Sum.Positions != float64(want) {
+			t.Errorf("%s: %v positions, want %d", spec, c.Sum.Positions, want)
+		}
+	}
+}
+
+// By pieces, with the moves of a whole pass.
+func TestExactPasses(t *testing.T) {
+	c := of(t, rules(t, "quickcross width=3 height=3 connect=3"), Options{})
+	want := []float64{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316}
+	if got := positions(c); !slices.Equal(got, want) || c.Sum.Moves != 140_200 || c.Sum.Won != 7_628 {
+		t.Errorf("%v, %+v, want %v", got, c.Sum, want)
+	}
+	if c.Sum.Slots != 19_683 || c.Sum.Cells != 1 {
+		t.Errorf("%v slots in %v cells", c.Sum.Slots, c.Sum.Cells)
+	}
+	// By its rules alone it is the same, and no interval has a width.
+	plain := of(t, struct{ game.Game }{rules(t, "quickcross width=3 height=3 connect=3")}, Options{})
+	if !slices.Equal(positions(plain), want) || plain.How != Exact {
+		t.Errorf("by its rules: %v", positions(plain))
+	}
+}
+
+// The interval of 95 % holds the truth in at least 90 of 100 seeds: that of the sum, and, but
+// for chance, that of each tier; and what is won and the moves are right in the mean.
+func TestIntervals(t *testing.T) {
+	intervals(t, 6_000, "connectn width=4 height=4 connect=4", "quickcross width=3 height=3 connect=3", "mnk width=3 height=3 connect=3")
+}
+
+func TestLongIntervals(t *testing.T) {
+	longtest.Skip(t)
+	intervals(t, 8_000, "connectn width=4 height=5 connect=3", "connectn width=5 height=4 connect=3", "connectn width=3 height=5 connect=2",
+		"quickcross width=4 height=3 connect=3", "mnk width=4 height=3 connect=3")
+}
+
+// intervals counts games both ways, by drawing all but the first positions.
+func intervals(t *testing.T, draws int64, specs ...string) {
+	const seeds, least, leastTier = 100, 90, 87 // of so many tiers, one may be below 90 by chance
+	for _, spec := range specs {
+		g := rules(t, spec)
+		truth := of(t, g, Options{})
+		sum, within := 0, make([]int, len(truth.Tiers))
+		won, moves := 0.0, 0.0
+		for seed := range uint64(seeds) {
+			c := of(t, g, Options{Exact: 10, Draws: draws, Seed: seed})
+			if c.How != Sampled || len(c.Tiers) != len(truth.Tiers) || c.Sum.Draws != draws {
+				t.Fatalf("%s: %v, %d tiers, %d draws, want %d tiers", spec, c.How, len(c.Tiers), c.Sum.Draws, len(truth.Tiers))
+			}
+			if holds(c.Sum, truth.Sum) {
+				sum++
+			}
+			for i, tier := range c.Tiers {
+				if holds(tier, truth.Tiers[i]) {
+					within[i]++
+				}
+			}
+			won += c.Sum.Won / seeds / truth.Sum.Won
+			moves += c.Sum.Moves / seeds / truth.Sum.Moves
+		}
+		t.Logf("%s: sum %d, tiers %v, won %.4f, moves %.4f", spec, sum, within, won, moves)
+		if sum < least || slices.Min(within) < leastTier {
+			t.Errorf("%s: the interval of the sum holds in %d of %d seeds, those of the tiers in %v", spec, sum, seeds, within)
+		}
+		if math.Abs(won-1) > 0.01 || math.Abs(moves-1) > 0.01 {
+			t.Errorf("%s: won are %.4f of the truth, moves %.4f", spec, won, moves)
+		}
+	}
+}
+
+// holds reports whether an interval holds the true number.
+func holds(found, truth Tier) bool {
+	return found.Low <= truth.Positions && truth.Positions <= found.High
+}
+
+// What was gone through is in the sum once, and exact.
+func TestBoth(t *testing.T) {
+	g := rules(t, "connectn width=4 height=5 connect=3")
+	truth := of(t, g, Options{})
+	c := of(t, g, Options{Exact: 60_000, Draws: 6_000})
+	for i, tier := range c.Tiers {
+		if tier.Draws == 0 != (tier == truth.Tiers[i]) || !holds(tier, truth.Tiers[i]) {
+			t.Errorf("tier %d: %+v, want %+v", i, tier, truth.Tiers[i])
+		}
+	}
+	if !holds(c.Sum, truth.Sum) || c.Sum.Error() > 0.06 {
+		t.Errorf("%+v, want %v", c.Sum, truth.Sum.Positions)
+	}
+}
+
+// Wherever there have been too many, up to the last tier, the sum holds.
+func TestAnyLimit(t *testing.T) {
+	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=2 height=3 connect=2"} {
+		g := rules(t, spec)
+		truth := of(t, g, Options{})
+		for exact := int64(1); exact < int64(truth.Sum.Positions)+2; exact += 23 {
+			c := of(t, g, Options{Exact: exact, Draws: 3_000, Seed: 2})
+			if c.Sum.Low > truth.Sum.Positions*1.01 || c.Sum.High < truth.Sum.Positions*0.99 || c.Sum.Error() > 0.1 || len(c.Tiers) < len(truth.Tiers) {
+				t.Errorf("%s, from %d positions on: %+v, want %v", spec, exact, c.Sum, truth.Sum.Positions)
+			}
+		}
+		few := of(t, g, Options{Exact: int64(truth.Sum.Positions) - 1, Draws: 100})
+		if !holds(few.Sum, truth.Sum) || math.IsNaN(few.Sum.Moves) {
+			t.Errorf("%s, all but the last position gone through, and few draws: %+v", spec, few.Sum)
+		}
+	}
+}
+
+// The same draws, whoever makes them; others with another seed.
+func TestWorkers(t *testing.T) {
+	g := rules(t, "connectn width=5 height=5 connect=4")
+	o := Options{Exact: 1000, Draws: 10_000, Seed: 7, Workers: 1}
+	one := of(t, g, o)
+	o.Workers = 3
+	if three := of(t, g, o); !reflect.DeepEqual(one, three) {
+		t.Errorf("%+v with one worker, %+v with three", one.Sum, three.Sum)
+	}
+	o.Seed = 8
+	if other := of(t, g, o); other.Sum.Positions == one.Sum.Positions {
+		t.Error("another seed draws the same")
+	}
+}
+
+// What was drawn in some time is drawn again by its number.
+func TestRepeat(t *testing.T) {
+	g := rules(t, "connectn width=5 height=5 connect=4")
+	timed := of(t, g, Options{Exact: 1000, Time: 50 * time.Millisecond, Seed: 3})
+	if again := of(t, g, Options{Exact: 1000, Draws: timed.Sum.Draws, Seed: 3}); !reflect.DeepEqual(timed, again) {
+		t.Errorf("%+v in some time, %+v by number", timed.Sum, again.Sum)
+	}
+}
+
+// What no sample hits is said: its positions are 0 to a bound, and the note names it.
+func TestNeverHit(t *testing.T) {
+	// A full board of 7×6 without two in a row there is not, and hardly one before it.
+	g := rules(t, "connectn width=7 height=6 connect=2")
+	c := of(t, g, Options{Exact: 1000, Draws: 20_000})
+	last := c.Tiers[42]
+	if last.Positions != 0 || last.Low != 0 || last.High <= 0 || last.High > g.(game.Tiered).Slots(42) || last.Exact() {
+		t.Errorf("the last tier: %+v", last)
+	}
+	if !strings.Contains(c.Note, "to 42: no board was hit, and nothing is known of their positions but the bound above") {
+		t.Errorf("the note %q does not say that no board of tier 42 was hit", c.Note)
+	}
+	if c.Sum.High < c.Sum.Positions+last.High/2 {
+		t.Errorf("the bound on the last tier, %g, is not in that of the sum: %+v", last.High, c.Sum)
+	}
+}
+
+// A game of which nothing is known but its rules is played: a bound from below, which
+// says that it is one, below the truth and below the bound from above.
+func TestAtLeast(t *testing.T) {
+	for _, spec := range []string{"mancala pits=3 stones=2", "dodgem size=3"} {
+		g := rules(t, spec)
+		truth := of(t, g, Options{})
+		c := of(t, g, Options{Exact: 100, Draws: 500})
+		if truth.How != Exact || c.How != AtLeast || !strings.Contains(c.Note, "there may be many more") {
+			t.Fatalf("%s: %v, %v, %q", spec, truth.How, c.How, c.Note)
+		}
+		if c.Sum.Low != c.Sum.Positions || c.Sum.Positions >= truth.Sum.Positions || c.Sum.High < truth.Sum.Positions || c.Sum.Positions < 500 {
+			t.Errorf("%s: %+v, of %.0f", spec, c.Sum, truth.Sum.Positions)
+		}
+		if len(c.Tiers) == len(truth.Tiers) {
+			for i, tier := range c.Tiers {
+				if !holds(tier, truth.Tiers[i]) {
+					t.Errorf("%s: tier %d is %+v, of %.0f", spec, i, tier, truth.Tiers[i].Positions)
+				}
+			}
+		}
+	}
+}
+
+// The time bounds the going through of positions, too, with moves in circles or without;
+// what was found by then is a bound from below.
+func TestTime(t *testing.T) {
+	for _, spec := range []string{"dodgem size=5", "mancala pits=5 stones=4"} {
+		g := rules(t, spec)
+		begun := time.Now()
+		c := of(t, g, Options{Time: 300 * time.Millisecond})
+		// Without a bound it takes a minute and more.
+		if took := time.Since(begun); c.How != AtLeast || took > 10*time.Second {
+			t.Errorf("%s: %v after %v", spec, c.How, took)
+		}
+		if c.Sum.Positions < 100 || c.Sum.Low != c.Sum.Positions || !strings.Contains(c.Note, " more positions were seen") || strings.Contains(c.Note, "; 0 more") {
+			t.Errorf("%s: %+v, %s", spec, c.Sum, c.Note)
+		}
+		few := of(t, g, Options{Exact: 1000, Draws: 1})
+		for i, tier := range few.Tiers {
+			if i < len(c.Tiers) && tier.Exact() && c.Tiers[i].Exact() && tier.Positions != c.Tiers[i].Positions {
+				t.Errorf("%s: tier %d has %v positions, %v where fewer were gone through", spec, i, c.Tiers[i].Positions, tier.Positions)
+			}
+		}
+	}
+}
+
+// Of Connect 4 the ends of the front are where they were said to be: memory and limits.
+func TestStops(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	for _, spec := range []string{"connectn width=7 height=6 connect=4", "mancala pits=4 stones=4", "network"} {
+		if spec == "network" && !slices.Contains(all.Kinds().Names(), spec) {
+			continue
+		}
+		if _, err := Of(ctx, rules(t, spec), Options{}); err != context.Canceled {
+			t.Errorf("%s: %v after it was cancelled", spec, err)
+		}
+	}
+	for _, o := range []Options{{Time: -1}, {Draws: -1}, {Exact: -1}, {Workers: -1}} {
+		if _, err := Of(context.Background(), rules(t, "dodgem size=2"), o); err == nil || !strings.Contains(err.Error(), "must not be negative") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// What is done is told, from nothing to all.
+func TestProgress(t *testing.T) {
+	var said []string
+	last := 0.0
+	of(t, rules(t, "connectn width=5 height=5 connect=4"), Options{Exact: 1000, Draws: 15_000, Progress: func(doing string, share float64) {
+		if len(said) == 0 || said[len(said)-1] != doing {
+			said, last = append(said, doing), 0
+		}
+		if share < last || share > 1 {
+			t.Errorf("%s: %v after %v", doing, share, last)
+		}
+		last = share
+	}})
+	if want := []string{"going through all positions", "drawing boards"}; !slices.Equal(said, want) || last < 0.5 {
+		t.Errorf("%q, at last %v", said, last)
+	}
+}
+
+// JSON has the names that programs read, and the way in words.
+func TestJSON(t *testing.T) {
+	c := of(t, rules(t, "connectn width=2 height=2 connect=2"), Options{})
+	text, err := json.Marshal(c)
+	if err != nil || !strings.Contains(string(text), `"sum":{"tier":5,"positions":13,"low":13,"high":13,`) || !strings.Contains(string(text), `"how":"exact"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	var back Counts
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(&back, c) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if err := back.How.UnmarshalText([]byte("guessed")); err == nil {
+		t.Error("another way was taken")
+	}
+}
+
+// Boards as large as ours go: every published one within its interval in all but one or
+// two, and within the error that is promised.
+func TestLongPublished(t *testing.T) {
+	longtest.Skip(t)
+	missed := 0
+	for board, want := range published {
+		g, err := all.Kinds()[0].Make([]int{board[0], board[1], 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := of(t, g, Options{Draws: 300_000, Exact: 50_000, Seed: 1})
+		if !holds(c.Sum, Tier{Positions: want}) {
+			missed++
+		}
+		worst := slices.MaxFunc(c.Tiers, func(a, b Tier) int { return int(math.Copysign(1, a.Error()-b.Error())) })
+		t.Logf("%d×%d: %+.3f %% off, %s", board[0], board[1], 100*(c.Sum.Positions/want-1), c.Note)
+		if off := math.Abs(c.Sum.Positions/want - 1); off > 0.02 || c.Sum.Error() > 0.02 || worst.Error() > 0.05 {
+			t.Errorf("%d×%d: the sum is %.2f %% off, within %.2f %%, tier %d within %.1f %%", board[0], board[1], 100*off, 100*c.Sum.Error(), worst.Tier, 100*worst.Error())
+		}
+	}
+	if missed > 3 {
+		t.Errorf("%d of %d intervals do not hold", missed, len(published))
+	}
+}
+
+// 7×6 and 6×6 tier by tier, and what is won in 6×6.
+func TestLongTiers(t *testing.T) {
+	longtest.Skip(t)
+	g := rules(t, "connectn width=7 height=6 connect=4")
+	c := of(t, g, Options{Draws: 500_000, Exact: 50_000, Seed: 3})
+	missed := 0
+	for i, want := range sevenBySix {
+		if !holds(c.Tiers[i], Tier{Positions: want}) {
+			missed++
+		}
+		if off := math.Abs(c.Tiers[i].Positions/want - 1); off > 0.05 || c.Tiers[i].Error() > 0.05 {
+			t.Errorf("7×6: tier %d is %.0f (%.1f %% off, within %.1f %%), want %.0f", i, c.Tiers[i].Positions, 100*off, 100*c.Tiers[i].Error(), want)
+		}
+	}
+	if missed > 6 {
+		t.Errorf("7×6: %d of %d intervals do not hold", missed, len(sevenBySix))
+	}
+	t.Logf("7×6: %+.3f %% off, %d tiers missed; %s", 100*(c.Sum.Positions/4_531_985_219_092-1), missed, c.Note)
+	c = of(t, rules(t, "connectn width=6 height=6 connect=4"), Options{Draws: 500_000, Exact: 50_000, Seed: 3})
+	missed = 0
+	for i, want := range sixBySix {
+		tier := c.Tiers[i]
+		if !holds(tier, Tier{Positions: want[0]}) {
+			missed++
+		}
+		if off := math.Abs(tier.Won - want[1]); off > 0.03*want[0] && i < len(sixBySix)-1 {
+			t.Errorf("6×6: %.0f of tier %d are won, want %.0f", tier.Won, i, want[1])
+		}
+	}
+	if missed > 5 {
+		t.Errorf("6×6: %d of %d intervals do not hold", missed, len(sixBySix))
+	}
+}

@@ -1,0 +1,310 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/plan/count"
+)
+
+// The methods by which games are solved; see docs/design.md.
+const (
+	blocks = "blocks"
+	lists  = "lists"
+	states = "states"
+)
+
+// Make says what it takes to solve a game of so many positions, at these rates, there. It is
+// an error if the game is one that is not solved, or if where names no machine that there is.
+func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, error) {
+	g = game.ByMethod(g)
+	if v, ok := g.(game.Vast); ok {
+		return nil, fmt.Errorf("%s is not solved: about %.0e positions", g.Spec(), v.Vast())
+	}
+	if len(counts.Tiers) == 0 {
+		return nil, errors.New("no tier was counted")
+	}
+	p := &Plan{
+		Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where,
+		Rates: fmt.Sprintf("%s, %s", rates.Machine, rates.Measured.Format("2006-01-02")),
+	}
+	w := workOf(g, counts, rates)
+	p.Method = w.method
+	site, err := where.site(rates)
+	if err != nil {
+		return nil, err
+	}
+	p.Where = site.Where
+	c := w.at(site)
+	p.fill(w, c)
+	if p.Problems = c.problems; len(p.Problems) > 0 || p.Total.WallHours > offerFrom {
+		p.Cheapest = w.cheapest(site, rates)
+	}
+	p.Assumed = w.assumed(site, c.jobs)
+	return p, nil
+}
+
+// SpeedOf is what a plan comes to at these rates.
+func SpeedOf(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Speed, error) {
+	p, err := Make(g, counts, rates, where)
+	if err != nil {
+		return nil, err
+	}
+	return &Speed{rates.Machine, p.Total.CPUHours, p.Total.WallHours, p.Total.Dollars}, nil
+}
+
+// Uncosted leaves the positions in a plan, and nothing of what they would take: where they are
+// a lower bound, it says little.
+func (p *Plan) Uncosted() {
+	leave := func(t *Tier) {
+		*t = Tier{Tier: t.Tier, Positions: t.Positions, Low: t.Low, High: t.High}
+	}
+	leave(&p.Total)
+	for i := range p.Tiers {
+		leave(&p.Tiers[i])
+	}
+	p.Parts, p.Jobs, p.Problems, p.Cheapest, p.Assumed = nil, 0, nil, nil, nil
+}
+
+// offerFrom is from how many hours on it is worth to look for a machine to rent.
+const offerFrom = 0.1
+
+// fill takes over what a run costs.
+func (p *Plan) fill(w *work, c *cost) {
+	for i, t := range w.tiers {
+		p.Tiers = append(p.Tiers, Tier{
+			Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High), Slots: round(t.Slots), Ranges: round(t.Cells), Moves: round(t.Moves),
+			ShuffledRecords: round(t.forward.sent + t.back.sent), ShuffledBytes: round(c.tiers[i].shuffled),
+			KeptBytes: round(t.kept), WorkBytes: round(t.work), PeakBytes: round(w.peaks[i]), MemoryBytes: round(c.tiers[i].memory),
+			CPUHours: c.tiers[i].cpu / 3600, WallHours: c.tiers[i].wall / 3600, Dollars: c.tiers[i].dollars,
+		})
+		if t.Positions > w.tiers[p.Largest].Positions {
+			p.Largest = i
+		}
+	}
+	sum := &p.Total
+	sum.Tier, sum.Positions, sum.Low, sum.High = w.sum.Tier, round(w.sum.Positions), round(w.sum.Low), round(w.sum.High)
+	for _, t := range p.Tiers {
+		sum.Slots += t.Slots
+		sum.Ranges += t.Ranges
+		sum.Moves += t.Moves
+		sum.ShuffledRecords += t.ShuffledRecords
+		sum.ShuffledBytes += t.ShuffledBytes
+		sum.KeptBytes += t.KeptBytes
+		sum.WorkBytes += t.WorkBytes
+	}
+	if w.method == states {
+		sum.Slots = w.sum.Slots
+	}
+	sum.PeakBytes, sum.MemoryBytes = round(w.peak()), round(c.memory)
+	sum.CPUHours, sum.WallHours, sum.Dollars = c.cpu/3600, c.wall/3600, c.dollars
+	p.Parts, p.Jobs = c.parts, c.jobs
+}
+
+func round(n float64) float64 { return math.Round(n) }
+
+// A work is what there is to do, wherever it is done.
+type work struct {
+	method string
+	key    int // bytes of a key as text
+	tiers  []tier
+	sum    count.Tier
+	peaks  []float64 // by tier: bytes on the disk while it is solved
+	start  float64   // CPU seconds of a run before its first job
+	tables float64   // bytes of the tables behind the moves of blocks
+	plain  bool      // of a game with cycles: only its rules are known
+}
+
+// A tier is the two jobs of one, and what they leave.
+type tier struct {
+	count.Tier
+	kept, work    float64 // bytes, of the table and of data_first
+	forward, back job
+}
+
+// A job is what one has to do.
+type job struct {
+	reads   float64 // records: by them it is decided where it runs
+	cpu     float64 // seconds
+	in, out float64 // bytes
+	sent    float64 // records that maps hand to reducers
+	bytes   float64 // of them, packed
+	pairs   float64 // of them, as Hadoop counts records, where each is a range
+}
+
+// forwardShare is how much of the CPU of a tier its job forward takes: of the 26.7 minutes of
+// 6×6 connect 4 it was 12.5.
+const forwardShare = 0.47
+
+// workOf is what solving a game takes.
+func workOf(g game.Game, counts *count.Counts, r *Rates) *work {
+	w := &work{sum: counts.Sum, key: int(g.KeyBits()+3) / 4}
+	for _, t := range counts.Tiers {
+		w.tiers = append(w.tiers, tier{Tier: t})
+	}
+	switch g := g.(type) {
+	case game.Tiered:
+		w.method = blocks
+		w.ofBlocks(g, r)
+	case game.Cyclic:
+		w.method = states
+		w.ofStates(g, r)
+	default:
+		w.method = lists
+		w.ofLists(r)
+	}
+	return w
+}
+
+// peak is the most on the disk at a time.
+func (w *work) peak() float64 { return slices.Max(w.peaks) }
+
+// ofBlocks has a tier made from the one before it and solved from the one after it, a bitmap
+// over the slots of each range at a time.
+func (w *work) ofBlocks(g game.Tiered, r *Rates) {
+	w.start = r.Blocks.Start
+	w.tables = float64(g.Tables())
+	w.start += 1e-9 * r.Blocks.Table * w.tables
+	last := len(w.tiers) - 1
+	won := w.wonLater()
+	for i := range w.tiers {
+		t := &w.tiers[i]
+		open := max(0, t.Positions-t.Won)
+		cells := min(t.Cells, t.Positions)
+		if i == last {
+			open = 0
+		}
+		bits := valueBits(t.Positions/max(1, cells), last-i, won[i])
+		t.kept = keptBytes(t.Positions, t.Slots, cells, bits)
+		t.work = setBytes(open, t.Slots, cells) + setBytes(t.Positions-open, t.Slots, cells) + cells*cellBytes
+		if i == last {
+			t.work = t.kept
+		}
+		cpu := r.Blocks.Tier + 1e-9*(r.Blocks.Value*bits*t.Positions+r.Blocks.Slot*occupied(t.Positions, t.Slots)+r.Blocks.Range*cells)
+		t.forward = job{cpu: cpu * forwardShare, out: t.work, sent: t.Positions, bytes: setBytes(t.Positions, t.Slots, cells) + cells*cellBytes, pairs: cells}
+		if i > 0 {
+			before := &w.tiers[i-1]
+			t.forward.reads, t.forward.in = before.Positions, before.work
+		}
+		t.back = job{cpu: cpu * (1 - forwardShare), in: t.work + t.kept, out: 2 * t.kept}
+		if i < last {
+			t.back.sent = open
+			t.back.bytes = setBytes(open, t.Slots, cells) + open*bits/8 + cells*cellBytes
+			t.back.pairs = cells
+		}
+	}
+	for i := range w.tiers[:last] {
+		w.tiers[i].back.reads = w.tiers[i+1].Positions
+		w.tiers[i].back.in += w.tiers[i+1].kept
+	}
+	// When tier i has just been solved there are data_first of all up to it, its values and
+	// those of the next one, and the table from the next on: a tier is put into it, and what
+	// that lets go has gone, long before the job beside that has ended.
+	at := func(of func(*tier) float64, i int) float64 {
+		if i >= len(w.tiers) {
+			return 0
+		}
+		return of(&w.tiers[i])
+	}
+	kept := func(t *tier) float64 { return t.kept }
+	table := 0.0
+	w.peaks = make([]float64, len(w.tiers))
+	for i := last; i >= 0; i-- {
+		table += at(kept, i+1)
+		sum := table + at(kept, i) + at(kept, i+1)
+		for j := range min(last, i+1) {
+			sum += w.tiers[j].work
+		}
+		w.peaks[i] = sum
+	}
+	// In the end the table is all there is.
+	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
+}
+
+// wonLater is, by tier, the share of the positions of later tiers, the last one left out, at
+// which somebody has won.
+func (w *work) wonLater() []float64 {
+	later := make([]float64, len(w.tiers))
+	won, positions, known := 0.0, 0.0, false
+	for i := len(w.tiers) - 2; i >= 0; i-- {
+		if positions > 0 {
+			later[i] = won / positions
+		}
+		t := &w.tiers[i]
+		won, positions, known = won+t.Won, positions+t.Positions, known || t.Won > 0
+	}
+	for i := range later {
+		if !known {
+			later[i] = unknownWon
+		}
+	}
+	// The last tiers have none after them: they are as the one before.
+	for i := max(0, len(later)-2); i < len(later); i++ {
+		later[i] = later[max(0, len(later)-3)]
+	}
+	return later
+}
+
+// ofLists has a row for each move: told forward to its child, and back to its parent.
+func (w *work) ofLists(r *Rates) {
+	w.start = r.Blocks.Start
+	rows, positions := 0.0, 0.0
+	for _, t := range w.tiers {
+		rows, positions = rows+t.Moves, positions+t.Positions
+	}
+	for i := range w.tiers {
+		t := &w.tiers[i]
+		heard := rows * t.Positions / max(1, positions) // rows: who moves here; of the sum, for moves lead any number of tiers on
+		kept := nearKept
+		if w.sum.Far > 0 {
+			kept = farKept
+		}
+		t.kept = t.Positions*kept + listTier
+		t.work = heard*rowBytes + listTier
+		cpu := r.Lists.Tier + 1e-9*(r.Lists.Position*t.Positions+r.Lists.Move*(t.Moves-t.Far)+r.Lists.Far*t.Far)
+		t.forward = job{reads: heard, cpu: cpu * forwardShare, in: 2 * heard * rowBytes, out: (heard + t.Moves) * rowBytes, sent: t.Moves, pairs: t.Moves}
+		t.back = job{reads: heard + t.Moves, cpu: cpu * (1 - forwardShare), in: (heard + t.Moves) * rowBytes, out: heard*rowBytes + 2*t.kept, sent: heard, pairs: heard}
+		t.forward.bytes = t.forward.sent * float64(2*w.key+3)
+		t.back.bytes = t.back.sent * float64(w.key+4)
+	}
+	w.peaks = make([]float64, len(w.tiers))
+	table := 0.0
+	for i := len(w.tiers) - 1; i >= 0; i-- {
+		table += w.tiers[i].kept
+		sum := table
+		for j := range i + 1 {
+			// data_first, and what was told back and is not read yet: at most as many rows.
+			sum += 2*w.tiers[j].work - listTier
+		}
+		w.peaks[i] = sum
+	}
+}
+
+// ofStates has the states of all hashes, gone through in passes. The passes forward are
+// the tiers; those back are about as many, twice.
+func (w *work) ofStates(g game.Cyclic, r *Rates) {
+	w.start = r.Blocks.Start
+	w.plain = !game.KnowsBackward(g)
+	w.sum.Slots = float64(g.Positions())
+	for i := range w.tiers {
+		t := &w.tiers[i]
+		t.kept = t.Positions * stateKept
+		t.work = t.Positions * stateWork
+		cpu := 1e-9 * r.States.Position * t.Positions
+		if w.plain {
+			t.work += t.Moves * rowBytes
+			cpu = 1e-9 * r.States.Move * t.Moves
+		}
+		t.forward = job{reads: t.Positions, cpu: cpu / 2, in: t.work, out: t.work, sent: t.Moves, bytes: t.Positions * stateSent, pairs: w.sum.Cells}
+		t.back = job{reads: t.Positions, cpu: cpu / 2, in: t.work, out: t.work + t.kept, sent: t.Moves, bytes: t.Positions * stateSent, pairs: w.sum.Cells}
+	}
+	w.peaks = make([]float64, len(w.tiers))
+	sum := 0.0
+	for i, t := range w.tiers {
+		sum += t.work + t.kept
+		w.peaks[i] = sum
+	}
+}

@@ -1,0 +1,544 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/game/network"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/plan/count"
+)
+
+// recorded are the counts of a board that was solved, from testdata.
+func recorded(t testing.TB, name string, width, height, connect int) (game.Tiered, *count.Counts) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := connectn.New(width, height, connect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &count.Counts{How: count.Exact, Note: "solved"}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var tier count.Tier
+		if _, err := fmt.Sscan(line, &tier.Tier, &tier.Positions, &tier.Won, &tier.Cells, &tier.Slots); err != nil {
+			t.Fatalf("%s: %q: %v", name, line, err)
+		}
+		tier.Low, tier.High = tier.Positions, tier.Positions
+		c.Tiers = append(c.Tiers, tier)
+		c.Sum.Positions += tier.Positions
+	}
+	if len(c.Tiers) != g.Tiers()+1 {
+		t.Fatalf("%s: %d tiers, expected %d", name, len(c.Tiers), g.Tiers()+1)
+	}
+	c.Sum.Tier, c.Sum.Low, c.Sum.High = len(c.Tiers), c.Sum.Positions, c.Sum.Positions
+	return g, c
+}
+
+// within wants a planned figure to be that which was measured, within a factor.
+func within(t *testing.T, factor float64, what string, planned, measured float64) {
+	t.Helper()
+	if times := planned / measured; !(times < factor && times > 1/factor) {
+		t.Errorf("%s: planned %.4g, measured %.4g: %.2f times, expected within %v", what, planned, measured, times, factor)
+	}
+}
+
+// twoCores are the machines on which boards were solved.
+func twoCores() plan.Where {
+	return plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "two cores", Cores: 2, MemoryBytes: 24 << 30}}
+}
+
+// measured is what a run took: seconds of CPU, bytes of the table and of memory; 0: not known.
+type measured struct{ cpu, table, memory float64 }
+
+// wants holds a plan to a run: within a quarter of CPU and memory, and a tenth of the table.
+func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
+	t.Helper()
+	for _, of := range []struct {
+		what                       string
+		planned, measured, percent float64
+	}{
+		{"CPU s", p.Total.CPUHours * 3600, m.cpu, 25},
+		{"table", p.Total.KeptBytes, m.table, 10},
+		{"memory", p.Total.MemoryBytes, m.memory, 25},
+	} {
+		if of.measured == 0 {
+			continue
+		}
+		off := 100 * (of.planned/of.measured - 1)
+		t.Logf("%s, %s: planned %.4g, measured %.4g: %+.0f %%", name, of.what, of.planned, of.measured, off)
+		if math.Abs(off) > of.percent {
+			t.Errorf("%s, %s: planned %.4g, measured %.4g: %+.0f %%, expected within %v", name, of.what, of.planned, of.measured, off, of.percent)
+		}
+	}
+}
+
+// The boards of Connect N that were solved on the machine of plan.Fastest, two quiet cores; the
+// least CPU of four runs, the median of their memory. The model is fitted to the first ones,
+// and the others check it. 6×6 is of another machine as fast.
+func TestRecorded(t *testing.T) {
+	for _, of := range []struct {
+		name                   string
+		width, height, connect int
+		measured
+	}{
+		{"5x4", 5, 4, 4, measured{0.30, 2151186, 94e6}},
+		{"5x5", 5, 5, 4, measured{3.08, 42654385, 58e6}},
+		{"5x5_connect3", 5, 5, 3, measured{0.49, 3076333, 50e6}},
+		{"4x7_connect3", 4, 7, 3, measured{0.79, 4112471, 40e6}},
+		{"6x5_connect3", 6, 5, 3, measured{5.99, 48180091, 61e6}},
+		{"6x5", 6, 5, 4, measured{122.3, 1721979473, 128e6}},
+		{"6x6", 6, 6, 4, measured{3000, 45257e6, 0}},
+
+		{"3x10", 3, 10, 4, measured{45.94, 236148126, 417e6}},
+		{"4x7", 4, 7, 4, measured{7.24, 96557781, 51e6}},
+		{"10x2", 10, 2, 4, measured{2.18, 26955761, 163e6}},
+		{"5x6_connect3", 5, 6, 3, measured{3.39, 19187844, 195e6}},
+	} {
+		g, counts := recorded(t, of.name, of.width, of.height, of.connect)
+		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.wants(t, of.name, p)
+	}
+}
+
+// The same of boards whose positions and ranges are drawn, as those of a plan are.
+func TestRecordedDrawn(t *testing.T) {
+	for _, of := range []struct {
+		board [3]int
+		measured
+	}{
+		{[3]int{3, 10, 4}, measured{45.94, 236148126, 417e6}},
+		{[3]int{4, 7, 4}, measured{7.24, 96557781, 51e6}},
+		{[3]int{10, 2, 4}, measured{2.18, 26955761, 163e6}},
+		{[3]int{5, 6, 3}, measured{3.39, 19187844, 195e6}},
+	} {
+		g, err := connectn.Kind.Make(of.board[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 100_000, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.wants(t, g.Spec(), p)
+	}
+}
+
+// A run has a clock, a peak of the disk, and directories too.
+func TestRecordedRest(t *testing.T) {
+	for _, of := range []struct {
+		name            string
+		width, height   int
+		rates           *plan.Rates
+		wall, peak, all float64 // all: of data_first
+	}{
+		{"5x4", 5, 4, plan.Builtin(), 0, 0, 1003006},
+		{"5x5", 5, 5, plan.Builtin(), 2.96, 0, 22503886},
+		{"6x5", 6, 5, plan.Builtin(), 112.00, 0, 876886105},
+		{"6x6", 6, 6, plan.Fastest(), 26*60 + 44, 45.7e9, 0},
+	} {
+		g, counts := recorded(t, of.name, of.width, of.height, 4)
+		p, err := plan.Make(g, counts, of.rates, twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, figure := range []struct {
+			what              string
+			planned, measured float64
+		}{{"wall s", p.Total.WallHours * 3600, of.wall}, {"peak", p.Total.PeakBytes, of.peak}, {"data_first", p.Total.WorkBytes, of.all}} {
+			if figure.measured > 0 {
+				t.Logf("%s %s: planned %.4g, measured %.4g: %.2f", of.name, figure.what, figure.planned, figure.measured, figure.planned/figure.measured)
+				within(t, 1.3, of.name+", "+figure.what, figure.planned, figure.measured)
+			}
+		}
+	}
+}
+
+// Games by lists and games with cycles, solved on the same machine: those in the first lines
+// the model is fitted to, the others check it.
+func TestRecordedOthers(t *testing.T) {
+	for _, of := range []struct {
+		kind game.Kind
+		args []int
+		measured
+	}{
+		{mnk.Kind, []int{4, 4, 3}, measured{4.49, 13929304, 445e6}},
+		{mancala.Kind, []int{3, 5}, measured{1.84, 2388776, 41e6}},
+		{mancala.Kind, []int{3, 3}, measured{0.59, 180496, 29e6}},
+
+		{mnk.Kind, []int{4, 4, 4}, measured{8.09, 23087226, 450e6}},
+		{mnk.Kind, []int{5, 3, 4}, measured{2.67, 7827701, 396e6}},
+		{mancala.Kind, []int{4, 3}, measured{8.22, 15990397, 74e6}},
+		{mancala.Kind, []int{4, 2}, measured{1.41, 1234334, 36e6}},
+	} {
+		g, err := of.kind.Make(of.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 5_000_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Make(g, counts, plan.Fastest(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.wants(t, g.Spec(), p)
+	}
+	for connect, of := range map[int]struct {
+		positions, peak float64
+		measured
+	}{
+		3: {28_999_497, 126_439_913, measured{3.85, 13_805_600, 107e6}},
+		4: {42_658_929, 192_066_340, measured{5.85, 19_709_457, 107e6}},
+	} {
+		g, err := quickcross.New(4, 4, connect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := count.Tier{Positions: of.positions, Low: of.positions, High: of.positions}
+		p, err := plan.Make(g, &count.Counts{Tiers: []count.Tier{all}, Sum: all}, plan.Fastest(), twoCores())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.wants(t, g.Spec(), p)
+		within(t, 1.3, g.Spec()+", peak", p.Total.PeakBytes, of.peak)
+	}
+}
+
+// 5×5 connect 4 on a Hadoop of one machine, jobs above 100,000 records there: docs/hadoop.md.
+func TestRecordedCluster(t *testing.T) {
+	g, counts := recorded(t, "5x5", 5, 5, 4)
+	where := twoCores()
+	where.Runner, where.Above, where.Replication = plan.Hadoop, 100_000, 1
+	p, err := plan.Make(g, counts, plan.Builtin(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const written = 2 * 69763700 // both ways
+	onIt := 0.0
+	for _, tier := range p.Tiers {
+		if tier.ShuffledBytes > 0 {
+			onIt += 2 * tier.Positions
+		}
+	}
+	t.Logf("5x5 on a cluster: planned %.0f s, %d jobs, CPU %.0f s", p.Total.WallHours*3600, p.Jobs, p.Total.CPUHours*3600)
+	within(t, 1.3, "wall s", p.Total.WallHours*3600, 243)
+	within(t, 1.3, "CPU s", p.Total.CPUHours*3600, 15+72)
+	within(t, 1.07, "jobs", float64(p.Jobs), 31)
+	within(t, 1.3, "positions shuffled, of one written", p.Total.ShuffledRecords/written, 0.87)
+	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
+}
+
+// While a tier is solved, data_first of all up to it lies there, and the table from the next on.
+func TestPeak(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tier := range p.Tiers[:len(p.Tiers)-1] {
+		there := 0.0
+		for j, other := range p.Tiers {
+			if j <= i {
+				there += other.WorkBytes
+			} else {
+				there += other.KeptBytes
+			}
+		}
+		if tier.PeakBytes < there-100 || tier.PeakBytes > p.Total.PeakBytes {
+			t.Errorf("tier %d: %.4g bytes at the peak, of %.4g; at least %.4g lie there", i, tier.PeakBytes, p.Total.PeakBytes, there)
+		}
+	}
+}
+
+// What does not fit is said, with what would make it fit; and what fits is offered.
+func TestProblems(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	where := twoCores()
+	where.Machine.DiskBytes, where.Machine.MemoryBytes = 40e9, 1e9
+	where.LeastMemory = func(until int) float64 {
+		if until < 0 {
+			return 2e9
+		}
+		return 1e6 * float64(until)
+	}
+	p, err := plan.Make(g, counts, plan.Builtin(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Problems) != 2 || p.Problems[0].What != "memory" || p.Problems[1].What != "disk" ||
+		!strings.Contains(p.Problems[1].Text, "two cores has 40 GB free: a disk with that much") {
+		t.Errorf("%+v", p.Problems)
+	}
+	if p.Cheapest == nil || p.Cheapest.Dollars <= 0 || p.Cheapest.Where.Runner != plan.Inline {
+		t.Fatalf("offered: %+v", p.Cheapest)
+	}
+	// The offer is what a plan of it comes to.
+	again, err := plan.Make(g, counts, plan.Builtin(), p.Cheapest.Where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
+		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
+	}
+	// None that fits is cheaper.
+	for _, i := range plan.Instances() {
+		other := where
+		other.Machine = plan.MachineOf(i, 100, 0)
+		p, err := plan.Make(g, counts, plan.Builtin(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Problems) == 0 && p.Total.Dollars < again.Total.Dollars*0.99 {
+			t.Errorf("%s costs %v $, the offer %v $", i.Name, p.Total.Dollars, again.Total.Dollars)
+		}
+	}
+	where = plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 10, EMR: true}}
+	if p, err = plan.Make(g, counts, plan.Builtin(), where); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Problems) != 1 || !strings.Contains(p.Problems[0].Text, "are in HDFS at the peak, 2 times; 4 nodes have room for 18 GB: 16 nodes have it") {
+		t.Errorf("%+v", p.Problems)
+	}
+}
+
+// A machine fits with a quarter more memory than the driver takes, and the master of a cluster
+// with 8 GiB beside.
+func TestMemoryFits(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	const takes = 10e9
+	least := func(int) float64 { return takes }
+	for _, of := range []struct {
+		has  float64
+		fits bool
+	}{{takes, false}, {1.24 * takes, false}, {1.26 * takes, true}} {
+		where := twoCores()
+		where.Machine.MemoryBytes, where.LeastMemory = of.has, least
+		p, err := plan.Make(g, counts, plan.Fastest(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Total.MemoryBytes != takes || (len(p.Problems) == 0) != of.fits {
+			t.Errorf("%.3g bytes for a driver of %.3g: %+v", of.has, p.Total.MemoryBytes, p.Problems)
+		}
+	}
+	// A master of 16 GiB has room for (16 - 8) / 1.25 GiB.
+	for _, of := range []struct {
+		takes float64
+		fits  bool
+	}{{6.3 * (1 << 30), true}, {6.5 * (1 << 30), false}} {
+		where := plan.Where{Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 500, EMR: true}}
+		where.LeastMemory = func(int) float64 { return of.takes }
+		p, err := plan.Make(g, counts, plan.Fastest(), where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(p.Problems) == 0) != of.fits {
+			t.Errorf("a driver of %.3g bytes on a master of 16 GiB: %+v", of.takes, p.Problems)
+		}
+		if p.Cheapest != nil && !of.fits && p.Cheapest.Where.Cluster.Master == "" && p.Cheapest.Where.Cluster.Instance == "m6g.xlarge" {
+			t.Errorf("offered: %+v", p.Cheapest)
+		}
+	}
+}
+
+// More nodes take less time, what is told of the price is taken, spot is cheaper, and a copy to
+// S3 costs something.
+func TestCluster(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	of := func(c plan.Cluster) plan.Tier {
+		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Total
+	}
+	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
+	base := of(cluster)
+	more, spot, copied, priced := cluster, cluster, cluster, cluster
+	more.Nodes, copied.CopyToS3 = 16, true
+	spot.Nodes, spot.SpotNodes = 2, 2
+	priced.Price = 2 * (0.154 * 1.25)
+	if of(more).WallHours >= base.WallHours {
+		t.Error("16 nodes take no less time than 4")
+	}
+	if s := of(spot); s.Dollars >= base.Dollars || s.WallHours > base.WallHours*1.1 {
+		t.Errorf("with spot nodes %+v, without %+v", s, base)
+	}
+	if of(copied).Dollars <= base.Dollars {
+		t.Error("a copy to S3 costs nothing")
+	}
+	const disks = 5 * 100 * 0.08 / 730
+	if got, want := of(priced).Dollars/base.WallHours-disks, 2*(base.Dollars/base.WallHours-disks); math.Abs(got-want) > 1e-9 {
+		t.Errorf("at twice the price an hour costs %v $, expected %v", got, want)
+	}
+}
+
+// S3 is paid for the table for a month, for data_first as long as the run lasts; the plan
+// says what leaving AWS costs, and what a NAT gateway would.
+func TestCopyPrice(t *testing.T) {
+	g, counts := recorded(t, "6x6", 6, 6, 4)
+	of := func(c plan.Cluster) *plan.Plan {
+		p, err := plan.Make(g, counts, plan.Builtin(), plan.Where{Runner: plan.EMR, Cluster: &c, Above: 16 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	cluster := plan.Cluster{Instance: "m6g.xlarge", Nodes: 4, EBSGB: 100, EMR: true}
+	base := of(cluster)
+	cluster.CopyToS3 = true
+	copied := of(cluster)
+	const month, hours, put, part, gb = 0.023, 730, 0.005 / 1000, 64 << 20, 1e9
+	kept, work := copied.Total.KeptBytes, copied.Total.WorkBytes
+	want := base.Total.Dollars/base.Total.WallHours*copied.Total.WallHours +
+		kept/gb*month + work/gb*month*copied.Total.WallHours/hours + (kept+work)/part*put
+	if got := copied.Total.Dollars; math.Abs(got-want) > 1e-6 {
+		t.Errorf("with its copy %v $, want %v", got, want)
+	}
+	for what, want := range map[string]string{
+		"to move it out": fmt.Sprintf("moving it out costs $%.2f", kept/gb*0.09),
+		"NAT":            fmt.Sprintf("through a NAT gateway the copy costs $%.2f more", (kept+work)/gb*0.045),
+	} {
+		is := func(line string) bool { return strings.Contains(line, want) }
+		if !slices.ContainsFunc(copied.Assumed, is) || slices.ContainsFunc(base.Assumed, is) {
+			t.Errorf("%s: %q, want a line with %q", what, copied.Assumed, want)
+		}
+	}
+}
+
+// The surcharge of EMR is a quarter of the price on demand; for large types of x86 processors
+// it is 27 cents.
+func TestSurcharge(t *testing.T) {
+	for name, want := range map[string]float64{"m5.xlarge": 0.048, "i3en.2xlarge": 0.226, "i3en.6xlarge": 0.27, "i3en.24xlarge": 0.27, "r6g.16xlarge": 0.8064} {
+		i, _ := plan.InstanceNamed(name)
+		got, err := plan.Cluster{Instance: name, Nodes: 1, EBSGB: 1, EMR: true}.DollarsPerHour()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got = got/2 - i.Price - 0.08/730; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: a surcharge of $%v, want $%v", name, got, want)
+		}
+	}
+}
+
+// Of every method there is a plan, of which JSON has what is promised; and Network is not
+// solved.
+func TestMethods(t *testing.T) {
+	counts := &count.Counts{How: count.AtLeast}
+	for i := range 5 {
+		n := math.Pow(10, float64(i))
+		tier := count.Tier{Tier: i, Positions: n, Low: n, High: 2 * n, Moves: 3 * n}
+		counts.Tiers = append(counts.Tiers, tier)
+		counts.Sum.Positions += n
+		counts.Sum.Moves += 3 * n
+	}
+	for _, kind := range []game.Kind{mancala.Kind, quickcross.Kind} {
+		var args []int
+		for _, p := range kind.Params {
+			args = append(args, p.Default)
+		}
+		g, err := kind.Make(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, runner := range []string{plan.Inline, plan.Pipe, plan.Hadoop} {
+			where := twoCores()
+			where.Runner = runner
+			p, err := plan.Make(g, counts, plan.Builtin(), where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Largest != 4 || p.Total.KeptBytes <= 0 || p.Total.CPUHours <= 0 || p.Total.WallHours <= 0 || (runner == plan.Inline) != (p.Total.ShuffledBytes == 0) {
+				t.Errorf("%s, %s: %+v", kind.Name, runner, p.Total)
+			}
+			text, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{`"total":{`, `"tiers":[`, `"positions":1000,"low":1000,"high":2000`, `"peak_bytes":`, `"wall_hours":`, `"counted":"at least"`} {
+				if !strings.Contains(string(text), name) {
+					t.Errorf("%s: no %s in %s", kind.Name, name, text)
+				}
+			}
+		}
+	}
+	g, err := network.Kind.Make(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Make(g, counts, plan.Builtin(), twoCores()); err == nil || !strings.Contains(err.Error(), "is not solved") {
+		t.Errorf("Network: %v", err)
+	}
+}
+
+// Where there is nothing is refused.
+func TestNowhere(t *testing.T) {
+	g, counts := recorded(t, "5x4", 5, 4, 4)
+	for want, where := range map[string]plan.Where{
+		`runner "abacus"`:                     {Runner: "abacus"},
+		"0 cores":                             {Runner: plan.Inline},
+		`instance type "m1.tiny" is not in`:   {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m1.tiny", Nodes: 1}},
+		`instance type "m1.large" is not in`:  {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge", Master: "m1.large", Nodes: 1}},
+		"0 nodes and 0 spot nodes: expected":  {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge"}},
+		"2 nodes and -1 spot nodes: expected": {Runner: plan.EMR, Cluster: &plan.Cluster{Instance: "m5.xlarge", Nodes: 2, SpotNodes: -1}},
+	} {
+		if _, err := plan.Make(g, counts, plan.Builtin(), where); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// Rates that are nonsense are refused, those built in are not.
+func TestRates(t *testing.T) {
+	if err := plan.Builtin().Check(); err != nil {
+		t.Error(err)
+	}
+	for want, spoil := range map[string]func(r *plan.Rates){
+		"rates of version 7, expected 2": func(r *plan.Rates) { r.Version = 7 },
+		"without their machine":          func(r *plan.Rates) { r.Cores = 0 },
+		"serial_share 1: expected":       func(r *plan.Rates) { r.Serial = 1 },
+		"blocks.value_bit_cpu_ns 0":      func(r *plan.Rates) { r.Blocks.Value = 0 },
+		"disk.sync_s -1":                 func(r *plan.Rates) { r.Disk.Sync = -1 },
+		"cluster.job_s NaN":              func(r *plan.Rates) { r.Cluster.Job = math.NaN() },
+	} {
+		r := plan.Builtin()
+		spoil(r)
+		if err := r.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// Bytes are three digits and a unit.
+func TestBytes(t *testing.T) {
+	for n, want := range map[float64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 999.7e6: "1 GB", 3.44e12: "3.44 TB", 2e15: "2 PB"} {
+		if got := plan.Bytes(n); got != want {
+			t.Errorf("%v: %q, expected %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package memo_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/play/memo"
+)
+
+// acyclic makes a game of a spec.
+func acyclic(t *testing.T, spec string) game.Acyclic {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.(game.Acyclic)
+}
+
+// winner finds the winner, with so many chains.
+func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Verdict, *memo.Searcher) {
+	t.Helper()
+	s, err := memo.New(g, memo.Options{Chains: chains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.FindWinner(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, s
+}
+
+// What the hand-out, and who solved them since, say of boards.
+func TestKnownBoards(t *testing.T) {
+	for spec, want := range map[string]string{
+		"connectn width=2 height=2 connect=2": "X wins in 3",
+		"connectn width=3 height=3 connect=3": "tie in 9",
+		"connectn width=3 height=4 connect=3": "tie in 12",
+		"connectn width=4 height=3 connect=3": "X wins in 9",
+		"connectn width=4 height=5 connect=3": "X wins in 11",
+		"connectn width=4 height=4 connect=4": "tie in 16",
+		"mnk width=3 height=3 connect=3":      "tie in 9",
+		"mancala pits=3 stones=3":             "tie in 37",
+	} {
+		g := acyclic(t, spec)
+		if v, _ := winner(t, g, 100_000, g.Start()); g.Values().Text(v.Value) != want {
+			t.Errorf("%s: %s, want %s", spec, g.Values().Text(v.Value), want)
+		}
+	}
+}
+
+// Every position that can be reached gets its value, plain and with a table of any number
+// of chains, from whichever position one begins; the move is the first of the best.
+func TestEveryPosition(t *testing.T) {
+	for _, spec := range []string{
+		"connectn width=2 height=2 connect=2", "connectn width=3 height=3 connect=3",
+		"mnk width=3 height=2 connect=3", "mancala pits=2 stones=1",
+	} {
+		g := acyclic(t, spec)
+		values := gametest.Search(g)
+		for _, chains := range []int{0, 1, 7, 1000} {
+			s, err := memo.New(g, memo.Options{Chains: chains})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for p, want := range values {
+				v, err := s.FindWinner(context.Background(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if best := first(g, p, values); v.Value != want || v.Move != best {
+					t.Fatalf("%s, %d chains, %q: %+v, want move %d, %s", spec, chains, g.AppendText(nil, p), v, best, want)
+				}
+			}
+		}
+	}
+}
+
+// first is the first of the best moves.
+func first(g game.Acyclic, p game.Position, values map[game.Position]game.Value) int {
+	best := -1
+	moves := g.Moves(nil, p)
+	for i, m := range moves {
+		if best < 0 || g.Values().Better(g.ToMove(p), values[m.To], values[moves[best].To]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// With a table a position is examined once, and looked up once for each move to it; the
+// next game asks once. Without one, it is examined as often as play comes to it.
+func TestCounts(t *testing.T) {
+	g := acyclic(t, "connectn width=4 height=3 connect=3")
+	positions, moves := uint64(0), uint64(1)
+	for p := range gametest.Search(g) {
+		positions++
+		moves += uint64(len(g.Moves(nil, p)))
+	}
+	_, s := winner(t, g, 10, g.Start())
+	want := memo.Counts{Positions: positions, Lookups: moves, Hits: moves - positions, Steps: s.Counts().Steps}
+	if got := s.Counts(); got != want || got.Steps < got.Hits {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if n := s.Table().Len(); n != int(positions) || s.Table().MeanChain() != float64(positions)/10 {
+		t.Errorf("%d positions in chains of %f", n, s.Table().MeanChain())
+	}
+	if _, err := s.FindWinner(context.Background(), g.Start()); err != nil {
+		t.Fatal(err)
+	}
+	want.Lookups, want.Hits, want.Steps = want.Lookups+1, want.Hits+1, s.Counts().Steps
+	if got := s.Counts(); got != want {
+		t.Errorf("the next game: %+v, want %+v", got, want)
+	}
+
+	var games func(p game.Position) uint64
+	games = func(p game.Position) uint64 {
+		n := uint64(1)
+		for _, m := range g.Moves(nil, p) {
+			n += games(m.To)
+		}
+		return n
+	}
+	_, s = winner(t, g, 0, g.Start())
+	if got, want := s.Counts(), (memo.Counts{Positions: games(g.Start())}); got != want {
+		t.Errorf("without a table: %+v, want %+v", got, want)
+	}
+}
+
+// Chains are of about equal lengths, whatever their number.
+func TestChains(t *testing.T) {
+	g := acyclic(t, "connectn width=4 height=4 connect=3")
+	for _, chains := range []int{300, 1 << 12, 10_007, 100_000} {
+		_, s := winner(t, g, chains, g.Start())
+		// A look-up that finds something compares half of a chain, one that finds
+		// nothing all of what is there by then.
+		c, mean := s.Counts(), s.Table().MeanChain()
+		if a := float64(c.Steps) / float64(c.Lookups); a > mean/2+1.2 {
+			t.Errorf("%d chains: %.2f elements a look-up, the mean chain has %.2f", chains, a, mean)
+		}
+	}
+}
+
+// A table stays within its memory; what it cannot keep is examined again.
+func TestMemory(t *testing.T) {
+	for _, n := range []int{1, 1000, 1 << 16, 100_000} {
+		table, err := memo.NewTable(1000, 4*1000+16*int64(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for table.Insert(game.Position(table.Len()), memo.Verdict{Value: 1}) {
+		}
+		if table.Len() != n {
+			t.Errorf("%d positions where there is room for %d", table.Len(), n)
+		}
+	}
+	if _, err := memo.NewTable(1<<18, 1<<20); err == nil {
+		t.Error("a table with no room but for its chains")
+	}
+	g := acyclic(t, "connectn width=4 height=3 connect=3")
+	s, err := memo.New(g, memo.Options{Chains: 1000, Memory: 4000 + 16*6000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.FindWinner(context.Background(), g.Start())
+	if err != nil || v.Value.String() != "X wins in 9" || s.Table().Len() != 6000 || s.Counts().Positions <= 7157 {
+		t.Errorf("%s, %v, %d in the table, %+v", v.Value, err, s.Table().Len(), s.Counts())
+	}
+	for _, chains := range []int{-1, memo.MaxChains + 1} {
+		if _, err := memo.New(g, memo.Options{Chains: chains}); err == nil {
+			t.Errorf("%d chains", chains)
+		}
+	}
+}
+
+// A search that is stopped says so, and leaves nothing wrong behind.
+func TestStopped(t *testing.T) {
+	large, err := connectn.New(7, 6, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, chains := range []int{0, 1000} {
+		s, err := memo.New(large, memo.Options{Chains: chains})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		begun := time.Now()
+		_, err = s.FindWinner(ctx, 0)
+		cancel()
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+			t.Errorf("%d chains: %v after %v", chains, err, took)
+		}
+	}
+	g := acyclic(t, "connectn width=4 height=4 connect=3")
+	s, err := memo.New(g, memo.Options{Chains: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := time.Duration(1); ; n *= 2 {
+		ctx, cancel := context.WithTimeout(context.Background(), n*100*time.Microsecond)
+		v, err := s.FindWinner(ctx, g.Start())
+		cancel()
+		if err != nil {
+			continue
+		}
+		if n == 1 || v.Value.String() != "X wins in 9" {
+			t.Errorf("%s, stopped %v", v.Value, n > 1)
+		}
+		break
+	}
+}

@@ -1,0 +1,136 @@
+package memo_test
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/play/memo"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/table"
+)
+
+// solved is the table of a game, made by the driver.
+func solved(t *testing.T, g game.Game) *table.Table {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "d")
+	args := []string{"driver", "solve"}
+	for i, word := range strings.Fields(g.Spec()) {
+		if i > 0 {
+			word = "--" + word
+		}
+		args = append(args, word)
+	}
+	var stderr strings.Builder
+	if status := driver.Run(all.Kinds(), append(args, "--final", "no", "--data", dir), strings.NewReader(""), io.Discard, &stderr); status != 0 {
+		t.Fatal(stderr.String())
+	}
+	place, err := filesys.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.OpenOf(place.FS, place.Path, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tab.Close() })
+	return tab
+}
+
+// likeTable wants of every position of a solved game the table's value, with so many
+// chains; and without any, of those that are at most so many moves from the last tier. Of a
+// game of millions of positions it takes one in 17.
+func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
+	t.Helper()
+	tab := solved(t, g)
+	positions, err := tab.Positions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	defer func() { t.Log(g.Spec(), time.Since(began)) }()
+	s, err := memo.New(g, memo.Options{Chains: chains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := memo.New(g, memo.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[game.Position]bool{g.Start(): true}
+	for todo := []game.Position{g.Start()}; len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, m := range g.Moves(nil, p) {
+			if !seen[m.To] {
+				seen[m.To] = true
+				todo = append(todo, m.To)
+			}
+		}
+		if positions > 1_000_000 && p%17 != 0 {
+			continue // looking all of them up takes minutes
+		}
+		want, ok, err := tab.Lookup(p)
+		if !ok || err != nil {
+			t.Fatalf("%s: %q is not in the table, %v", g.Spec(), g.AppendText(nil, p), err)
+		}
+		searchers := []*memo.Searcher{s}
+		if g.Tiers()-g.Tier(p) <= plainWithin {
+			searchers = append(searchers, plain)
+		}
+		for _, s := range searchers {
+			v, err := s.FindWinner(t.Context(), p)
+			if err != nil || v.Value != want {
+				t.Fatalf("%s: %q: %s, %v, the table has %s", g.Spec(), g.AppendText(nil, p), v.Value, err, want)
+			}
+		}
+	}
+	if uint64(len(seen)) != positions || s.Counts().Positions != positions {
+		t.Errorf("%s: %d positions are reached, %d examined, the table has %d", g.Spec(), len(seen), s.Counts().Positions, positions)
+	}
+}
+
+// Small boards of two games agree with their tables.
+func TestTables(t *testing.T) {
+	for _, spec := range []string{
+		"connectn width=3 height=3 connect=3", "connectn width=4 height=3 connect=3", "connectn width=2 height=5 connect=2",
+		"connectn width=3 height=4 connect=4", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2",
+	} {
+		likeTable(t, acyclic(t, spec), 5000, 8)
+	}
+}
+
+// TestLongTables is boards of Connect N of at most 12 squares and 7 columns, with every
+// length of a line, and those of up to 16 that are at least 3 high and wide. The plain
+// search has those of at most 12, from 8 moves before the end on, or 6 where a position has
+// more than 4 moves. With TREEREDUCE_SQUARES=16 it is every board of at most 16 squares.
+func TestLongTables(t *testing.T) {
+	longtest.Skip(t)
+	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)
+	for width := 1; width <= max(squares, 7); width++ {
+		for height := 1; width*height <= cmp.Or(squares, 16); height++ {
+			within := 8
+			switch {
+			case squares > 0:
+				within = 0
+			case width*height > 12 && min(width, height) < 3:
+				continue
+			case width*height > 12:
+				within = 0
+			case width > 4:
+				within = 6
+			}
+			for connect := 1; connect <= max(width, height); connect++ {
+				likeTable(t, acyclic(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)), 1_000_000, within)
+			}
+		}
+	}
+}

@@ -1,0 +1,504 @@
+package player_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/search"
+)
+
+// gameOf is the game of a spec.
+func gameOf(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// after is a history of these moves.
+func after(t testing.TB, spec string, moves ...string) *player.History {
+	t.Helper()
+	h := player.NewHistory(gameOf(t, spec))
+	for _, m := range moves {
+		if err := h.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+const three = "connectn width=3 height=3 connect=3"
+
+// A history knows whose turn it is, in games whose positions tell it, and in those where
+// nobody could tell.
+func TestTurn(t *testing.T) {
+	for _, tt := range []struct {
+		spec  string
+		moves string
+		turns string
+		ends  string
+	}{
+		{three, "0 1 0 1 0", "XOXOXO", "X wins"},
+		{three, "0 1 0 1 2 1", "XOXOXOX", "O wins"},
+		{"mnk width=2 height=2 connect=2", "a1 b1 a2", "XOXO", "X wins"},
+		{"quickcross width=3 height=3 connect=3", "a1- b1- c1-", "XOXO", "X wins"},
+		{"quickcross width=3 height=3 connect=3", "a1- b1- a2- c1-", "XOXOX", "O wins"},
+		{"quickcross width=1 height=1 connect=1", "a1-", "XO", "X wins"},
+		{"dodgem size=2", "a1r b2l", "XOX", ""},
+		{"mancala pits=1 stones=2", "0 2", "XOX", "O wins"},
+	} {
+		h := player.NewHistory(gameOf(t, tt.spec))
+		turns := h.Turn().String()
+		for i, m := range strings.Fields(tt.moves) {
+			if _, finished := h.Finished(); finished {
+				t.Errorf("%s: finished before %s", tt.spec, m)
+			}
+			if err := h.Play(m); err != nil {
+				t.Fatalf("%s: %v", tt.spec, err)
+			}
+			if h.Mover(i).String() != turns[i:] {
+				t.Errorf("%s: move %d is %s's, want %s", tt.spec, i, h.Mover(i), turns[i:])
+			}
+			turns += h.Turn().String()
+		}
+		if turns != tt.turns {
+			t.Errorf("%s, %s: turns %s, want %s", tt.spec, tt.moves, turns, tt.turns)
+		}
+		outcome, finished := h.Finished()
+		ends := ""
+		if finished {
+			ends = game.Values{Players: [2]string{"X", "O"}}.Word(outcome)
+		}
+		if ends != tt.ends {
+			t.Errorf("%s, %s: ends %q, want %q", tt.spec, tt.moves, ends, tt.ends)
+		}
+	}
+}
+
+// twice is a game in which each player moves twice.
+type twice struct{ game.Acyclic }
+
+func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p) / 2 & 1) }
+
+// Turns need not alternate.
+func TestTurnTwice(t *testing.T) {
+	h, turns := player.NewHistory(twice{gameOf(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
+	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
+		if err := h.Play(m); err != nil {
+			t.Fatal(err)
+		}
+		turns += h.Mover(len(h.Names()) - 1).String()
+	}
+	if turns != "XXOOX" || h.Turn() != game.First {
+		t.Error(turns, h.Turn())
+	}
+}
+
+// still is a game in which a move changes nothing but the turn.
+type still struct{ game.Game }
+
+func (still) Moves(dst []game.Move, p game.Position) []game.Move {
+	return append(dst, game.Move{Name: "wait", To: p})
+}
+
+// A position with another player to move is another one.
+func TestTimesOfTurns(t *testing.T) {
+	h := player.NewHistory(still{gameOf(t, "quickcross width=2 height=2 connect=2")})
+	for i, want := range []int{1, 1, 2, 2, 3} {
+		if got := h.Times(); got != want {
+			t.Errorf("after %d moves: %d times, want %d", i, got, want)
+		}
+		if err := h.Play("wait"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A position counts as often as it has stood there.
+func TestTimes(t *testing.T) {
+	h := after(t, "quickcross width=2 height=2 connect=2", "a1-")
+	start := h.Position()
+	for i, m := range []string{"a1|", "a1-", "a1|", "a1-"} {
+		if i == 0 && h.Times() != 1 {
+			t.Errorf("%d times at first", h.Times())
+		}
+		if err := h.Play(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.Position() != start || h.Times() != 3 {
+		t.Errorf("position %d, %d times, want %d, 3 times", h.Position(), h.Times(), start)
+	}
+}
+
+// What is taken back has not been; a clone goes its own way.
+func TestUndo(t *testing.T) {
+	h := after(t, three, "0", "1")
+	c := h.Clone()
+	if err := c.Play("2"); err != nil {
+		t.Fatal(err)
+	}
+	if !h.Undo() || fmt.Sprint(h.Names(), h.Turn(), c.Names(), c.Turn()) != "[0] O [0 1 2] O" {
+		t.Error(h.Names(), h.Turn(), c.Names(), c.Turn())
+	}
+	if err := h.Play("2"); err != nil || fmt.Sprint(h.Names(), c.Names()) != "[0 2] [0 1 2]" {
+		t.Error(h.Names(), c.Names(), err)
+	}
+	undone := 0
+	for h.Undo() {
+		undone++
+	}
+	if undone != 2 || h.Position() != h.Game().Start() {
+		t.Errorf("%d moves can be taken back, to position %d", undone, h.Position())
+	}
+}
+
+// A move that cannot be made gets a message that helps, and changes nothing.
+func TestPlayRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		moves []string
+		name  string
+		want  string
+	}{
+		{nil, "3", `expected one of 0 1 2, found "3"`},
+		{nil, "", `expected one of 0 1 2, found ""`},
+		{nil, "\x00" + strings.Repeat("x", 100), `expected one of 0 1 2, found "\x00` + strings.Repeat("x", 59) + `"…`},
+		{[]string{"0", "0", "0"}, "0", `expected one of 1 2, found "0"`},
+		{[]string{"0", "1", "0", "1", "0"}, "0", `expected no move, found "0": the game is finished`},
+	} {
+		h := after(t, three, tt.moves...)
+		before := h.Position()
+		if err := h.Play(tt.name); err == nil || err.Error() != tt.want || h.Position() != before || len(h.Names()) != len(tt.moves) {
+			t.Errorf("%q: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestSide(t *testing.T) {
+	for word, want := range map[string]string{"first": "X", "second": "O", "X": "", "": "", "First": ""} {
+		p, err := player.ParseSide(word)
+		if (err == nil) != (want != "") || err == nil && (p.String() != want || player.Side(p) != word) {
+			t.Errorf("%q: %s, %v", word, p, err)
+		}
+	}
+}
+
+// Random makes legal moves, all of them in time, and the same ones with the same seed.
+func TestRandom(t *testing.T) {
+	h := after(t, three)
+	seen := map[string]int{}
+	one, same := player.NewRandom(7), player.NewRandom(7)
+	for range 60 {
+		m, err := one.Move(t.Context(), h, 0)
+		again, _ := same.Move(t.Context(), h, 0)
+		if err != nil || m != again {
+			t.Fatal(m, again, err)
+		}
+		seen[m]++
+	}
+	if len(seen) != 3 {
+		t.Errorf("chooses %v", seen)
+	}
+	if _, err := one.Move(t.Context(), after(t, three, "0", "1", "0", "1", "0"), 0); err == nil {
+		t.Error("moves in a finished game")
+	}
+}
+
+// A machine takes a win in one, and prevents a loss in one.
+func TestMachine(t *testing.T) {
+	for _, tt := range []struct{ moves, want string }{{"0 1 0 1", "0"}, {"0 1 0", "0"}, {"0 1 2 1 2", "2"}} {
+		h := after(t, three, strings.Fields(tt.moves)...)
+		for _, limit := range []struct {
+			depth int
+			time  time.Duration
+		}{{3, 0}, {0, 0}, {0, time.Second}} {
+			s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := player.NewMachine(s, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
+			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
+				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
+			}
+		}
+	}
+}
+
+// A human is asked until a move can be made; the end of the input ends it.
+func TestHuman(t *testing.T) {
+	const nine = "X to move\n" + `expected one of 0 1 2, found "9"` + "\n"
+	for _, tt := range []struct {
+		typed, move string
+		err         error
+		said        string
+	}{
+		{"1\n", "1", nil, "X to move\n"},
+		{"  1 \r\n", "1", nil, "X to move\n"},
+		{"1", "1", nil, "X to move\n"},
+		{"9\n1\n", "1", nil, nine + "X to move\n"},
+		{"\n1\n", "1", nil, "X to move\n" + `expected one of 0 1 2, found ""` + "\nX to move\n"},
+		{strings.Repeat("1", 1000) + "\n2\n", "2", nil, "X to move\n" + `expected one of 0 1 2, found "` + strings.Repeat("1", 60) + "\"…\nX to move\n"},
+		{"resign\n", "", player.ErrResigned, "X to move\n"},
+		{"quit\n1\n", "", player.ErrLeft, "X to move\n"},
+		{"", "", player.ErrLeft, "X to move\n"},
+		{"9\n", "", player.ErrLeft, nine + "X to move\n"},
+	} {
+		var out strings.Builder
+		p := player.NewHuman(player.NewConsole(strings.NewReader(tt.typed), &out))
+		move, err := p.Move(t.Context(), after(t, three), 0)
+		if move != tt.move || !errors.Is(err, tt.err) || out.String() != tt.said {
+			t.Errorf("%.20q: %q, %v, %q, want %q", tt.typed, move, err, out.String(), tt.said)
+		}
+	}
+}
+
+// A console that is broken is not the human's fault: he has left.
+func TestHumanBroken(t *testing.T) {
+	broken := errors.New("broken")
+	r, w := io.Pipe()
+	w.CloseWithError(broken)
+	r2, w2 := io.Pipe()
+	r2.CloseWithError(broken)
+	for _, c := range []*player.Console{player.NewConsole(r, io.Discard), player.NewConsole(strings.NewReader("1\n"), w2)} {
+		if _, err := player.NewHuman(c).Move(t.Context(), after(t, three), 0); !errors.Is(err, player.ErrLeft) || !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	}
+}
+
+// A line that comes too late is the next one's.
+func TestConsoleKeepsLines(t *testing.T) {
+	r, w := io.Pipe()
+	c := player.NewConsole(r, io.Discard)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := player.NewHuman(c).Move(ctx, after(t, three), 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	go io.WriteString(w, "2\n1\n")
+	for _, want := range []string{"2", "1"} {
+		if got, err := player.NewHuman(c).Move(t.Context(), after(t, three), 0); got != want || err != nil {
+			t.Errorf("%q, %v, want %s", got, err, want)
+		}
+	}
+}
+
+// FuzzHuman wants whatever is typed to end in a legal move, a resignation or an end.
+func FuzzHuman(f *testing.F) {
+	f.Add("9\n\x00\n1\n")
+	g, err := all.Kinds().Parse(three)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, typed string) {
+		h := player.NewHistory(g)
+		move, err := player.NewHuman(player.NewConsole(strings.NewReader(typed), io.Discard)).Move(context.Background(), h, 0)
+		if err == nil {
+			err = h.Play(move)
+		}
+		if err != nil && !errors.Is(err, player.ErrLeft) && !errors.Is(err, player.ErrResigned) {
+			t.Errorf("%q: %v", typed, err)
+		}
+	})
+}
+
+// script is a program of the shell: what it says to each command, case by case.
+func script(t *testing.T, body string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "engine.sh")
+	text := "#!/bin/sh\nwhile read -r id command rest; do case $command in\n" + body + "\n*) printf '=%s\\n\\n' $id;; esac; done\n"
+	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return "exec " + name
+}
+
+// A machine has the shorter of its own time and the limit of a move, however far it is to
+// look; one that has left does not move.
+func TestMachineTime(t *testing.T) {
+	h := after(t, "connectn width=7 height=6 connect=4")
+	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const short, long = 30 * time.Millisecond, time.Hour
+	for _, tt := range []struct {
+		depth      int
+		own, limit time.Duration
+	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}, {30, 0, short}} {
+		begun := time.Now()
+		if m, err := player.NewMachine(s, search.Limit{Depth: tt.depth, Time: tt.own}).Move(t.Context(), h, tt.limit); m == "" || err != nil {
+			t.Errorf("%+v: %q, %v", tt, m, err)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("%+v: it took %v", tt, took)
+		}
+	}
+	m := player.NewMachine(s, search.Limit{Depth: 1})
+	m.Close()
+	if _, err := m.Move(t.Context(), h, 0); err == nil {
+		t.Error("it has left, and moves")
+	}
+}
+
+// A program is not told a time of which it knows nothing.
+func TestProgram(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
+time_left) printf '?%s unknown command\n\n' $id;;
+genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	h := after(t, three, "0")
+	for range 2 {
+		m, err := p.Move(t.Context(), h, 1500*time.Millisecond)
+		if m != "1" || err != nil {
+			t.Fatal(m, err)
+		}
+		for _, m := range []string{"1", "2"} {
+			if err := h.Play(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	said, err := os.ReadFile(log)
+	if err != nil || string(said) != "genmove second\ngenmove second\n" {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// What a program was told, word by word: of a later game only that the board is cleared.
+func TestProgramIsTold(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	name := filepath.Join(t.TempDir(), "engine.sh")
+	text := "#!/bin/sh\nwhile read -r id command rest; do echo $command $rest >>" + log + "\ncase $command in list_commands) a=time_left;; genmove) a=2;; *) a=;; esac; printf '=%s %s\\n\\n' $id $a; done\n"
+	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, moves := range [][]string{{"0"}, {"0", "2", "1"}, {"1", "1"}} {
+		if m, err := p.Move(t.Context(), after(t, three, moves...), 1500*time.Millisecond); m != "2" || err != nil {
+			t.Fatal(m, err)
+		}
+	}
+	for _, limit := range []time.Duration{1, 123456789 * time.Nanosecond, 0} {
+		if _, err := p.Move(t.Context(), after(t, three, "1", "1"), limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Close()
+	said, err := os.ReadFile(log)
+	const want = `list_commands
+game connectn width=3 height=3 connect=3
+play first 0
+time_left second 1.5 1
+genmove second
+play first 1
+time_left second 1.5 1
+genmove second
+clear_board
+play first 1
+play second 1
+time_left first 1.5 1
+genmove first
+clear_board
+play first 1
+play second 1
+time_left first 0.000000001 1
+genmove first
+clear_board
+play first 1
+play second 1
+time_left first 0.123456789 1
+genmove first
+clear_board
+play first 1
+play second 1
+genmove first
+quit
+`
+	if string(said) != want || err != nil {
+		t.Errorf("told %s, %v, want %s", said, err, want)
+	}
+}
+
+// A program that does not play the game, or does not even start, is refused with the
+// reason; one that fails is told with its last words.
+func TestProgramFails(t *testing.T) {
+	for _, tt := range []struct{ command, start, move string }{
+		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: it refuses "game ` + three + `": unknown game`, ""},
+		{"exec /nowhere/at/all", "program: asked list_commands, it answers no more (exit status 127); on stderr: \"", ""},
+		{"echo hello", `program: asked list_commands, it breaks the protocol: line 1: expected an answer that begins with = or ?, found "hello"`, ""},
+		{script(t, `genmove) echo 'bad luck' >&2; exit 3;;`), "", `program: asked genmove, it answers no more (exit status 3); on stderr: "bad luck"`},
+		{script(t, `genmove) kill -9 $$;;`), "", "program: asked genmove, it answers no more (signal: killed)"},
+		{script(t, `genmove) exec >&-;;`), "", "program: asked genmove, it answers no more"},
+		{script(t, `genmove) echo yes;;`), "", `program: asked genmove, it breaks the protocol: line 5: expected an answer that begins with = or ?, found "yes"`},
+		{script(t, `genmove) printf '?%s no idea\n\n' $id;;`), "", `program: it refuses "genmove first": no idea`},
+		{script(t, `genmove) printf '=%s resign\n\n' $id;;`), "", "resigned"},
+	} {
+		p, err := player.NewProgram(t.Context(), gameOf(t, three), tt.command)
+		if tt.start != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), tt.start) {
+				t.Errorf("%s: %v, want %s", tt.command, err, tt.start)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.command, err)
+			continue
+		}
+		if _, err := p.Move(t.Context(), after(t, three), 0); err == nil || err.Error() != tt.move {
+			t.Errorf("%s: %v, want %s", tt.command, err, tt.move)
+		}
+		p.Close()
+	}
+}
+
+// A program that hangs is gone when its time is over, with all that it has started.
+func TestProgramHangs(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := p.Move(ctx, after(t, three), 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Skip("the machine is too busy: it was not asked in time")
+	}
+	for range 100 {
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("its child lives")
+}

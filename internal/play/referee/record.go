@@ -1,0 +1,213 @@
+package referee
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A file of played games is text: a heading, and for each game an empty line and six
+// lines, each a word, a blank and what it says.
+//
+//	treereduce games 1
+//
+//	game connectn width=3 height=3 connect=3
+//	first machine:depth=3
+//	second random
+//	opening 2
+//	moves 1 0 1 2 1
+//	result first finished
+//
+// first and second are the names of who played, opening is how many of the moves were
+// given. The result is first, second, tie or draw, and a Reason, after which a fault is
+// told: "result first illegal move 4, second at …"; of a play that has not ended it is
+// "none adjourned". There is one way to write a game, and no other is read.
+const heading = "treereduce games 1"
+
+// outcomes are the words for who has won.
+var outcomes = [...]string{game.Undecided: "draw", game.SecondWins: "second", game.FirstWins: "first", game.Tie: "tie"}
+
+// WriteHeading begins a file of played games.
+func WriteHeading(w io.Writer) error {
+	_, err := io.WriteString(w, heading+"\n")
+	return err
+}
+
+// Write writes a game into a file of played games, at once.
+func (p Played) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\ngame %s\nfirst %s\nsecond %s\nopening %d\n", p.Game, oneLine(p.Players[0]), oneLine(p.Players[1]), p.Opening)
+	fmt.Fprintf(&b, "%s\n", strings.Join(append([]string{"moves"}, p.Moves...), " "))
+	fmt.Fprintf(&b, "result %s %s", p.Result(), p.Reason)
+	if p.Detail != "" {
+		fmt.Fprintf(&b, " %s", p.Detail)
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// none is the word for who has won a play that has not ended.
+const none = "none"
+
+// Result is the word for who has won: first or second; tie, or draw; none, as yet.
+func (p Played) Result() string {
+	if p.Reason == Adjourned {
+		return none
+	}
+	return outcomes[p.Outcome]
+}
+
+// A Reader reads a file of played games, and plays each again: the moves must be legal,
+// and the result must be theirs.
+type Reader struct {
+	lines *streamfmt.LineReader
+	parse func(spec string) (game.Game, error)
+	begun bool
+}
+
+// NewReader reads r, which is called source in errors; parse makes the game of a spec, as
+// game.Kinds.Parse does.
+func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, error)) *Reader {
+	return &Reader{lines: streamfmt.NewLineReader(r, source), parse: parse}
+}
+
+// line reads a line, which must begin with a word and a blank, and returns the rest; of
+// no word, an empty line.
+func (r *Reader) line(word string) (string, error) {
+	line, err := r.lines.Next()
+	if err == io.EOF {
+		err = r.lines.Errorf(fmt.Sprintf("%q and more: the file is cut short", word), nil)
+		if word == "" {
+			err = io.EOF
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	text := string(line)
+	if word == "" {
+		if text != "" {
+			return "", r.lines.Errorf("an empty line", line)
+		}
+		return "", nil
+	}
+	if text == word {
+		return "", nil
+	}
+	rest, ok := strings.CutPrefix(text, word+" ")
+	if !ok || rest == "" {
+		return "", r.lines.Errorf(fmt.Sprintf("%q, a blank and more", word), line)
+	}
+	return rest, nil
+}
+
+// Next is the next game, with its history; io.EOF after the last. Any other error names
+// the line, and nothing can be read after it.
+func (r *Reader) Next() (Played, *player.History, error) {
+	if !r.begun {
+		line, err := r.lines.Next()
+		if err != nil && err != io.EOF {
+			return Played{}, nil, err
+		}
+		if string(line) != heading {
+			return Played{}, nil, r.lines.Errorf(strconv.Quote(heading), line)
+		}
+		r.begun = true
+	}
+	if _, err := r.line(""); err != nil {
+		return Played{}, nil, err
+	}
+	return r.game()
+}
+
+// game reads the six lines of a game.
+func (r *Reader) game() (p Played, h *player.History, err error) {
+	// wrong is the error of the line that was read last.
+	wrong := func(want, found string) error { return r.lines.Errorf(want, []byte(found)) }
+	if p.Game, err = r.line("game"); err != nil {
+		return p, nil, err
+	}
+	g, err := r.parse(p.Game)
+	if err != nil {
+		return p, nil, wrong(fmt.Sprintf("a game (%v)", err), p.Game)
+	}
+	if g.Spec() != p.Game {
+		return p, nil, wrong(g.Spec(), p.Game)
+	}
+	for i, word := range []string{"first", "second"} {
+		if p.Players[i], err = r.line(word); err != nil {
+			return p, nil, err
+		}
+		if name := p.Players[i]; name != oneLine(name) {
+			return p, nil, wrong("a name", name)
+		}
+	}
+	opening, err := r.line("opening")
+	if err != nil {
+		return p, nil, err
+	}
+	if p.Opening, err = strconv.Atoi(opening); err != nil || p.Opening < 0 || strconv.Itoa(p.Opening) != opening {
+		return p, nil, wrong("how many moves were given", opening)
+	}
+	moves, err := r.line("moves")
+	if err != nil {
+		return p, nil, err
+	}
+	h = player.NewHistory(g)
+	rule := game.DrawRuleOf(g)
+	if moves != "" {
+		for i, name := range strings.Split(moves, " ") {
+			if _, _, over := Ended(h, rule); over {
+				return p, nil, wrong(fmt.Sprintf("%d moves, with which play has ended", i), moves)
+			}
+			if err := h.Play(name); err != nil {
+				return p, nil, wrong(fmt.Sprintf("moves of the game (move %d: %v)", i+1, err), moves)
+			}
+		}
+	}
+	if p.Moves = slices.Clone(h.Names()); p.Opening > len(p.Moves) {
+		return p, nil, wrong(fmt.Sprintf("%d moves or more, which were given", p.Opening), moves)
+	}
+	result, err := r.line("result")
+	if err != nil {
+		return p, nil, err
+	}
+	if want := p.read(result, h); want != "" {
+		return p, nil, wrong(want, result)
+	}
+	return p, h, nil
+}
+
+// read reads the result of a game that has come as far as h; want says what was expected,
+// if it is not that.
+func (p *Played) read(result string, h *player.History) (want string) {
+	outcome, rest, _ := strings.Cut(result, " ")
+	reason, detail, told := strings.Cut(rest, " ")
+	o, r := slices.Index(outcomes[:], outcome), slices.Index(reasons[:], reason)
+	if outcome == none {
+		o = int(game.Undecided)
+	}
+	if o < 0 || r < 0 || (outcome == none) != (Reason(r) == Adjourned) {
+		return fmt.Sprintf("first, second, tie or draw, and one of %s; or %s %s",
+			strings.Join(reasons[:Adjourned], " "), none, Adjourned)
+	}
+	p.Outcome, p.Reason, p.Detail = game.Outcome(o), Reason(r), detail
+	if told != p.Fault() || told && (detail == "" || detail != oneLine(detail)) {
+		return "what the fault was, of illegal, failed and late, and nothing of others"
+	}
+	real, why, over := Ended(h, game.DrawRuleOf(h.Game()))
+	switch {
+	case over && (real != p.Outcome || why != p.Reason):
+		return fmt.Sprintf("%s %s, as the moves have it", outcomes[real], why)
+	case !over && p.Reason != Adjourned && (p.Reason != Resigned && !p.Fault() || p.Outcome != game.WinFor(h.Turn().Other())):
+		return fmt.Sprintf("that %s has lost, who was to move in a play that had not ended", player.Side(h.Turn()))
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package referee_test
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+// written is a file of these games.
+func written(t testing.TB, games ...referee.Played) string {
+	t.Helper()
+	var b strings.Builder
+	if err := referee.WriteHeading(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range games {
+		if err := p.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// read is the games of a file, as far as it can be read.
+func read(text string) (games []referee.Played, err error) {
+	r := referee.NewReader(strings.NewReader(text), "file", all.Kinds().Parse)
+	for {
+		p, h, err := r.Next()
+		if err == io.EOF {
+			return games, nil
+		}
+		if err != nil {
+			return games, err
+		}
+		if h.Game().Spec() != p.Game || fmt.Sprint(h.Names()) != fmt.Sprint(p.Moves) {
+			return games, fmt.Errorf("history %v of %+v", h.Names(), p)
+		}
+		games = append(games, p)
+	}
+}
+
+var samples = []referee.Played{
+	{Game: three, Players: [2]string{"machine:depth=3", "A B  C"}, Opening: 2, Moves: []string{"0", "1", "0", "1", "0"}, Outcome: game.FirstWins},
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Resigned},
+	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Detail: `move 1, first at "  ": gone`},
+	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
+	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
+	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
+}
+
+func TestRecord(t *testing.T) {
+	text := written(t, samples...)
+	const first = `treereduce games 1
+
+game connectn width=3 height=3 connect=3
+first machine:depth=3
+second A B  C
+opening 2
+moves 0 1 0 1 0
+result first finished
+
+game connectn`
+	if !strings.HasPrefix(text, first) {
+		t.Errorf("%s, want %s", text, first)
+	}
+	got, err := read(text)
+	for i := range got {
+		if len(got[i].Moves) == 0 {
+			got[i].Moves = nil
+		}
+	}
+	if err != nil || !reflect.DeepEqual(got, samples) {
+		t.Errorf("%v\n%+v, want\n%+v", err, got, samples)
+	}
+	if got := samples[len(samples)-1].Text(); got != "adjourned after 2 moves" {
+		t.Errorf("%q", got)
+	}
+	if got, err := read("treereduce games 1\n"); got != nil || err != nil {
+		t.Errorf("no games: %v, %v", got, err)
+	}
+}
+
+// Each way in which a file can be wrong has its line and its reason.
+func TestRecordRefuses(t *testing.T) {
+	good := written(t, samples[0])
+	for _, tt := range []struct{ old, new, want string }{
+		{good, "", `file:0: expected "treereduce games 1", found ""`},
+		{"games 1", "games 2", `file:1: expected "treereduce games 1", found "treereduce games 2"`},
+		{"\n\ngame", "\ngame", `file:2: expected an empty line, found "game connectn width=3 height=3 connect=3"`},
+		{"game connectn", "gain connectn", `file:3: expected "game", a blank and more, found "gain connectn width=3 height=3 connect=3"`},
+		{"connect=3", "connect=4", `file:3: expected a game (connectn: connect 4 is longer than both sides of a board of 3×3), found "connectn width=3 height=3 connect=4"`},
+		{"width=3 height", "width=3  height", `file:3: expected connectn width=3 height=3 connect=3, found "connectn width=3  height=3 connect=3"`},
+		{"A B", "A\rB", `file:5: expected a name, found "A\rB  C"`},
+		{"moves 0 1 0 1 0", "moves ", `file:7: expected "moves", a blank and more, found "moves "`},
+		{"second A B  C", "second", `file:5: expected a name, found ""`},
+		{"opening 2", "opening 02", `file:6: expected how many moves were given, found "02"`},
+		{"opening 2", "opening -1", `file:6: expected how many moves were given, found "-1"`},
+		{"opening 2", "opening 6", `file:7: expected 6 moves or more, which were given, found "0 1 0 1 0"`},
+		{"0 1 0 1 0", "0 1 9", `file:7: expected moves of the game (move 3: expected one of 0 1 2, found "9"), found "0 1 9"`},
+		{"0 1 0 1 0", "0 1 0 1 0 1", `file:7: expected 5 moves, with which play has ended, found "0 1 0 1 0 1"`},
+		{"0 1 0 1 0", "0  1", `file:7: expected moves of the game (move 2: expected one of 0 1 2, found ""), found "0  1"`},
+		{"first finished", "second finished", `file:8: expected first finished, as the moves have it, found "second finished"`},
+		{"first finished", "first late too long", `file:8: expected first finished, as the moves have it, found "first late too long"`},
+		{"first finished", "first won", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "first won"`},
+		{"first finished", "draw adjourned", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "draw adjourned"`},
+		{"first finished", "none finished", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "none finished"`},
+		{"first finished", "none adjourned", `file:8: expected first finished, as the moves have it, found "none adjourned"`},
+		{"first finished", "first finished well", `file:8: expected what the fault was, of illegal, failed and late, and nothing of others, found "first finished well"`},
+		{"first finished", "first late", `file:8: expected what the fault was, of illegal, failed and late, and nothing of others, found "first late"`},
+		{"0 1 0 1 0\n", "0 1 0 1\n", `file:8: expected that first has lost, who was to move in a play that had not ended, found "first finished"`},
+		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult first resigned", `file:8: expected that first has lost, who was to move in a play that had not ended, found "first resigned"`},
+		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult draw repetition", `file:8: expected that first has lost, who was to move in a play that had not ended, found "draw repetition"`},
+		{"result first finished\n", "", `file:7: expected "result" and more: the file is cut short, found ""`},
+		{"finished\n", "finished\n\n", `file:9: expected "game" and more: the file is cut short, found ""`},
+	} {
+		text := strings.Replace(good, tt.old, tt.new, 1)
+		if _, err := read(text); text == good || err == nil || err.Error() != tt.want {
+			t.Errorf("%q for %q: %v, want %s", tt.new, tt.old, err, tt.want)
+		}
+	}
+}
+
+// FuzzRecord wants a file that can be read to be just what is written of its games.
+func FuzzRecord(f *testing.F) {
+	f.Add(written(f, samples...))
+	for _, p := range samples {
+		f.Add(written(f, p))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		games, err := read(text)
+		if again := written(t, games...); err == nil && len(games) > 0 && again != text && again != text+"\n" {
+			t.Errorf("%q is written %q", text, again)
+		}
+	})
+}

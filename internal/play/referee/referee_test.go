@@ -1,0 +1,209 @@
+package referee_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+const (
+	three = "connectn width=3 height=3 connect=3"
+	cross = "quickcross width=3 height=3 connect=3"
+)
+
+// gameOf is the game of a spec.
+func gameOf(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A does is a player that does as it is told.
+type does func(ctx context.Context, h *player.History, limit time.Duration) (string, error)
+
+func (d does) Move(ctx context.Context, h *player.History, limit time.Duration) (string, error) {
+	return d(ctx, h, limit)
+}
+func (does) Close() error { return nil }
+
+// plays makes these moves of its own, one after the other, and begins anew.
+func plays(moves string) player.Player {
+	list := strings.Fields(moves)
+	return does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {
+		own := 0
+		for i := range h.Names() {
+			if h.Mover(i) == h.Turn() {
+				own++
+			}
+		}
+		return list[own%len(list)], nil
+	})
+}
+
+func fails(err error) player.Player {
+	return does(func(context.Context, *player.History, time.Duration) (string, error) { return "", err })
+}
+
+// short is a game that says after how many plies it is a draw.
+type short struct{ game.Game }
+
+func (short) DrawRule() game.DrawRule { return game.DrawRule{Plies: 3} }
+
+func TestPlay(t *testing.T) {
+	panics := does(func(context.Context, *player.History, time.Duration) (string, error) { panic("oh\nno") })
+	slow := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
+		time.Sleep(60 * time.Millisecond)
+		return "0", nil
+	})
+	dies := does(func(context.Context, *player.History, time.Duration) (string, error) {
+		time.Sleep(60 * time.Millisecond)
+		return "", errors.New(strings.Repeat("no idea ", 1000))
+	})
+	hangs := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
+		<-ctx.Done()
+		return "0", nil
+	})
+	for _, tt := range []struct {
+		name          string
+		g             game.Game
+		first, second player.Player
+		opening       string
+		want          string
+	}{
+		{"win", gameOf(t, three), plays("0"), plays("1"), "", "[0 1 0 1 0] A wins after 5 moves"},
+		{"second wins", gameOf(t, three), plays("0 0 2"), plays("1"), "", "[0 1 0 1 2 1] B wins after 6 moves"},
+		{"opening", gameOf(t, three), plays("9 9 0"), plays("9 9 1"), "0 1 0 1", "[0 1 0 1 0] A wins after 5 moves"},
+		{"tie", gameOf(t, "mnk width=1 height=2 connect=2"), plays("a1"), plays("a2"), "", "[a1 a2] tie after 2 moves"},
+		{"impartial", gameOf(t, cross), plays("a1- c1-"), plays("b1-"), "", "[a1- b1- c1-] A wins after 3 moves"},
+		{"impartial, second", gameOf(t, cross), plays("a1- b1-"), plays("a2- c1-"), "", "[a1- a2- b1- c1-] B wins after 4 moves"},
+		{"illegal", gameOf(t, three), plays("0"), plays("0 0 0"), "", `[0 0 0] A wins (illegal) after 3 moves: move 4, second at "XOX      ": expected one of 1 2, found "0"`},
+		{"nonsense", gameOf(t, three), plays("\x00"), plays("0"), "", `[] B wins (illegal) after 0 moves: move 1, first at "         ": expected one of 0 1 2, found "\x00"`},
+		{"resigns", gameOf(t, three), plays("0"), fails(player.ErrResigned), "", "[0] A wins (resigned) after 1 move"},
+		{"fails", gameOf(t, three), fails(errors.New("no\nidea")), plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": no idea`},
+		{"panics", gameOf(t, three), panics, plays("0"), "", `[] B wins (failed) after 0 moves: move 1, first at "         ": panic: oh no`},
+		{"late", gameOf(t, three), slow, plays("0"), "", "[] B wins (late) after 0 moves"},
+		{"dies", gameOf(t, three), dies, plays("0"), "", "[] B wins (failed) after 0 moves"},
+		{"hangs", gameOf(t, three), plays("0"), hangs, "", "[0] A wins (late) after 1 move"},
+		{"repeats", gameOf(t, cross), plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1- a1| a1-] draw (repetition) after 5 moves"},
+		{"too long", short{gameOf(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
+	} {
+		var watched []string
+		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}
+		seats := [2]referee.Seat{{Name: "A", Player: tt.first}, {Name: "B", Player: tt.second}}
+		// Of the others nobody can be late, however busy the machine is.
+		switch tt.name {
+		case "late", "dies":
+			seats[0].Limit = 30 * time.Millisecond
+		case "hangs":
+			seats[1].Limit = 30 * time.Millisecond
+		}
+		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
+		got := fmt.Sprint(p.Moves, " ", p.Text())
+		if len(p.Detail) > 1100 {
+			t.Errorf("%s: %d bytes tell why", tt.name, len(p.Detail))
+		}
+		if p.Reason == referee.Late || tt.name == "dies" {
+			got, _, _ = strings.Cut(got, ": move ")
+		}
+		if got != tt.want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
+		}
+		chosen := len(p.Moves) - len(strings.Fields(tt.opening))
+		if len(p.Times) != chosen || len(watched) != chosen+1 || watched[chosen] != fmt.Sprint(len(p.Moves)) {
+			t.Errorf("%s: %d times, watched %v", tt.name, len(p.Times), watched)
+		}
+	}
+}
+
+// Grace is not the player's: a move within it is in time, but no limit of his.
+func TestGrace(t *testing.T) {
+	var told time.Duration
+	slow := does(func(_ context.Context, _ *player.History, limit time.Duration) (string, error) {
+		told = limit
+		time.Sleep(30 * time.Millisecond)
+		return "0", nil
+	})
+	r := referee.Rules{Grace: time.Minute}
+	p, err := r.Play(t.Context(), gameOf(t, three), [2]referee.Seat{{Player: slow, Limit: time.Millisecond}, {Player: plays("1")}}, nil)
+	if err != nil || p.Reason != referee.Finished || told != time.Millisecond || p.Times[0] < 30*time.Millisecond {
+		t.Error(p, err, told)
+	}
+}
+
+// A player that does not even heed its context is left behind.
+func TestAbandoned(t *testing.T) {
+	forever := make(chan struct{})
+	defer close(forever)
+	deaf := does(func(context.Context, *player.History, time.Duration) (string, error) { <-forever; return "0", nil })
+	made := 0
+	m := referee.Match{Game: gameOf(t, three), Games: 2, Entrants: [2]referee.Entrant{
+		{Name: "deaf", Limit: time.Millisecond, New: func(context.Context) (player.Player, error) {
+			if made++; made > 1 {
+				return plays("1"), nil
+			}
+			return deaf, nil
+		}},
+		{Name: "B", New: func(context.Context) (player.Player, error) { return plays("0"), nil }},
+	}}
+	var said []string
+	m.Report = func(p referee.Played) error { said = append(said, p.Reason.String()); return nil }
+	s, err := m.Play(t.Context())
+	if err != nil || made != 2 || fmt.Sprint(said) != "[late finished]" || s[0].Faults != 1 || s[1].Wins != 2 {
+		t.Error(s, err, made, said)
+	}
+}
+
+// Who leaves, or stops it all, leaves nothing decided.
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stops := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
+		cancel()
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	for want, p := range map[error]player.Player{player.ErrLeft: fails(player.ErrLeft), context.Canceled: stops} {
+		_, err := referee.Rules{}.Play(ctx, gameOf(t, three), [2]referee.Seat{{Player: p}, {Player: plays("0")}}, nil)
+		if !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+	}
+	if _, err := (referee.Rules{}).Play(t.Context(), gameOf(t, three), [2]referee.Seat{}, []string{"0", "7"}); err == nil || err.Error() != `opening: move 2: expected one of 0 1 2, found "7"` {
+		t.Error(err)
+	}
+}
+
+// FuzzMove wants a player that may say anything to end a play in a win of somebody.
+func FuzzMove(f *testing.F) {
+	f.Add("0", "1")
+	f.Add("0 0 2", "1")
+	f.Add("resign", "\n")
+	g, err := all.Kinds().Parse(three)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, one, other string) {
+		says := func(text string) player.Player {
+			return does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {
+				words := strings.Split(text, " ")
+				return words[len(h.Names())/2%len(words)], nil
+			})
+		}
+		p, err := referee.Rules{}.Play(context.Background(), g, [2]referee.Seat{{Name: "A", Player: says(one)}, {Name: "B", Player: says(other)}}, nil)
+		if err != nil || p.Outcome == game.Undecided || (p.Reason == referee.Illegal) != (p.Detail != "") {
+			t.Errorf("%q, %q: %+v, %v", one, other, p, err)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
+)
+
+// humanName is what a person is called in a file of played games.
+const humanName = "human"
+
+// save adds a play to a file of played games, which is made if it is not there. One that
+// is no such file is left as it is.
+func save(name string, p referee.Played, parse func(spec string) (game.Game, error)) error {
+	var text bytes.Buffer
+	_, err := lastOf(name, parse)
+	flags := os.O_WRONLY | os.O_APPEND
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		flags |= os.O_CREATE | os.O_EXCL
+		referee.WriteHeading(&text)
+	case err != nil && !errors.Is(err, errNoGames):
+		return err
+	}
+	p.Write(&text)
+	f, err := os.OpenFile(name, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text.Bytes())
+	return errors.Join(err, f.Close())
+}
+
+// errNoGames is of a file of played games that has none.
+var errNoGames = errors.New("it has no games")
+
+// lastOf is the last play of a file of played games.
+func lastOf(name string, parse func(spec string) (game.Game, error)) (last referee.Played, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return last, err
+	}
+	defer f.Close()
+	r := referee.NewReader(f, name, parse)
+	for n := 0; ; n++ {
+		p, _, err := r.Next()
+		switch {
+		case err == io.EOF && n == 0:
+			return last, fmt.Errorf("%s: %w", name, errNoGames)
+		case err == io.EOF:
+			return last, nil
+		case err != nil:
+			return last, err
+		}
+		last = p
+	}
+}
+
+// played is what is written of a play as far as it has gone.
+func played(h *player.History, names [2]string) referee.Played {
+	p := referee.Played{Game: h.Game().Spec(), Players: names, Moves: h.Names(), Reason: referee.Adjourned}
+	if outcome, reason, over := referee.Ended(h, game.DrawRuleOf(h.Game())); over {
+		p.Outcome, p.Reason = outcome, reason
+	}
+	return p
+}

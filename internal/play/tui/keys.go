@@ -1,0 +1,428 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/player"
+)
+
+// A command is what a key does while somebody plays. A small letter does it as well, if
+// no move of the game begins with that letter.
+type command struct {
+	key   string // a capital letter, or another character
+	label string // on the last lines; "": only in the help
+	help  string
+	do    func(m *model) tea.Cmd
+}
+
+// commands are in the order of the last lines.
+var commands = []command{
+	{"?", "help", "this list", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
+	{"Q", "quit", "quit; so does Ctrl-C", func(*model) tea.Cmd { return tea.Quit }},
+	{"U", "undo", "take back", (*model).undo},
+	{"R", "redo", "make again what was taken back", (*model).redo},
+	{"H", "hint", "select the best move", (*model).hint},
+	{"L", "line", "show best play, or hide it", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
+	{"V", "values", "hide what moves lead to, or show it", func(m *model) tea.Cmd { m.marks = !m.marks; return nil }},
+	{"C", "sides", "change sides with the machine", (*model).sides},
+	{"N", "new", "a new game: who begins, or watch", func(m *model) tea.Cmd {
+		m.mode = choosing
+		m.choice = 0
+		for i, c := range choices {
+			if c.seats == m.seats {
+				m.choice = i
+			}
+		}
+		return m.arrive()
+	}},
+	{"+", "stronger", "a better machine", func(m *model) tea.Cmd { return m.grade(1) }},
+	{"-", "weaker", "a worse machine", func(m *model) tea.Cmd { return m.grade(-1) }},
+	{"S", "save", "save the game in a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
+	{"O", "open", "go on with the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
+	{" ", "", "the machine waits, or goes on", (*model).pause},
+}
+
+// ask asks for the name of a file.
+func (m *model) ask(what mode) {
+	m.mode = what
+	if m.prompt == "" {
+		m.prompt = "games.txt"
+	}
+	m.say("", nil)
+}
+
+// key is told a key by its name, and the text that it types.
+func (m *model) key(name, text string) tea.Cmd {
+	switch name {
+	case "ctrl+c":
+		m.interrupted = true
+		return tea.Quit
+	case "ctrl+z":
+		if sid, err := unix.Getsid(0); err == nil && sid != os.Getpid() { // else nobody would wake us
+			return tea.Suspend
+		}
+		return nil
+	case "ctrl+l":
+		return tea.ClearScreen
+	}
+	switch m.mode {
+	case choosing:
+		return m.choosingKey(name)
+	case saving, loading:
+		return m.promptKey(name, text)
+	case helping:
+		m.helpKey(name)
+		return nil
+	}
+	return m.playingKey(name, text)
+}
+
+// choosingKey is a key while a new game is chosen.
+func (m *model) choosingKey(name string) tea.Cmd {
+	switch name {
+	case "up", "shift+tab", "left":
+		m.choice = (m.choice + len(choices) - 1) % len(choices)
+	case "down", "tab", "right":
+		m.choice = (m.choice + 1) % len(choices)
+	case "enter":
+		return m.begin(choices[m.choice].seats)
+	case "esc":
+		m.mode = playing
+		return m.arrive()
+	case "q", "Q":
+		return tea.Quit
+	case "o", "O":
+		m.ask(loading)
+	default:
+		if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(choices) {
+			return m.begin(choices[i-1].seats)
+		}
+	}
+	return nil
+}
+
+// maxPrompt is how long the name of a file may be.
+const maxPrompt = 1000
+
+// promptKey is a key while the name of a file is typed.
+func (m *model) promptKey(name, text string) tea.Cmd {
+	switch name {
+	case "enter":
+		what := m.mode
+		m.mode = playing
+		switch {
+		case m.prompt == "":
+			m.say("", errors.New("expected the name of a file"))
+		case what == saving:
+			return m.save(m.prompt)
+		default:
+			return tea.Batch(m.arrive(), m.load(m.prompt))
+		}
+	case "esc":
+		m.mode = playing
+		return m.arrive()
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.prompt)
+		m.prompt = m.prompt[:len(m.prompt)-n]
+	case "ctrl+u":
+		m.prompt = ""
+	default:
+		m.addPrompt(text)
+	}
+	return nil
+}
+
+// addPrompt types on; control characters are left out.
+func (m *model) addPrompt(text string) {
+	for _, r := range text {
+		if unicode.IsPrint(r) && len(m.prompt) < maxPrompt {
+			m.prompt += string(r)
+		}
+	}
+}
+
+// paste is a text that comes at once.
+func (m *model) paste(text string) tea.Cmd {
+	if m.mode == saving || m.mode == loading {
+		m.addPrompt(text)
+	}
+	return nil
+}
+
+// helpKey is a key in the help.
+func (m *model) helpKey(name string) {
+	switch name {
+	case "up":
+		m.scrollBy(-1)
+	case "down", "space":
+		m.scrollBy(1)
+	default:
+		m.mode = playing
+	}
+}
+
+// scrollBy moves the help.
+func (m *model) scrollBy(lines int) {
+	m.scroll = max(0, m.scroll+lines)
+	m.scroll = m.scrolled()
+}
+
+// playingKey is a key while somebody plays.
+func (m *model) playingKey(name, text string) tea.Cmd {
+	switch name {
+	case "enter":
+		return m.enter()
+	case "esc":
+		m.typed, m.clicked, m.selected = "", nil, -1
+		m.say("", nil)
+		return nil
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.typed)
+		m.typed = m.typed[:len(m.typed)-n]
+		m.match()
+		return nil
+	case "left":
+		return m.selectTowards(-1, 0)
+	case "right":
+		return m.selectTowards(1, 0)
+	case "up":
+		return m.selectTowards(0, -1)
+	case "down":
+		return m.selectTowards(0, 1)
+	case "tab":
+		return m.selectNext(1)
+	case "shift+tab":
+		return m.selectNext(-1)
+	}
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 || n != len(text) || !unicode.IsPrint(r) {
+		return nil
+	}
+	if m.begins(m.typed+text) || m.typed != "" && !unicode.IsUpper(r) {
+		return m.typeOn(text)
+	}
+	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
+		return m.typeOn(text) // refused, but what follows is not the beginning of a name
+	}
+	if m.initials[r] && unicode.IsLower(r) {
+		m.say("", m.cannot(text))
+		return nil
+	}
+	for _, c := range commands {
+		if c.key == string(unicode.ToUpper(r)) || r == '=' && c.key == "+" {
+			return c.do(m)
+		}
+	}
+	m.say("", m.cannot(text))
+	return nil
+}
+
+// mayMove reports whether a person is to move.
+func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
+
+// begins reports whether a move of the person who is to move begins with a text.
+func (m *model) begins(text string) bool {
+	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
+}
+
+// cannot is why a text is no move.
+func (m *model) cannot(text string) error {
+	switch {
+	case m.over:
+		return errors.New("the game is over: N is a new one, U takes back")
+	case !m.mayMove():
+		return fmt.Errorf("it is the turn of %s", m.who(m.h.Turn()))
+	}
+	return fmt.Errorf("no move begins with %q", text)
+}
+
+// maxTyped is how many bytes of the name of a move are kept.
+const maxTyped = 60
+
+// typeOn adds to the typed name of a move. A name of one character is played at once, if no
+// other name begins with it; a longer one by Enter.
+func (m *model) typeOn(text string) tea.Cmd {
+	if len(m.typed)+len(text) <= maxTyped {
+		m.typed += text
+	}
+	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
+		return m.play(m.typed)
+	}
+	return nil
+}
+
+// match selects the first move that begins with what is typed, and counts such moves. If
+// there is none, a message says so.
+func (m *model) match() (n int) {
+	m.clicked, m.selected = nil, -1
+	m.say("", nil)
+	if m.typed == "" {
+		return 0
+	}
+	for i, mv := range m.moves {
+		if strings.HasPrefix(mv.Name, m.typed) {
+			if n++; n == 1 {
+				m.selected = i
+			}
+		}
+	}
+	if n == 0 {
+		m.say("", m.cannot(m.typed))
+	}
+	return n
+}
+
+// enter plays the move that is typed, or else the one that is selected.
+func (m *model) enter() tea.Cmd {
+	switch {
+	case m.over || !m.mayMove():
+		m.say("", m.cannot(""))
+	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
+		if m.match() > 0 {
+			m.say("", fmt.Errorf("%q is not all of a move", m.typed))
+		}
+	case m.typed != "":
+		return m.play(m.typed)
+	case m.selected < 0:
+		m.say("", errors.New("type a move, select one by the arrows, or click at it"))
+	default:
+		return m.play(m.moves[m.selected].Name)
+	}
+	return nil
+}
+
+// selectNext selects the next move, or the one before.
+func (m *model) selectNext(by int) tea.Cmd {
+	if len(m.moves) == 0 {
+		return nil
+	}
+	switch {
+	case m.selected >= 0:
+		m.selected = (m.selected + by + len(m.moves)) % len(m.moves)
+	case by < 0:
+		m.selected = len(m.moves) - 1
+	default:
+		m.selected = 0
+	}
+	m.typed, m.clicked = "", nil
+	return nil
+}
+
+// selectTowards selects the next move in a direction on the board.
+func (m *model) selectTowards(dx, dy int) tea.Cmd {
+	if m.selected < 0 || len(m.moves) == 0 {
+		return m.selectNext(dx + dy)
+	}
+	m.selected = towards(m.spots, m.selected, dx, dy)
+	m.typed, m.clicked = "", nil
+	return nil
+}
+
+// click is told a click of the mouse.
+func (m *model) click(x, y int) tea.Cmd {
+	switch press := m.draw().at(x, y).(type) {
+	case string:
+		m.typed = ""
+		return m.key(press, press)
+	case pick:
+		if m.mode == choosing {
+			return m.begin(choices[press].seats)
+		}
+		m.selected = int(press)
+		return m.enterPick()
+	case place:
+		return m.clickSquare(press)
+	}
+	return nil
+}
+
+// enterPick makes the selected move, whatever was typed before.
+func (m *model) enterPick() tea.Cmd {
+	m.typed, m.clicked = "", nil
+	return m.enter()
+}
+
+// clickSquare narrows the moves down to those that change all squares that were clicked.
+// The only one is made; of several the first is selected, and the same square again
+// selects the next one.
+func (m *model) clickSquare(at place) tea.Cmd {
+	if !m.mayMove() {
+		m.say("", m.cannot(""))
+		return nil
+	}
+	pic := m.g.Picture(m.h.Position())
+	may := func(squares []place) (which []int) {
+		for i, s := range m.spots {
+			if !slices.ContainsFunc(squares, func(p place) bool { return !s.clicked(pic, p) }) {
+				which = append(which, i)
+			}
+		}
+		return which
+	}
+	again := slices.Contains(m.clicked, at)
+	squares := m.clicked
+	if !again {
+		squares = append(slices.Clone(m.clicked), at)
+	}
+	which := may(squares)
+	if len(which) == 0 { // it begins anew
+		squares = []place{at}
+		which = may(squares)
+	}
+	m.typed, m.clicked = "", squares
+	m.say("", nil)
+	switch {
+	case len(which) == 0:
+		m.clicked, m.selected = nil, -1
+		m.say("", errors.New("there is no move"))
+	case len(which) == 1:
+		m.selected = which[0]
+		return m.enterPick()
+	default:
+		next := 0
+		if i := slices.Index(which, m.selected); again && i >= 0 {
+			next = (i + 1) % len(which)
+		}
+		m.selected = which[next]
+		m.say(fmt.Sprintf("%d moves here: click again for the next, Enter makes it", len(which)), nil)
+	}
+	return nil
+}
+
+// wheel selects the next move, or moves the help.
+func (m *model) wheel(button tea.MouseButton) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[button]
+	switch {
+	case by == 0:
+		return nil
+	case m.mode == helping:
+		m.scrollBy(by)
+		return nil
+	case m.mode == playing:
+		return m.selectNext(by)
+	}
+	return nil
+}
+
+// who is a player as the screen calls him.
+func (m *model) who(p game.Player) string {
+	name := player.Who(m.g, p)
+	switch {
+	case !m.seats[p]:
+		return name + " (machine)"
+	case m.people() == 1:
+		return name + " (you)"
+	}
+	return name
+}

@@ -1,0 +1,424 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/play/referee"
+	"github.com/treereduce/treereduce/search"
+)
+
+// A model is all that is shown, and all that a key can change. It is told messages, one
+// after the other.
+type model struct {
+	o        Options
+	g        game.Game
+	advisor  *advisor
+	opponent *opponent
+
+	width, height int
+	dark          bool // the ground of the terminal
+
+	// The play: moves of which the first so many have been made; the others were taken
+	// back.
+	names []string
+	h     *player.History
+	over  bool // it has ended: so, and why
+	ended referee.Played
+
+	seats  [2]bool // whether First and Second are people
+	levels []level
+	level  int
+	marks  bool // moves are marked
+	line   bool // best play is shown
+	paused bool // the machine waits
+
+	// The position: what leads on from it, and what has been said of that so far.
+	moves    []game.Move
+	spots    []spot
+	advice   advice
+	selected int     // one of the moves; -1: none
+	typed    string  // the beginning of the name of a move
+	clicked  []place // squares that the move is to change
+	initials map[rune]bool
+
+	// What works in the background is told by ctx to end; of an earlier turn it is late.
+	turn     int
+	ctx      context.Context
+	cancel   context.CancelFunc
+	thinking bool // the machine
+
+	message     string
+	bad         bool // the message is of something that went wrong
+	mode        mode
+	choice      int    // of the new game
+	prompt      string // the name of a file
+	scroll      int    // of the help
+	interrupted bool
+}
+
+// A mode is who gets the keys.
+type mode uint8
+
+const (
+	playing mode = iota
+	choosing
+	saving
+	loading
+	helping
+)
+
+// The choices of a new game.
+var choices = []struct {
+	words string
+	seats [2]bool
+}{
+	{"you begin", [2]bool{true, false}},
+	{"the machine begins", [2]bool{false, true}},
+	{"two people", [2]bool{true, true}},
+	{"watch the machine play itself", [2]bool{false, false}},
+}
+
+// Messages of what works in the background; of another turn than the model's they are late.
+type (
+	advised struct {
+		turn   int
+		advice advice
+	}
+	moved struct {
+		turn int
+		name string
+		err  error
+	}
+	saved struct {
+		name string
+		err  error
+	}
+	loaded struct {
+		name string
+		last referee.Played
+		err  error
+	}
+)
+
+// newModel is the start of a game.
+func newModel(o Options) *model {
+	options := o.Search
+	if options.Memory == 0 {
+		options.Memory = search.DefaultMemory
+	}
+	options.Memory /= 2 // there are two
+	m := &model{
+		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
+		advisor:  &advisor{g: o.Game, table: o.Table, options: options},
+		opponent: &opponent{g: o.Game, table: o.Table, options: options, random: player.NewRandom(o.Seed)},
+		initials: make(map[rune]bool), cancel: func() {},
+		mode: choosing, message: o.Notice, bad: o.Notice != "",
+	}
+	m.levels, m.level = levels(o.Table != nil, level{depth: o.Depth, time: o.Time})
+	m.seats = choices[0].seats
+	if o.Seats != nil {
+		m.seats, m.mode = *o.Seats, playing
+	}
+	m.h = player.NewHistory(m.g)
+	return m
+}
+
+// Init begins.
+func (m *model) Init() tea.Cmd {
+	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.arrive()}
+	if m.o.Load != "" {
+		cmds = append(cmds, m.load(m.o.Load))
+	}
+	return tea.Batch(cmds...)
+}
+
+// close ends what works in the background, and waits for it.
+func (m *model) close() {
+	m.cancel()
+	m.advisor.close()
+	m.opponent.close()
+}
+
+// Update is told what has happened.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(msg.Width, 0), max(msg.Height, 0)
+	case tea.BackgroundColorMsg:
+		m.dark = msg.IsDark()
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String(), msg.Text)
+	case tea.PasteMsg:
+		return m, m.paste(msg.Content)
+	case tea.MouseClickMsg:
+		if msg.Button == tea.MouseLeft {
+			return m, m.click(msg.X, msg.Y)
+		}
+	case tea.MouseWheelMsg:
+		return m, m.wheel(msg.Button)
+	case advised:
+		if msg.turn == m.turn {
+			m.advice = msg.advice
+			return m, m.advise()
+		}
+	case moved:
+		if msg.turn == m.turn {
+			return m, m.moved(msg)
+		}
+	case saved:
+		m.say("saved in "+msg.name, msg.err)
+	case loaded:
+		return m, m.loaded(msg)
+	}
+	return m, nil
+}
+
+// say shows a message, or an error in its place.
+func (m *model) say(text string, err error) {
+	if m.message, m.bad = text, err != nil; m.bad {
+		m.message = err.Error()
+	}
+}
+
+// arrive is called wherever the position, or who is to move, has changed: it ends what
+// was worked at, and begins what is next.
+func (m *model) arrive() tea.Cmd {
+	m.cancel()
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.turn++
+	m.thinking = false
+	m.typed, m.clicked, m.selected = "", nil, -1
+	var outcome game.Outcome
+	var reason referee.Reason
+	if outcome, reason, m.over = referee.Ended(m.h, game.DrawRuleOf(m.g)); m.over {
+		m.ended = referee.Played{Outcome: outcome, Reason: reason}
+		m.moves, m.spots, m.advice = nil, nil, advice{best: -1}
+		return nil
+	}
+	m.moves = m.h.Moves()
+	m.spots = spots(m.g, m.h.Position(), m.moves)
+	for _, move := range m.moves {
+		for _, r := range move.Name {
+			m.initials[r] = true
+			break
+		}
+	}
+	m.advice = m.advisor.begin(m.h.Position())
+	if m.seats[m.h.Turn()] || m.paused || m.mode == choosing {
+		return m.advise()
+	}
+	m.thinking = true
+	if m.advice.source == byTable { // it is no trouble to either
+		return tea.Batch(m.advise(), m.think())
+	}
+	return m.think()
+}
+
+// advise goes on with the advice.
+func (m *model) advise() tea.Cmd {
+	if m.advice.done || m.over || m.thinking && m.advice.source != byTable {
+		return nil
+	}
+	turn, ctx, a, ad := m.turn, m.ctx, m.advice, m.advisor
+	return func() tea.Msg { return advised{turn, ad.step(ctx, a)} }
+}
+
+// think has the machine choose a move.
+func (m *model) think() tea.Cmd {
+	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.h.Clone(), m.levels[m.level], m.opponent, m.o.Pace
+	return func() tea.Msg {
+		least := time.After(pace)
+		name, err := op.move(ctx, h, l)
+		select {
+		case <-least:
+		case <-ctx.Done():
+		}
+		return moved{turn, name, err}
+	}
+}
+
+// moved is told what the machine has chosen.
+func (m *model) moved(msg moved) tea.Cmd {
+	if msg.err != nil {
+		m.paused = true
+		m.say("", fmt.Errorf("the machine cannot move: %w", msg.err))
+		return m.arrive()
+	}
+	return m.play(msg.name)
+}
+
+// play makes a move. What was taken back stays there for a redo, if it is that move.
+func (m *model) play(name string) tea.Cmd {
+	at := len(m.h.Names())
+	if err := m.h.Play(name); err != nil {
+		m.say("", err)
+		return nil
+	}
+	if at == len(m.names) || m.names[at] != name {
+		m.names = append(slices.Clone(m.names[:at]), name)
+	}
+	m.say("", nil)
+	return m.arrive()
+}
+
+// undo takes back to where a person was to move before; where none plays, one move.
+func (m *model) undo() tea.Cmd {
+	at := len(m.h.Names())
+	if at == 0 {
+		m.say("there is nothing to take back", nil)
+		return nil
+	}
+	to := at - 1
+	for to > 0 && m.people() > 0 && !m.seats[m.h.Mover(to)] {
+		to--
+	}
+	for range at - to {
+		m.h.Undo()
+	}
+	return m.stop("")
+}
+
+// redo makes again what was taken back, as far as undo goes in a step.
+func (m *model) redo() tea.Cmd {
+	if len(m.h.Names()) == len(m.names) {
+		m.say("there is nothing to make again", nil)
+		return nil
+	}
+	for {
+		if m.h.Play(m.names[len(m.h.Names())]) != nil || len(m.h.Names()) == len(m.names) ||
+			m.people() == 0 || m.seats[m.h.Turn()] {
+			return m.stop("")
+		}
+	}
+}
+
+// stop arrives where the machine is not to go on by itself.
+func (m *model) stop(message string) tea.Cmd {
+	m.paused = !m.seats[m.h.Turn()]
+	m.say(message, nil)
+	return m.arrive()
+}
+
+// people is how many of the players are.
+func (m *model) people() (n int) {
+	for _, person := range m.seats {
+		if person {
+			n++
+		}
+	}
+	return n
+}
+
+// sides changes who plays which side.
+func (m *model) sides() tea.Cmd {
+	if m.people() != 1 {
+		m.say("there is nobody to change sides with", nil)
+		return nil
+	}
+	m.seats[0], m.seats[1] = m.seats[1], m.seats[0]
+	m.paused = false
+	m.say("", nil)
+	return m.arrive()
+}
+
+// pause stops the machine, or has it go on.
+func (m *model) pause() tea.Cmd {
+	m.paused = !m.paused
+	m.say("", nil)
+	return m.arrive()
+}
+
+// grade makes the machine better, or worse.
+func (m *model) grade(by int) tea.Cmd {
+	m.level = max(0, min(m.level+by, len(m.levels)-1))
+	m.say("the machine plays "+m.levels[m.level].words, nil)
+	if m.thinking {
+		return m.arrive()
+	}
+	return nil
+}
+
+// hint selects the best move.
+func (m *model) hint() tea.Cmd {
+	switch {
+	case m.over:
+		m.say("the game is over", nil)
+	case m.advice.best < 0:
+		m.say("nothing is known as yet", nil)
+	default:
+		m.selected, m.typed, m.clicked = m.advice.best, "", nil
+		text := m.advice.Name + " is best"
+		if !m.advice.done && !m.advice.known {
+			text += " so far"
+		}
+		if o := m.advice.moves[m.advice.best]; o.known {
+			text += ": " + m.worth(o)
+		}
+		m.say(text, nil)
+	}
+	return nil
+}
+
+// begin is a new game.
+func (m *model) begin(seats [2]bool) tea.Cmd {
+	m.seats, m.mode, m.paused = seats, playing, false
+	m.h, m.names = player.NewHistory(m.g), nil
+	m.say("", nil)
+	return m.arrive()
+}
+
+// players are the names of who plays, for a file.
+func (m *model) players() (names [2]string) {
+	for i, person := range m.seats {
+		if names[i] = m.levels[m.level].name; person {
+			names[i] = humanName
+		}
+	}
+	return names
+}
+
+// save saves the play in the background.
+func (m *model) save(name string) tea.Cmd {
+	p, parse := played(m.h.Clone(), m.players()), m.o.Parse
+	return func() tea.Msg { return saved{name, save(name, p, parse)} }
+}
+
+// load reads a play in the background.
+func (m *model) load(name string) tea.Cmd {
+	parse := m.o.Parse
+	return func() tea.Msg {
+		last, err := lastOf(name, parse)
+		return loaded{name, last, err}
+	}
+}
+
+// loaded goes on with a play that has been read: where it has ended, or before a person's
+// next move.
+func (m *model) loaded(msg loaded) tea.Cmd {
+	if msg.err == nil && msg.last.Game != m.g.Spec() {
+		msg.err = fmt.Errorf("%s: expected %s, found %s", msg.name, m.g.Spec(), msg.last.Game)
+	}
+	if msg.err != nil {
+		m.say("", msg.err)
+		return nil
+	}
+	h := player.NewHistory(m.g)
+	for _, name := range msg.last.Moves {
+		if err := h.Play(name); err != nil { // the reader has played it
+			m.say("", err)
+			return nil
+		}
+	}
+	m.h, m.names, m.mode = h, msg.last.Moves, playing
+	for i, name := range msg.last.Players {
+		m.seats[i] = name == humanName
+	}
+	return m.stop(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name))
+}

@@ -1,0 +1,918 @@
+package tui
+
+import (
+	"errors"
+	"image/color"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
+)
+
+// gameOf is the game of a spec.
+func gameOf(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The seats by --you.
+var (
+	youFirst  = &[2]bool{true, false}
+	youSecond = &[2]bool{false, true}
+	twoPeople = &[2]bool{true, true}
+	watching  = &[2]bool{false, false}
+)
+
+// start is a model of a game that searches, begun.
+func start(t testing.TB, spec string, change func(o *Options)) *model {
+	t.Helper()
+	o := Options{Game: gameOf(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Depth: 8}
+	if change != nil {
+		change(&o)
+	}
+	m := newModel(o)
+	t.Cleanup(m.close)
+	perform(t, m, m.Init())
+	return m
+}
+
+// perform has a command done, and what follows from it, until nothing is left to do.
+func perform(t testing.TB, m *model, cmd tea.Cmd) {
+	t.Helper()
+	for todo := []tea.Cmd{cmd}; len(todo) > 0; {
+		cmd, todo = todo[0], todo[1:]
+		if cmd == nil {
+			continue
+		}
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			todo = append(todo, batch...)
+			continue
+		}
+		_, next := m.Update(msg)
+		todo = append(todo, next)
+	}
+}
+
+// keys types keys: characters, or names in angle brackets.
+func keys(t testing.TB, m *model, text string) {
+	t.Helper()
+	for _, key := range regexp.MustCompile(`<[a-z+]+>|.`).FindAllString(text, -1) {
+		name, typed := key, key
+		if len(key) > 1 {
+			name, typed = key[1:len(key)-1], ""
+		}
+		if name == "space" {
+			typed = " "
+		}
+		if cmd := m.key(name, typed); cmd != nil {
+			perform(t, m, cmd)
+		}
+	}
+}
+
+// want wants the screen to be such: blank lines do not count.
+func want(t testing.TB, m *model, screen string) {
+	t.Helper()
+	squeeze := func(text string) string {
+		var lines []string
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, " \n"); line != "" {
+				lines = append(lines, line)
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	if got := squeeze(m.draw().plain()); got != squeeze(screen) {
+		t.Errorf("the screen is\n%s\nwant\n%s", got, squeeze(screen))
+	}
+}
+
+// says wants the screen to have a part.
+func says(t testing.TB, m *model, part string) {
+	t.Helper()
+	if got := m.draw().plain(); !strings.Contains(got, part) {
+		t.Errorf("the screen does not say %q:\n%s", part, got)
+	}
+}
+
+const three = "connectn width=3 height=3 connect=3"
+
+// Each game is drawn from its picture, with the marks where its moves are: at the labels of
+// columns, on empty squares, in the list; and what there is to say, in 40 columns.
+func TestDraw(t *testing.T) {
+	const footer = `
+ ? help  Q quit  U undo  R redo  H hint
+ L line  V values  C sides  N new
+ + stronger  - weaker  S save  O open
+`
+	for _, tt := range []struct{ spec, keys, screen string }{
+		{three, "01", `
+ connectn width=3 height=3 connect=3
+    .   .   .
+    .   .   .
+    X   O   .
+    0   1   2
+   W7  W7  T7
+ X to move
+ X wins in 7
+ best: 0
+ by search
+ last: 1 by O
+ *0 W7   1 W7   2 T7
+`},
+		{three, "01v", `
+ connectn width=3 height=3 connect=3
+    .   .   .
+    .   .   .
+    X   O   .
+    0   1   2
+ X to move
+ last: 1 by O
+  0   1   2
+`},
+		{"mnk width=3 height=3 connect=3", "b2<enter>b1<enter>", `
+ mnk width=3 height=3 connect=3
+     a   b   c
+ 1  W5   O  W5
+ 2  W5   X  W5
+ 3  W5  T7  W5
+ X to move
+ X wins in 5
+ best: a1
+ by search
+ last: b1 by O
+ *a1 W5   a2 W5   a3 W5   b3 T7
+  c1 W5   c2 W5   c3 W5
+`},
+		{"mancala pits=2 stones=1", "0", `
+ mancala pits=2 stones=1
+        W   L
+        4   3
+        1   1
+    0           0
+        0   2
+        0   1
+ row 1 to move
+ row 1 wins
+ best: 4
+ by search
+ last: 0 by row 0
+  3 L  *4 W
+`},
+		{"quickcross width=2 height=2 connect=2", "a1-<enter>", `
+ quickcross width=2 height=2 connect=2
+     a   b
+ 1   -  W1
+ 2  W1  W1
+ second to move
+ second wins in 1
+ best: a2-
+ by search
+ last: a1- by first
+  a1| L2  *a2- W1   a2| L2   b1- W1
+  b1| L2   b2- W1   b2| L2
+`},
+		{"dodgem size=2", "l", `
+ dodgem size=2
+     a   b
+ 1   >  W3
+ 2  L4   ^
+ > to move
+ > wins in 3
+ best: a1r b2l b1r
+ by search
+  a1d L4  *a1r W3
+`},
+	} {
+		m := start(t, tt.spec, nil)
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
+		keys(t, m, tt.keys)
+		want(t, m, tt.screen+footer)
+	}
+}
+
+// A wide screen has the words beside the board; on a narrow one the marks are left out
+// before squares are.
+func TestDrawWidths(t *testing.T) {
+	m := start(t, "connectn width=12 height=2 connect=2", nil)
+	keys(t, m, "0")
+	m.Update(tea.WindowSizeMsg{Width: 90, Height: 9})
+	want(t, m, `
+ connectn width=12 height=2 connect=2
+    .   .   .   .   .   .   .   .   .   .   .   .    O to move
+    X   .   .   .   .   .   .   .   .   .   .   .    X wins in 2
+    0   1   2   3   4   5   6   7   8   9  10  11    best: 0
+   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    by search
+                                                     last: 0 by X
+                                                     *0 L2   1 L2   2 L2   3 L2   4 L2
+ ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new  + stronger
+`)
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
+	says(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
+}
+
+// What is not proven is not said, but the best move so far.
+func TestDrawUnproven(t *testing.T) {
+	for spec, part := range map[string]string{
+		"quickcross width=3 height=3 connect=3": " 1   .   *   .\n 2   .   .   .\n",
+		"connectn width=4 height=4 connect=4":   "\n    0   1   2   3\n    ?   ?   ?   *\n",
+		"mancala pits=3 stones=1":               "    0   1   2\n        ?   ?   *\n",
+	} {
+		m := newModel(Options{Game: gameOf(t, spec), Seats: twoPeople})
+		defer m.close()
+		m.arrive()
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
+		m.advice.best = min(3, len(m.moves)-1)
+		if strings.HasPrefix(spec, "quick") {
+			m.advice.best = 6
+		}
+		m.advice.Move = m.moves[m.advice.best]
+		says(t, m, part)
+		says(t, m, "not proven, 0 moves ahead …")
+		keys(t, m, "h")
+		says(t, m, m.advice.Name+" is best so far")
+	}
+}
+
+// Whatever the size, nothing is drawn beyond it, and nothing breaks.
+func TestDrawSizes(t *testing.T) {
+	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
+		for _, mode := range []mode{playing, choosing, saving, helping} {
+			m := start(t, spec, nil)
+			m.mode, m.scroll = mode, 3
+			for width := -1; width < 60; width += 8 {
+				for height := -1; height < 30; height += 5 {
+					m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+					lines := strings.Split(strings.TrimSuffix(m.draw().plain(), "\n"), "\n")
+					if len(lines) > max(height, 1) {
+						t.Fatalf("%s, %d×%d: %d lines", spec, width, height, len(lines))
+					}
+					m.View()
+					m.click(width/2, height/2)
+					m.mode = mode
+				}
+			}
+		}
+	}
+}
+
+// Without colours a sequence has none; the best move, the last and the line that has won
+// still look otherwise.
+func TestColours(t *testing.T) {
+	m := start(t, three, nil)
+	keys(t, m, "01010")
+	screen := m.draw()
+	if text := screen.render(without); strings.Contains(text, "38;") || !strings.Contains(text, "\x1b[0;1;7mX") || !strings.Contains(text, "\x1b[0;1;4;7mX") {
+		t.Errorf("%q", text)
+	}
+	dark, light := screen.render(onDark), screen.render(onLight)
+	if dark == light || !strings.Contains(dark, "38;5;75mX") || !strings.Contains(light, "38;5;25mX") {
+		t.Errorf("%q\n%q", dark, light)
+	}
+	m.Update(tea.BackgroundColorMsg{Color: color.White})
+	if v := m.View(); v.Content != light {
+		t.Errorf("%q", v.Content)
+	}
+	m.o.Colourless = true
+	if v := m.View(); v.Content != screen.render(without) || !v.AltScreen {
+		t.Errorf("%+v", v)
+	}
+}
+
+// The line that has won is marked, and nothing else; the end is told to who looks on.
+func TestEnd(t *testing.T) {
+	for _, tt := range []struct {
+		seats     *[2]bool
+		keys, end string
+	}{
+		{twoPeople, "01010", "X has won after 5 moves"},
+		{youFirst, "01010", "you have won after 5 moves"},
+		{youSecond, "01010", "you have lost after 5 moves"},
+	} {
+		m := start(t, three, nil)
+		keys(t, m, tt.keys)
+		m.seats = *tt.seats
+		says(t, m, tt.end)
+		reversed := 0
+		for y, row := range m.draw().cells {
+			for x, c := range row {
+				if c.reverse {
+					if reversed++; c.char != 'X' || x != 4 {
+						t.Errorf("%q at %d, %d is reversed", c.char, x, y)
+					}
+				}
+			}
+		}
+		if reversed != 3 {
+			t.Errorf("%d squares are reversed", reversed)
+		}
+		keys(t, m, "2<enter>h")
+		says(t, m, "the game is over")
+	}
+	m := start(t, "quickcross width=1 height=2 connect=2", nil)
+	keys(t, m, "a1-<enter>a1|<enter>a1-<enter>a1|<enter>a1-<enter>")
+	says(t, m, "a draw (repetition) after 5 moves")
+	m = start(t, "mnk width=1 height=2 connect=2", nil)
+	keys(t, m, "a1<enter>a2<enter>")
+	says(t, m, "a tie after 2 moves")
+}
+
+// A name of one letter or digit is played at once, if no other name begins with it; a longer
+// one by Enter. Text that begins no move is refused, and stays until it is cleared.
+func TestTyping(t *testing.T) {
+	m := start(t, "connectn width=12 height=2 connect=2", nil)
+	keys(t, m, "1")
+	says(t, m, "> 1")
+	if m.selected != 1 || len(m.names) != 0 {
+		t.Error(m.selected, m.names)
+	}
+	keys(t, m, "2")
+	says(t, m, `no move begins with "12"`)
+	keys(t, m, "<enter>")
+	says(t, m, `no move begins with "12"`)
+	keys(t, m, "<backspace>1")
+	says(t, m, "> 11")
+	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
+		t.Error(m.selected, m.names)
+	}
+	keys(t, m, "<enter>1<backspace><esc>1<enter>3x")
+	if got := strings.Join(m.names, " "); got != "11 1 3" {
+		t.Error(got)
+	}
+	m = start(t, "quickcross width=8 height=2 connect=2", nil)
+	keys(t, m, "h")
+	says(t, m, "> h") // h is the name of a column here
+	keys(t, m, "<enter>")
+	says(t, m, `"h" is not all of a move`)
+	keys(t, m, "1-<enter>H") // and H the hint
+	if len(m.names) != 1 || m.selected < 0 {
+		t.Error(m.names, m.selected)
+	}
+	keys(t, m, "h3")
+	says(t, m, `no move begins with "h3"`)
+	keys(t, m, "<esc>!")
+	says(t, m, `no move begins with "!"`)
+}
+
+// Typed where it is no move, the beginning of a name does not leave its end to be played.
+func TestTypingEarly(t *testing.T) {
+	m := start(t, "mnk width=3 height=2 connect=3", nil)
+	keys(t, m, "a1<enter>a2<enter>")
+	keys(t, m, "a1b1<enter>")
+	says(t, m, `no move begins with "a1b1"`)
+	if got := strings.Join(m.names, " "); got != "a1 a2" {
+		t.Error(got)
+	}
+	keys(t, m, "<esc>b1")
+	if len(m.names) != 2 {
+		t.Error("a name of two letters is played without Enter")
+	}
+	keys(t, m, "<enter>b2<enter>a")
+	says(t, m, `no move begins with "a"`)
+	keys(t, m, "c1<enter>")
+	says(t, m, `no move begins with "ac1"`)
+	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
+	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
+		t.Error(got)
+	}
+	// Where all names have one digit, there is nothing to clear.
+	m = start(t, three, nil)
+	keys(t, m, "0000")
+	says(t, m, `no move begins with "0"`)
+	keys(t, m, "1")
+	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
+		t.Error(got)
+	}
+}
+
+// Small letters that begin moves of the game are never commands, whoever's turn it is.
+func TestSmallLetters(t *testing.T) {
+	m := start(t, "mnk width=3 height=3 connect=3", nil)
+	m.seats, m.paused = *youSecond, true
+	keys(t, m, "c")
+	if m.seats != *youSecond {
+		t.Error("c has changed sides")
+	}
+	says(t, m, "it is the turn of X")
+	m = start(t, three, func(o *Options) { o.Seats = youFirst })
+	keys(t, m, "c")
+	if m.seats != *youSecond {
+		t.Error("c has not changed sides")
+	}
+}
+
+// The arrows go to the nearest move in a direction; Tab to the next.
+func TestSelecting(t *testing.T) {
+	m := start(t, "mnk width=3 height=3 connect=3", nil)
+	for _, tt := range []struct{ key, move string }{
+		{"<right>", "a1"}, {"<right>", "b1"}, {"<down>", "b2"}, {"<left>", "a2"}, {"<up>", "a1"},
+		{"<tab>", "a2"}, {"<shift+tab>", "a1"}, {"<shift+tab>", "c3"}, {"<tab>", "a1"},
+	} {
+		keys(t, m, tt.key)
+		if got := m.moves[m.selected].Name; got != tt.move {
+			t.Errorf("%s: %s, want %s", tt.key, got, tt.move)
+		}
+	}
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
+	says(t, m, "[")
+	keys(t, m, "<down><enter>")
+	if m.names[0] != "a2" {
+		t.Error(m.names)
+	}
+	keys(t, m, "<enter>")
+	says(t, m, "type a move")
+}
+
+// Against the machine, undo takes back to one's own move before, and redo goes there
+// again; a new move forgets what was taken back.
+func TestUndo(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youFirst, 2 })
+	keys(t, m, "00")
+	if len(m.names) != 4 {
+		t.Fatal(m.names)
+	}
+	all := strings.Join(m.names, " ")
+	for _, tt := range []struct {
+		keys string
+		at   int
+	}{{"u", 2}, {"u", 0}, {"u", 0}, {"r", 2}, {"r", 4}, {"r", 4}, {"uu", 0}, {"0", 2}, {"r", 4}} {
+		keys(t, m, tt.keys)
+		if got := len(m.h.Names()); got != tt.at || tt.keys != "0" && strings.Join(m.names, " ") != all {
+			t.Errorf("%s: at %d of %v, want %d", tt.keys, got, m.names, tt.at)
+		}
+	}
+	keys(t, m, "uu3")
+	if len(m.names) != 2 || m.names[0] != "3" {
+		t.Error(m.names)
+	}
+}
+
+// Who plays second sees the machine begin; undo to the start leaves it waiting.
+func TestSecond(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youSecond, 2 })
+	if len(m.names) != 1 {
+		t.Fatal(m.names)
+	}
+	keys(t, m, "u")
+	says(t, m, "X (machine) waits: Space lets it go on")
+	keys(t, m, "<space>")
+	if len(m.names) != 1 || m.h.Turn() != game.Second {
+		t.Error(m.names)
+	}
+	keys(t, m, "c") // and now the machine is O
+	if len(m.names) != 2 || m.seats != *youFirst {
+		t.Error(m.names, m.seats)
+	}
+	keys(t, m, "n3c")
+	says(t, m, "there is nobody to change sides with")
+}
+
+// The machine plays itself to the end; a step back stops it.
+func TestWatch(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	says(t, m, "a tie after 9 moves")
+	keys(t, m, "u")
+	says(t, m, "X (machine) waits")
+	// A step is one move, as no move is a person's.
+	for _, tt := range []struct {
+		key string
+		at  int
+	}{{"u", 7}, {"u", 6}, {"r", 7}, {"u", 6}} {
+		keys(t, m, tt.key)
+		if got := len(m.h.Names()); got != tt.at || len(m.names) != 9 {
+			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.names), tt.at)
+		}
+	}
+	keys(t, m, "<space>")
+	says(t, m, "a tie after 9 moves")
+}
+
+// A step back while a machine thinks stops both: the move that it was thinking of is not
+// made, whenever it comes.
+func TestWatchUndo(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats = watching })
+	keys(t, m, "uu")
+	thinking := m.key("space", " ")
+	if !m.thinking || thinking == nil {
+		t.Fatal("no machine thinks")
+	}
+	keys(t, m, "u")
+	perform(t, m, thinking)
+	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
+		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
+	}
+	says(t, m, "X (machine) waits: Space lets it go on")
+	keys(t, m, "<space>")
+	says(t, m, "a tie after 9 moves")
+}
+
+// A game begins in four ways.
+func TestNewGame(t *testing.T) {
+	for _, tt := range []struct {
+		keys  string
+		seats [2]bool
+		moves int
+	}{
+		{"1", *youFirst, 0}, {"<enter>", *youFirst, 0}, {"2", *youSecond, 1}, {"<down><enter>", *youSecond, 1},
+		{"3", *twoPeople, 0}, {"4", *watching, 9}, {"<up><enter>", *watching, 9}, {"9<esc>", *youFirst, 0},
+		{"30n<up><enter>", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
+	} {
+		m := start(t, three, func(o *Options) { o.Seats = nil })
+		says(t, m, "1  you begin")
+		keys(t, m, tt.keys)
+		if m.seats != tt.seats || len(m.names) != tt.moves || m.mode != playing {
+			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.seats, m.names, m.mode)
+		}
+	}
+}
+
+// The machine gets better and worse, within its levels.
+func TestLevels(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats, o.Depth, o.Time = youFirst, 0, 3*time.Second })
+	says(t, m, "machine: 3s a move")
+	for _, tt := range []struct{ keys, words string }{
+		{"+", "5s a move"}, {"-", "3s a move"}, {"-----------", "any move"}, {"+", "1 move ahead"}, {"=", "2 moves ahead"}, {"+++++++++++", "30s a move"},
+	} {
+		keys(t, m, tt.keys)
+		says(t, m, "machine: "+tt.words)
+	}
+	for _, tt := range []struct {
+		table bool
+		own   level
+		first string
+		all   int
+	}{
+		{false, level{}, "machine:time=1s", 9}, {true, level{}, "table", 10},
+		{true, level{depth: 4}, "machine:depth=4", 10}, {true, level{depth: 5}, "machine:depth=5", 11},
+		{false, level{time: time.Hour}, "machine:time=1h0m0s", 10}, {true, level{time: time.Hour}, "machine:time=1h0m0s", 11},
+		{false, level{depth: 40}, "machine:depth=40", 10},
+	} {
+		all, first := levels(tt.table, tt.own)
+		if all[first].name != tt.first || len(all) != tt.all {
+			t.Errorf("%+v: %d of %+v", tt, first, all)
+		}
+	}
+}
+
+// A hint selects the best move.
+func TestHint(t *testing.T) {
+	m := start(t, three, nil)
+	keys(t, m, "0102")
+	m.seats = *youFirst
+	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
+		m.seats = *seats
+		says(t, m, words)
+	}
+	m.seats = *youFirst
+	keys(t, m, "vh")
+	says(t, m, "0 is best: you win in 1")
+	keys(t, m, "<enter>")
+	says(t, m, "you have won after 5 moves")
+}
+
+// A click at a column, a square, a move of the list or a key does what it says.
+func TestMouse(t *testing.T) {
+	at := func(m *model, what any) tea.Cmd {
+		t.Helper()
+		for _, z := range m.draw().zones {
+			if z.press == what {
+				_, cmd := m.Update(tea.MouseClickMsg{X: z.from, Y: z.y, Button: tea.MouseLeft})
+				return cmd
+			}
+		}
+		t.Fatalf("nothing to click at for %v:\n%s", what, m.draw().plain())
+		return nil
+	}
+	m := start(t, three, nil)
+	for _, what := range []any{place{1, 0}, place{2, 3}, pick(0), "U"} {
+		perform(t, m, at(m, what))
+	}
+	if got := strings.Join(m.names, " "); got != "1 2 0" || len(m.h.Names()) != 2 {
+		t.Error(got, m.h.Names())
+	}
+	m = start(t, "quickcross width=2 height=2 connect=2", nil)
+	perform(t, m, at(m, place{1, 1}))
+	says(t, m, "2 moves here")
+	if m.moves[m.selected].Name != "b2-" {
+		t.Error(m.selected)
+	}
+	perform(t, m, at(m, place{1, 1}))
+	perform(t, m, at(m, place{0, 1})) // no move changes both
+	if m.moves[m.selected].Name != "a2-" {
+		t.Error(m.selected)
+	}
+	perform(t, m, at(m, place{0, 1}))
+	keys(t, m, "<enter>")
+	if m.names[0] != "a2|" {
+		t.Error(m.names)
+	}
+	m = start(t, "dodgem size=3", nil)
+	perform(t, m, at(m, place{0, 0}))
+	perform(t, m, at(m, place{1, 0}))
+	if len(m.names) != 1 || m.names[0] != "a1r" {
+		t.Error(m.names)
+	}
+	m = start(t, "mancala pits=3 stones=1", nil)
+	perform(t, m, at(m, place{1, 2}))
+	perform(t, m, at(m, place{1, 2})) // it is the turn of the other row
+	says(t, m, "there is no move")
+	perform(t, m, at(m, place{1, 0}))
+	if got := strings.Join(m.names, " "); got != "0 6" {
+		t.Error(got)
+	}
+	perform(t, m, at(m, place{2, 0}))
+	says(t, m, "there is no move")
+	perform(t, m, at(m, "N"))
+	perform(t, m, at(m, pick(2)))
+	if m.mode != playing || len(m.names) != 0 {
+		t.Error(m.mode, m.names)
+	}
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if m.selected != 1 {
+		t.Error(m.selected)
+	}
+}
+
+// The help fits where it can be moved.
+func TestHelp(t *testing.T) {
+	m := start(t, three, nil)
+	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
+	keys(t, m, "?")
+	says(t, m, "longer name by Enter\n")
+	keys(t, m, strings.Repeat("<down>", 60))
+	says(t, m, "* ?      the best move; not proven\n Esc goes back")
+	keys(t, m, "<up>")
+	if strings.Contains(m.draw().plain(), "* ?") {
+		t.Error("up does nothing")
+	}
+	keys(t, m, "<esc>0")
+	if m.mode != playing || len(m.names) != 1 {
+		t.Error(m.mode, m.names)
+	}
+}
+
+// A game is saved, another after it, and gone on with; with who played it.
+func TestFiles(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "games")
+	m := start(t, three, func(o *Options) { o.Seats = youFirst })
+	keys(t, m, "0")
+	m.prompt = "x"
+	keys(t, m, "s<backspace>")
+	m.Update(tea.PasteMsg{Content: name + "\n"})
+	says(t, m, "save in: ")
+	keys(t, m, "<enter>")
+	says(t, m, "saved in")
+	keys(t, m, "0s<enter>n1o<enter>")
+	if m.message != "human against machine:depth=8, from "+name || len(m.names) != 4 || m.seats != *youFirst || m.h.Turn() != game.First {
+		t.Error(m.message, m.names, m.seats)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil || strings.Count(string(text), "result none adjourned") != 2 || strings.Count(string(text), "treereduce games 1") != 1 {
+		t.Errorf("%s, %v", text, err)
+	}
+	again := start(t, three, func(o *Options) { o.Load = name })
+	if len(again.names) != 4 || again.mode != playing {
+		t.Error(again.names, again.mode)
+	}
+	keys(t, again, "c")
+	if len(again.names) != 5 {
+		t.Error("the machine does not go on", again.names)
+	}
+}
+
+// A file that is none, or of another game, is refused, and left as it is.
+func TestFilesRefused(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("text", "hello\n")
+	write("empty", "treereduce games 1\n")
+	write("other", "treereduce games 1\n\ngame mnk width=3 height=3 connect=3\nfirst A\nsecond B\nopening 0\nmoves b2\nresult none adjourned\n")
+	t.Chdir(dir)
+	for _, tt := range []struct{ keys, message string }{
+		{"stext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
+		{"otext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
+		{"oempty<enter>", "empty: it has no games"},
+		{"oother<enter>", "other: expected " + three + ", found mnk width=3 height=3 connect=3"},
+		{"onone<enter>", "open none: no such file or directory"},
+		{"snone/such<enter>", "open none/such: no such file or directory"},
+		{"o<enter>", "expected the name of a file"},
+		{"oempty<esc>", ""},
+		{"sempty<enter>", "saved in empty"},
+		{"sother<enter>", "saved in other"},
+	} {
+		m := start(t, three, nil)
+		m.prompt = " "
+		keys(t, m, tt.keys[:1]+"<backspace>"+tt.keys[1:])
+		if m.message != tt.message || m.mode != playing {
+			t.Errorf("%s: %q, want %q", tt.keys, m.message, tt.message)
+		}
+	}
+	if text, _ := os.ReadFile("text"); string(text) != "hello\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+// What was worked at before a move is told to end, and what it says is too late; a search
+// that would take an hour freezes nothing.
+func TestLate(t *testing.T) {
+	o := Options{Game: gameOf(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Time: time.Hour}
+	m := newModel(o)
+	defer m.close()
+	cmd := m.arrive()
+	ctx, turn := m.ctx, m.turn
+	if !m.thinking {
+		t.Fatal("the machine does not think")
+	}
+	done := make(chan tea.Msg)
+	go func() { done <- cmd() }()
+	says(t, m, "X (machine) is thinking …")
+	m.key("n", "n")
+	if ctx.Err() == nil {
+		t.Error("it was not told to end")
+	}
+	select {
+	case msg := <-done:
+		m.Update(msg)
+	case <-time.After(5 * time.Second):
+		t.Fatal("it goes on")
+	}
+	m.Update(moved{turn: turn, name: "3"})
+	m.Update(advised{turn: turn, advice: advice{best: 2}})
+	if len(m.names) != 0 || m.advice.best == 2 {
+		t.Error("it is heard", m.names, m.advice.best)
+	}
+	m.key("2", "2")
+	m.Update(moved{turn: m.turn, err: errors.New("tired")})
+	says(t, m, "the machine cannot move: tired")
+	says(t, m, "X (machine) waits")
+}
+
+// Every step of an advice comes soon, whatever the game, and what is known stays known.
+func TestAdviceSteps(t *testing.T) {
+	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
+		g := gameOf(t, spec)
+		ad := &advisor{g: g, options: search.Options{Memory: 4 << 20}}
+		a, known := ad.begin(g.Start()), 0
+		for range 4 {
+			begun := time.Now()
+			before := slices.Clone(a.moves)
+			next := ad.step(t.Context(), a)
+			if !slices.Equal(before, a.moves) {
+				t.Errorf("%s: the advice before has changed", spec)
+			}
+			a = next
+			if took := time.Since(begun); took > 3*time.Second {
+				t.Errorf("%s: a step took %v", spec, took)
+			}
+			now := 0
+			for _, o := range a.moves {
+				if o.known {
+					now++
+				}
+			}
+			if now < known || a.best < 0 || len(a.line) == 0 || a.depth == 0 && !a.known {
+				t.Errorf("%s: %+v", spec, a)
+			}
+			known = now
+		}
+	}
+}
+
+// What a search finds of positions is what the table of the game has: all values, in how
+// many moves where that is said, and a best move; so is the whole line of the table.
+func TestAdviceTrue(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
+		g := gameOf(t, spec)
+		tab := solved(t, g)
+		byTable, bySearch := &advisor{g: g, table: tab}, &advisor{g: g, options: search.Options{Memory: 4 << 20}}
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			walk := gametest.Walk(r, g, r.IntN(20))
+			p := walk[len(walk)-1]
+			if g.Primitive(p) != 0 {
+				continue
+			}
+			want := byTable.step(t.Context(), byTable.begin(p))
+			if !want.done || !want.known || want.trouble != "" || want.Name != want.line[0] || want.value != want.moves[want.best].value {
+				t.Fatalf("%s, %q: %+v", spec, g.AppendText(nil, p), want)
+			}
+			got := bySearch.begin(p)
+			for i := 0; i < 3 && !got.done; i++ {
+				got = bySearch.step(t.Context(), got)
+			}
+			for i, o := range append(got.moves, got.opinion) {
+				w := want.opinion
+				if i < len(want.moves) {
+					w = want.moves[i]
+				}
+				if o.known && (result(g, p, o.value) != result(g, p, w.value) || !o.open && o.value != w.value) {
+					t.Errorf("%s, %q, %s: %+v, want %+v", spec, g.AppendText(nil, p), o.Name, o, w)
+				}
+			}
+			if best := want.moves[got.best]; got.known && result(g, p, best.value) != result(g, p, want.value) {
+				t.Errorf("%s, %q: best %s, want %s", spec, g.AppendText(nil, p), got.Name, want.Name)
+			}
+			if _, ok := g.(game.Acyclic); ok && !got.done {
+				t.Errorf("%s, %q: it is not done", spec, g.AppendText(nil, p))
+			}
+		}
+	}
+}
+
+// solved is the table of a game.
+func solved(t *testing.T, g game.Game) *table.Table {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.OpenOf(store.Local{}, dir, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tab.Close() })
+	return tab
+}
+
+// A table that cannot be read is told, and a search takes its place.
+func TestTableFails(t *testing.T) {
+	tab := solved(t, gameOf(t, three))
+	tab.Close()
+	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Depth, o.Seats = tab, "there", 0, youSecond })
+	says(t, m, "the machine cannot move: table:")
+	says(t, m, "by search, for")
+	keys(t, m, "-<space>")
+	if len(m.names) != 1 {
+		t.Error(m.names)
+	}
+}
+
+// FuzzKeys wants whatever is typed to leave a play by the rules, and a screen.
+func FuzzKeys(f *testing.F) {
+	f.Add("0 1u\x03", uint8(0))
+	f.Add("a1-+vnx2 <h", uint8(1))
+	specs := []string{three, "quickcross width=2 height=2 connect=2", "mancala pits=2 stones=1", "dodgem size=2"}
+	names := []string{"enter", "esc", "left", "right", "up", "down", "tab", "shift+tab", "backspace", "space", "", "ctrl+l"}
+	f.Fuzz(func(t *testing.T, text string, which uint8) {
+		m := newModel(Options{Game: gameOf(t, specs[int(which)%len(specs)]), Search: search.Options{Memory: 1 << 16}, Parse: all.Kinds().Parse})
+		defer m.close()
+		m.arrive()
+		for _, r := range text {
+			if r < ' ' {
+				m.key(names[int(r)%len(names)], "")
+			} else {
+				m.key(string(r), string(r))
+			}
+			m.click(int(r)%80, int(r)/80%24)
+			m.draw()
+		}
+		h := player.NewHistory(m.g)
+		for _, name := range m.names {
+			if err := h.Play(name); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A file's name is no command to the terminal.
+func TestControlCharacters(t *testing.T) {
+	m := start(t, three, nil)
+	m.say("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
+	if got := m.draw().plain(); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
+		t.Errorf("the screen is %q", got)
+	}
+}

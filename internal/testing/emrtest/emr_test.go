@@ -1,0 +1,502 @@
+//go:build emr
+
+package emrtest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/cloud/mirror"
+	"github.com/treereduce/treereduce/internal/testing/emrtest"
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
+	"github.com/treereduce/treereduce/internal/testing/s3test"
+)
+
+const (
+	bucket = "s3://bucket/test"
+	// second is how long a second of the service takes: clusters start within a few, and
+	// are idle for a minute where nobody comes for three seconds.
+	second = 50 * time.Millisecond
+	// waitTime bounds whatever is waited for.
+	waitTime = 10 * time.Minute
+	poll     = 50 * time.Millisecond
+)
+
+// A board is one of Connect 3.
+type board struct{ width, height int }
+
+var tiny, small, square, course = board{2, 2}, board{3, 3}, board{4, 4}, board{4, 5}
+
+func (b board) flags() string {
+	return fmt.Sprintf("connectn --width %d --height %d --connect %d", b.width, b.height, min(3, b.width))
+}
+
+// A site is an EMR, an S3, and who calls them.
+type site struct {
+	emr    *emrtest.Server
+	hadoop *minicluster.Cluster
+	root   string // of the module
+	tools  string
+	env    []string
+
+	inlineDir string // of the data directories that one process solves
+
+	mu   sync.Mutex
+	want map[board]string // a data directory that was solved inline
+}
+
+// TestEMR solves games on an Amazon EMR of our own with a real Hadoop, also where something
+// fails there. It compares the result with a run in one process, byte for byte.
+func TestEMR(t *testing.T) {
+	newSite(t, true).run(t, []siteTest{
+		{"driver as a step", testDriverStep},
+		{"step by hand", testStepByHand},
+		{"step fails", testStepFails},
+		{"job fails", testJobFails},
+		{"cluster ends", testClusterEnds},
+		{"spot nodes taken", testSpotTaken},
+		{"second driver", testSecondDriver},
+	})
+}
+
+// A siteTest is a test on a site.
+type siteTest struct {
+	name string
+	do   func(*testing.T, *site)
+}
+
+// run runs tests, each of which is to leave no cluster behind, and holds all requests
+// against botocore's model.
+func (s *site) run(t *testing.T, tests []siteTest) {
+	for _, test := range tests {
+		if !t.Run(test.name, func(t *testing.T) {
+			s.emr.Mend()
+			test.do(t, s)
+			s.noneAlive(t)
+		}) {
+			// What runs on would be in the way of the next.
+			s.emr.Mend()
+			s.emr.EndCluster("")
+			s.waitFor(t, "all clusters to end", s.allEnded)
+		}
+	}
+	s.validate(t)
+}
+
+// newSite starts all, with a Hadoop that runs the steps or without one.
+func newSite(t *testing.T, hadoop bool) *site {
+	t.Helper()
+	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
+	var err error
+	if s.root, err = filepath.Abs("../../.."); err != nil {
+		t.Fatal(err)
+	}
+	objects := s3test.Start(t)
+	config := emrtest.Config{
+		S3: objects.URL, Tools: s.tools, Env: aws(objects.Env()),
+		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
+	}
+	if hadoop {
+		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
+		config.Hadoop = s.hadoop
+	}
+	if s.emr, err = emrtest.Start(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.emr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.env = append(objects.Env(), "AWS_ENDPOINT_URL_EMR="+s.emr.URL, "XDG_CONFIG_HOME="+t.TempDir())
+	s.aws(t, "s3", "mb", "s3://bucket")
+	return s
+}
+
+// aws is what of an environment is AWS's.
+func aws(env []string) (of []string) {
+	for _, v := range env {
+		if strings.HasPrefix(v, "AWS_") {
+			of = append(of, v)
+		}
+	}
+	return of
+}
+
+// aws runs the AWS command line.
+func (s *site) aws(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(s.tools, "aws"), args...)
+	cmd.Env = s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("aws %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// A driver is one at work.
+type driver struct {
+	*exec.Cmd
+	said *said
+}
+
+// said is what a driver has said.
+type said struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.String()
+}
+
+// start starts a driver.
+func (s *site) start(t *testing.T, line string) *driver {
+	t.Helper()
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d.Env, d.Dir = s.env, s.root
+	d.Stdout, d.Stderr = d.said, d.said
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Process.Kill() }) // which does nothing to one that has ended
+	return d
+}
+
+// startEMR starts a driver that solves a board on EMR.
+func (s *site) startEMR(t *testing.T, b board, data, more string) *driver {
+	t.Helper()
+	return s.start(t, fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data %s --yes --poll 200ms --max-hours 100 --final yes %s", b.flags(), bucket, data, more))
+}
+
+// done wants a driver to succeed.
+func (d *driver) done(t *testing.T) {
+	t.Helper()
+	if err := d.Wait(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(d.Args, " "), err, d.said)
+	}
+}
+
+// fails wants a driver to fail, and to say so in these words.
+func (d *driver) fails(t *testing.T, words ...string) {
+	t.Helper()
+	if err := d.Wait(); err == nil {
+		t.Fatalf("%s: it has not failed\n%s", strings.Join(d.Args, " "), d.said)
+	}
+	for _, word := range words {
+		if !strings.Contains(d.said.String(), word) {
+			t.Errorf("%s does not say %q, but\n%s", strings.Join(d.Args, " "), word, d.said)
+		}
+	}
+}
+
+// fetched gets a data directory from S3 into a folder.
+func (s *site) fetched(t *testing.T, name string) string {
+	t.Helper()
+	dir := t.TempDir()
+	s.aws(t, "s3", "cp", "--recursive", "--only-show-errors", bucket+"/"+name, dir)
+	return dir
+}
+
+// same wants a data directory to have the bytes of a run in one process.
+func (s *site) same(t *testing.T, b board, data string) {
+	t.Helper()
+	want := s.inline(t, b)
+	for _, pattern := range []string{"table/*", "final/part-*"} {
+		names, err := filepath.Glob(filepath.Join(want, pattern))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		got, err := filepath.Glob(filepath.Join(data, pattern))
+		if err != nil || len(got) != len(names) {
+			t.Errorf("%s: %v, %v, want %v", pattern, got, err, names)
+		}
+		for _, name := range names {
+			other, err := filepath.Rel(want, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(filepath.Join(data, other)); err != nil || !bytes.Equal(a, b) {
+				t.Errorf("%s differs (%v)", other, err)
+			}
+		}
+	}
+}
+
+// inline is a data directory of a board that one process has solved.
+func (s *site) inline(t *testing.T, b board) string {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if dir := s.want[b]; dir != "" {
+		return dir
+	}
+	dir := filepath.Join(s.inlineDir, fmt.Sprintf("%dx%d", b.width, b.height))
+	s.start(t, fmt.Sprintf("solve %s --data %s --final yes", b.flags(), dir)).done(t)
+	s.want[b] = dir
+	return dir
+}
+
+// waitFor waits until something is so.
+func (s *site) waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for begun := time.Now(); !is(); time.Sleep(poll) {
+		if time.Since(begun) > waitTime {
+			t.Fatalf("waited for %s for %v: %+v", what, waitTime, s.emr.Clusters())
+		}
+	}
+}
+
+func (s *site) allEnded() bool {
+	for _, c := range s.emr.Clusters() {
+		if !c.Ended() {
+			return false
+		}
+	}
+	return true
+}
+
+// noneAlive wants no cluster to be left, when those that are ending have ended.
+func (s *site) noneAlive(t *testing.T) {
+	t.Helper()
+	s.waitFor(t, "clusters that end", func() bool {
+		for _, c := range s.emr.Clusters() {
+			if c.State == "TERMINATING" {
+				return false
+			}
+		}
+		return true
+	})
+	if !s.allEnded() {
+		t.Errorf("a cluster is left: %+v", s.emr.Clusters())
+	}
+}
+
+// last is the cluster that was made last.
+func (s *site) last() emrtest.State {
+	all := s.emr.Clusters()
+	if len(all) == 0 {
+		return emrtest.State{}
+	}
+	return all[len(all)-1]
+}
+
+// testDriverStep has the driver as a step, some jobs on the cluster.
+func testDriverStep(t *testing.T, s *site) {
+	for b, more := range map[board]string{square: "--cluster-above 3000", course: "--cluster-above 30000"} {
+		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
+		d := s.startEMR(t, b, name, more)
+		d.done(t)
+		if !strings.Contains(d.said.String(), "positions") {
+			t.Errorf("it says\n%s", d.said)
+		}
+		s.same(t, b, s.fetched(t, name))
+	}
+}
+
+// testStepFails has the driver on the cluster fail: it says why.
+func testStepFails(t *testing.T, s *site) {
+	s.startEMR(t, small, "fails", "--cluster-above 0 --queue nowhere").fails(t, "nowhere", "nothing was copied")
+	s.noneAlive(t)
+	s.startEMR(t, small, "fails", "--cluster-above 1000000").done(t)
+	s.same(t, small, s.fetched(t, "fails"))
+}
+
+// testJobFails runs a mapper that fails: the driver prints its error.
+func testJobFails(t *testing.T, s *site) {
+	bin := t.TempDir()
+	for _, name := range []string{"driver", "reducer"} {
+		if err := os.Symlink(filepath.Join(s.root, "bin", name), filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "mapper"), []byte("#!/bin/sh\necho \"$0: input:3: expected a key, found 'x'\" >&2\nexit 1\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.startEMR(t, tiny, "job", "--cluster-above 0 --binaries "+bin).fails(t, "input:3: expected a key, found 'x'", "--resume")
+	s.noneAlive(t)
+	s.startEMR(t, tiny, "job", "--resume --cluster-above 1000000").done(t)
+	s.same(t, tiny, s.fetched(t, "job"))
+}
+
+// byHand is the block of docs/emr.md that submits a job as a step, as commands that prepare
+// it and the one that submits it to a cluster.
+func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.root, "docs", "emr.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "aws emr add-steps"
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		if i := strings.Index(block, command); i >= 0 && strings.HasPrefix(block, "    ") {
+			filled := strings.NewReplacer("BUCKET", "bucket", "j-…", cluster)
+			return filled.Replace(block[:i]), filled.Replace(block[i:])
+		}
+	}
+	t.Fatalf("docs/emr.md has no block with %s", command)
+	return "", ""
+}
+
+// testStepByHand submits a job as docs/emr.md shows it.
+func testStepByHand(t *testing.T, s *site) {
+	s.start(t, "emr up --bucket s3://bucket/games --yes --poll 200ms --idle 24h --max-hours 100").done(t)
+	cluster, dir := s.last().ID, t.TempDir()
+	prepare, submit := s.byHand(t, cluster)
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(s.root, "bin"), filepath.Join(dir, "bin", "linux-arm64")); err != nil {
+		t.Fatal(err)
+	}
+	shell := func(env []string, line string) []byte {
+		t.Helper()
+		cmd := exec.Command("bash", "-ec", line)
+		cmd.Dir, cmd.Env = dir, append(env, "PATH="+strings.Join([]string{filepath.Join(s.root, "bin"), s.tools, filepath.Join(s.hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":"))
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s%s", line, err, out, stderr.String())
+		}
+		return out
+	}
+	shell(s.env, prepare+"\naws s3 cp --recursive --only-show-errors s3://bucket/games/by-hand objects")
+	objects := emrtest.ObjectsDir + "/bucket/games"
+	shell(s.hadoop.Env(), fmt.Sprintf("hadoop fs -mkdir -p %s; hadoop fs -put objects %[1]s/by-hand", objects))
+	shell(s.env, submit)
+	s.waitFor(t, "the step", func() bool {
+		steps := s.last().Steps
+		return len(steps) == 1 && steps[0].State != "PENDING" && steps[0].State != "RUNNING"
+	})
+	if step := s.last().Steps[0]; step.State != "COMPLETED" {
+		t.Errorf("%+v", step)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "four", "data_first10", "part-00000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := shell(s.hadoop.Env(), "hadoop fs -cat "+objects+"/by-hand/data_first10/part-00000")
+	got = bytes.ReplaceAll(got, []byte("\t\n"), []byte("\n")) // Hadoop adds a tab to a key without a value
+	if len(want) == 0 || !bytes.Equal(got, want) {
+		t.Errorf("the step writes %d bytes that begin %.60q, want %d that begin %.60q", len(got), got, len(want), want)
+	}
+	s.start(t, "emr down --poll 200ms --cluster-id "+cluster).done(t)
+}
+
+// testClusterEnds has a cluster end while the driver is its step: what was copied is
+// there, and the run goes on on another.
+func testClusterEnds(t *testing.T, s *site) {
+	d := s.startEMR(t, course, "ends", "--cluster-above 30000")
+	s.waitFor(t, "a job", func() bool {
+		return strings.Contains(s.aws(t, "s3", "ls", "--recursive", "s3://bucket/"), "test/ends/data_first9/_SUCCESS")
+	})
+	s.emr.EndCluster("")
+	d.fails(t, "ended", "--resume")
+	s.noneAlive(t)
+	// The claim of the driver that went with its master ends in two minutes, in which Amazon
+	// makes the next cluster: ours is there at once.
+	s.aws(t, "s3", "rm", "s3://bucket/test/ends/"+mirror.OwnerFile)
+	s.startEMR(t, course, "ends", "--resume").done(t)
+	s.same(t, course, s.fetched(t, "ends"))
+}
+
+// testSpotTaken takes the nodes away on which tasks run.
+func testSpotTaken(t *testing.T, s *site) {
+	d := s.startEMR(t, square, "spot", "--cluster-above 3000")
+	s.waitFor(t, "a job", func() bool {
+		dirs, err := filepath.Glob(filepath.Join(s.hadoop.Dir(), "local", "usercache", "*", "appcache", "application_*"))
+		return err == nil && len(dirs) > 0
+	})
+	if err := s.emr.SpotTaken(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Wait(); err != nil {
+		// A job may give up whose only node went. Then it says so, and goes on.
+		if !strings.Contains(d.said.String(), "--resume") {
+			t.Fatalf("%v\n%s", err, d.said)
+		}
+		s.startEMR(t, square, "spot", "--resume").done(t)
+	}
+	s.same(t, square, s.fetched(t, "spot"))
+}
+
+// testSecondDriver has a second driver on the data of a driver that is a step.
+func testSecondDriver(t *testing.T, s *site) {
+	before := len(s.emr.Clusters())
+	d := s.startEMR(t, course, "second", "--cluster-above 30000")
+	s.waitFor(t, "the cluster", func() bool { return len(s.emr.Clusters()) > before })
+	s.startEMR(t, course, "second", "").fails(t, "at work")
+	d.done(t)
+	s.same(t, course, s.fetched(t, "second"))
+	if n := len(s.emr.Clusters()); n != before+1 {
+		t.Errorf("%d clusters were made", n-before)
+	}
+}
+
+// TestEMRRequests holds what a dry run prints against botocore's model, and has moto take it.
+func TestEMRRequests(t *testing.T) {
+	s := newSite(t, false)
+	before := len(s.emr.Calls())
+	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
+	moto := s3test.Start(t)
+	var out strings.Builder
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.done(t)
+	s.python(t, out.String(), moto.URL)
+	if n := len(s.emr.Calls()); n != before {
+		t.Errorf("a dry run has made %d calls", n-before)
+	}
+}
+
+// validate holds all requests that came against botocore's model.
+func (s *site) validate(t *testing.T) {
+	var lines strings.Builder
+	for _, call := range s.emr.Calls() {
+		text, err := json.Marshal(map[string]any{"Service": "emr", "Operation": call.Op, "Parameters": call.Body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(text, '\n'))
+	}
+	s.python(t, lines.String())
+}
+
+// python holds requests against botocore's model.
+func (s *site) python(t *testing.T, lines string, moto ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.tools, "python"), append([]string{"validate.py"}, moto...)...)
+	cmd.Env, cmd.Stdin = s.env, strings.NewReader(lines)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("validate.py: %v\n%s\nof\n%s", err, out, lines)
+	}
+	t.Logf("%s", bytes.TrimSpace(out))
+}

@@ -1,0 +1,41 @@
+// Package clustertest brings up clusters for the tests of other packages. It
+// knows nothing of what they test.
+package clustertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/internal/testing/minicluster"
+)
+
+// Up brings up a cluster on free ports, in a folder of its own, that goes down
+// with the test. If the test has failed, its logs stay.
+func Up(ctx context.Context, t testing.TB, config minicluster.Config) *minicluster.Cluster {
+	t.Helper()
+	work, err := os.MkdirTemp("", "cluster-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	config.Dir, config.FreePorts, config.Log = filepath.Join(work, "cluster"), true, t.Output()
+	c, err := minicluster.Up(ctx, config)
+	if err != nil {
+		t.Fatalf("%v (logs in %s)", err, work)
+	}
+	t.Logf("up: %.1f s", time.Since(begun).Seconds())
+	t.Cleanup(func() {
+		if err := c.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the logs are in %s", work)
+			return
+		}
+		os.RemoveAll(work)
+	})
+	return c
+}

@@ -63,7 +63,7 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 		}
 	}
 	fmt.Fprintln(out)
-	return errors.Join(RunGo(ctx, out, o, "Lookup", "./solve"), RunSync(ctx, out, o))
+	return errors.Join(RunGo(ctx, out, o, "Lookup", "./internal/engine/solve"), RunSync(ctx, out, o))
 }
 
 // rules times driver solve of games of which only the rules are known, and counts the

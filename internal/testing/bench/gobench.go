@@ -33,7 +33,7 @@ func RunSearch(ctx context.Context, out io.Writer, o Options) error {
 
 // RunSync runs the benchmarks of the cost of surviving a power cut.
 func RunSync(ctx context.Context, out io.Writer, o Options) error {
-	return command(ctx, out, nil, "go", "test", "-run", "^$", "-bench", "Sync", "-count", fmt.Sprint(o.Runs), "-timeout", "2h", "./solve")
+	return command(ctx, out, nil, "go", "test", "-run", "^$", "-bench", "Sync", "-count", fmt.Sprint(o.Runs), "-timeout", "2h", "./internal/engine/solve")
 }
 
 // command runs a command in an environment with these variables added.

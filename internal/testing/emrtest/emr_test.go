@@ -317,9 +317,28 @@ func testDriverStep(t *testing.T, s *site) {
 	}
 }
 
-// testStepFails has the driver on the cluster fail: it says why.
+// binaries is a directory with the programs of bin, of which one is replaced by a script.
+func (s *site) binaries(t *testing.T, replaced, script string) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range []string{"driver", "mapper", "reducer"} {
+		var err error
+		if to := filepath.Join(bin, name); name == replaced {
+			err = os.WriteFile(to, []byte("#!/bin/sh\n"+script+"\n"), 0o777)
+		} else {
+			err = os.Symlink(filepath.Join(s.root, "bin", name), to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bin
+}
+
+// testStepFails has the driver on the cluster fail at once: its error is printed.
 func testStepFails(t *testing.T, s *site) {
-	s.startEMR(t, small, "fails", "--cluster-above 0 --queue nowhere").fails(t, "nowhere", "nothing was copied")
+	bin := s.binaries(t, "driver", "echo 'driver: no such queue: nowhere' >&2; exit 1")
+	s.startEMR(t, small, "fails", "--cluster-above 0 --binaries "+bin).fails(t, "nowhere", "nothing was copied")
 	s.noneAlive(t)
 	s.startEMR(t, small, "fails", "--cluster-above 1000000").done(t)
 	s.same(t, small, s.fetched(t, "fails"))
@@ -327,15 +346,7 @@ func testStepFails(t *testing.T, s *site) {
 
 // testJobFails runs a mapper that fails: the driver prints its error.
 func testJobFails(t *testing.T, s *site) {
-	bin := t.TempDir()
-	for _, name := range []string{"driver", "reducer"} {
-		if err := os.Symlink(filepath.Join(s.root, "bin", name), filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(bin, "mapper"), []byte("#!/bin/sh\necho \"$0: input:3: expected a key, found 'x'\" >&2\nexit 1\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	bin := s.binaries(t, "mapper", `echo "$0: input:3: expected a key, found 'x'" >&2; exit 1`)
 	s.startEMR(t, tiny, "job", "--cluster-above 0 --binaries "+bin).fails(t, "input:3: expected a key, found 'x'", "--resume")
 	s.noneAlive(t)
 	s.startEMR(t, tiny, "job", "--resume --cluster-above 1000000").done(t)

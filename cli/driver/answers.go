@@ -111,6 +111,7 @@ type answerJSON struct {
 	Position          string        `json:"position"`
 	Hash              game.Position `json:"hash"`
 	command.WorthJSON               // of the player to move
+	Outcome           string        `json:"outcome"`
 	Moves             []choiceJSON  `json:"moves"`
 	Line              []string      `json:"line,omitempty"`
 	Parents           []parentJSON  `json:"parents,omitempty"`
@@ -130,7 +131,7 @@ type parentJSON struct {
 
 // writeJSON writes an answer as a line of JSON.
 func writeJSON(out io.Writer, a *answer) error {
-	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, WorthJSON: a.value.JSON(), Moves: []choiceJSON{}, Line: a.line}
+	j := answerJSON{Input: a.Text, Position: a.text, Hash: a.Position, WorthJSON: a.value.JSON(), Outcome: a.outcome, Moves: []choiceJSON{}, Line: a.line}
 	for _, m := range a.moves {
 		j.Moves = append(j.Moves, choiceJSON{m.name, m.JSON()})
 	}

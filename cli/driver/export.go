@@ -28,18 +28,18 @@ func exportCommand(games game.Kinds) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "the positions of a table, all or some, a line each",
-		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--value WORD] [--remoteness N] [--sample N] [--dots]",
+		UsageText: "driver export [--data DIRECTORY] [--format tsv|csv|jsonl] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
 		Description: "Each line is a position, with the fields of lookup --json: position, hash, value (win, lose, tie or draw, of\n" +
 			"the player to move) and remoteness (moves to the end; a draw has none), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes, after a header. N may be two numbers with - between them: 3-5.\n" +
 			"Spreadsheets drop leading blanks: --dots writes points for them, which all commands read.\n\n" +
-			"   driver export --tier 1 --value X --remoteness 16 --format csv >tier1.csv\n" +
+			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
 			readFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
-			&cli.StringFlag{Name: "value", Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
+			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "of positions that are `N` moves from the end alone"},
 			&cli.BoolFlag{Name: "dots", Usage: "write the blanks of a position as points"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, each as likely"},
@@ -157,7 +157,7 @@ func wantedOf(c *cli.Context, t *table.Table) (w wanted, err error) {
 	if w.remoteness, err = spanOf(c, "remoteness", span{0, game.MaxRemoteness}); err != nil {
 		return w, err
 	}
-	w.outcome, err = outcomeOf(g, c.String("value"))
+	w.outcome, err = outcomeOf(g, c.String("outcome"))
 	return w, err
 }
 
@@ -185,7 +185,7 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 		}
 		can = append(can, strconv.Quote(names[len(names)-1]))
 	}
-	return nil, command.Usagef("--value %q: expected %s, or a value byte", word, strings.Join(can, ", "))
+	return nil, command.Usagef("--outcome %q: expected %s, or a value byte", word, strings.Join(can, ", "))
 }
 
 // An exportForm is how a position is written: what stands before its text, between that

@@ -27,7 +27,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"print below a board is passed over there.\n\n" +
 			"Moves are told best first, with what they are worth to the player who asks: it is that player's turn.\n\n" +
 			"--json writes a line for each position: input, position, hash, value (win, lose, tie or draw, of the player\n" +
-			"to move), remoteness (moves to the end; a draw has none), and moves, each with move, value and remoteness\n" +
+			"to move), remoteness (moves to the end; a draw has none), outcome (the value in the game's words), and moves, each with move, value and remoteness\n" +
 			"of the same player; with --line, line; with --parents, parents, each with position, hash, move, value and\n" +
 			"remoteness of the player to move there. What is no position has input and error. --tsv writes input,\n" +
 			"position, hash, value, remoteness and moves (0:win:3 1:lose:4), then line, parents (#68:win:4) and error, if\n" +
@@ -100,6 +100,7 @@ type answer struct {
 	command.Asked
 	text    string // of the position
 	value   command.Worth
+	outcome string   // in the game's words
 	moves   []option // the best first
 	line    []string // best play to the end; of a draw, until a position comes again
 	parents []parent
@@ -131,7 +132,7 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 	if !ok {
 		return nil, l.t.Unreached(p, errUnreachable)
 	}
-	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: command.WorthOf(g, p, v)}
+	a := &answer{Asked: asked, text: string(g.AppendText(nil, p)), value: command.WorthOf(g, p, v), outcome: g.Values().Word(v.Outcome())}
 	choices, err := l.t.Choices(p)
 	if err != nil {
 		return nil, err

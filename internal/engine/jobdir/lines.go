@@ -25,9 +25,10 @@ type Gatherer struct {
 	next   streamfmt.Record // the next record, read but not yet added
 	err    error            // set if there is no next record
 
-	// check returns a description of what was expected instead of a key that does not
-	// belong to the current cell, or "". begin starts an empty cell, that of a key. slot
-	// returns the slot of a key in the current cell, if it belongs there.
+	// check returns a description of what was expected instead of a key that is invalid or
+	// may not follow the current cell, or "". begin resets the cell to the empty one that
+	// contains a key. slot returns the slot of a key in the current cell, if it belongs
+	// there.
 	check func(key uint64) (want string)
 	begin func(key uint64) (rng uint64)
 	slot  func(key uint64) (slot int, ok bool)

@@ -173,8 +173,8 @@ func RemoveStates(fsys store.FS, dir string) error {
 	return seal.LetGo(fsys, dir, isState)
 }
 
-// Find returns the index of a range. The ranges must ascend, as they do after OpenStates or
-// in a single file.
+// Find returns the index of a range. The ranges of p must ascend, as they do after
+// OpenStates or in a single file.
 func (p *States) Find(rng uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
 }
@@ -207,8 +207,8 @@ func (c *StateCursor) Read(i int, s *block.State) error {
 	return c.cursors[e.file].ReadState(e.Entry, game.RangeLen(c.p.g, e.Range), s)
 }
 
-// Load reads the state of a range, or makes it blank if there is none. The ranges must
-// ascend, see States.Find.
+// Load finds a range with States.Find and reads its state. If there is none, it makes s
+// blank.
 func (c *StateCursor) Load(rng uint64, s *block.State) error {
 	if i, ok := c.p.Find(rng); ok {
 		return c.Read(i, s)

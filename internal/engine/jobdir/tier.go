@@ -49,8 +49,8 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
-// nearBits is the number of low bits of a range that distinguish the blocks in a cursor's
-// cache: seven bits, which is one column, so 128 blocks.
+// nearBits is the number of low bits in which the ranges in a cursor's cache may differ:
+// one column of seven bits, so 128 blocks.
 const nearBits = 7
 
 // MostNear is the largest number of blocks in a cursor's cache.

@@ -1,6 +1,6 @@
 // Package lists solves games of which only the rules are known (game.Acyclic), with sorted
 // lists of rows. It reads and writes the rows of a directory as files, packed or text (Dir,
-// Source, PartWriter, OutboxWriter), and cuts them into shares that fit into memory (Cut,
+// Source, PartWriter, OutboxWriter), and cuts the keys into shares that fit into memory (Cut,
 // Loader). It implements the work on a share (Kernel), and the same work as steps from
 // stdin to stdout (Map, Reduce). For games with cycles that cannot compute predecessors, it
 // stores the edges (Moves). It does not know runners, the loop of jobs, or the table.

@@ -31,9 +31,9 @@ type Outbox struct {
 	chunk Chunk
 
 	rows    []Row
-	tiers   []uint16 // the receiving tier of each row; a game has at most game.MaxRemoteness tiers
+	tiers   []uint16 // receiving tier of each row; at most game.MaxRemoteness
 	sorter  sorter
-	numbers []int // by tier: used by Flush to sort rows by tier
+	numbers []int // by tier; where Flush puts the next row of the tier
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep

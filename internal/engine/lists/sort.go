@@ -9,8 +9,8 @@ import (
 // fewRows is the largest number of rows that are sorted by insertion.
 const fewRows = 32
 
-// Limits on the number of buckets, as bits of the key. Buckets are written to in turn, so
-// the ends of all of them should fit into the core's cache.
+// Limits on the number of buckets, as bits of the key. Rows go to all buckets in turn, so
+// the places that are written to should fit into the core's cache.
 const (
 	leastBucketBits = 3
 	mostBucketBits  = 13

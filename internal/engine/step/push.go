@@ -9,7 +9,7 @@ import (
 )
 
 // DefaultMemory is the default limit of a mapper's buffered messages, in bytes: the share
-// of a reducer in small containers of a cluster, and more than any tier of 5×5 needs.
+// of one reducer in the small containers of a cluster, and more than any tier of 5×5 needs.
 const DefaultMemory = 128 << 20
 
 // A Pusher runs the map of a step over blocks, sends their messages to other ranges, and
@@ -73,7 +73,7 @@ func (h *pending) Pop() any {
 func (p *Pusher) Push(b *block.Block) error {
 	at := [2]uint64{uint64(b.Tier), b.Range}
 	if at[0] != p.last[0] || at[1] < p.last[1] {
-		if err := p.Flush(); err != nil { // the input does not ascend here: start over
+		if err := p.Flush(); err != nil { // the input does not ascend: emit everything
 			return err
 		}
 	}

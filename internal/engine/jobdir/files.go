@@ -1,19 +1,24 @@
-// Package jobdir reads and writes the records in the directories of jobs and of the
-// table, as text or packed, held to their seals: of a tiered game blocks, of a game with
-// cycles states. To those above, a tier is blocks in ascending order of range, whatever
-// the form of its parts (Tier); and so are the ranges of a game with cycles (States).
-// What the text form of streamfmt says of single positions, package block holds by the
-// thousand. In the directory of a pass over a game with cycles lie three things, and of
-// one of which only the rules are known the moves of what is new, see package lists:
+// Package jobdir reads and writes the records in the directories of jobs and of the table,
+// as text or packed, and verifies them against their seals. The records are blocks for
+// tiered games, and states for games with cycles. Its callers see a tier as blocks in
+// ascending order of range (Tier), and a game with cycles as ranges in ascending order
+// (States), whatever the form of the files. The text form of streamfmt describes single
+// positions; package block describes thousands at once.
 //
-//	part-00000.blocks     the positions that are new, which the next pass reads
-//	_ranges-00000.blocks  the new states of the ranges that heard something
+// The directory of a pass over a game with cycles contains the files below. If the game
+// cannot compute predecessors, it also contains the outgoing edges of the new positions,
+// see package lists.
+//
+//	part-00000.blocks     the new positions, which the next pass reads
+//	_ranges-00000.blocks  the new states of the ranges that received messages
 //	_index                which directory has the newest state of each range
 //
-// A name that begins with _ is no input to a job. The directories of a run lie
-// side by side, and the index of one names others, so a range that heard nothing
-// is carried by reference. The package knows nothing of steps or runners; what lists of
-// rows are is package lists' to know, and only their seals are here.
+// A job ignores input files whose names begin with _. The directories of a run are in the
+// same parent directory, and the index of one refers to others, so that the state of a
+// range that received no message need not be copied.
+//
+// The package does not know steps or runners. Lists of rows are the subject of package
+// lists; only their seals are handled here.
 package jobdir
 
 import (
@@ -39,13 +44,13 @@ const (
 	Blocks Codec = "blocks" // block files, small and fast
 )
 
-// What marks the names of packed files: block files, and list files.
+// The suffixes of packed files: block files and list files.
 const (
 	blocksSuffix = ".blocks"
 	ListsSuffix  = ".lists"
 )
 
-// PartName is the name of part i of a directory.
+// PartName returns the name of shard i of a directory.
 func PartName(i int, c Codec) string {
 	name := fmt.Sprintf("part-%05d", i)
 	if c == Blocks {
@@ -54,8 +59,8 @@ func PartName(i int, c Codec) string {
 	return name
 }
 
-// NameFinal gives the parts of a directory of text the names that the course has for them,
-// and what reads its result looks for: part-r-00000.
+// NameFinal renames the shards of a directory of text as the course expects them, and the
+// programs that read its result: part-r-00000.
 func NameFinal(fsys store.FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	for _, e := range entries {
@@ -67,16 +72,16 @@ func NameFinal(fsys store.FS, dir string) error {
 	return err
 }
 
-// finalMark stands in the name of a part of final before its number.
+// finalMark precedes the number in the name of a shard of final.
 const finalMark = "r-"
 
-// IsText reports whether a file is text, by its name.
+// IsText reports whether the name of a file is that of a text file.
 func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
 
 func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
 
-// Parts lists the part files of a directory of a game, in order of name, held to
-// its seal: see store.OpenDir. A packed file is its only part.
+// Parts lists the shards of a directory of a game in order of name, after checking them
+// against its seal, see store.OpenDir. If dir is a packed file, the result is that file.
 func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	if !IsText(dir) {
 		return []string{dir}, nil
@@ -94,21 +99,21 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 	return parts, nil
 }
 
-// files are packed files that are open, of one kind, game and tier, and where their
-// ranges lie.
+// files are open packed files of one kind, game and tier, with the locations of their
+// ranges.
 type files struct {
 	spec    string
 	tier    int
-	ranges  uint64                                                    // how many the game has; 0: any
-	packed  func(io.ReaderAt, int64, string) (*streamfmt.File, error) // opens one
-	writer  func(io.WriteCloser) *Writer                              // begins one
+	ranges  uint64                                                    // in the game; 0: not checked
+	packed  func(io.ReaderAt, int64, string) (*streamfmt.File, error) // opens a file
+	writer  func(io.WriteCloser) *Writer                              // starts to write a file
 	files   []*streamfmt.File
 	entries []entry
 	closers []io.Closer
 	seals   Seals
 }
 
-// An entry is where a range lies.
+// An entry is the location of a range.
 type entry struct {
 	streamfmt.Entry
 	file int
@@ -123,7 +128,8 @@ func (f *files) Close() error {
 	return errors.Join(errs...)
 }
 
-// open opens a file, and holds it to its seal. One of text is read whole, into memory.
+// open opens a file and verifies it against its seal. A text file is read completely, into
+// a packed file in memory.
 func (f *files) open(fsys store.FS, name string) (*streamfmt.File, error) {
 	seal, err := f.seals.Of(fsys, name)
 	if err != nil {
@@ -166,7 +172,7 @@ type memory struct{ bytes.Buffer }
 
 func (*memory) Close() error { return nil }
 
-// add opens a file and adds those of its ranges that are wanted; nil: all are.
+// add opens a file and adds the ranges for which wanted returns true, or all if it is nil.
 func (f *files) add(fsys store.FS, name string, wanted func(rng uint64) bool) error {
 	file, err := f.open(fsys, name)
 	if err != nil {
@@ -189,7 +195,7 @@ func (f *files) add(fsys store.FS, name string, wanted func(rng uint64) bool) er
 	return nil
 }
 
-// Files are the paths of the files, in the order in which they were opened.
+// Files returns the paths of the files, in the order in which they were opened.
 func (f *files) Files() (names []string) {
 	for _, file := range f.files {
 		names = append(names, file.Name())
@@ -197,13 +203,14 @@ func (f *files) Files() (names []string) {
 	return names
 }
 
-// Len is the number of ranges that hold a record; of those in several files, each counts.
+// Len returns the number of ranges that contain records. A range in several files counts
+// once for each.
 func (f *files) Len() int { return len(f.entries) }
 
-// Range is the i-th of these ranges.
+// Range returns the i-th of these ranges.
 func (f *files) Range(i int) uint64 { return f.entries[i].Range }
 
-// Ranges are all of these ranges.
+// Ranges returns all of these ranges.
 func (f *files) Ranges() []uint64 {
 	ranges := make([]uint64, len(f.entries))
 	for i, e := range f.entries {
@@ -212,12 +219,12 @@ func (f *files) Ranges() []uint64 {
 	return ranges
 }
 
-// MostRecords is how many records the i-th of these ranges holds at most: a byte of its
-// block is of eight slots or fewer.
+// MostRecords returns the largest possible number of records of the i-th of these ranges: a
+// byte of a packed block encodes at most eight slots.
 func (f *files) MostRecords(i int) int { return 8 * int(f.entries[i].Length) }
 
-// Split returns the ranges at which n shares of about as many bytes begin, or fewer
-// shares; the first is 0, and they ascend strictly.
+// Split divides the ranges into up to n shares of about the same number of bytes, and
+// returns the first range of each. The first is 0, and they ascend strictly.
 func (f *files) Split(n int) []uint64 {
 	bytes := make(map[uint64]uint64) // by range
 	var all uint64
@@ -236,7 +243,7 @@ func (f *files) Split(n int) []uint64 {
 	return borders
 }
 
-// Counts is the number of records by value in all files.
+// Counts returns the number of records by value in all files.
 func (f *files) Counts() (all streamfmt.Counts) {
 	for _, file := range f.files {
 		counts := file.Counts()
@@ -245,8 +252,7 @@ func (f *files) Counts() (all streamfmt.Counts) {
 	return all
 }
 
-// writeLines writes the lines that appendTo appends for the i-th to the one before the
-// j-th range.
+// writeLines writes the lines of ranges i to j-1 to w; appendTo appends those of one range.
 func (f *files) writeLines(w io.Writer, i, j int, appendTo func(dst []byte, i int) ([]byte, error)) (err error) {
 	var buf []byte
 	for ; i < j && err == nil; i++ {

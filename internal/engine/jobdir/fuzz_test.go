@@ -16,9 +16,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// FuzzReadIndex wants one line that names the file, or an index that is of the game,
-// names directories beside it alone, is the same when it is written and read again,
-// and can be gone on with.
+// FuzzReadIndex checks that ReadIndex returns either an error of one line that names the
+// file, or a valid index: it belongs to the game, refers only to directories with the same
+// parent, does not change when it is written and read again, and Next can extend it.
 func FuzzReadIndex(f *testing.F) {
 	g, err := quickcross.New(4, 3, 3)
 	if err != nil {
@@ -42,7 +42,7 @@ func FuzzReadIndex(f *testing.F) {
 	}
 	f.Add(text)
 	for _, change := range [][2]string{
-		{`"step"`, `"qtep"`}, // a bit that flipped, and was dropped as unknown
+		{`"step"`, `"qtep"`}, // a flipped bit: the unknown field must not be ignored
 		{`"new"`, `"new2"`}, {`"first":3`, `"first":-3`}, {`"first":3`, `"first":9`}, {`"first":3`, `"first":0`},
 		{`"dir":"create"`, `"dir":"../create"`}, {`"dir":"create"`, `"dir":""`}, {`"number":1`, `"number":99999999999999999999`},
 		{`"pass":"mark1"`, `"pass":"../mark1"`}, {`[24,`, `[-24,`},

@@ -13,34 +13,34 @@ import (
 // IndexName is the name of the index in the directory of a pass.
 const IndexName = "_index"
 
-// An Index says where the newest state of each range lies after a pass, and what
-// each pass so far found.
+// An Index describes a game with cycles after a pass: the directory with the newest state
+// of each range, and what each pass so far has found.
 type Index struct {
-	Game   string  `json:"game"`   // the spec
-	Passes []Found `json:"passes"` // up to this one, in their order
-	Runs   []Run   `json:"runs"`   // by range, ascending, from range 0 on
+	Game   string  `json:"game"`   // Spec of the game
+	Passes []Found `json:"passes"` // up to this one, in order
+	Runs   []Run   `json:"runs"`   // in ascending order, from range 0
 }
 
-// Found is what a pass found.
+// Found is the result of a pass.
 type Found struct {
-	Pass     string     `json:"pass"` // its directory
+	Pass     string     `json:"pass"` // name of its directory
 	Step     string     `json:"step"`
 	Number   int        `json:"number"`
-	New      game.Tally `json:"new"`                // positions that are new
-	Messages int64      `json:"messages,omitempty"` // moves of which its map told; mark
+	New      game.Tally `json:"new"`                // new positions
+	Messages int64      `json:"messages,omitempty"` // messages that its map sent, in mark
 }
 
-// Total is the number of positions that are new.
+// Total returns the number of new positions.
 func (f Found) Total() int64 { return f.New.Total() }
 
-// A Run is neighbouring ranges whose newest states lie in one directory, or, if that is
-// "", are blank. It ends where the next begins.
+// A Run is consecutive ranges whose newest states are in the same directory. If Dir is "",
+// the states are blank. A run ends where the next one begins.
 type Run struct {
 	First uint64 `json:"first"`
 	Dir   string `json:"dir"`
 }
 
-// ReadIndex reads the index in the directory of a pass over a game.
+// ReadIndex reads the index in the directory of a pass of a game.
 func ReadIndex(fsys store.FS, dir string, g game.Cyclic) (*Index, error) {
 	name := path.Join(dir, IndexName)
 	text, err := ReadSealed(fsys, name)
@@ -80,7 +80,7 @@ func (x *Index) Write(fsys store.FS, dir string) error {
 	return store.WriteFile(fsys, path.Join(dir, IndexName), text)
 }
 
-// Dirs are the directories that hold the newest state of a range, each once.
+// Dirs returns the directories that contain the newest state of any range, each once.
 func (x *Index) Dirs() []string {
 	var dirs []string
 	for _, r := range x.Runs {
@@ -91,7 +91,8 @@ func (x *Index) Dirs() []string {
 	return dirs
 }
 
-// end is the range after the last of the i-th run, of so many ranges.
+// end returns the range after the last range of run i; ranges is the number of ranges of
+// the game.
 func (x *Index) end(i int, ranges uint64) uint64 {
 	if i+1 < len(x.Runs) {
 		return x.Runs[i+1].First
@@ -99,8 +100,8 @@ func (x *Index) end(i int, ranges uint64) uint64 {
 	return ranges
 }
 
-// Next is the index after a pass that found so much and wrote states of ranges,
-// ascending, into its directory; ranges is how many the game has.
+// Next returns the index after a further pass. written lists the ranges whose states the
+// pass wrote into its directory, ascending; ranges is the number of ranges of the game.
 func (x *Index) Next(ranges uint64, found Found, written []uint64) *Index {
 	next := &Index{Game: x.Game, Passes: append(slices.Clone(x.Passes), found)}
 	add := func(first uint64, dir string) {

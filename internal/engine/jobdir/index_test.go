@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// The runs of an index against a list of all ranges.
+// TestIndexNext compares the runs of an index with a list of all ranges.
 func TestIndexNext(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for ranges := uint64(1); ranges < 40; ranges++ {
@@ -48,7 +48,7 @@ func TestIndexNext(t *testing.T) {
 	}
 }
 
-// A damaged index is an error that says what is wrong.
+// TestReadIndexErrors checks the errors for damaged indexes.
 func TestReadIndexErrors(t *testing.T) {
 	g, err := quickcross.New(3, 3, 3)
 	if err != nil {

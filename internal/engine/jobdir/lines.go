@@ -10,23 +10,25 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// What is expected instead of a wrong record.
+// Descriptions of expected records, for errors about invalid ones.
 const (
 	WantSorted  = "keys in ascending order (LC_ALL=C sort)"
 	WantOutcome = "a value with an outcome in its two low bits"
 )
 
-// A Gatherer reads records and gathers those that follow one another in one cell: a tier
-// and range of a game with blocks, or a range of one with cycles.
+// A Gatherer reads records and groups consecutive records of the same cell: a tier and
+// range of a game with blocks, or a range of a game with cycles.
 type Gatherer struct {
 	r      *streamfmt.Reader
 	sorted bool
 	begun  bool
-	next   streamfmt.Record // one ahead of what is gathered
-	err    error            // that came in its place
+	next   streamfmt.Record // the next record, read but not yet added
+	err    error            // set if there is no next record
 
-	// check says what was expected instead of the position of a key, after those of the
-	// cell; begin makes the cell, empty, that of a key; slot is where a key lies in it.
+	// check returns a description of what was expected instead of a key that is invalid or
+	// may not follow the current cell, or "". begin resets the cell to the empty one that
+	// contains a key. slot returns the slot of a key in the current cell, if it belongs
+	// there.
 	check func(key uint64) (want string)
 	begin func(key uint64) (rng uint64)
 	slot  func(key uint64) (slot int, ok bool)
@@ -36,8 +38,9 @@ func newGatherer(g game.Game, r io.Reader, source string, sorted bool) *Gatherer
 	return &Gatherer{r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
 }
 
-// NewGatherer reads lines from r, called source in errors, into b. If sorted, a key
-// below the one before it is an error, and so is one of another tier.
+// NewGatherer returns a Gatherer that reads lines from r, called source in errors; b is its
+// cell. If sorted is set, a key below the previous key is an error, and so is a key of
+// another tier.
 func NewGatherer(g game.Tiered, b *block.Block, r io.Reader, source string, sorted bool) *Gatherer {
 	t := newGatherer(g, r, source, sorted)
 	low, hint := g.LowBits(), 0
@@ -66,8 +69,9 @@ func NewGatherer(g game.Tiered, b *block.Block, r io.Reader, source string, sort
 	return t
 }
 
-// NewRangeGatherer reads lines from r, called source in errors; begin is called with each
-// range of which some come. If sorted, a key below the one before it is an error.
+// NewRangeGatherer returns a Gatherer that reads lines from r, called source in errors. It
+// calls begin at the beginning of each range that occurs. If sorted is set, a key below the
+// previous key is an error.
 func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool, begin func(rng uint64)) *Gatherer {
 	t := newGatherer(g, r, source, sorted)
 	size, at := uint64(g.RangeSize()), uint64(0)
@@ -88,10 +92,10 @@ func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool, be
 	return t
 }
 
-// Next begins the cell of the next record and calls add for it and those after it.
-// io.EOF says that no record is left. What add returns if not "" is what was expected
-// instead of this record. After any other error the cell is not whole: whoever judges it
-// would blame the records before the wrong one.
+// Next starts the cell of the next record, and calls add for it and for all further records
+// of the cell. add returns a description of what it expected instead of the record, or "".
+// The error is io.EOF if there are no more records. After any other error the cell is
+// incomplete, and must not be checked: that could blame valid records.
 func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) (rng uint64, err error) {
 	if !t.begun {
 		if t.next, t.err = t.r.Next(); t.err == nil {
@@ -106,7 +110,7 @@ func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) 
 	for {
 		slot, ok := t.slot(t.next.Key)
 		if !ok {
-			break // of another cell, or no position
+			break // belongs to another cell, or is not a position
 		}
 		last := t.next.Key
 		if t.expect(add(slot, t.next)); t.err == nil {
@@ -128,14 +132,14 @@ func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) 
 	return rng, nil
 }
 
-// expect keeps what was expected instead of the record that was read last, if anything.
+// expect sets the error for the last record read, unless want is "".
 func (t *Gatherer) expect(want string) {
 	if want != "" {
 		t.err = t.r.Errorf(want)
 	}
 }
 
-// Each calls Next until no record is left, and do with the range of each cell.
+// Each calls Next until there are no more records, and do with the range of each cell.
 func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), do func(rng uint64) error) error {
 	for {
 		rng, err := t.Next(add)
@@ -151,8 +155,8 @@ func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), 
 	}
 }
 
-// AddRecord adds a record that is not a message to b: what Next's add is for
-// plain lists of positions. A key may come twice if its value is the same.
+// AddRecord adds a record that is not a message to b, and can serve as the add function of
+// Gatherer.Next. A key may occur several times if its value is the same.
 func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	switch rec.Kind {
 	case streamfmt.Open:
@@ -175,8 +179,8 @@ func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// AppendBlock appends the records of b in the order of their keys; those with a
-// value are of the given kind.
+// AppendBlock appends the records of b in the order of their keys; those with a value are
+// of the kind done.
 func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
 	for i := range b.Open {
 		open, has := b.Open[i], b.Open[i]|b.Done[i]
@@ -192,8 +196,8 @@ func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []b
 	return dst
 }
 
-// AddState adds a record of a position to the state of its range: reached, with
-// the result and the remoteness of its value if it has one.
+// AddState adds the record of a position to the state of its range: as reached, with the
+// result and remoteness of its value if it has one.
 func AddState(s *block.State, slot int, rec streamfmt.Record) string {
 	switch {
 	case rec.Kind == streamfmt.Message:
@@ -213,7 +217,7 @@ func AddState(s *block.State, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// AppendState appends the records of the positions of a range that are reached.
+// AppendState appends the records of the reached positions of a range.
 func AppendState(dst []byte, g game.Cyclic, rng uint64, s *block.State, width int) []byte {
 	first := rng * uint64(g.RangeSize())
 	for slot := range s.Reached.All() {

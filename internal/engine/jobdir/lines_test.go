@@ -27,8 +27,8 @@ func newGame(t *testing.T, width, height, connect int) game.Tiered {
 	return g
 }
 
-// someRecords returns records of positions of one tier that random games reach,
-// sorted, each position once; half of them have a value.
+// someRecords returns records of positions of one tier that occur in random games, sorted,
+// each position once. About half of them have a value.
 func someRecords(r *rand.Rand, g game.Tiered, tier, games int) []streamfmt.Record {
 	seen := map[game.Position]bool{}
 	for range games {
@@ -74,7 +74,7 @@ func text(recs []streamfmt.Record, width int) string {
 	return string(out)
 }
 
-// gather reads all blocks and gives each to use.
+// gather reads all blocks and calls use for each.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
 	b := new(block.Block)
 	return jobdir.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
@@ -83,14 +83,15 @@ func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) er
 	})
 }
 
-// adder adds records to a block.
+// adder returns a function that adds records to a block.
 func adder(b *block.Block) func(int, streamfmt.Record) string {
 	return func(slot int, rec streamfmt.Record) string { return jobdir.AddRecord(b, slot, rec) }
 }
 
 var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
 
-// Sorted lines become blocks, one for each range, and the blocks the same lines.
+// TestRoundTrip checks that sorted lines become one block for each range, and that the
+// blocks become the same lines.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range games {
@@ -123,7 +124,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Lines in any order, of any tier, some twice, are the same records in the end.
+// TestUnsorted checks that unsorted lines of several tiers, some of them duplicates, give
+// the same records as sorted ones.
 func TestUnsorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range games {
@@ -160,8 +162,8 @@ func TestUnsorted(t *testing.T) {
 	}
 }
 
-// Of one range and two tiers come two blocks. (On 2×2, keys of two digits: 00 is
-// empty, 02 and 10 have an X, 11 an X and an O.)
+// TestTiersComeApart checks that records of one range and two tiers give two blocks. On
+// 2×2, keys have two digits: 00 is empty, 02 and 10 have an X, 11 an X and an O.
 func TestTiersComeApart(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	var got []string
@@ -177,14 +179,14 @@ func TestTiersComeApart(t *testing.T) {
 	}
 }
 
-// What is wrong with a line is told with its number, after the blocks before it; the
-// block in which it stands does not come.
+// TestLineErrors checks that an invalid line is reported with its number, after the blocks
+// before it, and that its own block is not returned.
 func TestLineErrors(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	for _, tt := range []struct {
 		name, in string
 		want     string
-		before   string // lines of the blocks that come before the error
+		before   string // lines of the blocks before the error
 	}{
 		{"no record at the beginning", "zz\n02\n", `in:1: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
 		{"no record within a block", "02\nzz\n", `in:2: expected a key of 2 hexadecimal digits (0-9, a-f), found "zz"`, ""},
@@ -211,7 +213,8 @@ func TestLineErrors(t *testing.T) {
 	}
 }
 
-// Keys must ascend from range to range as well, not only within one.
+// TestUnsortedRanges checks that keys must also ascend from range to range, not only within
+// one.
 func TestUnsortedRanges(t *testing.T) {
 	g := newGame(t, 8, 7, 4) // 16 digits; the two low columns take 16 bits
 	in := "0000000002000000\n0000000000020000\n"
@@ -231,8 +234,8 @@ func TestUnsortedRanges(t *testing.T) {
 	}
 }
 
-// A key may come twice: as open and with a value it has the value, whichever
-// comes first.
+// TestTwice checks that a key may occur several times. If it occurs both open and with a
+// value, it has the value, in either order.
 func TestTwice(t *testing.T) {
 	g := newGame(t, 2, 2, 2)
 	for in, want := range map[string]string{
@@ -275,8 +278,8 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
-// Of a stream that breaks, the error comes at each call, and nothing of what may be
-// half a block.
+// TestReadError checks that each call returns the error of a failed read, and that no
+// incomplete block is returned.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
@@ -289,8 +292,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// Of the last range of a game there may be fewer positions than of the others: what is
-// past them is none, wherever it stands.
+// TestPastTheLastPosition checks that keys beyond the last position are refused, although
+// the last range, which may be shorter than the others, would have slots for them.
 func TestPastTheLastPosition(t *testing.T) {
 	rules, err := quickcross.New(2, 3, 2)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Seals finds the seals of files. It keeps that of the last directory.
+// Seals finds the seals of files. It caches the seal of the last directory.
 type Seals struct {
 	dir  string
 	seal *store.Seal
 }
 
-// Of is what the seal of its directory says of a file; nil, if the directory has none:
-// somebody else made it, or it is not whole yet.
+// Of returns the entry of a file in the seal of its directory. It is nil if the directory
+// has no seal, because another program made it or it is incomplete.
 func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	if dir := path.Dir(name); dir != s.dir {
 		seal, err := store.ReadSeal(fsys, dir)
@@ -39,7 +39,7 @@ func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	return f, nil
 }
 
-// ReadSealed reads a small file, held to the seal of its directory.
+// ReadSealed reads a small file, and verifies it against the seal of its directory.
 func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	seal, err := new(Seals).Of(fsys, name)
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if seal != nil { // a longer file might not fit into memory
+	if seal != nil { // check the length first: a longer file might not fit into memory
 		info, err := f.Stat()
 		if err != nil {
 			return nil, err
@@ -62,15 +62,16 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return io.ReadAll(seal.Reader(f, name))
 }
 
-// A Packed is a block file, a range file or a list file, as far as seals go.
+// Packed is what seals need of a block file, range file or list file.
 type Packed interface {
 	Size() int64
 	Records() uint64
-	Sum() uint32  // the checksum on which all others of the file hang
-	Check() error // reads the whole file
+	Sum() uint32  // the checksum that covers all other checksums of the file
+	Check() error // reads and verifies the complete file
 }
 
-// OpenPacked opens a packed file of a kind, and holds its ends to its seal.
+// OpenPacked opens a packed file with the given function, and checks its length and
+// checksum against its seal. It does not read the complete file.
 func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
 	info, err := in.Stat()
 	if err != nil {
@@ -90,14 +91,14 @@ func openAny(in io.ReaderAt, size int64, name string) (Packed, error) {
 	return streamfmt.OpenAny(in, size, name)
 }
 
-// A SumFS is a file system that sums up parts and outboxes of text that are written through
-// it, so that they need not be read again to be sealed. It is safe for concurrent use.
+// A SumFS is a file system that computes the seals of text shards and outboxes while they
+// are written, so that they need not be read again. It is safe for concurrent use.
 type SumFS struct {
 	store.FS
-	seals sync.Map // store.SealedFile, by path
+	seals sync.Map // path → store.SealedFile
 }
 
-// Create makes a file, or replaces one that is there.
+// Create creates or replaces a file.
 func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	out, err := f.FS.Create(name)
 	base := path.Base(name)
@@ -107,7 +108,7 @@ func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	return out, err
 }
 
-// Rename renames a file, of which no more need be read than before.
+// Rename renames a file, and keeps its computed seal.
 func (f *SumFS) Rename(from, to string) error {
 	if err := f.FS.Rename(from, to); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (f *SumFS) Rename(from, to string) error {
 	return nil
 }
 
-// summed is a text that is being written.
+// summed is a text file that is being written.
 type summed struct {
 	io.WriteCloser
 	fs   *SumFS
@@ -142,8 +143,8 @@ func (s *summed) Close() error {
 	return err
 }
 
-// Seal is the seal of a file as it is: text is read whole, unless it was written
-// through the file system that is a SumFS; of a packed file the ends are read.
+// Seal computes the seal of a file. A packed file is not read completely. A text file is,
+// unless it was written through fsys and fsys is a SumFS.
 func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	if sums, isSum := fsys.(*SumFS); isSum {
 		if v, ok := sums.seals.Load(name); ok {
@@ -173,7 +174,7 @@ func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
 	return s, nil
 }
 
-// SealAll is the seals of all files of a directory, its old seal aside.
+// SealAll computes the seals of all files of a directory, except an old seal.
 func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 	entries, err := fsys.ReadDir(dir)
 	for _, e := range entries {
@@ -189,7 +190,7 @@ func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 	return files, err
 }
 
-// CheckFile reads a file whole, and holds it to its seal, if it has one.
+// CheckFile reads a file completely, and verifies it against its seal if it has one.
 func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
 	in, err := fsys.Open(name)
 	if err != nil {
@@ -207,8 +208,8 @@ func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
 	return f.Check()
 }
 
-// Check reads a directory of a game whole, and holds it to its seal, which it must
-// have.
+// Check reads a directory of a game completely, and verifies it against its seal, which
+// must exist.
 func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, error) {
 	seal, _, err := store.OpenDir(fsys, dir, game)
 	if err != nil {
@@ -229,7 +230,8 @@ func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, e
 	return seal, nil
 }
 
-// Damaged is store.Damaged, or says the same of a packed file.
+// Damaged reports whether an error is that of damaged data: store.Damaged, or the format
+// error of a packed file.
 func Damaged(err error) bool {
 	var format *streamfmt.FormatError
 	return store.Damaged(err) || errors.As(err, &format)

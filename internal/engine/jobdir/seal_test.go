@@ -10,8 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// TestSumFS wants the seal of a text that was written through the file system to be
-// that of the file as it is, whatever has become of it since.
+// TestSumFS checks that the seal of a text file written through a SumFS matches the file,
+// even if the file has changed since.
 func TestSumFS(t *testing.T) {
 	const text = "000\n002\n020\t17\n"
 	fsys := &jobdir.SumFS{FS: store.Local{}}

@@ -15,14 +15,14 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// statePrefix is what the names of files of states begin with.
+// statePrefix begins the names of files of states.
 const statePrefix = "_ranges-"
 
-// StateName is the name of the file of states that reducer i writes.
+// StateName returns the name of the file of states that reducer i writes.
 func StateName(i int) string { return fmt.Sprintf("%s%05d.blocks", statePrefix, i) }
 
-// States are ranges and what is known of positions in them, from several files:
-// those that were new in passes, or the newest state of all ranges.
+// States are the states of ranges from several files: either the new positions of some
+// passes, or the newest states of all ranges.
 type States struct {
 	files
 	g game.Cyclic
@@ -33,8 +33,8 @@ func newStates(g game.Cyclic) *States {
 		writer: func(out io.WriteCloser) *Writer { return NewRangeWriter(out, g, Blocks) }}}
 }
 
-// OpenNew opens the parts of whole directories: the positions that were new in these
-// passes. A range may occur in each of them.
+// OpenNew opens all shards of some directories: the new positions of these passes. A range
+// may occur in several of them.
 func OpenNew(fsys store.FS, dirs []string, g game.Cyclic) (*States, error) {
 	var names []string
 	for _, dir := range dirs {
@@ -63,8 +63,8 @@ func openStates(fsys store.FS, names []string, g game.Cyclic) (*States, error) {
 	return p, nil
 }
 
-// OpenStates opens the newest states of all ranges that are not blank, as the index in the directory
-// of a pass has them; if that is "", all are blank.
+// OpenStates opens the newest states of all ranges that are not blank, according to the
+// index in the directory of a pass. If dir is "", all are blank.
 func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 	p := newStates(g)
 	if dir == "" {
@@ -80,7 +80,8 @@ func OpenStates(fsys store.FS, dir string, g game.Cyclic) (*States, error) {
 	return p, nil
 }
 
-// addNewest adds the states that an index names, of directories in data.
+// addNewest adds the states that an index refers to, from directories in data. Each must
+// exist exactly once.
 func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
 	for _, holder := range x.Dirs() {
 		dir := path.Join(data, holder)
@@ -111,12 +112,12 @@ func (p *States) addNewest(fsys store.FS, data string, x *Index) error {
 	return nil
 }
 
-// missingState is the error of a range whose state is not there once.
+// missingState returns the error of a range whose state does not exist exactly once.
 func missingState(data, dir string, rng uint64) error {
 	return &store.DamageError{Name: path.Join(data, dir), Reason: fmt.Sprintf("damaged: the state of range %#x is missing or there twice", rng)}
 }
 
-// dirOf is the directory with the newest state of a range.
+// dirOf returns the directory with the newest state of a range.
 func (x *Index) dirOf(rng uint64) string {
 	i, found := slices.BinarySearchFunc(x.Runs, rng, func(r Run, rng uint64) int { return cmp.Compare(r.First, rng) })
 	if !found {
@@ -125,8 +126,8 @@ func (x *Index) dirOf(rng uint64) string {
 	return x.Runs[i].Dir
 }
 
-// stateFiles are the files of states among those of a directory, in the order of
-// names.
+// stateFiles returns the paths of the files of states in a directory that contains the
+// files there, in order of name.
 func stateFiles(dir string, there []string) (names []string) {
 	for _, name := range there {
 		if strings.HasPrefix(name, statePrefix) {
@@ -136,8 +137,8 @@ func stateFiles(dir string, there []string) (names []string) {
 	return names
 }
 
-// Written lists the ranges whose states the reducers of a pass wrote into a
-// directory, ascending. It need not be sealed yet.
+// Written lists the ranges whose states the reducers of a pass wrote into a directory,
+// ascending. The directory need not be sealed yet.
 func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -161,8 +162,8 @@ func Written(fsys store.FS, dir string, g game.Cyclic) (ranges []uint64, err err
 	return ranges, nil
 }
 
-// RemoveStates removes the files of states from a sealed directory, whose other files
-// are still needed.
+// RemoveStates deletes the files of states of a sealed directory, whose other files are
+// still needed.
 func RemoveStates(fsys store.FS, dir string) error {
 	isState := func(name string) bool { return strings.HasPrefix(name, statePrefix) }
 	seal, err := store.ReadSeal(fsys, dir)
@@ -172,26 +173,27 @@ func RemoveStates(fsys store.FS, dir string) error {
 	return seal.LetGo(fsys, dir, isState)
 }
 
-// Find looks for a range, where they ascend: after OpenStates, or in one file.
+// Find returns the index of a range. The ranges of p must ascend, as they do after
+// OpenStates or in a single file.
 func (p *States) Find(rng uint64) (i int, found bool) {
 	return slices.BinarySearchFunc(p.entries, rng, func(e entry, rng uint64) int { return cmp.Compare(e.Range, rng) })
 }
 
-// A StateCursor reads states. It is one worker's: not safe for concurrent use.
+// A StateCursor reads states. It is used by one goroutine.
 type StateCursor struct {
 	p       *States
 	ahead   int
 	cursors []*streamfmt.Cursor
 }
 
-// readAhead is how many bytes of a file a cursor reads at a time, if it may.
+// readAhead is the default number of bytes of a file that a cursor reads at a time.
 const readAhead = 64 << 10
 
-// Cursor returns a cursor, which reads best in ascending order.
+// Cursor returns a cursor, which is fastest when it reads in ascending order.
 func (p *States) Cursor() *StateCursor { return p.CursorOf(readAhead) }
 
-// CursorOf is StateCursor with so many bytes that are read of a file at a time, or one
-// state.
+// CursorOf is Cursor with the number of bytes of a file that are read at a time; at least
+// one state is read.
 func (p *States) CursorOf(ahead int) *StateCursor {
 	return &StateCursor{p, ahead, make([]*streamfmt.Cursor, len(p.files.files))}
 }
@@ -205,7 +207,8 @@ func (c *StateCursor) Read(i int, s *block.State) error {
 	return c.cursors[e.file].ReadState(e.Entry, game.RangeLen(c.p.g, e.Range), s)
 }
 
-// Load reads the state of a range, which is blank if there is none; see States.Find.
+// Load finds a range with States.Find and reads its state. If there is none, it makes s
+// blank.
 func (c *StateCursor) Load(rng uint64, s *block.State) error {
 	if i, ok := c.p.Find(rng); ok {
 		return c.Read(i, s)
@@ -214,8 +217,7 @@ func (c *StateCursor) Load(rng uint64, s *block.State) error {
 	return nil
 }
 
-// WriteLines writes the positions of the i-th to the one before the j-th range to
-// w, as lines.
+// WriteLines writes the positions of ranges i to j-1 to w, as lines.
 func (p *States) WriteLines(w io.Writer, i, j int) error {
 	c := p.Cursor()
 	var s block.State
@@ -226,16 +228,16 @@ func (p *States) WriteLines(w io.Writer, i, j int) error {
 	})
 }
 
-// A Keeper is the states of a reducer: those of the pass before, and a file of the
-// new ones.
+// A Keeper gives a reducer access to the states of its ranges: it reads those of the
+// previous pass, and writes the new ones to a file.
 type Keeper struct {
 	*StateCursor
 	writer *Writer
 	chunk  *Chunk
 }
 
-// NewKeeper opens the states after the pass whose directory is before, or blank
-// ones if that is "", and begins the file of reducer i in a directory.
+// NewKeeper opens the states after the pass in directory before (blank ones if that is ""),
+// and creates the file of new states of reducer i in directory dir.
 func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper, error) {
 	states, err := OpenStates(fsys, before, g)
 	if err != nil {
@@ -248,15 +250,15 @@ func NewKeeper(fsys store.FS, before, dir string, i int, g game.Cyclic) (*Keeper
 	return k, nil
 }
 
-// Save writes the new state of a range; ranges ascend.
+// Save writes the new state of a range; ranges must ascend.
 func (k *Keeper) Save(rng uint64, s *block.State) error {
 	k.chunk.Reset()
 	k.chunk.packed.AddState(rng, game.RangeLen(k.p.g, rng), s)
 	return k.writer.Append(k.chunk)
 }
 
-// Finish ends the file, if what was to be written has been (err is nil), and closes
-// everything. It returns the first error.
+// Finish finalizes the file unless err is not nil, and closes all files in any case. It
+// returns the first error.
 func (k *Keeper) Finish(err error) error {
 	return cmp.Or(k.writer.Finish(err), k.p.Close())
 }

@@ -19,9 +19,8 @@ type Tier struct {
 	g game.Tiered
 }
 
-// OpenTier opens the parts of a whole directory as a tier of a game; their ranges
-// ascend from one to the next. Parts of text are read whole, into packed blocks
-// in memory.
+// OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
+// shard to the next. Text shards are read completely, into packed blocks in memory.
 func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
 	parts, err := Parts(fsys, dir, g.Spec())
 	if err != nil {
@@ -30,7 +29,7 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 	return OpenTierFiles(fsys, parts, g, tier)
 }
 
-// OpenTierFiles opens some parts of a directory, as OpenTier does.
+// OpenTierFiles opens some shards of a directory, as OpenTier does.
 func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
 	t := &Tier{g: g, files: files{spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile,
 		writer: func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Blocks) }}}
@@ -47,47 +46,47 @@ func OpenTierFiles(fsys store.FS, names []string, g game.Tiered, tier int) (*Tie
 	return t, nil
 }
 
-// Number is which tier of the game it is.
+// Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
-// nearBits is how many low bits of a range tell apart the ranges that a cursor
-// keeps: those of one column of seven bits, thus 128 blocks.
+// nearBits is the number of low bits in which the ranges in a cursor's cache may differ:
+// one column of seven bits, so 128 blocks.
 const nearBits = 7
 
-// MostNear is how many blocks a cursor keeps at most.
+// MostNear is the largest number of blocks in a cursor's cache.
 const MostNear = 1 << nearBits
 
-// A TierCursor loads blocks of a tier, each of its streams forward. It is one
-// worker's: not safe for concurrent use.
+// A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
+// goroutine.
 type TierCursor struct {
 	t       *Tier
 	ahead   int
 	streams [65]*stream
-	near    [MostNear]*block.Block // by the low bits of their range
+	near    [MostNear]*block.Block // cache, by the low bits of the range
 	far     block.Block
 }
 
-// A stream is the blocks that lie one kind of move away.
+// A stream reads the blocks that differ from home by one kind of move, see Block.
 type stream struct {
-	at     int // index of the entry asked for last
+	at     int // index of the last entry requested
 	file   int
-	cursor *streamfmt.Cursor // of that file, as ranges ascend from one to the next
+	cursor *streamfmt.Cursor // of that file; ranges ascend from file to file
 }
 
-// Cursor returns a cursor whose streams read ahead so many bytes.
+// Cursor returns a cursor whose streams read ahead the given number of bytes.
 func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
 
-// Load resets b to a range of the tier and reads its records; ok is false if
-// there are none. Ranges ascend from call to call, as a rule.
+// Load resets b to a range of the tier and reads its records; ok is false if there are
+// none. It is fastest when ranges ascend from call to call.
 func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	return c.load(b, 0, rng)
 }
 
-// Block returns the records of a range for the sake of another, home; nil if
-// there are none. As homes ascend, so do the ranges that differ from them by one
-// kind of move, and the highest bit that differs tells the kinds apart. What
-// lies near is kept: it will be asked for again, when it is home itself. The
-// block is not to be written to, and holds until the next call.
+// Block returns the records of range rng, which are needed to process range home; nil if
+// there are none. As homes ascend, so do the ranges that differ from them by one kind of
+// move; the highest differing bit identifies the kind, and each kind has its own stream.
+// Nearby blocks are cached, because they will be requested again when they are home
+// themselves. The caller must not write to the block, which is valid until the next call.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	kind := bits.Len64(home ^ rng)
 	b := &c.far
@@ -102,7 +101,7 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	}
 	ok, err := c.load(b, kind, rng)
 	if !ok || err != nil {
-		b.Range = ^rng // whatever it held, it does not hold this range
+		b.Range = ^rng // invalid: its contents may have been overwritten
 		return nil, err
 	}
 	return b, nil
@@ -128,8 +127,8 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	return true, cursor.Read(e, b)
 }
 
-// find finds a range with the stream of a kind: the cursor that reads it, nil if there are
-// no records, its entry, and the low parts of its slots.
+// find looks up a range with the stream of a kind. It returns the cursor that reads the
+// range (nil if there are no records), its entry, and the low parts of its slots.
 func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Entry, low []uint32, err error) {
 	s := c.streams[kind]
 	if s == nil {
@@ -161,8 +160,7 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	return s.cursor, e.Entry, low, nil
 }
 
-// WriteLines writes the records of the i-th to the one before the j-th range to
-// w, as lines.
+// WriteLines writes the records of ranges i to j-1 to w, as lines.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	c := t.Cursor(readAhead)
 	b := new(block.Block)

@@ -12,8 +12,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Chunk is encoded records of neighbouring ranges, as a worker makes them for
-// a Writer.
+// A Chunk is the encoded records of consecutive ranges, which a worker makes for a Writer.
 type Chunk struct {
 	codec  Codec
 	width  int
@@ -35,7 +34,7 @@ func (c *Chunk) Reset() {
 	c.records, c.done = 0, 0
 }
 
-// Add encodes a block, unless it is empty. Ranges ascend.
+// Add encodes a block, unless it is empty. Ranges must ascend.
 func (c *Chunk) Add(b *block.Block) {
 	if b.Empty() {
 		return
@@ -50,8 +49,8 @@ func (c *Chunk) Add(b *block.Block) {
 	c.text = AppendBlock(c.text, b, c.width, streamfmt.Done)
 }
 
-// AddState encodes the positions of a range of a game with cycles, and returns how many
-// there are by value.
+// AddState encodes the positions of a range of a game with cycles, and returns their number
+// by value.
 func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts streamfmt.Counts) {
 	s.Count((*[256]uint64)(&counts))
 	if c.codec == Blocks {
@@ -63,26 +62,26 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 	return counts
 }
 
-// Size is how many bytes the chunk has so far.
+// Size returns the number of bytes in the chunk.
 func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
 
-// Records is how many records the chunk holds.
+// Records returns the number of records in the chunk.
 func (c *Chunk) Records() int64 { return c.records }
 
-// Done is how many records with a value the chunk holds.
+// Done returns the number of records with a value in the chunk.
 func (c *Chunk) Done() int64 { return c.done }
 
-// A Writer writes a part, or a file of the table.
+// A Writer writes a shard, or a file of the table.
 type Writer struct {
 	out    io.WriteCloser
 	packed *streamfmt.Writer // nil for text
-	err    error             // of its beginning
-	chunk  *Chunk            // of lines
-	// gather adds records to the chunk, range by range, and calls do after each.
+	err    error             // from NewWriter or NewRangeWriter
+	chunk  *Chunk            // for AppendLines
+	// gather adds the records of in to the chunk, and calls do after each range.
 	gather func(in io.Reader, source string, do func() error) error
 }
 
-// NewWriter begins a part of a tier.
+// NewWriter returns a writer of a shard of a tier.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
 	if c == Blocks {
@@ -102,7 +101,7 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	return w
 }
 
-// NewRangeWriter begins a part of a pass over a game with cycles.
+// NewRangeWriter returns a writer of a shard of a pass over a game with cycles.
 func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c)}
 	if c == Blocks {
@@ -120,7 +119,7 @@ func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
 	return w
 }
 
-// Append writes a chunk, whose ranges are above all those written before.
+// Append writes a chunk, whose ranges must be above all those written before.
 func (w *Writer) Append(c *Chunk) error {
 	if w.err != nil {
 		return w.err
@@ -132,7 +131,7 @@ func (w *Writer) Append(c *Chunk) error {
 	return err
 }
 
-// AppendTier writes all of a tier, as blocks; nothing is unpacked.
+// AppendTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) AppendTier(t *Tier) error {
 	if w.err != nil {
 		return w.err
@@ -145,7 +144,7 @@ func (w *Writer) AppendTier(t *Tier) error {
 	return nil
 }
 
-// AppendLines reads sorted lines, called source in errors, and writes them.
+// AppendLines reads sorted lines, called source in errors, and writes their records.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
 	const enough = 256 << 10
 	spill := func() error {
@@ -165,8 +164,8 @@ func (w *Writer) AppendLines(in io.Reader, source string) error {
 	return spill()
 }
 
-// Finish ends the part, if what was to be written has been (err is nil), and closes
-// the file in any case. It returns the first error.
+// Finish finalizes the shard unless err is not nil, and closes the file in any case. It
+// returns the first error.
 func (w *Writer) Finish(err error) error {
 	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
@@ -174,10 +173,10 @@ func (w *Writer) Finish(err error) error {
 	return cmp.Or(err, w.out.Close())
 }
 
-// A StateChunk is encoded states and new positions of neighbouring ranges, as a worker
-// makes them for a StateWriter.
+// A StateChunk is the encoded states and new positions of consecutive ranges, which a
+// worker makes for a StateWriter.
 type StateChunk struct {
-	New game.Tally // positions that are new
+	New game.Tally // new positions
 
 	g             game.Cyclic
 	states, fresh *Chunk
@@ -195,10 +194,10 @@ func (c *StateChunk) Reset() {
 	c.fresh.Reset()
 }
 
-// Size is how many bytes are in the chunk.
+// Size returns the number of bytes in the chunk.
 func (c *StateChunk) Size() int { return c.states.Size() + c.fresh.Size() }
 
-// Add encodes the state of a range and what is new in it. Ranges ascend.
+// Add encodes the state of a range and its new positions. Ranges must ascend.
 func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 	c.states.packed.AddState(rng, game.RangeLen(c.g, rng), state)
 	if !fresh.Reached.Empty() {
@@ -206,10 +205,11 @@ func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
 	}
 }
 
-// A StateWriter writes what one reducer makes: a part, and the states of its ranges.
+// A StateWriter writes the output of one reducer: a shard of new positions, and the states
+// of its ranges.
 type StateWriter struct{ states, fresh *Writer }
 
-// NewStateWriter begins the files of reducer i in a directory.
+// NewStateWriter creates the files of reducer i in a directory.
 func NewStateWriter(fsys store.FS, dir string, i int, g game.Cyclic, c Codec) (*StateWriter, error) {
 	states, err := createStates(fsys, dir, i, g)
 	if err != nil {
@@ -222,7 +222,7 @@ func NewStateWriter(fsys store.FS, dir string, i int, g game.Cyclic, c Codec) (*
 	return &StateWriter{states, NewRangeWriter(out, g, c)}, nil
 }
 
-// createStates begins the file of states of reducer i in a directory.
+// createStates creates the file of states of reducer i in a directory.
 func createStates(fsys store.FS, dir string, i int, g game.Cyclic) (*Writer, error) {
 	out, err := fsys.Create(path.Join(dir, StateName(i)))
 	if err != nil {
@@ -231,7 +231,7 @@ func createStates(fsys store.FS, dir string, i int, g game.Cyclic) (*Writer, err
 	return NewRangeWriter(out, g, Blocks), nil
 }
 
-// Append writes a chunk, whose ranges are above all those written before.
+// Append writes a chunk, whose ranges must be above all those written before.
 func (w *StateWriter) Append(c *StateChunk) error {
 	if err := w.states.Append(c.states); err != nil {
 		return err
@@ -239,6 +239,6 @@ func (w *StateWriter) Append(c *StateChunk) error {
 	return w.fresh.Append(c.fresh)
 }
 
-// Finish ends the files, if what was to be written has been (err is nil), and
-// closes them in any case. It returns the first error.
+// Finish finalizes the files unless err is not nil, and closes them in any case. It returns
+// the first error.
 func (w *StateWriter) Finish(err error) error { return w.fresh.Finish(w.states.Finish(err)) }

@@ -13,8 +13,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// BenchmarkSolve solves games in a directory, in one thread, and tells what a move
-// costs in CPU time, both ways together.
+// BenchmarkSolve solves games in a directory, in one thread, and reports the CPU time per
+// move for the forward and the retrograde pass together.
 func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -52,7 +52,7 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
-// cpu is the time that the process has used.
+// cpu returns the CPU time that the process has used, in nanoseconds.
 func cpu(b *testing.B) int64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -68,7 +68,7 @@ func acyclic(g game.Game, err error) (game.Acyclic, error) {
 	return g.(game.Acyclic), nil
 }
 
-// BenchmarkSort sorts rows as a loader gets them.
+// BenchmarkSort sorts rows like those of a share.
 func BenchmarkSort(b *testing.B) {
 	for _, n := range []int{100, 1000, 1 << 14, 1 << 17, 1 << 20} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

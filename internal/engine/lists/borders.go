@@ -14,9 +14,10 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Borders returns the keys at which n parts of a list begin, but the first; they
-// ascend strictly. Where like is a directory, or a packed file, of sorted rows, each
-// part has about as many of these; where it is "", or has none, about as many keys.
+// Borders cuts a list into n partitions, and returns the first key of each except the
+// first; the keys ascend strictly. If like is a directory or a packed file of sorted rows,
+// each partition has about the same number of its rows. If like is "" or has no rows, each
+// has about the same number of keys.
 func Borders(fsys store.FS, like string, g game.Acyclic, n int) (borders []game.Position, err error) {
 	if n < 2 {
 		return nil, nil
@@ -48,20 +49,21 @@ func Borders(fsys store.FS, like string, g game.Acyclic, n int) (borders []game.
 	return borders, nil
 }
 
-// A span is neighbouring keys, with the rows, or bytes, that they have.
+// A span is an interval of keys; its weight is its number of rows, or of bytes.
 type span struct {
 	first, last uint64
 	weight      uint64
 }
 
-// key is that before which so much of the weight lies, if it is spread evenly.
+// key returns the key below which the given part of the weight lies, if the weight is
+// evenly distributed.
 func (s *span) key(before uint64) uint64 {
 	high, low := bits.Mul64(s.last-s.first, min(before, s.weight))
 	q, _ := bits.Div64(high, low, s.weight)
 	return s.first + q
 }
 
-// spansOf are the spans of the parts of a directory, or of a packed file.
+// spansOf returns the spans of the shards of a directory, or of a packed file.
 func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err error) {
 	if like == "" {
 		return nil, nil
@@ -82,7 +84,7 @@ func spansOf(fsys store.FS, like string, g game.Acyclic) (spans []span, err erro
 	return spans, nil
 }
 
-// spans are those of a part.
+// spans returns the spans of a shard.
 func (f *file) spans() (spans []span, err error) {
 	f, err = f.open()
 	if err != nil {
@@ -104,14 +106,15 @@ func (f *file) spans() (spans []span, err error) {
 	return spans, nil
 }
 
-// sampled is into how many pieces a text is cut, at most, to be sampled; longest is
-// more than a line of a row takes.
+// sampled is the maximum number of samples taken from a text file. longest exceeds the
+// length of any line of a row.
 const (
 	sampled = 256
 	longest = 64
 )
 
-// samples are spans between sorted lines of a text, one at the beginning of each piece.
+// samples returns spans between lines of a sorted text file, one line from the beginning of
+// each of sampled pieces.
 func (f *file) samples() (spans []span, err error) {
 	info, err := f.in.Stat()
 	if err != nil {
@@ -133,7 +136,7 @@ func (f *file) samples() (spans []span, err error) {
 		line, _, whole := bytes.Cut(line, []byte{'\n'})
 		row, _, want := streamfmt.ParseRow(line, f.width())
 		if !whole || want != "" {
-			continue // whoever reads all of it says what is wrong
+			continue // a complete read reports the error
 		}
 		if last := len(spans) - 1; last >= 0 {
 			spans[last].last = max(spans[last].first, row.Key)

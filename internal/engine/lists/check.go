@@ -10,16 +10,16 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A rowCheck holds rows of lines against the rules: what is written packed was checked
-// when it was made.
+// A rowCheck checks the rows of text files against the rules. Packed rows need no such
+// check, because they were checked before they were written.
 type rowCheck struct {
 	g    game.Game
-	tier int // or unknownTier: that of the first row; or anyTier
+	tier int // or unknownTier: the tier of the first row; or anyTier
 }
 
-// eachRow calls do for every line of in, called source in errors, that is a row of one of
-// some kinds and, if there is a check, may be. do returns what it expected instead, or an
-// error.
+// eachRow calls do for every line of in, which is called source in errors. Each line must
+// be a row of one of the given kinds and, if check is not nil, valid by the rules. do
+// returns a description of what it expected instead of the row, or an error.
 func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Kind, do func(line []byte, row Row, kind Kind) (want string, err error)) error {
 	r := streamfmt.NewLineReader(in, source)
 	return r.Each(func(line []byte) (err error) {
@@ -43,7 +43,8 @@ func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Ki
 	})
 }
 
-// row says what was expected instead of a row, "" if it may be.
+// row returns a description of what was expected instead of a row, or "" if the row is
+// valid.
 func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	if err := c.g.Check(row.Key); err != nil {
 		return fmt.Sprintf("a position (%v)", err)
@@ -78,7 +79,7 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	return ""
 }
 
-// parent holds the parent in a row against the rules.
+// parent checks the predecessor in a row against the rules.
 func (c *rowCheck) parent(row Row) (want string) {
 	if row.Word == row.Key {
 		if row.Key != c.g.Start() {
@@ -95,7 +96,7 @@ func (c *rowCheck) parent(row Row) (want string) {
 	return ""
 }
 
-// wantKind is what is expected instead of a row of another kind.
+// wantKind describes a row of the given kind, for errors about rows of other kinds.
 func wantKind(kind Kind) string {
 	switch kind {
 	case Parents:

@@ -15,13 +15,14 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// PartName is the name of part i: part-00000, or part-00000.lists if it is packed.
+// PartName returns the name of shard i: part-00000, or part-00000.lists if it is packed.
 func PartName(i int, c jobdir.Codec) string {
 	return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, suffix(c))
 }
 
-// OutboxName is the name of what reducer i tells: to-00000.lists, which is of all
-// tiers; as text it is a file for each tier that is told to, to-00012-00000.
+// OutboxName returns the name of the file of messages that reducer i sends to other tiers:
+// to-00000.lists, which contains those to all tiers. Text has one file for each receiving
+// tier, such as to-00012-00000 for tier 12.
 func OutboxName(i, tier int, c jobdir.Codec) string {
 	if c == jobdir.Text {
 		return fmt.Sprintf("%s%05d-%05d", store.OutboxPrefix, tier, i)
@@ -29,8 +30,8 @@ func OutboxName(i, tier int, c jobdir.Codec) string {
 	return fmt.Sprintf("%s%05d%s", store.OutboxPrefix, i, suffix(c))
 }
 
-// ToldGlob is the pattern of the names of the files of text that tell a tier something:
-// of each reducer that does, one.
+// ToldGlob returns a pattern that matches the text files of messages to a tier, one from
+// each reducer that sends any.
 func ToldGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPrefix, tier) }
 
 func suffix(c jobdir.Codec) string {
@@ -40,25 +41,25 @@ func suffix(c jobdir.Codec) string {
 	return jobdir.ListsSuffix
 }
 
-// A Dir is the directory of a job, held to its seal. It keeps some 48 bytes for each
-// tier to which a packed outbox of it tells.
+// A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
+// some 48 bytes of memory for each tier that receives messages from it.
 type Dir struct{ parts, boxes []*file }
 
-// A file is one of rows of a game: of a directory, or of the table.
+// A file is a file of rows of a game, from a directory or from the table.
 type file struct {
 	fsys store.FS
-	name string // with its path
+	name string // including its path
 	seal *store.SealedFile
 	g    game.Game
 
-	in    store.File          // nil while it is not open
-	list  *streamfmt.ListFile // nil of a text, and before it is opened first
-	tier  int                 // that is told, of a text of an outbox
-	cells []streamfmt.Cell    // that a Source reads
+	in    store.File          // nil if not open
+	list  *streamfmt.ListFile // nil for text, and before the file is first opened
+	tier  int                 // the receiving tier, for a text file of an outbox
+	cells []streamfmt.Cell    // for a Source
 }
 
-// OpenDir opens the directory of a job of a game. What is not as its seal says, or of
-// another game, is a *store.DamageError, or a *streamfmt.FormatError.
+// OpenDir opens the directory of a job of a game. If a file does not match the seal or
+// belongs to another game, the error is a *store.DamageError or a *streamfmt.FormatError.
 func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	seal, names, err := store.OpenDir(fsys, dir, g.Spec())
 	if err != nil {
@@ -82,7 +83,7 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	return d, nil
 }
 
-// box reads to which tiers a file of an outbox tells.
+// box reads which tiers receive messages from an outbox file.
 func (f *file) box() (*file, error) {
 	if !f.isText() {
 		opened, err := f.open()
@@ -104,7 +105,7 @@ func (f *file) isText() bool { return jobdir.IsText(f.name) }
 
 func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
 
-// tells reports whether a file of an outbox tells a tier something.
+// tells reports whether an outbox file contains messages to a tier.
 func (f *file) tells(tier int) bool {
 	if f.isText() {
 		return f.tier == tier
@@ -113,7 +114,7 @@ func (f *file) tells(tier int) bool {
 	return ok
 }
 
-// open is the same file, open for its caller.
+// open opens the file, and returns an open copy that the caller must close.
 func (f *file) open() (*file, error) {
 	o := *f
 	var err error
@@ -136,7 +137,7 @@ func (f *file) open() (*file, error) {
 	return &o, nil
 }
 
-// close closes the file, which then holds nothing but what it says of itself.
+// close closes the file. Its metadata stays in memory.
 func (f *file) close() error {
 	in := f.in
 	if in == nil {
@@ -148,7 +149,7 @@ func (f *file) close() error {
 	return in.Close()
 }
 
-// with calls do with the file, and opens it if it is not open.
+// with calls do with the file, and opens it for the call if it is not open.
 func (f *file) with(do func(f *file) error) error {
 	if f.in != nil {
 		return do(f)
@@ -160,7 +161,7 @@ func (f *file) with(do func(f *file) error) error {
 	return cmp.Or(do(o), o.close())
 }
 
-// Tells is the tiers to which the outboxes of the directory tell something, ascending.
+// Tells returns the tiers that receive messages from the directory, ascending.
 func (d *Dir) Tells() []int {
 	var tiers []int
 	for _, b := range d.boxes {
@@ -176,8 +177,8 @@ func (d *Dir) Tells() []int {
 	return slices.Compact(tiers)
 }
 
-// TextTo are the files of text that tell a tier something, with their paths; all is
-// whether no file that is packed may do so too.
+// TextTo returns the paths of the text files of messages to a tier. all reports whether
+// these are complete, because no outbox file of the directory is packed.
 func (d *Dir) TextTo(tier int) (files []string, all bool) {
 	all = true
 	for _, b := range d.boxes {

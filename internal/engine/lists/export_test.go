@@ -1,10 +1,10 @@
 package lists
 
-// CompareRows is compareRows.
+// CompareRows exports compareRows.
 var CompareRows = compareRows
 
-// SortRows is a sorter's sort.
+// SortRows exports sorter.sort.
 func SortRows(rows []Row) { new(sorter).sort(rows) }
 
-// Merge is merge.
+// Merge exports merge.
 var Merge = merge

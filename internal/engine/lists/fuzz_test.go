@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// FuzzSteps gives any text to any step: it may refuse it, and says where.
+// FuzzSteps runs any step on any text, and checks that an error names the location.
 func FuzzSteps(f *testing.F) {
 	rules, err := mnk.Kind.New([]int{2, 2, 2})
 	if err != nil {

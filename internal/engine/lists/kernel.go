@@ -7,7 +7,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A PositionError is what is wrong with the rows of a position.
+// A PositionError describes an error in the rows of a position.
 type PositionError struct {
 	Key    uint64
 	Reason string
@@ -15,18 +15,19 @@ type PositionError struct {
 
 func (e *PositionError) Error() string { return fmt.Sprintf("position %#x: %s", e.Key, e.Reason) }
 
-// A Kernel is what a job does with its shares, one worker's: forward, or backward.
+// A Kernel does the work of a job on its shares, in the forward or the retrograde pass. It
+// is used by one goroutine.
 type Kernel interface {
-	// Do takes the Parents and the Messages of a share, as loaded, and returns the rows
-	// of the part: forward in place of the parents, backward in dst[:0]. Rules that
-	// are broken are a *PositionError.
+	// Do processes the sorted Parents and Messages of a share, and returns the rows to
+	// write. In the forward pass they overwrite parents; in the retrograde pass they are in
+	// dst[:0]. A violation of the rules is a *PositionError.
 	Do(dst, parents, messages []Row) ([]Row, error)
-	// Counted is what it has counted so far.
+	// Counted returns the counts so far.
 	Counted() step.Counters
 }
 
-// NewKernel makes the kernel of a step and a tier, which tells into an outbox of the kind
-// that the step tells.
+// NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
+// kind must be that of the step's messages.
 func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
 	k := kernel{g: g, tier: tier, out: out}
 	if name == step.Solve {
@@ -35,9 +36,10 @@ func NewKernel(name string, g game.Acyclic, tier int, out *Outbox) Kernel {
 	return &possible{k}
 }
 
-// A kernel is what possible and solve have in common. It counts positions of the part,
-// those done among them (finished; of solve: with a value, thus all), and as messages the
-// rows told: moves, but for those of one position to the same child.
+// A kernel contains what possible and solve have in common. It counts the positions
+// written, and how many of them are done (terminal, or, in solve, with a value, which all
+// have). As messages it counts the rows sent; several moves of a position to the same
+// successor count once.
 type kernel struct {
 	step.Counters
 
@@ -47,8 +49,7 @@ type kernel struct {
 	moves []game.Move
 }
 
-// children are the moves of a position that is not finished, but for those to the same
-// child as another.
+// children returns the moves of a position that is not terminal, one for each successor.
 func (k *kernel) children(p game.Position) ([]game.Move, error) {
 	k.moves = game.DistinctMoves(k.g.Moves(k.moves[:0], p))
 	if len(k.moves) == 0 {
@@ -59,7 +60,7 @@ func (k *kernel) children(p game.Position) ([]game.Move, error) {
 
 func (k *kernel) Counted() step.Counters { return k.Counters }
 
-// A possible is the forward kernel, which has no messages.
+// A possible is the kernel of the forward pass, which receives no messages.
 type possible struct{ kernel }
 
 func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
@@ -92,14 +93,14 @@ func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 	return rows, nil
 }
 
-// A solve is the backward kernel.
+// A solve is the kernel of the retrograde pass.
 type solve struct {
 	kernel
 	values game.Values
 }
 
-// Do wants a position to hear of each of its children once, and no message that nobody
-// waits for.
+// Do checks that each position receives one message from each of its successors, and that
+// there is no message to any other position.
 func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 	dst = dst[:0]
 	for len(parents) > 0 {
@@ -130,12 +131,12 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 	return dst, nil
 }
 
-// nobody is the error of a message that nobody waits for.
+// nobody returns the error of a message to a position that is not in the tier.
 func nobody(p game.Position) error {
 	return &PositionError{p, "a message came, but no list of parents has the position"}
 }
 
-// value is the value of a position that has heard of so many children.
+// value returns the value of a position that has received the given messages.
 func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
 		return 0, nobody(messages[0].Key)
@@ -172,10 +173,10 @@ func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	return k.values.Before(best), nil
 }
 
-// tell tells the value of a position to its parents.
+// tell sends the value of a position to its predecessors.
 func (k *solve) tell(parents []Row, v game.Value) error {
 	if k.tier == 0 {
-		return nil // the initial position has no parents
+		return nil // the initial position has no predecessors
 	}
 	word := Message(v, 1)
 	for i, r := range parents {

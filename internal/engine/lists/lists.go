@@ -1,36 +1,34 @@
-// Package lists solves games of which only the rules are known (game.Acyclic), by
-// sorted lists of rows. It has the rows of a directory as files, packed or text
-// (Dir, Source, PartWriter, OutboxWriter), cuts them into shares that fit into
-// memory (Cut, Loader), and has what a worker does with a share (Kernel)
-// and the same as steps from stdin to stdout (Map, Reduce). Of a game with cycles it has
-// the moves alone, where nobody else knows them backwards (Moves). It knows nothing of
-// runners, of the loop of jobs, or of the table.
+// Package lists solves games of which only the rules are known (game.Acyclic), with sorted
+// lists of rows. It reads and writes the rows of a directory as files, packed or text (Dir,
+// Source, PartWriter, OutboxWriter), and cuts the keys into shares that fit into memory (Cut,
+// Loader). It implements the work on a share (Kernel), and the same work as steps from
+// stdin to stdout (Map, Reduce). For games with cycles that cannot compute predecessors, it
+// stores the edges (Moves). It does not know runners, the loop of jobs, or the table.
 //
 // # The method
 //
-// A row is a key and a word. In a list of Parents the word is the key of a position
-// from which a move leads to the key; in one of Messages it is the value of a
-// position to which a move leads from it, and for how many moves that stands; in one
-// of Values it is the value of the key.
+// A row is a key and a word. In a list of Parents, the word is a predecessor of the key. In
+// a list of Messages, the word is the value of a successor of the key, and the number of
+// moves that the message stands for. In a list of Values, it is the value of the key.
 //
-// Forward, the job possible of tier T reads the Parents that the jobs before it told
-// to tier T. It drops equal rows, and writes the others as its part: the positions
-// of the tier, each with its parents. Of each position that is not finished it tells
-// the children, each a row for the child's tier, into the outbox of its directory.
-// The job init does so with the one row (start, start).
+// Forward pass: the job possible of tier T reads the Parents rows that earlier jobs sent to
+// tier T. It drops duplicates and writes the others as its shards: the positions of the
+// tier, each with its predecessors. For each position that is not terminal, it sends a row
+// to every successor's tier; these outgoing edges are stored in its own directory, in
+// outbox files. The job init does the same with the single row (initial position, initial
+// position).
 //
-// Backward, from the last tier to 0, the job solve of tier T reads that part, and
-// the Messages that the jobs of later tiers told to tier T. It writes Values, and
-// tells each parent the value.
+// Retrograde pass, from the last tier to 0: the job solve of tier T reads these shards, and
+// the Messages that the jobs of later tiers sent to tier T. It writes Values, and sends the
+// value of each position to its predecessors.
 //
-// So what a position says to one many tiers on is read once, by the job of that
-// tier; and of a row nothing is held in memory but in shares and outboxes, whose
-// sizes the caller gives:
+// A message to a position many tiers away is therefore read only once, by the job of that
+// tier. Rows are in memory only in shares and outboxes, whose sizes the caller chooses:
 //
-//	a row that a Loader loads                       32 bytes, half of them its own
-//	a row that waits in an Outbox                   34 bytes, and 1 MB an Outbox
+//	a row that a Loader loads                       32 bytes, half of them for sorting
+//	a row that waits in an Outbox                   34 bytes, and 1 MB for each Outbox
 //	1,024 rows of a tier, in the index of a Source  40 bytes
-//	an open file of a Source or a Dir               some 500 bytes, 48 for each tier told to
+//	an open file of a Source or a Dir               some 500 bytes, 48 for each receiving tier
 package lists
 
 import (
@@ -39,7 +37,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// What rows are is the format's.
+// The format of rows is defined in package streamfmt.
 type (
 	Row  = streamfmt.Row
 	Kind = streamfmt.RowKind
@@ -52,8 +50,8 @@ const (
 	Values   = streamfmt.Values
 )
 
-// KindsOf are the kinds of the rows that a job of a step writes: of its part, and of what
-// it tells other tiers.
+// KindsOf returns the kinds of the rows that a job of a step writes: those in its shards,
+// and those that it sends to other tiers.
 func KindsOf(name string) (part, told Kind) {
 	if name == step.Solve {
 		return Values, Messages
@@ -61,15 +59,16 @@ func KindsOf(name string) (part, told Kind) {
 	return Parents, Parents
 }
 
-// Message is the word of a message: the value of a solved child, for so many moves.
+// Message returns the word of a message: the value of a solved successor, and the number of
+// moves that the message stands for.
 func Message(v game.Value, times int) uint64 { return uint64(v) | uint64(times)<<16 }
 
-// ValueOf is the value in the word of a message or a value.
+// ValueOf returns the value in the word of a message or a value.
 func ValueOf(word uint64) game.Value { return game.Value(word) }
 
-// TimesOf is for how many moves a message stands.
+// TimesOf returns the number of moves that a message stands for.
 func TimesOf(word uint64) int { return int(word >> 16) }
 
-// Start is the Parents that init has: the initial position, which has no parent. What the
-// kernel makes of them is tier 0.
+// Start returns the input rows of the job init: the initial position, which has no
+// predecessor. The kernel turns them into tier 0.
 func Start(g game.Acyclic) []Row { return []Row{{Key: g.Start(), Word: g.Start()}} }

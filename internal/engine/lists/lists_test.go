@@ -21,7 +21,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A run is a game that is solved in a directory, as a loop of jobs would.
+// A run solves a game in a directory, as the loop of jobs would.
 type run struct {
 	t     testing.TB
 	g     game.Acyclic
@@ -29,13 +29,13 @@ type run struct {
 	codec jobdir.Codec
 	share int // rows
 	box   int // rows
-	parts int // a job
+	parts int // per job
 
 	forward, backward []*lists.Dir // by tier
 	told              step.Counters
 }
 
-// job runs a job: do is given a writer for each part, and the outbox.
+// job runs a job; do gets a writer for each shard, and the outbox of each reducer.
 func (r *run) job(name string, tier int, kind, tells lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
 	r.t.Helper()
 	dir := filepath.Join(r.dir, name)
@@ -87,7 +87,7 @@ func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
 	return d
 }
 
-// part is which part a share goes to.
+// part returns the number of the shard to which share i is written.
 func part(i, shares, parts int) int { return i * parts / shares }
 
 func telling(dirs []*lists.Dir, tier int) (told []*lists.Dir) {
@@ -99,7 +99,7 @@ func telling(dirs []*lists.Dir, tier int) (told []*lists.Dir) {
 	return told
 }
 
-// possible is the job of a tier, forward.
+// possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
 	src, err := lists.OpenTold(telling(r.forward, tier), tier, lists.Parents)
@@ -133,7 +133,7 @@ func (r *run) possible(tier int) {
 	r.forward = append(r.forward, d)
 }
 
-// solve is the job of a tier, backward.
+// solve runs the job of a tier in the retrograde pass.
 func (r *run) solve(tier int) error {
 	r.t.Helper()
 	parents, err := lists.OpenPart(r.forward[tier], tier, lists.Parents)
@@ -215,7 +215,7 @@ func (r *run) all() map[game.Position]game.Value {
 	return values
 }
 
-// files is the content of all files of the directories of a run whose names begin so.
+// files returns the contents of all files with a prefix in the directories of a run.
 func (r *run) files(prefix string) map[string]string {
 	r.t.Helper()
 	content := make(map[string]string)
@@ -234,8 +234,8 @@ func (r *run) files(prefix string) map[string]string {
 	return content
 }
 
-// TestRandom solves random games in all ways, and wants the values of a plain search,
-// and the same bytes in the parts.
+// TestRandom solves random games with several settings, compares the values with those of a
+// plain search, and checks that the shards have the same bytes.
 func TestRandom(t *testing.T) {
 	for seed := range uint64(3) {
 		testRandom(t, seed, 150)
@@ -247,7 +247,7 @@ func TestLongRandom(t *testing.T) {
 	for seed := range uint64(15) {
 		testRandom(t, 100+seed, 1000)
 	}
-	testRandom(t, 99, 50000) // cells that are full
+	testRandom(t, 99, 50000) // has full cells
 }
 
 func testRandom(t *testing.T, seed uint64, most int) {
@@ -293,7 +293,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 	}
 }
 
-// TestTextIsPacked wants the rows of a packed part to be those of the text.
+// TestTextIsPacked checks that packed and text shards have the same rows.
 func TestTextIsPacked(t *testing.T) {
 	g := gametest.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
 	var all [2]strings.Builder
@@ -328,8 +328,8 @@ func TestTextIsPacked(t *testing.T) {
 	}
 }
 
-// TestMostTimes wants messages of the same value to become one, for as many moves as a row
-// can stand for, and no more: every row is read as it is written.
+// TestMostTimes checks that messages with the same value are merged, up to the number of
+// moves that one row can express, and that every row can be written and read again.
 func TestMostTimes(t *testing.T) {
 	const most = streamfmt.MaxRowTimes
 	for _, tt := range []struct{ times, want []int }{

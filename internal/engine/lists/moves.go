@@ -16,38 +16,39 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A game with cycles whose moves are not known backwards has them as rows of Parents:
-// each pass forward tells the moves of the positions that it reached first, into outboxes
-// of its directory, which are packed whatever the form of the parts. As there are no
-// tiers, all are for tier 0.
+// Games with cycles that cannot compute predecessors store their edges as rows of Parents.
+// Each forward pass writes the edges of the newly reached positions into outbox files of
+// its directory, which are always packed, even if the shards are text. Such games have no
+// tiers, so all rows are sent to tier 0.
 
-// NewMovesTeller makes the outbox of reducer i of a pass forward over a game, with up to
-// so many rows at a time; create makes its file in the directory of the pass.
+// NewMovesTeller returns the outbox of reducer i of a forward pass, which buffers up to
+// most rows. create creates its file in the directory of the pass.
 func NewMovesTeller(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, most int) *Teller {
 	return NewTeller(create, i, g, Parents, jobdir.Blocks, most)
 }
 
-// TellMove has an outbox tell a move, as step.Pass.Tell wants it.
+// TellMove adds an edge to an outbox; it has the signature of step.Pass.Tell.
 func (o *Outbox) TellMove(child, parent game.Position) error {
 	return o.Tell(0, Row{Key: child, Word: parent})
 }
 
-// Moves are the moves of a game with cycles that the passes forward have told. It is safe
+// Moves are the edges that the forward passes of a game with cycles have stored. It is safe
 // for concurrent use.
 type Moves struct {
 	*Source
 	runs []run
 }
 
-// A run is neighbouring cells of a file whose keys ascend, as an outbox emits them.
+// A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
 type run struct {
 	file     *file
 	from, to int
 }
 
-// OpenMoves opens what the passes told up to the one whose directory is given, by its
-// index. What a pass told must be as many moves as the next one heard of, and one at least
-// for each position, else it is a *store.DamageError.
+// OpenMoves opens the edges that were stored up to the pass in the directory dir, according
+// to its index. The number of edges that a pass stored must equal the number of messages
+// that the next pass received, and there must be at least one edge for each open position.
+// Otherwise the error is a *store.DamageError.
 func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	index, err := jobdir.ReadIndex(fsys, dir, g)
 	if err != nil {
@@ -76,8 +77,10 @@ func OpenMoves(fsys store.FS, dir string, g game.Cyclic) (*Moves, error) {
 	return m, nil
 }
 
-// take adds what the pass of a directory told, of which so many moves were heard before
-// and which found so many positions that are not finished.
+// take adds the edges stored by the pass in a directory. heard is the number of messages
+// that the passes up to this one received, which must equal the number of edges before it.
+// open is the number of new positions that are not terminal, of which each must have an
+// edge.
 func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, heard, open int64) error {
 	if m.Rows() != heard {
 		return &store.DamageError{Name: dir, Reason: fmt.Sprintf("it heard of %d moves with those before it, but %d are told there", heard, m.Rows())}
@@ -97,34 +100,34 @@ func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, heard, open int64
 	return m.Take(told)
 }
 
-// Memory is how many bytes a MovesReader takes.
+// Memory returns the number of bytes of memory that a MovesReader takes.
 func (m *Moves) Memory() int { return len(m.runs) * streamfmt.CellRows * rowBytes }
 
-// rowBytes is what a row takes.
+// rowBytes is the size of a row in memory.
 const rowBytes = 16
 
-// A MovesReader finds moves by where they lead. It is one worker's, reads best in
-// ascending order, and keeps a cell of each run.
+// A MovesReader finds edges by their successors. It is used by one goroutine, is fastest
+// when it reads in ascending order, and caches one cell of each run.
 type MovesReader struct {
 	m    *Moves
 	read streamfmt.CellReader
 	kept []keptCell // by run
 }
 
-// A keptCell is the cell of a run that was read last.
+// A keptCell is the last cell of a run that was read.
 type keptCell struct {
-	number int // -1: none was
+	number int // -1 if none was read
 	rows   []Row
 }
 
-// Reader makes a reader.
+// Reader returns a reader of the edges.
 func (m *Moves) Reader() *MovesReader {
 	return &MovesReader{m: m, kept: slices.Repeat([]keptCell{{number: -1}}, len(m.runs))}
 }
 
 var _ step.Moves = (*MovesReader)(nil)
 
-// Parents is step.Moves'. Cells without a move into the set are not read.
+// Parents implements step.Moves. It skips cells without an edge into the set.
 func (r *MovesReader) Parents(first game.Position, to block.Set, do func(parent game.Position)) error {
 	last := first + uint64(64*len(to)-1)
 	for i, run := range r.m.runs {
@@ -153,7 +156,7 @@ func (r *MovesReader) Parents(first game.Position, to block.Set, do func(parent 
 	return nil
 }
 
-// cell is the rows of a cell of a run.
+// cell returns the rows of a cell of run i.
 func (r *MovesReader) cell(i, number int) ([]Row, error) {
 	kept, f := &r.kept[i], r.m.runs[i].file
 	if kept.number == number {

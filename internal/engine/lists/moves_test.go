@@ -19,8 +19,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// movesDir is a data directory of passes that told some moves, in runs of so many, one
-// pass after the other; the index of the last one is in it.
+// movesDir creates a data directory with passes that stored the given edges, in runs of up
+// to run rows. It returns the directory of the last pass, which contains its index.
 func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir string) {
 	t.Helper()
 	data := t.TempDir()
@@ -56,8 +56,8 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 	return dir
 }
 
-// TestMoves finds moves by sets of where they lead, in one run and in many, in any order
-// of ranges, and wants each once.
+// TestMoves finds edges by sets of successors, with one and with many runs and with ranges
+// in any order, and checks that each edge is found once.
 func TestMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	g := game.PlainRanges(gametest.RulesOnly(gametest.Graph{Size: 1 << 13}), 1<<8)
@@ -66,7 +66,7 @@ func TestMoves(t *testing.T) {
 		parents := make(map[game.Position][]game.Position)
 		for i := range passes {
 			for from := range game.Position(2000) {
-				child := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // more of them are low
+				child := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // prefers low positions
 				parents[child] = append(parents[child], from<<2|uint64(i))
 				passes[i] = append(passes[i], lists.Row{Key: child, Word: from<<2 | uint64(i)})
 			}
@@ -102,7 +102,8 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestMovesMissing wants moves that were told, or heard of, and are not there to be told.
+// TestMovesMissing checks that OpenMoves notices missing edges, by the messages of the next
+// pass and by the number of open positions.
 func TestMovesMissing(t *testing.T) {
 	g := game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4)
 	rows := []lists.Row{{Key: 1, Word: 0}, {Key: 2, Word: 0}}

@@ -11,18 +11,19 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// chunkSize is how many bytes of a chunk are emitted at a time, about: a worker that
-// waits for the file should have something to write.
+// chunkSize is about the number of encoded bytes that are emitted at a time. It is large,
+// so that a worker that waits for the file has enough to write.
 const chunkSize = 512 << 10
 
-// pieceRows is how many rows are encoded at a time: whole cells.
+// pieceRows is the number of rows that are encoded at a time, a multiple of the rows in a
+// cell.
 const pieceRows = 16 * streamfmt.CellRows
 
-// firstRows is for how many rows an outbox takes memory before any is told.
+// firstRows is the initial capacity of an outbox, in rows.
 const firstRows = 1 << 10
 
-// An Outbox gathers what a worker tells, sorts it, and emits it as chunks. It is one
-// worker's.
+// An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
+// as chunks. It is used by one goroutine.
 type Outbox struct {
 	kind  Kind
 	most  int
@@ -30,13 +31,13 @@ type Outbox struct {
 	chunk Chunk
 
 	rows    []Row
-	tiers   []uint16 // of rows: a game has at most game.MaxRemoteness of them
+	tiers   []uint16 // receiving tier of each row; at most game.MaxRemoteness
 	sorter  sorter
-	numbers []int // by tier: how many rows, then where those of the tier end
+	numbers []int // by tier; where Flush puts the next row of the tier
 }
 
-// NewOutbox gathers up to most rows of a kind at a time. A chunk that it emits is not to
-// be kept.
+// NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
+// the chunk.
 func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chunk) error) *Outbox {
 	return &Outbox{
 		kind: kind, most: max(1, most), emit: emit,
@@ -45,7 +46,7 @@ func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(*Chun
 	}
 }
 
-// Inherit gives an empty outbox the memory of one that is done with.
+// Inherit gives an empty outbox the memory of an old one that is no longer used.
 func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.tiers))
 	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
@@ -53,7 +54,7 @@ func (o *Outbox) Inherit(old *Outbox) {
 	o.chunk.reset()
 }
 
-// Tell adds a row for a tier, at most the last of the game.
+// Tell adds a row that is sent to a tier, which is at most the last tier of the game.
 func (o *Outbox) Tell(tier int, row Row) error {
 	if len(o.rows) == cap(o.rows) {
 		if err := o.makeRoom(); err != nil {
@@ -65,7 +66,7 @@ func (o *Outbox) Tell(tier int, row Row) error {
 	return nil
 }
 
-// makeRoom takes more memory, or emits what there is.
+// makeRoom grows the buffer, or flushes it if it has reached its limit.
 func (o *Outbox) makeRoom() error {
 	if len(o.rows) >= o.most {
 		return o.Flush()
@@ -76,7 +77,7 @@ func (o *Outbox) makeRoom() error {
 	return nil
 }
 
-// Flush emits what is left.
+// Flush sorts and emits all buffered rows.
 func (o *Outbox) Flush() error {
 	if len(o.rows) == 0 {
 		return nil
@@ -84,7 +85,7 @@ func (o *Outbox) Flush() error {
 	if cap(o.sorter.spare) < len(o.rows) {
 		o.sorter.spare = make([]Row, cap(o.rows))
 	}
-	// Rows of a tier come together, in the order in which they were told.
+	// A counting sort by tier, which keeps the order of the rows of each tier.
 	clear(o.numbers)
 	for _, tier := range o.tiers {
 		o.numbers[tier+1]++
@@ -115,7 +116,7 @@ func (o *Outbox) Flush() error {
 	return o.emitChunk()
 }
 
-// add puts sorted rows into the chunk.
+// add encodes sorted rows into the chunk, and emits it whenever it is large enough.
 func (o *Outbox) add(tier int, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
 		o.chunk.add(tier, piece)
@@ -138,8 +139,9 @@ func (o *Outbox) emitChunk() error {
 	return err
 }
 
-// merge drops, in place, what sorted rows say twice: of parents the same row; messages
-// of the same value become one, for as many moves.
+// merge removes redundant rows from sorted rows, in place. Equal rows become one; messages
+// to the same key with the same value become one message, which stands for the sum of their
+// moves.
 func merge(rows []Row, kind Kind) []Row {
 	if len(rows) == 0 {
 		return rows
@@ -162,7 +164,7 @@ func merge(rows []Row, kind Kind) []Row {
 	return rows[:n+1]
 }
 
-// A Chunk is sorted rows for some tiers, encoded.
+// A Chunk is encoded, sorted rows that are sent to some tiers.
 type Chunk struct {
 	kind  Kind
 	codec jobdir.Codec
@@ -170,17 +172,17 @@ type Chunk struct {
 
 	packed streamfmt.PackedRows
 	text   []byte
-	pieces []piece // of the text
+	pieces []piece // of text, by tier
 }
 
 func newChunk(g game.Game, kind Kind, c jobdir.Codec) Chunk {
 	return Chunk{kind: kind, codec: c, width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
-// A piece is the text for a tier, up to a byte.
+// A piece is the text that is sent to a tier; end is the offset after its last byte.
 type piece struct{ tier, end int }
 
-// Size is how many bytes the chunk has so far.
+// Size returns the number of bytes in the chunk.
 func (c *Chunk) Size() int { return len(c.packed.Bytes) + len(c.text) }
 
 func (c *Chunk) reset() {
@@ -199,7 +201,7 @@ func (c *Chunk) add(tier int, rows []Row) {
 	c.pieces = append(c.pieces, piece{tier, len(c.text)})
 }
 
-// An OutboxWriter writes what one reducer tells. It is safe for concurrent use.
+// An OutboxWriter writes the outbox files of one reducer. It is safe for concurrent use.
 type OutboxWriter struct {
 	create func(name string) (io.WriteCloser, error)
 	part   int
@@ -211,12 +213,12 @@ type OutboxWriter struct {
 	files  []io.Closer
 	packed *streamfmt.ListWriter // nil before the first packed chunk
 	texts  map[int]io.Writer     // by tier
-	err    error                 // the first: what came after it is not written
+	err    error                 // the first error, after which nothing more is written
 }
 
 // NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
-// name of a file when it has something for it; of text these are as many as there are
-// tiers to tell to.
+// name of each file when there is something to write to it. Packed rows are written to one
+// file, text to one file for each receiving tier.
 func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec) *OutboxWriter {
 	return &OutboxWriter{create: create, part: i, g: g, kind: kind, codec: c, texts: make(map[int]io.Writer)}
 }
@@ -273,8 +275,8 @@ func (w *OutboxWriter) open(name string) (io.Writer, error) {
 	return f, err
 }
 
-// Finish ends the files, if what was to be written has been (err is nil), and closes
-// them in any case. It returns the first error.
+// Finish finalizes the files unless err is not nil, and closes them in any case. It returns
+// the first error.
 func (w *OutboxWriter) Finish(err error) error {
 	if err = cmp.Or(err, w.err); err == nil && w.packed != nil {
 		err = w.packed.Close()
@@ -285,21 +287,21 @@ func (w *OutboxWriter) Finish(err error) error {
 	return err
 }
 
-// A Teller is the outbox of a reducer that works alone, with its writer.
+// A Teller is an outbox with its own writer, for a reducer that has only one worker.
 type Teller struct {
 	*Outbox
 	writer *OutboxWriter
 }
 
-// NewTeller makes the outbox of reducer i, with up to so many rows at a time; see
+// NewTeller returns the outbox of reducer i, which buffers up to most rows; for create, see
 // NewOutboxWriter.
 func NewTeller(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *Teller {
 	w := NewOutboxWriter(create, i, g, kind, c)
 	return &Teller{NewOutbox(g, kind, c, most, w.Append), w}
 }
 
-// Finish writes what is left, if what was to be told has been (err is nil), and closes
-// the files in any case. It returns the first error.
+// Finish writes the remaining rows unless err is not nil, and closes the files in any case.
+// It returns the first error.
 func (t *Teller) Finish(err error) error {
 	if err == nil {
 		err = t.Flush()
@@ -307,18 +309,18 @@ func (t *Teller) Finish(err error) error {
 	return t.writer.Finish(err)
 }
 
-// A PartWriter writes a part, or a file of the table. Which rows are appended at a time
-// does not show in what it writes.
+// A PartWriter writes a shard, or a file of the table. Its output does not depend on how
+// many rows are appended at a time.
 type PartWriter struct {
 	out    io.WriteCloser
 	tier   int
 	chunk  Chunk
-	packed *streamfmt.ListWriter // nil of text
-	err    error                 // of its beginning
-	rest   []Row                 // that wait for others
+	packed *streamfmt.ListWriter // nil for text
+	err    error                 // from NewPartWriter
+	rest   []Row                 // rows that wait to be written
 }
 
-// NewPartWriter begins a part of a tier.
+// NewPartWriter returns a writer of a shard of a tier.
 func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jobdir.Codec) *PartWriter {
 	w := &PartWriter{out: out, tier: tier, chunk: newChunk(g, kind, c)}
 	if c != jobdir.Text {
@@ -327,7 +329,7 @@ func NewPartWriter(out io.WriteCloser, g game.Acyclic, tier int, kind Kind, c jo
 	return w
 }
 
-// Append writes rows, which come after all those written before.
+// Append writes rows, which must come after all rows written before.
 func (w *PartWriter) Append(rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
 		w.rest = append(w.rest, piece...)
@@ -346,7 +348,7 @@ func (w *PartWriter) AppendLines(in io.Reader, source string) error {
 	})
 }
 
-// spill writes rows once they are enough.
+// spill writes buffered rows if there are enough.
 func (w *PartWriter) spill() error {
 	if len(w.rest) < pieceRows {
 		return nil
@@ -356,7 +358,7 @@ func (w *PartWriter) spill() error {
 	return err
 }
 
-// write writes rows of whole cells, or the last ones.
+// write writes rows: a multiple of the rows in a cell, or the last rows.
 func (w *PartWriter) write(rows []Row) (err error) {
 	if w.err != nil {
 		return w.err
@@ -373,8 +375,8 @@ func (w *PartWriter) write(rows []Row) (err error) {
 	return w.packed.Append(&w.chunk.packed)
 }
 
-// Finish ends the part, if what was to be written has been (err is nil), and closes the
-// file in any case. It returns the first error.
+// Finish finalizes the shard unless err is not nil, and closes the file in any case. It
+// returns the first error.
 func (w *PartWriter) Finish(err error) error {
 	if err == nil {
 		err = w.write(w.rest)

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// fewRows are sorted by comparing each with those before it.
+// fewRows is the largest number of rows that are sorted by insertion.
 const fewRows = 32
 
-// Into how many buckets rows are thrown at a time, as bits of the key. So many places
-// are written to in turn: they should lie in the core's cache.
+// Limits on the number of buckets, as bits of the key. Rows go to all buckets in turn, so
+// the places that are written to should fit into the core's cache.
 const (
 	leastBucketBits = 3
 	mostBucketBits  = 13
@@ -24,19 +24,20 @@ func compareRows(a, b Row) int {
 	return cmp.Compare(a.Word, b.Word)
 }
 
-// A sorter sorts rows by Key, then Word. It is one worker's, and keeps its memory.
+// A sorter sorts rows by Key, then Word. It is used by one goroutine, and reuses its
+// memory.
 //
-// It throws rows into buckets by the highest bits in which their keys differ, some two
-// to four in each, if keys are spread evenly; what is in a bucket is sorted by comparing,
-// or again so, if it is much. Keys of a share have their high bits in common, and lie in
-// clusters: looking at the bits that differ, bucket by bucket, is two to four times as
-// fast as going through the digits of the whole key (BenchmarkSort).
+// It distributes rows to buckets by the highest bits in which their keys differ. If keys
+// are spread evenly, a bucket gets two to four rows. A small bucket is sorted by insertion,
+// a large one by the same method again. The keys of a share have their high bits in common
+// and lie in clusters, so looking at the differing bits, bucket by bucket, is two to four
+// times as fast as a radix sort by the digits of the complete key (BenchmarkSort).
 type sorter struct {
 	spare []Row
 	ends  [1 << mostBucketBits]uint32
 }
 
-// sort sorts rows in place. It takes as much memory again.
+// sort sorts rows, and needs as much memory again.
 func (s *sorter) sort(rows []Row) {
 	if inOrder(rows) {
 		return
@@ -47,7 +48,7 @@ func (s *sorter) sort(rows []Row) {
 	s.sortWith(rows, s.spare[:len(rows)])
 }
 
-// sortWith is sort with memory for as many rows.
+// sortWith is sort with spare memory for as many rows.
 func (s *sorter) sortWith(rows, spare []Row) {
 	if len(rows) <= fewRows {
 		insertionSort(rows)
@@ -66,7 +67,7 @@ func (s *sorter) sortWith(rows, spare []Row) {
 	shift := uint(top-width) & 63
 	mask := uint64(1)<<width - 1
 
-	// Where each bucket begins, and, once it is filled, ends.
+	// ends[i] is the beginning of bucket i, and its end once it is filled.
 	ends := s.ends[:mask+1]
 	clear(ends)
 	for _, r := range rows {
@@ -95,7 +96,7 @@ func (s *sorter) sortWith(rows, spare []Row) {
 	}
 	if much {
 		from = 0
-		for _, to := range slices.Clone(ends) { // which the next buckets overwrite
+		for _, to := range slices.Clone(ends) { // the recursive call overwrites ends
 			if to-from > fewRows {
 				s.sortWith(spare[from:to], rows[from:to])
 			}
@@ -117,7 +118,7 @@ func inOrder(rows []Row) bool {
 // before is compareRows, small enough to be inlined.
 func before(a, b Row) bool { return a.Key < b.Key || a.Key == b.Key && a.Word < b.Word }
 
-// insertionSort is for few rows.
+// insertionSort sorts few rows in place.
 func insertionSort(rows []Row) {
 	for i := 1; i < len(rows); i++ {
 		r := rows[i]

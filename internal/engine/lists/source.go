@@ -17,16 +17,16 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// MaxOpen is how many files a Source, or a table, keeps open; those after them are opened
-// for each share that is read. A process may have 256 on some systems.
+// MaxOpen is the number of files that a Source, or a table, keeps open. Further files are
+// opened for each share that is read. Some systems allow a process only 256 open files.
 const MaxOpen = 64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A Source is the rows of one tier and kind in several files: those of its parts, or
-// of what is told to it. Of a text, a cell is neighbouring lines, in any order; their
-// checksum was made when they were read through, so that nobody is given other ones. It is
-// safe for concurrent use.
+// A Source is the rows of one tier and kind in several files: its shards, or the messages
+// that the tier has received. In a text file, a cell is consecutive lines, in any order.
+// Its checksum is computed when the file is first read completely, and verified when the
+// cell is read again, so a changed file is noticed. A Source is safe for concurrent use.
 type Source struct {
 	tier  int
 	kind  Kind
@@ -34,20 +34,20 @@ type Source struct {
 	rows  int64
 }
 
-// OpenPart opens the parts of a directory: of a data_firstN Parents, of a
-// data_secondN Values. A part of text is read through, line by line, and what is wrong
-// there is a *streamfmt.LineError.
+// OpenPart opens the shards of a directory: of a data_firstN as Parents, of a data_secondN
+// as Values. A text shard is read completely, and an invalid line is a
+// *streamfmt.LineError.
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
 
-// OpenFile opens one file, as of the table, that is part of no directory of a job; seal
-// may be nil.
+// OpenFile opens one file that does not belong to the directory of a job, such as a file of
+// the table. seal may be nil.
 func OpenFile(fsys store.FS, name string, g game.Acyclic, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
-// OpenTold opens what the outboxes of some directories tell to a tier.
+// OpenTold opens the messages that the outboxes of some directories contain for a tier.
 func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 	var boxes []*file
 	for _, d := range dirs {
@@ -60,8 +60,9 @@ func OpenTold(dirs []*Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(boxes, tier, kind, false)
 }
 
-// openSource opens the rows of a tier in some files: of outboxes, or parts, whose keys
-// come after those of the part before.
+// openSource opens the rows of a tier in some files. If parts is set, they are shards, and
+// the keys of each must come after those of the previous one; otherwise they are outbox
+// files.
 func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error) {
 	s := &Source{tier: tier, kind: kind}
 	for _, f := range files {
@@ -72,8 +73,8 @@ func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error)
 	return s, nil
 }
 
-// EachTier opens files of the table of tiers that follow one another, from a first one
-// on, and calls do for each, which takes it over.
+// EachTier opens files of the table and calls do for each. The files belong to consecutive
+// tiers, beginning with tier first. do must close the source.
 func EachTier(fsys store.FS, names []string, g game.Acyclic, first int, do func(*Source) error) error {
 	var seals jobdir.Seals
 	for i, name := range names {
@@ -92,7 +93,8 @@ func EachTier(fsys store.FS, names []string, g game.Acyclic, first int, do func(
 	return nil
 }
 
-// OpenTiers opens such files as one source: to load their rows in the order of keys.
+// OpenTiers opens files of the table, as EachTier does, as one source, in order to load the
+// rows of several tiers sorted by key.
 func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Source, error) {
 	all := &Source{tier: first, kind: Values}
 	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
@@ -101,7 +103,8 @@ func OpenTiers(fsys store.FS, names []string, g game.Acyclic, first int) (*Sourc
 	return all, nil
 }
 
-// Take adds the rows of another source, which it takes over.
+// Take moves the files of another source to s, which must close them. On an error it closes
+// those that it has not moved.
 func (s *Source) Take(other *Source) error {
 	for i, f := range other.files {
 		if err := s.add(f); err != nil {
@@ -121,7 +124,7 @@ func (s *Source) Close() error {
 	return errors.Join(errs...)
 }
 
-// add adds a file that is open. What it has no cells of is closed at once.
+// add adds an open file. A file without cells is closed at once.
 func (s *Source) add(f *file) error {
 	if len(f.cells) == 0 {
 		return f.close()
@@ -155,7 +158,8 @@ func (s *Source) addFile(f *file, part bool) error {
 	return s.ascends()
 }
 
-// cellsOf are the cells of the tier in a packed file. A part is of that tier alone.
+// cellsOf returns the cells of the tier in a packed file. A shard may contain no other
+// tier.
 func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
 	damaged := func(format string, args ...any) ([]streamfmt.Cell, error) {
 		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf(format, args...)}
@@ -174,8 +178,9 @@ func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
 	return nil, nil
 }
 
-// ascends wants the cells of the last file to be in order, and to come after those of
-// the one before. The parents of a position may be so many that they take several.
+// ascends checks that the cells of the last file are in order, and that they come after
+// those of the previous file. The rows of one position may span several cells if it has
+// many predecessors.
 func (s *Source) ascends() error {
 	n := len(s.files)
 	if n == 0 {
@@ -196,7 +201,8 @@ func (s *Source) ascends() error {
 	return nil
 }
 
-// readThrough holds the lines of a text against the rules, and to be sorted.
+// readThrough checks the lines of a text file against the rules and, if sorted is set,
+// their order. It returns the cells of the file.
 func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err error) {
 	check := &rowCheck{g: f.g, tier: s.tier}
 	var cell streamfmt.Cell
@@ -234,13 +240,13 @@ func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err 
 
 var newline = []byte{'\n'}
 
-// appendText appends the rows of a cell of a text.
+// appendText appends the rows of a cell of a text file.
 func (f *file) appendText(dst []Row, cell streamfmt.Cell, buf []byte) ([]Row, []byte, error) {
 	changed := &store.DamageError{Name: f.name, Reason: "changed while it was read"}
 	n := int(cell.Length)
 	buf = slices.Grow(buf[:0], n)[:n]
 	if read, err := f.in.ReadAt(buf, int64(cell.Offset)); read == n-1 && err == io.EOF {
-		buf[n-1] = '\n' // of the last line it may be missing
+		buf[n-1] = '\n' // the newline of the last line may be missing
 	} else if read < n {
 		if err == io.EOF {
 			err = changed
@@ -265,13 +271,13 @@ func (f *file) appendText(dst []Row, cell streamfmt.Cell, buf []byte) ([]Row, []
 	return dst, buf, nil
 }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
 
-// Files is in how many files the rows lie.
+// Files returns the number of files that contain rows.
 func (s *Source) Files() int { return len(s.files) }
 
-// Cells is in how many cells of its files the rows lie.
+// Cells returns the number of cells in all files.
 func (s *Source) Cells() (n int) {
 	for _, f := range s.files {
 		n += len(f.cells)
@@ -279,10 +285,11 @@ func (s *Source) Cells() (n int) {
 	return n
 }
 
-// Tier is the tier of all keys.
+// Tier returns the tier of all keys.
 func (s *Source) Tier() int { return s.tier }
 
-// Counts is the number of rows by value, of a source of packed Values.
+// Counts returns the number of rows by value, for packed Values; text files are not
+// counted.
 func (s *Source) Counts() map[game.Value]uint64 {
 	counts := make(map[game.Value]uint64)
 	for _, f := range s.files {
@@ -293,8 +300,9 @@ func (s *Source) Counts() map[game.Value]uint64 {
 	return counts
 }
 
-// Each calls do for rows that follow one another, in the order of keys, for all rows of
-// a source that is a part or a file of the table. The rows are good during the call only.
+// Each calls do with consecutive rows until it has passed all rows. If the source is a
+// shard or a file of the table, they are in the order of keys. The rows are valid only
+// during the call.
 func (s *Source) Each(do func(rows []Row) error) error {
 	var l Loader
 	var rows []Row
@@ -317,7 +325,7 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
-// EachKey calls do once for each key of a source that is a part, ascending.
+// EachKey calls do once for each key of a source of sorted shards, in ascending order.
 func (s *Source) EachKey(do func(key game.Position)) error {
 	var last game.Position
 	begun := false
@@ -332,11 +340,11 @@ func (s *Source) EachKey(do func(key game.Position)) error {
 	})
 }
 
-// A Place is where a cell of a source lies.
+// A Place is the location of a cell in a source.
 type Place struct{ file, cell int }
 
-// Find is the cell of a source of Values, a part or a file of the table, that has a key if
-// one does; ok is false if none can.
+// Find returns the only cell that can contain a key, in a source of sorted Values (shards
+// or files of the table). ok is false if no cell can.
 func (s *Source) Find(key uint64) (at Place, ok bool) {
 	n := sort.Search(len(s.files), func(i int) bool { cells := s.files[i].cells; return cells[len(cells)-1].Last >= key })
 	if n == len(s.files) {
@@ -347,26 +355,26 @@ func (s *Source) Find(key uint64) (at Place, ok bool) {
 	return Place{n, i}, cells[i].First <= key
 }
 
-// Cell appends the rows of one cell to dst[:0].
+// Cell returns the rows of one cell, in the memory of dst.
 func (l *Loader) Cell(dst []Row, s *Source, at Place) (rows []Row, err error) {
 	err = s.files[at.file].with(func(f *file) error {
 		one := *f
-		one.cells = f.cells[:at.cell+1] // no further one is to be read with it
+		one.cells = f.cells[:at.cell+1] // prevents the reader from reading further cells
 		rows, err = l.cell(dst[:0], &one, at.cell)
 		return err
 	})
 	return rows, err
 }
 
-// A Share is the keys from First to Last.
+// A Share is the interval of keys from First to Last, both included.
 type Share struct {
 	First, Last uint64
-	Rows        int64 // of all sources, estimated
+	Rows        int64 // estimated, in all sources
 }
 
-// Cut cuts all keys into shares, of which each has about most rows of all sources
-// together: more by 1,024 for each sorted run that the sources consist of, at most,
-// and for a key that has many. There is at least one share.
+// Cut divides all keys into shares with about most rows each, counted over all sources. A
+// share may exceed that by 1,024 rows for each sorted run of the sources, and because all
+// rows of one key are in the same share. Cut returns at least one share.
 func Cut(most int, sources ...*Source) []Share {
 	var all int64
 	for _, s := range sources {
@@ -390,13 +398,13 @@ func Cut(most int, sources ...*Source) []Share {
 	}
 	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
 	n := (all + int64(most) - 1) / int64(most)
-	each := (all + n - 1) / n // shares of about the same size
+	each := (all + n - 1) / n // gives shares of about the same size
 	shares := make([]Share, 0, n)
 	share := Share{}
 	for _, e := range ends {
 		if share.Rows += int64(e.rows); share.Rows >= each && e.last < math.MaxUint64 {
 			if e.last < share.First {
-				continue // of the key that ended the share before
+				continue // belongs to the key that ended the previous share
 			}
 			share.Last = e.last
 			shares = append(shares, share)
@@ -407,15 +415,15 @@ func Cut(most int, sources ...*Source) []Share {
 	return append(shares, share)
 }
 
-// A Loader loads shares. It is one worker's, and keeps its memory.
+// A Loader loads shares. It is used by one goroutine, and reuses its memory.
 type Loader struct {
 	cells  streamfmt.CellReader
 	text   []byte
 	sorter sorter
 }
 
-// Load appends the rows of a share to dst[:0], sorted by Key, then Word; equal rows
-// stay.
+// Load returns the rows of a share, sorted by Key, then Word, in the memory of dst.
+// Duplicates are kept.
 func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
@@ -436,10 +444,10 @@ func (l *Loader) Load(dst []Row, s *Source, sh Share) ([]Row, error) {
 	return dst, nil
 }
 
-// touches reports whether a cell has keys of the share.
+// touches reports whether a cell may contain keys of the share.
 func (sh Share) touches(c *streamfmt.Cell) bool { return c.First <= sh.Last && c.Last >= sh.First }
 
-// rowsOf is about how many rows of a cell are the share's.
+// rowsOf estimates how many rows of a cell belong to the share.
 func (sh Share) rowsOf(c *streamfmt.Cell) int {
 	if !sh.touches(c) {
 		return 0
@@ -476,7 +484,7 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Share) ([]Row, error) {
 	return dst, err
 }
 
-// cell appends the rows of the i-th cell of a file.
+// cell appends the rows of cell i of a file.
 func (l *Loader) cell(dst []Row, f *file, i int) (_ []Row, err error) {
 	if f.list != nil {
 		return l.cells.Append(dst, f.list, f.cells[i:])

@@ -19,8 +19,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// dirOf makes a directory data_first1 with a part and an outbox, sealed unless damage
-// is done to it after the seal; it returns the game, too.
+// dirOf creates a sealed directory data_first1 with a shard and an outbox, and returns the
+// game and the directory.
 func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	t.Helper()
 	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, share: 1000, box: 1000}
@@ -29,7 +29,7 @@ func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 	return r.g, filepath.Join(r.dir, "data_first1")
 }
 
-// openAll opens the directory, reads its part and what it tells tier 2.
+// openAll opens a directory, and reads its shards and its messages to the next tier.
 func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
 	d, err := lists.OpenDir(store.Local{}, dir, g)
 	if err != nil {
@@ -52,7 +52,7 @@ func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
 	return nil
 }
 
-// TestDamage wants what is not as it was written to be named.
+// TestDamage checks that a damaged file is reported by name.
 func TestDamage(t *testing.T) {
 	edit := func(name string, edit func(string) string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
@@ -113,7 +113,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestOther wants a file of another game, kind or tier to be refused by name.
+// TestOther checks that a file of another game, kind or tier is refused, and named in the
+// error.
 func TestOther(t *testing.T) {
 	for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {
 		g, dir := dirOf(t, codec)
@@ -133,7 +134,7 @@ func TestOther(t *testing.T) {
 				t.Errorf("another %s, %s: %v", c.what, codec, err)
 			}
 		}
-		// Where somebody else made the directory, the file says of which game it is.
+		// Without a seal, a packed file itself contains the name of its game.
 		if err := os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// TestChanged wants a text that changed after it was read through to be refused.
+// TestChanged checks that a text file is refused if it changes after it was opened.
 func TestChanged(t *testing.T) {
 	for what, change := range map[string]func(string) string{
 		"a digit": func(s string) string { return strings.Replace(s, "p0", "p1", 1) },
@@ -177,7 +178,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestLastLine wants a last line without its end to count, also where it ends a cell.
+// TestLastLine checks that a last line without a newline counts, even if it ends a cell.
 func TestLastLine(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	g := gametest.RandomAcyclic(rnd, 4000)
@@ -221,8 +222,8 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// TestCut wants shares that follow one another, cover all keys and are as large as they
-// should be; together they have all rows, whatever the number of files.
+// TestCut checks that shares are consecutive, cover all keys, have the right size and
+// together contain all rows, for several numbers of files.
 func TestCut(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	const tier = 1
@@ -300,7 +301,7 @@ func TestCut(t *testing.T) {
 				}
 				got = append(got, of...)
 				if most == 0 && i > 100 {
-					break // a share for each key, nearly
+					break // almost one share for each key
 				}
 			}
 			if !slices.Equal(got, all[:len(got)]) || most > 0 && len(got) != len(all) {
@@ -310,7 +311,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestSort sorts rows of all sorts.
+// TestSort sorts random rows with keys of several distributions.
 func TestSort(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 9))
 	for round := range 300 {
@@ -335,8 +336,8 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// TestOrder wants parts whose keys do not ascend, or that have a position twice, to be
-// refused.
+// TestOrder checks that shards are refused if their keys do not ascend or if a position
+// occurs twice.
 func TestOrder(t *testing.T) {
 	g := tiny(t, 3, 2, 3)
 	var rows []lists.Row
@@ -374,7 +375,7 @@ func TestOrder(t *testing.T) {
 		}
 	}
 
-	// What one writer was given in a wrong order.
+	// Rows that were given to one writer in the wrong order.
 	name := filepath.Join(t.TempDir(), "tier-01.lists")
 	for what, rows := range map[string][]lists.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
 		f, err := os.Create(name)
@@ -407,7 +408,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An openFS counts the files that are open.
+// An openFS counts open files.
 type openFS struct {
 	store.Local
 	open, most int
@@ -433,8 +434,8 @@ func (f openFile) Close() error {
 	return f.File.Close()
 }
 
-// TestManyFiles wants a source of more files than may be open at a time to have all their
-// rows, and to leave none open.
+// TestManyFiles checks that a source with more files than may be open at the same time has
+// all their rows, and leaves no file open.
 func TestManyFiles(t *testing.T) {
 	g := tiny(t, 4, 4, 4)
 	const files = 300

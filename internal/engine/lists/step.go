@@ -13,21 +13,21 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// RowMemory is about how many bytes a row takes of those that a step holds.
+// RowMemory is the approximate number of bytes that a step needs for each row in memory.
 const RowMemory = 80
 
-// Instead of the tier of rows: it is that of the first one, or there are of all.
+// Special values of rowCheck.tier: the tier of the first row, and rows of all tiers.
 const (
 	unknownTier = -1
 	anyTier     = -2
 )
 
-// A filter is one run of a step.
+// A filter is one run of a step from in to out.
 type filter struct {
 	*step.Writer
 	g      game.Acyclic
 	o      step.Options
-	rows   int // that are held at a time, and that wait to be told
+	rows   int // limit of rows in memory, and in the outbox
 	check  rowCheck
 	sorter sorter
 }
@@ -38,8 +38,8 @@ func newFilter(g game.Acyclic, out io.Writer, o step.Options) *filter {
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
 }
 
-// Map runs the map of a step (step.Init, Possible, Solve, Final) from in to out, line by
-// line: it passes on what the rules allow.
+// Map runs the map of a step (step.Init, Possible, Solve or Final) from in to out, line by
+// line: it passes valid lines on.
 func Map(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
@@ -93,8 +93,8 @@ func (f *filter) write(rows []Row, kind Kind) error {
 	return nil
 }
 
-// each calls do for every row of in that the rules allow, which is of one of some kinds.
-// do returns what it expected instead, or an error.
+// each calls do for every row of in, which must be valid and of one of the given kinds. do
+// returns a description of what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
 	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(_ []byte, row Row, kind Kind) (string, error) {
 		f.In++
@@ -102,7 +102,8 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 	})
 }
 
-// mapRows passes rows on. Those that are gathered to be merged are printed sorted.
+// mapRows passes rows on. If Options.Combine is set, it merges them and prints them in
+// sorted runs.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 	var held [Values + 1][]Row // by kind
 	n := 0
@@ -134,15 +135,15 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 	return emit()
 }
 
-// A batch is rows that follow one another in sorted lines, all of their keys.
+// A batch is consecutive rows of sorted input. All rows of a key are in the same batch.
 type batch struct {
-	first    int64    // its first line
-	keys     []uint64 // of its lines
+	first    int64    // number of the first line
+	keys     []uint64 // of each line
 	parents  []Row
 	messages []Row
 }
 
-// reduceRows gathers rows into batches, and gives them to the kernel of the step.
+// reduceRows reads rows in batches and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
 	kinds := []Kind{Parents}
 	if name == step.Solve {
@@ -194,9 +195,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	return teller.Finish(err)
 }
 
-// located is an error of a kernel; what is wrong with a position is told of the first
-// line that the batch has of it. Whoever sorted the lines by key need not have looked at
-// what comes after the tab.
+// located adds the line number to an error of a kernel. An error about a position gets the
+// number of the first line of that position in the batch. Lines are sorted by key, but
+// lines with the same key may come in any order.
 func (f *filter) located(b *batch, err error) error {
 	var wrong *PositionError
 	if !errors.As(err, &wrong) {

@@ -34,14 +34,14 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// sorted is sort, as LC_ALL=C sort does.
+// sorted sorts lines as LC_ALL=C sort does.
 func sorted(text string) string {
 	list := strings.SplitAfter(text, "\n")
 	slices.Sort(list)
 	return strings.Join(list, "")
 }
 
-// sortedByKey sorts lines by their keys alone: those of a key come in another order.
+// sortedByKey sorts lines only by their keys, and reverses the lines of each key.
 func sortedByKey(text string, width int) string {
 	list := slices.Collect(strings.Lines(text))
 	slices.Reverse(list)
@@ -49,13 +49,13 @@ func sortedByKey(text string, width int) string {
 	return strings.Join(list, "")
 }
 
-// job runs map, sort and reduce of a job; it returns the part.
+// job runs the map, sort and reduce of a job, and returns the shard.
 func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, told outbox) (string, step.Counters) {
 	t.Helper()
 	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: told.create}
 	var mid, out strings.Builder
 	if tier >= 0 && rows%2 == 0 {
-		o.Tier = -1 // the map need not know
+		o.Tier = -1 // a map does not need the tier
 	}
 	if _, err := lists.Map(name, g, strings.NewReader(in), &mid, o); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool
 	return out.String(), n
 }
 
-// TestSteps runs all jobs as steps on lines, and wants the bytes that the jobs on files
-// make.
+// TestSteps runs all jobs as steps on lines, and compares the bytes with those of the jobs
+// on files.
 func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
@@ -100,7 +100,7 @@ func TestSteps(t *testing.T) {
 			if tier == 0 {
 				name, in = step.Init, "start\n"
 			}
-			in = strings.Repeat(in, 1+int(seed)%3) // a line that comes twice says nothing new
+			in = strings.Repeat(in, 1+int(seed)%3) // duplicate lines change nothing
 			var n step.Counters
 			first[tier], n = job(t, name, g, tier, rows, combine, in, box)
 			send(box)
@@ -135,7 +135,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// tiny is tic-tac-toe on a board of two squares, one of which wins: two positions.
+// tiny returns an mnk game with a small board.
 func tiny(t *testing.T, width, height, connect int) game.Acyclic {
 	t.Helper()
 	g, err := mnk.Kind.New([]int{width, height, connect})
@@ -145,7 +145,7 @@ func tiny(t *testing.T, width, height, connect int) game.Acyclic {
 	return g.(game.Acyclic)
 }
 
-// TestWrongLines wants each line that cannot be to be named.
+// TestWrongLines checks that each invalid line is reported.
 func TestWrongLines(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
 	width := streamfmt.KeyWidth(g.KeyBits())
@@ -197,7 +197,7 @@ func TestWrongLines(t *testing.T) {
 			do = lists.Reduce
 		}
 		if c.what == "an order" || c.what == "final's order" {
-			if x > other { // whichever comes first
+			if x > other { // the order of the keys depends on the hash
 				c.in = strings.NewReplacer(x, other, other, x).Replace(c.in)
 			}
 		}
@@ -208,8 +208,8 @@ func TestWrongLines(t *testing.T) {
 	}
 }
 
-// TestLaterLine wants the line of a position to be told that comes after others have been
-// reduced.
+// TestLaterLine checks the line number of an error about a position that follows other
+// positions, whether or not these have already been reduced.
 func TestLaterLine(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
 	var in []byte
@@ -234,7 +234,7 @@ func TestLaterLine(t *testing.T) {
 	}
 }
 
-// TestWrites wants the error of a writer.
+// TestWrites checks that the error of a failed write is returned.
 func TestWrites(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
 	o := step.Options{Source: "x", Create: func(string) (io.WriteCloser, error) { return nil, io.ErrShortWrite }}

@@ -13,23 +13,24 @@ import (
 const (
 	// module is the path of this module.
 	module = "github.com/treereduce/treereduce"
-	// rulesSampled is how many positions of random games go into the checksum of rules: the
-	// rules of a fifth of a millisecond.
+	// rulesSampled is the number of positions of random games in the checksum of the rules.
+	// Sampling them takes about a fifth of a millisecond.
 	rulesSampled = 128
 )
 
-// BuildProperty is the name of the property of a job that has the driver's Build.
+// BuildProperty is the job property that contains the driver's Build.
 const BuildProperty = "build"
 
-// Build is what a driver sends to the tasks of a job, for CheckBuild: NAME=VALUE,… of what
-// is known about the sources of this program, and a checksum of the rules of a game. A
-// build without version control information, as by go run or with -buildvcs=off, has the
-// checksum and no revision.
+// Build describes this program and the rules of a game as NAME=VALUE pairs separated by
+// commas: what is known about the program's sources, and a checksum of the rules. A driver
+// sends it to the tasks of a job, which pass it to CheckBuild. A program built without
+// version control information, as by go run or with -buildvcs=false, has the checksum and
+// no revision.
 func Build(g game.Game) string {
 	return strings.Join(append(own(), fmt.Sprintf("rules=%08x", rulesSum(g))), ",")
 }
 
-// own is sources of this program.
+// own returns the sources of this program.
 func own() []string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return sources(info)
@@ -37,9 +38,9 @@ func own() []string {
 	return nil
 }
 
-// sources is what a build knows about its sources: the revision, and the versions of its
-// own module and of this one. Other modules are not compared: driver and mapper are linked
-// with different ones.
+// sources returns what a build knows about its sources: the revision, and the versions of
+// the main module and of this module. Other modules are not compared, because driver and
+// mapper are linked with different ones.
 func sources(info *debug.BuildInfo) (known []string) {
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
@@ -61,11 +62,11 @@ func sources(info *debug.BuildInfo) (known []string) {
 	return known
 }
 
-// CheckBuild returns an error if a driver that sent this Build was built from other sources
-// than this program. What only one of them knows is not compared.
+// CheckBuild returns an error if the driver that sent this Build was built from other
+// sources than this program. Properties that only one of the two has are not compared.
 func CheckBuild(driver string) error { return compareBuilds(driver, strings.Join(own(), ",")) }
 
-// CheckRules is CheckBuild that compares the rules of g, too.
+// CheckRules is CheckBuild, and also compares the rules of g.
 func CheckRules(g game.Game, driver string) error { return compareBuilds(driver, Build(g)) }
 
 func compareBuilds(driver, own string) error {
@@ -83,7 +84,7 @@ func compareBuilds(driver, own string) error {
 	return nil
 }
 
-// HowToBuild says how the programs of the module of this process are built.
+// HowToBuild describes how to build the programs of this process's main module.
 func HowToBuild() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != module {
 		return `see "In a module of your own" in docs/adding-a-game.md`
@@ -91,8 +92,8 @@ func HowToBuild() string {
 	return "make build"
 }
 
-// rulesSum is a checksum of what rules say about some positions of random games, the same
-// ones in every process.
+// rulesSum returns a checksum of the rules, computed from the moves and values of positions
+// of random games. The positions are the same in every process.
 func rulesSum(g game.Game) uint32 {
 	sum := fnv.New32a()
 	fmt.Fprint(sum, g.Spec(), g.KeyBits(), g.Values())

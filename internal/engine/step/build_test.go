@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 )
 
-// TestCompareBuilds compares what builds know about themselves.
+// TestCompareBuilds checks which differences between builds are errors.
 func TestCompareBuilds(t *testing.T) {
 	info := func(main string, deps []*debug.Module, settings ...debug.BuildSetting) string {
 		return strings.Join(sources(&debug.BuildInfo{Main: debug.Module{Path: "stranger", Version: main}, Deps: deps, Settings: settings}), ",")
@@ -27,7 +27,7 @@ func TestCompareBuilds(t *testing.T) {
 	clean := info("v0.1.0", with("v1.0.0"), vcs("abc", "false")...)
 	for name, test := range map[string]struct {
 		driver, own string
-		differ      string // "": not
+		differ      string // "" if they do not differ
 	}{
 		"the same":                 {clean, clean, ""},
 		"another revision":         {clean, info("v0.1.0", with("v1.0.0"), vcs("def", "false")...), "(vcs.revision abc in the driver, def here)"},
@@ -50,7 +50,8 @@ func TestCompareBuilds(t *testing.T) {
 	}
 }
 
-// TestBuildOfRules sends the build with every job, and finds rules that differ in one move.
+// TestBuildOfRules checks that every job has the property of the build, and that a
+// difference of one move in the rules is noticed.
 func TestBuildOfRules(t *testing.T) {
 	for _, kind := range []game.Kind{connectn.Kind, mnk.Kind, dodgem.Kind} {
 		var args []int
@@ -77,7 +78,7 @@ func TestBuildOfRules(t *testing.T) {
 	}
 }
 
-// fewerMoves are rules without the last move where there are several.
+// fewerMoves are rules that omit the last move of a position with several.
 type fewerMoves struct{ game.Game }
 
 func (f fewerMoves) Moves(dst []game.Move, p game.Position) []game.Move {

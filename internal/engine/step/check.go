@@ -10,22 +10,23 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// An inputCheck holds what the map of Possible or Solve reads to be positions of
-// one job, with the values that a finished position, an open one, or a child must
-// have: a value that got lost is told, not taken for a position that waits for one.
+// An inputCheck checks the input of the map of Possible or Solve: all records are positions
+// of one job, and each has the value that a terminal position, an open position or a solved
+// successor must have. A position that has lost its value is reported as an error, not
+// treated as one that is still open.
 type inputCheck struct {
 	name string
 	g    game.Tiered
 	o    Options
 
-	job   int         // the tier of the children; -1 before the first record
-	tier  int         // of the record before
-	child bool        // whether this tier is that of solved children
+	job   int         // the tier of the successors; -1 before the first record
+	tier  int         // of the previous record
+	child bool        // whether the positions of this tier are solved successors
 	line  []int64     // by slot of a block
-	rules block.Block // the same block as the rules have it
+	rules block.Block // the same block, with values computed from the rules
 }
 
-// add is jobdir.AddRecord for a record of a line.
+// add is jobdir.AddRecord for the record of a line, with checks of tier and kind.
 func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if b.Tier != c.tier {
 		if want := c.begin(b.Tier); want != "" {
@@ -42,7 +43,7 @@ func (c *inputCheck) add(b *block.Block, slot int, rec streamfmt.Record, line in
 	return jobdir.AddRecord(b, slot, rec)
 }
 
-// begin goes on with a tier.
+// begin starts to read a tier, and checks that it belongs to the job.
 func (c *inputCheck) begin(tier int) (want string) {
 	c.tier = tier
 	c.child = c.name == Solve && Turn(c.g, tier) != c.o.Turn
@@ -64,14 +65,14 @@ func (c *inputCheck) begin(tier int) (want string) {
 	return ""
 }
 
-// values holds the values of a block against the rules.
+// values checks the values of a block against the rules.
 func (c *inputCheck) values(b *block.Block) error {
 	c.rules.Reset(b.Tier, b.Range, b.LowBits, b.Low)
 	for i := range b.Open {
 		c.rules.Open[i] = b.Open[i] | b.Done[i]
 	}
 	newPossible(c.g).finish(&c.rules)
-	most := c.g.Tiers() - b.Tier // moves to the end
+	most := c.g.Tiers() - b.Tier // largest possible remoteness
 	for i, w := range c.rules.Done {
 		for w |= b.Done[i]; w != 0; w &= w - 1 {
 			slot := i<<6 + bits.TrailingZeros64(w)
@@ -99,8 +100,8 @@ func (c *inputCheck) values(b *block.Block) error {
 	return nil
 }
 
-// valueError is a LineError for a position with another value, 0 for none, than it
-// must have.
+// valueError returns a LineError for position p, which has a wrong value; found is 0 if it
+// has none.
 func valueError(source string, line int64, g game.Game, p game.Position, found byte, want string) error {
 	rec := streamfmt.Record{Key: p, Value: found}
 	if found != 0 {
@@ -116,7 +117,8 @@ func wantFinished(value byte) string {
 
 const wantOpen = "no value, as this position is not finished"
 
-// A passCheck does the same for the map of a pass over a game with cycles.
+// A passCheck checks the input of the map of a pass over a game with cycles, as inputCheck
+// does for tiered games.
 type passCheck struct {
 	name   string
 	number int
@@ -124,15 +126,15 @@ type passCheck struct {
 	source string
 
 	line  []int64     // by slot of a range
-	rules block.State // the same range as the rules have it
+	rules block.State // the same range, with values computed from the rules
 }
 
-// add is jobdir.AddState for a record of a line.
+// add is jobdir.AddState for the record of a line, with a check of the remoteness.
 func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
 	switch {
 	case c.name == Mark:
-	case c.number == 1 && rec.Kind == streamfmt.Open: // all that play can reach comes
-	case game.Value(rec.Value).Remoteness() != c.number-1: // of an open one it is 0
+	case c.number == 1 && rec.Kind == streamfmt.Open: // pass 1 reads all reachable positions
+	case game.Value(rec.Value).Remoteness() != c.number-1: // 0 for an open position
 		return fmt.Sprintf("a position that is decided in %d moves", c.number-1)
 	}
 	if c.line == nil {
@@ -142,8 +144,8 @@ func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int
 	return jobdir.AddState(s, slot, rec)
 }
 
-// values holds the values of a range against the rules, where what comes is what
-// create and mark found.
+// values checks the values of a range against the rules, in passes whose input was written
+// by create and mark.
 func (c *passCheck) values(mover game.Mover, rng uint64, s *block.State) error {
 	if c.name != Mark && c.number > 1 {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A teller is the map of solve for lines: it counts for how many moves each message
-// stands, so that the reducer notices a child that is missing. Of packed blocks
-// none can be lost unseen.
+// A teller is the map of solve for lines. It counts the moves that each message stands for,
+// so that the reducer notices a missing successor. Packed blocks need no such count,
+// because no message in them can be lost unnoticed.
 type teller struct {
 	*solve
-	moves map[*block.Block][]uint8 // of the blocks that are spoken to, by slot
+	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot
 }
 
 func newTeller(g game.Tiered) *teller {
 	return &teller{newSolve(g), make(map[*block.Block][]uint8)}
 }
 
-// Expect begins to count. No slot need be open: a child speaks to all parents that
-// it could have.
+// Expect resets the counts. No slot needs to be open: a successor sends messages to all
+// positions that may precede it.
 func (t *teller) Expect(b *block.Block) {
 	moves := t.moves[b]
 	if cap(moves) < b.Len() {
@@ -56,8 +56,8 @@ func (t *teller) Map(from, into *block.Block) {
 	}
 }
 
-// write prints what a block heard: a line for each slot, or more, if it stands for
-// more moves than a line can.
+// write prints the messages in a block: a line for each slot, or several if the message
+// stands for more moves than one line can express.
 func (t *teller) write(w *Writer, b *block.Block) {
 	moves := t.moves[b]
 	for slot := range b.Done.All() {
@@ -69,17 +69,17 @@ func (t *teller) write(w *Writer, b *block.Block) {
 	}
 }
 
-// A hearer is the reduce of solve for lines: it holds what a position hears against
-// its moves.
+// A hearer is the reduce of solve for lines. It compares the number of messages that a
+// position receives with the number of its moves.
 type hearer struct {
 	*solve
-	moves  []uint32 // by slot, for how many messages came
-	line   []int64  // by slot, where it was said that the position exists
+	moves  []uint32 // by slot, the number of moves whose messages were received
+	line   []int64  // by slot, the line of the position
 	across []uint64
 }
 
-// hear adds a record to a parent's block: that it exists, that it is finished, or
-// what children say.
+// hear adds a record to the block: an open position, a terminal position, or a message from
+// successors.
 func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if len(h.moves) < b.Len() {
 		h.moves, h.line = make([]uint32, b.Len()), make([]int64, b.Len())
@@ -99,8 +99,8 @@ func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64
 	return ""
 }
 
-// check wants each open position to have heard of all its moves: all of its children
-// exist. It forgets what was heard.
+// check returns an error unless each open position has received a message for each of its
+// moves. It then resets the counts.
 func (h *hearer) check(b *block.Block, source string) error {
 	h.across = h.g.Targets(h.across[:0], b.Tier, b.Range)
 	children, kinds := h.g.Within(b.Tier, b.Range)

@@ -8,21 +8,21 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// The names of the steps of a game with cycles, in the order in which they run;
-// Solve and Final have the names that they have in a tiered game. Each but the
-// first and the last runs again and again, a pass each time, until one changes
-// nothing.
+// The names of the steps of a game with cycles, in the order in which they run. Solve and
+// Final have the same names as in a tiered game. Each step except the first and the last is
+// repeated, one pass each time, until a pass changes nothing.
 const (
-	Create = "create" // the start is reached
-	Mark   = "mark"   // the children of what was new in the pass before
-	Ties   = "ties"   // the parents of the ties of the pass before; Solve: of wins and losses
+	Create = "create" // marks the initial position as reached
+	Mark   = "mark"   // finds the successors of the frontier
+	Ties   = "ties"   // finds the predecessors of ties in the frontier (Solve: of wins, losses)
 )
 
 // CyclicNames lists the steps of a game with cycles in the order in which they run.
 func CyclicNames() []string { return []string{Create, Mark, Solve, Ties, Final} }
 
-// After is the pass, by step and number, that comes after one that found something new,
-// or nothing: the next of its step, or the first of the next one.
+// After returns the step and number of the pass that follows the given one: the next pass
+// of the same step if it found new positions, else the first pass of the next step. Create
+// has only one pass.
 func After(name string, number int, found bool) (next string, n int) {
 	names := CyclicNames()
 	i := slices.Index(names, name) + 1
@@ -43,74 +43,76 @@ func NamesOf(g game.Game) []string {
 // AllNames lists the steps of all games, each once.
 func AllNames() []string { return append(Names(), Create, Mark, Ties) }
 
-// IsForward reports whether a step goes from positions to their children.
+// IsForward reports whether a step belongs to the forward pass, from positions to their
+// successors.
 func IsForward(step string) bool { return step == Create || step == Mark }
 
-// A Pass is the map and the reduce of one pass over a game with cycles, on whole
-// ranges. What Map says to a range is gathered in a block.Heard, by one mapper or
-// by many, in any order; Reduce is called once for each range that heard. A Pass
-// keeps memory, and serves one goroutine.
+// A Pass is the map and the reduce of one pass over a game with cycles, on whole ranges.
+// The messages that Map sends to a range are collected in a block.Heard, by one mapper or
+// several, in any order. Reduce is called once for each range that received messages. A
+// Pass reuses its memory and serves one goroutine.
 //
-// Of a game whose moves are not known backwards, Reduce tells each move, when it finds
-// the position that has it, to the position to which it leads; and Map asks Moves for
-// what was told.
+// Some games cannot compute the predecessors of a position. For them, Reduce stores the
+// outgoing edges of each new position with Tell, and Map reads them in the retrograde
+// passes with Moves.
 type Pass struct {
-	// Messages is how many moves Map told of in Mark.
+	// Messages is the number of edges to successors that Map has emitted in Mark.
 	Messages int64
-	// Tell is told of each move in Create and Mark, if it is not nil; moves of a
-	// position to the same child are one.
+	// Tell, if it is not nil, is called for each edge of a new position in Create and Mark.
+	// Several moves to the same successor are one edge.
 	Tell func(child, parent game.Position) error
-	// Moves has what was told; Solve and Ties need it if the moves are not known
-	// backwards.
+	// Moves contains the stored edges. Solve and Ties need it if the game cannot compute
+	// predecessors.
 	Moves Moves
 
 	g      game.Cyclic
 	mover  game.Mover
 	step   string
 	number int
-	ranges uint64 // of the game
+	ranges uint64 // in the game
 	set    block.Set
 	fresh  block.Set
 
-	// What follows is of a game whose moves are not known backwards.
+	// The following fields are for games that cannot compute predecessors.
 
 	moves   []game.Move
 	parents []game.Position
 	sets    *game.Sets
 }
 
-// Moves are the moves of a game with cycles, by where they lead.
+// Moves are the edges of a game with cycles, indexed by successor.
 type Moves interface {
-	// Parents calls do for each move that leads into a set of positions, the first slot
-	// of which is the position first, with the position that has it.
+	// Parents calls do with the predecessor of each edge into the set to, whose first slot
+	// is position first.
 	Parents(first game.Position, to block.Set, do func(parent game.Position)) error
 }
 
-// NewPass returns the pass of a number, from 1, of a step: Create, Mark, Solve or
-// Ties. What it decides in Solve or Ties has the number as its remoteness.
+// NewPass returns pass number (from 1) of a step: Create, Mark, Solve or Ties. Positions
+// that it decides in Solve or Ties have the remoteness number.
 func NewPass(g game.Cyclic, step string, number int) *Pass {
 	words := block.Words(g.RangeSize())
 	return &Pass{g: g, mover: g.NewMover(), step: step, number: number, ranges: game.Ranges(g),
 		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
 }
 
-// Tells reports whether the reduce of a step of a game is to Tell moves.
+// Tells reports whether the reduce of a step of a game must store edges with Pass.Tell.
 func Tells(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
 
-// NeedsMoves reports whether Moves must be known to the map of a step of a game.
+// NeedsMoves reports whether the map of a step of a game needs Pass.Moves.
 func NeedsMoves(g game.Cyclic, step string) bool {
 	return (step == Solve || step == Ties) && !game.KnowsBackward(g)
 }
 
-// MapStart is the map of Create: it says that the start is reached.
+// MapStart is the map of Create: it sends a message to the initial position.
 func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
 	p.sets.Say([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
 }
 
-// Map says what the new positions of a range have to say: in Mark those that are
-// open to their children, that they are reached; in Solve and Ties those with a
-// result to their parents. What a lost position or a tie says need only be heard
-// once (block.Heard.Some); what a won one says is counted (block.Heard.Times).
+// Map sends the messages of the new positions of a range. In Mark, open positions send a
+// message to their successors, which are thereby reached. In Solve and Ties, decided
+// positions send a message to their predecessors. A message from a lost position or a tie
+// counts once, however often it is received (block.Heard.Some); messages from won positions
+// are counted (block.Heard.Times).
 func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
 	if p.step == Mark {
@@ -145,7 +147,8 @@ func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block
 	return nil
 }
 
-// beyond is the first position of a set that is not below Positions, if there is one.
+// beyond returns the first position of a set that is not below Positions, and whether there
+// is one.
 func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
 	n := 0
 	if rng < p.ranges {
@@ -162,10 +165,11 @@ func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
 	return 0, false
 }
 
-// parentsAtOnce is how many parents are gathered before they are said.
+// parentsAtOnce is the number of predecessors that are collected before messages are sent
+// to them.
 const parentsAtOnce = 1 << 16
 
-// toParents says from where moves lead into a set.
+// toParents calls say with the predecessors of a set of positions.
 func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from block.Set)) error {
 	if b, ok := p.mover.(game.Backward); ok {
 		var err error
@@ -193,10 +197,10 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 	return err
 }
 
-// Reduce brings the state of a range up to what it heard, and makes fresh the
-// positions that are new: in Create and Mark those that are reached first, with a result
-// if they are finished; in Solve and Ties those that have a result now. It tells whether
-// the state has changed.
+// Reduce updates the state of a range with the received messages, and makes fresh the
+// frontier: in Create and Mark the newly reached positions, those that are terminal with
+// their value; in Solve and Ties the newly decided positions. It reports whether the state
+// has changed.
 func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	n := game.RangeLen(p.g, rng)
 	fresh.Reset(n)
@@ -216,8 +220,9 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.S
 	return !fresh.Reached.Empty(), err
 }
 
-// reach takes the fresh positions into the state: those that are finished with
-// their result, the others with the number of their moves, which are told.
+// reach adds the newly reached positions to the state: terminal positions with their
+// result, the others with their number of moves. It also stores the outgoing edges if Tell
+// is not nil.
 func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Reached.Union(fresh.Reached)
 	open := p.fresh[:len(s.Reached)]
@@ -236,7 +241,7 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	return nil
 }
 
-// tell counts the moves of positions that are not finished, and tells them.
+// tell counts and stores the outgoing edges of positions that are not terminal.
 func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
 	for slot := range of.All() {
 		if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
@@ -246,7 +251,7 @@ func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
 	return nil
 }
 
-// tellMoves does so for one position.
+// tellMoves counts and stores the outgoing edges of one position.
 func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
@@ -268,8 +273,9 @@ func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) erro
 	return nil
 }
 
-// solve decides wins before losses: who has a child that is lost has won, however
-// many of the others are won.
+// solve decides wins before losses: a position with a lost successor is won, whatever its
+// other successors are. Each message from a won successor lowers the number of undecided
+// moves, and a position with none left is lost.
 func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
 	open, set := p.fresh[:len(s.Reached)], p.set[:len(s.Reached)]
 	s.Open(open)
@@ -283,7 +289,7 @@ func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.St
 	for _, plane := range h.Times {
 		set.Union(plane)
 	}
-	open.Intersect(open, set) // the others have as many moves left as before, thus some
+	open.Intersect(open, set) // only these counts change; all others are above 0
 	if !s.Number.SubCounter(&h.Times, open) {
 		return false, fmt.Errorf("range %#x: a position has more children that are won than moves", rng)
 	}
@@ -292,7 +298,7 @@ func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.St
 	return changed, p.decide(game.Loses, set, s, fresh)
 }
 
-// decide gives positions a result with the pass as remoteness.
+// decide gives positions a result, with the number of the pass as remoteness.
 func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) error {
 	if of.Empty() {
 		return nil
@@ -306,9 +312,9 @@ func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) e
 	return nil
 }
 
-// Said is the result and the remoteness of what the positions with a result say
-// in a pass of Solve or Ties, as the value of a message: of those that are counted
-// or of the others.
+// Said returns the value that a message carries in a pass of Solve or Ties: the result and
+// remoteness of its sender. counted selects the messages that are counted, those of won
+// positions.
 func Said(step string, number int, counted bool) byte {
 	result := game.Loses
 	switch {
@@ -320,8 +326,8 @@ func Said(step string, number int, counted bool) byte {
 	return byte(number-1)<<2 | byte(result)
 }
 
-// CyclicBorders returns the ranges at which n parts begin in a game with cycles. They
-// ascend strictly: of a game with fewer ranges than n, each is a part.
+// CyclicBorders returns the first ranges of n partitions of a game with cycles. They ascend
+// strictly; if the game has fewer ranges than n, each range is a partition.
 func CyclicBorders(g game.Cyclic, n int) []uint64 {
 	n = int(min(uint64(n), game.Ranges(g)))
 	borders := make([]uint64, n)

@@ -12,14 +12,14 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// passes runs the passes of a game in memory, and returns the states and how many
-// positions each pass of each step found new.
+// passes runs the passes of a game in memory. It returns the states and the number of new
+// positions of each pass of each step.
 func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string][]int, messages int64) {
 	t.Helper()
 	states = make([]block.State, game.Ranges(g))
 	heard := make([]block.Heard, len(states))
 	news := make([]block.State, len(states))
-	var first []block.State // what was finished when it was reached
+	var first []block.State // positions that were terminal when they were reached
 	fresh = make(map[string][]int)
 	for rng := range states {
 		states[rng].Reset(game.RangeLen(g, uint64(rng)))
@@ -76,7 +76,7 @@ func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string
 	return states, fresh, messages
 }
 
-// worth is what the oracle says, in the numbers of a state.
+// worth returns the oracle's value of a position in the encoding of a state.
 func worth(w naive.Worth) byte {
 	if w.Result == naive.Draw {
 		return 0
@@ -85,7 +85,7 @@ func worth(w naive.Worth) byte {
 	return byte(w.Remoteness<<2) | byte(result)
 }
 
-// compareStates holds states against the oracle.
+// compareStates compares states with the oracle.
 func compareStates(t *testing.T, g game.Cyclic, states []block.State, want map[uint64]naive.Worth) {
 	t.Helper()
 	for p := range g.Positions() {
@@ -97,7 +97,8 @@ func compareStates(t *testing.T, g game.Cyclic, states []block.State, want map[u
 	}
 }
 
-// Small boards by the steps, against brute force.
+// TestPassesQuickCross solves small boards with the steps and compares them with brute
+// force.
 func TestPassesQuickCross(t *testing.T) {
 	for _, test := range []struct {
 		w, h, connect int
@@ -119,7 +120,7 @@ func TestPassesQuickCross(t *testing.T) {
 	}
 }
 
-// A draw is not to be taken for a tie, in ranges of any size.
+// TestPassesTies checks that draws and ties are not confused, with ranges of several sizes.
 func TestPassesTies(t *testing.T) {
 	graph := gametest.TieGame()
 	want := naive.SolveCyclic(0,

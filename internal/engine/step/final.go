@@ -8,10 +8,10 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
-// FinalLines is the reduce of the final step: it prints the line of each of the positions,
-// which come sorted, once. One may come several times with the same value. In a game with
-// cycles no value is that of a draw; in any other a position may come without a value
-// too, as it was before it was solved.
+// FinalLines is the reduce of the final step: it prints one line for each position.
+// Positions arrive sorted, and may arrive several times with the same value. In a game with
+// cycles, no value means a draw. In any other game, a position may also arrive without a
+// value, as it was before it was solved.
 type FinalLines struct {
 	w      *Writer
 	g      game.Game
@@ -19,16 +19,17 @@ type FinalLines struct {
 
 	begun bool
 	last  game.Position
-	value game.Value // of the last one, if it came
+	value game.Value // of the last position, 0 if not received
 }
 
-// NewFinalLines prints the lines of a game.
+// NewFinalLines returns a FinalLines that prints the positions of a game to w.
 func NewFinalLines(w *Writer, g game.Game) *FinalLines {
 	_, cyclic := game.ByMethod(g).(game.Cyclic)
 	return &FinalLines{w: w, g: g, cyclic: cyclic}
 }
 
-// Add prints the line of the next position; it says what it expected instead.
+// Add prints the line of the next position. If the position is invalid, it returns a
+// description of what was expected instead.
 func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	same := f.begun && p == f.last
 	switch {
@@ -56,7 +57,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	return ""
 }
 
-// End wants the last position to have a value.
+// End checks that the last position has a value.
 func (f *FinalLines) End() (want string) {
 	if f.begun && f.value == 0 && !f.cyclic {
 		return fmt.Sprintf("a value for position %s, which has none", keyText(f.g, f.last))
@@ -64,9 +65,8 @@ func (f *FinalLines) End() (want string) {
 	return ""
 }
 
-// AppendFinal appends FinalMoves' line of a position: its text in quotes, a
-// tab, its value. Those that the game does not list, and those without a value, have
-// none.
+// AppendFinal appends the line of a position: its text in quotes, a tab, and its value. It
+// appends nothing for positions without a value and positions that the game does not list.
 func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte {
 	if v == 0 || !game.Listed(g, p) {
 		return dst
@@ -76,8 +76,8 @@ func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte 
 	return append(strconv.AppendUint(dst, uint64(v), 10), '\n')
 }
 
-// AppendCyclicFinal appends the line of a position of a game with cycles: its hash
-// in decimal, a tab, its result, a tab, its remoteness, which a draw has not.
+// AppendCyclicFinal appends the line of a position of a game with cycles: its hash in
+// decimal, a tab, its outcome, a tab, and its remoteness (empty for a draw).
 func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
 	dst = append(strconv.AppendUint(dst, p, 10), '\t')
 	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')

@@ -9,22 +9,23 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A Holder gathers what a mapper says in a pass, range by range, and emits it when
-// its memory is full, and in the end: what the Pusher is to a tiered game.
+// A Holder is the combiner of a mapper in a pass: it merges messages range by range, and
+// emits them when its memory is full and at the end. It corresponds to the Pusher of a
+// tiered game.
 type Holder struct {
 	g      game.Cyclic
 	emit   func(rng uint64, h *block.Heard) error
 	memory int
 
-	heard map[uint64]*block.Heard // what is held back
+	heard map[uint64]*block.Heard // the messages of ranges that are not emitted yet
 	bytes int
 	free  []*block.Heard
-	err   error // the first
+	err   error // the first error
 }
 
-// NewHolder returns a holder that emits what ranges heard, which is not to be kept;
-// of all that is emitted at a time the ranges ascend. memory bounds what is held
-// back, in bytes; 0 means DefaultMemory.
+// NewHolder returns a Holder that calls emit with the merged messages of each range, in
+// ascending order of range within one flush. emit must not keep h. memory limits the
+// buffered messages, in bytes; 0 means DefaultMemory.
 func NewHolder(g game.Cyclic, memory int, emit func(rng uint64, h *block.Heard) error) *Holder {
 	if memory == 0 {
 		memory = DefaultMemory
@@ -32,7 +33,8 @@ func NewHolder(g game.Cyclic, memory int, emit func(rng uint64, h *block.Heard) 
 	return &Holder{g: g, emit: emit, memory: memory, heard: make(map[uint64]*block.Heard)}
 }
 
-// Say adds to what a range heard, as Pass.Map wants it. An error is told by Err.
+// Say merges messages to a range; it is the function that Pass.Map calls. Err returns its
+// errors.
 func (t *Holder) Say(rng uint64, set block.Set, counted bool) {
 	h := t.heard[rng]
 	if h == nil {
@@ -55,7 +57,7 @@ func (t *Holder) Say(rng uint64, set block.Set, counted bool) {
 	}
 }
 
-// emitAll emits all that is held back.
+// emitAll emits all buffered messages.
 func (t *Holder) emitAll() {
 	for _, rng := range slices.Sorted(maps.Keys(t.heard)) {
 		h := t.heard[rng]
@@ -68,17 +70,17 @@ func (t *Holder) emitAll() {
 	t.bytes = 0
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (t *Holder) Err() error { return t.err }
 
-// Flush emits all that is held back, and returns the first error.
+// Flush emits all buffered messages, and returns the first error.
 func (t *Holder) Flush() error {
 	t.emitAll()
 	return t.err
 }
 
-// HeardTooOften is the error of a range in which a position hears more often than
-// can be counted: of a game whose positions have more moves than they may.
+// HeardTooOften returns the error of a range in which a position receives more messages
+// than can be counted, because positions of the game have more moves than allowed.
 func HeardTooOften(rng uint64) error {
 	return fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// States are the states of the ranges of a game with cycles, as the reducer that
-// owns the ranges keeps them from pass to pass. Each is loaded once at most, and
-// saved once at most; ranges ascend.
+// States are the states of the ranges that one reducer owns in a game with cycles, stored
+// from pass to pass. Each state is loaded and saved at most once, in ascending order of
+// range.
 type States interface {
 	Load(rng uint64, s *block.State) error
 	Save(rng uint64, s *block.State) error
 }
 
-// mapPass gathers positions into states, has them speak, and holds back what is said
-// as far as it may, in order to merge it.
+// mapPass reads positions into states, calls Pass.Map for each range, and merges the
+// messages as far as the memory allows.
 func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	if !o.Combine {
-		o.Memory = 1 // what is said is full at once
+		o.Memory = 1 // flushes each message at once
 	}
 	m := &messenger{w, name, o.Number}
 	holder := NewHolder(g, o.Memory, func(rng uint64, h *block.Heard) error {
@@ -52,14 +52,14 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 	return holder.Flush()
 }
 
-// A messenger prints what ranges heard.
+// A messenger prints the messages of ranges as lines.
 type messenger struct {
 	*Writer
 	name   string
 	number int
 }
 
-// heard prints what a range heard that begins at a hash.
+// heard prints the messages to a range whose first hash is first.
 func (m *messenger) heard(h *block.Heard, first uint64) {
 	for i, w := range h.Some {
 		for _, plane := range h.Times {
@@ -71,7 +71,7 @@ func (m *messenger) heard(h *block.Heard, first uint64) {
 	}
 }
 
-// message prints what a slot heard: one line, or two.
+// message prints the messages to a slot, in one line or two.
 func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 	rec := streamfmt.Record{Key: first + uint64(slot)}
 	if m.name == Mark {
@@ -89,7 +89,7 @@ func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 	}
 }
 
-// reducePass gathers what a range hears, and brings its state up to it.
+// reducePass reads the messages of each range and updates the range's state.
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
 	pass.Tell = o.Tell
@@ -126,8 +126,8 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 	})
 }
 
-// hearRecord adds a message to what a range heard; it returns what it expected
-// instead.
+// hearRecord adds a message to those of its range. If the message is invalid, it returns a
+// description of what was expected instead.
 func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt.Record) string {
 	if IsForward(name) {
 		if rec.Kind != streamfmt.Open {

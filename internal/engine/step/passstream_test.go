@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// memoryStates are states in memory.
+// memoryStates implements step.States in memory.
 type memoryStates struct {
 	g      game.Cyclic
 	states []block.State
@@ -34,7 +34,7 @@ func (m *memoryStates) Save(rng uint64, s *block.State) error {
 	return nil
 }
 
-// copyState copies the state of n slots.
+// copyState copies a state of n slots.
 func copyState(to, from *block.State, n int) {
 	to.Reset(n)
 	planes, source := to.Planes(), from.Planes()
@@ -43,7 +43,7 @@ func copyState(to, from *block.State, n int) {
 	}
 }
 
-// passed runs a pass over lines as a pipe would, and returns what is new.
+// passed runs a pass over lines as a shell pipe would, and returns the new positions.
 func passed(t *testing.T, name string, number int, states *memoryStates, in string, o step.Options) string {
 	t.Helper()
 	o.Number, o.States = number, states
@@ -59,7 +59,8 @@ func passed(t *testing.T, name string, number int, states *memoryStates, in stri
 	return out.String()
 }
 
-// A whole game as text, merged or not, against the oracle.
+// TestPassStreams solves a game as text, with and without merging, and compares it with the
+// oracle.
 func TestPassStreams(t *testing.T) {
 	g, err := quickcross.New(2, 3, 2)
 	if err != nil {
@@ -87,7 +88,7 @@ func TestPassStreams(t *testing.T) {
 	}
 }
 
-// Lines that are not what a pass reads.
+// TestPassStreamErrors checks the errors for lines that are invalid in the input of a pass.
 func TestPassStreamErrors(t *testing.T) {
 	g, err := quickcross.New(2, 3, 2)
 	if err != nil {
@@ -130,7 +131,7 @@ func TestPassStreamErrors(t *testing.T) {
 	}
 }
 
-// An output that breaks ends the stream.
+// TestPassStreamOutput checks that a failed write ends the stream.
 func TestPassStreamOutput(t *testing.T) {
 	g, err := quickcross.New(2, 3, 2)
 	if err != nil {

@@ -5,18 +5,21 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
-// A Puller makes blocks of what those of a tier say to them, where all of these can be
-// read: its shuffle is a look at the right place. It is one worker's.
+// A Puller computes the blocks of a tier by reading the blocks that send messages to them
+// directly, without a shuffle. All of these must be readable by this process. It is used by
+// one goroutine.
 type Puller struct {
 	Step
-	From *jobdir.TierCursor // of the tier that Map reads; nil: nobody speaks
-	// Speaks is what of a block speaks; nil: all of it.
+	From *jobdir.TierCursor // reads the input tier of Map; nil: there are no messages
+	// Speaks returns the records of a block that send messages, or nil if there are none;
+	// if Speaks is nil, all records do.
 	Speaks func(*block.Block) *block.Block
 
 	sources []uint64
 }
 
-// Pull adds to a block what is said to its range, and turns it into the range's records.
+// Pull merges all messages to the range of a block into it, and turns it into the records
+// of its range.
 func (p *Puller) Pull(into *block.Block) error {
 	if p.From == nil {
 		return p.Reduce(into)

@@ -8,14 +8,13 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// DefaultMemory is what a mapper may hold back: a reducer's share of the small
-// containers of a cluster, and more than any tier of 5×5 needs.
+// DefaultMemory is the default limit of a mapper's buffered messages, in bytes: the share
+// of one reducer in the small containers of a cluster, and more than any tier of 5×5 needs.
 const DefaultMemory = 128 << 20
 
-// A Pusher runs the map of a step over blocks, pushes what they say to the
-// ranges they speak to, and combines it. It holds those ranges back until no
-// block can speak to them any more, as far as the input ascends, and so emits
-// the piece of each range once, and in order.
+// A Pusher runs the map of a step over blocks, sends their messages to other ranges, and
+// combines them. It buffers each range until no further block can send messages to it,
+// provided that the input ascends, and so emits one piece for each range, in order.
 type Pusher struct {
 	g      game.Tiered
 	step   Step
@@ -27,12 +26,12 @@ type Pusher struct {
 	byKey  map[[2]uint64]*heldBlock
 	bytes  int
 	free   []*heldBlock
-	last   [2]uint64 // tier and range of the block pushed last
+	last   [2]uint64 // tier and range of the last block pushed
 	ranges []uint64
 }
 
-// NewPusher returns a pusher that emits pieces (see Step.Say), which are not to
-// be kept. memory bounds what is held back, in bytes; 0 means DefaultMemory.
+// NewPusher returns a Pusher that calls emit with pieces (see Step.Say), which emit must
+// not keep. memory limits the buffered pieces, in bytes; 0 means DefaultMemory.
 func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *Pusher {
 	if memory == 0 {
 		memory = DefaultMemory
@@ -44,11 +43,11 @@ func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error)
 	return &Pusher{g: g, step: s, emit: emit, expect: expect, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
 }
 
-// ExpectBy has a function ready the empty blocks that are spoken to, rather than
-// Step.Expect: it opens the positions that exist. home is the range that speaks.
+// ExpectBy replaces Step.Expect: expect prepares the empty blocks that receive messages by
+// opening the positions that exist. home is the range that sends.
 func (p *Pusher) ExpectBy(expect func(home uint64, b *block.Block) error) { p.expect = expect }
 
-// A heldBlock waits until the blocks up to range until have spoken.
+// A heldBlock accumulates messages until all blocks up to range until have sent theirs.
 type heldBlock struct {
 	block.Block
 	until uint64
@@ -70,11 +69,11 @@ func (h *pending) Pop() any {
 	return x
 }
 
-// Push adds what b says to the ranges it speaks to.
+// Push merges the messages of b into the ranges that receive them.
 func (p *Pusher) Push(b *block.Block) error {
 	at := [2]uint64{uint64(b.Tier), b.Range}
 	if at[0] != p.last[0] || at[1] < p.last[1] {
-		if err := p.Flush(); err != nil { // a new run begins
+		if err := p.Flush(); err != nil { // the input does not ascend: emit everything
 			return err
 		}
 	}
@@ -100,8 +99,8 @@ func (p *Pusher) Push(b *block.Block) error {
 	return nil
 }
 
-// hold returns the block of a range that home speaks to, nil if no position of
-// the tier can lie there.
+// hold returns the buffered block of a range to which home sends messages; nil if the range
+// cannot contain positions of the tier.
 func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 	at := [2]uint64{uint64(tier), rng}
 	if h := p.byKey[at]; h != nil {
@@ -122,13 +121,14 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
 	heap.Push(&p.held, h)
 	p.byKey[at] = h
-	// Two bits and a value for each slot; and what is open is listed when it hears.
+	// Two bits and a value byte for each slot, and four bytes for each open slot in the
+	// list of OpenSlots.
 	h.bytes = len(low)*5/4 + 4*h.Open.Count()
 	p.bytes += h.bytes
 	return &h.Block, nil
 }
 
-// flushFirst emits the first range that is held.
+// flushFirst emits the first buffered range.
 func (p *Pusher) flushFirst() error {
 	h := heap.Pop(&p.held).(*heldBlock)
 	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
@@ -141,7 +141,7 @@ func (p *Pusher) flushFirst() error {
 	return p.emit(&h.Block)
 }
 
-// Flush emits all that is held.
+// Flush emits all buffered ranges.
 func (p *Pusher) Flush() error {
 	for len(p.held) > 0 {
 		if err := p.flushFirst(); err != nil {

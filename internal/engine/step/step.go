@@ -1,8 +1,9 @@
-// Package step is the map and reduce steps: of a tiered game InitFirst,
-// PossibleMoves, SolveMoves and FinalMoves, on blocks of sorted records; of a game
-// with cycles create, mark, solve and ties, on whole ranges (Pass). Each is written
-// once; the runners and the commands of Hadoop Streaming all call it. A step knows
-// nothing of where its records come from or where they go.
+// Package step implements the map and reduce steps. For tiered games these are init,
+// possible, solve and final; possible and solve work on blocks of sorted records. For games
+// with cycles they are create, mark, solve, ties and final; the passes between the first
+// and the last work on the states of whole ranges (see Pass). Each step is implemented once
+// and called by all runners and by the Hadoop Streaming commands. A step does not know
+// where its records come from or where they go.
 package step
 
 import (
@@ -26,8 +27,8 @@ const (
 // Names lists the steps of a tiered game in the order in which they run.
 func Names() []string { return []string{Init, Possible, Solve, Final} }
 
-// InputTier is the tier that a step reads whose reduce writes a tier: possible goes
-// forward, solve back.
+// InputTier returns the tier that a step reads to write the given tier: the tier above for
+// solve, the tier below for all other steps.
 func InputTier(step string, tier int) int {
 	if step == Solve {
 		return tier + 1
@@ -35,39 +36,39 @@ func InputTier(step string, tier int) int {
 	return tier - 1
 }
 
-// A Step is the map and the reduce of one job over a tier, on blocks.
+// A Step is the map and the reduce of one job over a tier of blocks.
 //
-// A block that Map reads speaks to the ranges that Outputs lists, and a range
-// hears from the blocks that Inputs lists; so a runner may push (all that one
-// block says) or pull (all that one range hears), as it likes. Who pulls has the
-// records that exist at hand: Map, then Reduce. Who pushes has not, and cuts the
-// way in two: Expect, Map and Say make a piece, which is sent; Hear adds the
-// pieces that came to the records that exist; then Reduce.
+// A block sends messages to the ranges that Outputs lists, and a range receives messages
+// from the blocks of the ranges that Inputs lists. A runner can therefore pull (process all
+// messages to one range) or push (process all messages from one block). When it pulls, the
+// existing records of a range are local, and it calls Map, then Reduce. When it pushes,
+// they are not, and the work is split in two: the sender calls Expect, Map and Say to make
+// a block of messages, called a piece; the receiver calls Hear to merge the pieces into the
+// existing records, then Reduce.
 type Step interface {
-	// Outputs appends the ranges to which a block of the tier that Map reads
-	// speaks, Inputs those of the blocks that speak to a range of the tier that
-	// Reduce writes.
+	// Outputs appends the ranges to which block rng of the input tier sends messages.
+	// Inputs appends the ranges whose blocks send messages to range rng of the output tier.
 	Outputs(dst []uint64, tier int, rng uint64) []uint64
 	Inputs(dst []uint64, tier int, rng uint64) []uint64
-	// OutputTier is the tier to which the blocks of a tier speak.
+	// OutputTier returns the tier to which the blocks of a tier send messages.
 	OutputTier(tier int) int
-	// Map adds to into what from says about it. Called for each of the inputs
-	// in any order: it combines.
+	// Map merges the messages of block from into block into. It is called once for each
+	// input, in any order.
 	Map(from, into *block.Block)
-	// Reduce turns what has been added to b into the records of its range.
+	// Reduce turns the messages merged into b into the records of its range.
 	Reduce(b *block.Block) error
 
-	// Expect readies an empty block to hear, where the records that exist are
-	// not at hand.
+	// Expect prepares an empty block to accumulate messages where the existing records are
+	// not local.
 	Expect(b *block.Block)
-	// Say turns what such a block heard into a piece; with values, they are
-	// messages.
+	// Say turns the messages accumulated in such a block into a piece. Values in a piece
+	// are messages.
 	Say(b *block.Block)
-	// Hear adds a piece to b.
+	// Hear merges a piece into b.
 	Hear(piece, b *block.Block) error
 }
 
-// New returns the step of a name that works on blocks: Possible or Solve.
+// New returns the step of the given name, Possible or Solve, on blocks.
 func New(name string, g game.Tiered) Step {
 	if name == Solve {
 		return newSolve(g)
@@ -75,11 +76,11 @@ func New(name string, g game.Tiered) Step {
 	return newPossible(g)
 }
 
-// possible is PossibleMoves: the children of every position that is not
-// finished, each once, the finished ones with their value.
+// possible implements the step Possible: it emits the successors of every position that is
+// not terminal, each once, and gives terminal positions their values.
 type possible struct {
 	g       game.Tiered
-	ofMover bool // how the values of the finished ones are written, see game.Values
+	ofMover bool // whether values are from the view of the player to move, see game.Values
 }
 
 func newPossible(g game.Tiered) possible { return possible{g, g.Values().OfMover} }
@@ -121,8 +122,8 @@ func (p possible) Reduce(b *block.Block) error {
 	return nil
 }
 
-// finish is game.Tiered.Finish of a block in which nothing is done, with the values as
-// the game reads them.
+// finish calls game.Tiered.Finish for a block whose positions are all open, and converts
+// the values of terminal positions to the view of game.Values.
 func (p possible) finish(b *block.Block) {
 	p.g.Finish(b)
 	if !p.ofMover {
@@ -146,9 +147,10 @@ func (p possible) Hear(piece, b *block.Block) error {
 	return nil
 }
 
-// solve is SolveMoves. A solved child speaks to the parents it may have; a
-// parent that exists takes the best of what it hears. While a block hears, its
-// open slots are the parents that may exist, and Val holds their best score.
+// solve implements the step Solve. A solved successor sends its value to all possible
+// predecessors, and an existing predecessor takes the best value that it receives. While a
+// block accumulates messages, its open slots are the possible predecessors and Val contains
+// their best scores.
 type solve struct {
 	g      game.Tiered
 	scores [2]*game.Scores
@@ -193,8 +195,8 @@ func (s *solve) Map(from, into *block.Block) {
 	}
 }
 
-// Reduce gives each open position the best of its children's values. One that
-// has heard from no child is an error: it is not finished, so it has moves.
+// Reduce gives each open position the best of its successors' values. A position without a
+// message is an error: it is not terminal, so it has successors.
 func (s *solve) Reduce(b *block.Block) error {
 	value := &s.scores[s.g.TierToMove(b.Tier)].Value
 	for _, slot := range b.OpenSlots() {
@@ -208,12 +210,12 @@ func (s *solve) Reduce(b *block.Block) error {
 	return nil
 }
 
-// Expect makes every slot a parent that may exist: a child speaks to all that it
-// could have.
+// Expect opens every slot as a possible predecessor: a successor sends messages to all
+// positions that may precede it.
 func (s *solve) Expect(b *block.Block) { b.Open.Fill(b.Len()) }
 
-// Say makes done the slots with a score, with the value that a child must have
-// to give it.
+// Say marks every slot that has a score as done, with the successor's value that yields
+// this score.
 func (s *solve) Say(b *block.Block) {
 	scores := s.scores[s.g.TierToMove(b.Tier)]
 	for slot, score := range b.Val[:b.Len()] {
@@ -226,8 +228,8 @@ func (s *solve) Say(b *block.Block) {
 	clear(b.Open)
 }
 
-// Hear takes the better of what b's open positions heard before and what the
-// piece says.
+// Hear raises the score of each open position of b to the score in the piece, if that is
+// better.
 func (s *solve) Hear(piece, b *block.Block) error {
 	if !piece.Open.Empty() {
 		return errors.New("expected messages, found positions")
@@ -248,33 +250,34 @@ func (s *solve) Hear(piece, b *block.Block) error {
 	return nil
 }
 
-// MostParts is how many parts a tier can be cut into: its keys have so many ranges.
+// MostParts returns the largest number of partitions of a tier, which is the number of
+// ranges.
 func MostParts(g game.Tiered) uint64 { return 1 << (g.KeyBits() - g.LowBits()) }
 
-// Borders returns the ranges at which n parts of a tier begin, about equal; the
-// first is 0. They ascend strictly, so that where a tier has too few ranges, some
-// parts are empty. More than MostParts become so many.
+// Borders returns the first ranges of n partitions of a tier, which are about equal in
+// size. Borders[0] is 0, and the borders ascend strictly; if a tier has too few ranges,
+// some partitions are empty. If n exceeds MostParts, there are MostParts borders.
 func Borders(g game.Tiered, tier, n int) []uint64 {
 	ranges := MostParts(g)
 	n = int(min(uint64(n), ranges))
 	borders := []uint64{0}
 	for i := 1; i < n; i++ {
-		after := uint64(n - i) // this part and those after it need a range each
+		after := uint64(n - i) // this partition and those after it need a range each
 		border := max(borders[i-1]+1, g.Border(tier, float64(i)/float64(n)))
 		borders = append(borders, min(border, ranges-after))
 	}
 	return borders
 }
 
-// Portion is i n-ths of a number, i at most n.
+// Portion returns of·i/n, rounded down, without overflow; i is at most n.
 func Portion(of uint64, i, n int) uint64 {
 	high, low := bits.Mul64(of, uint64(i))
 	q, _ := bits.Div64(high, low, uint64(n))
 	return q
 }
 
-// Start is what InitFirst leaves: the block of the position before the first
-// move, open.
+// Start returns the output of the step Init: the block of the initial position, which is
+// open.
 func Start(g game.Tiered) *block.Block {
 	b := new(block.Block)
 	p := g.Start()

@@ -15,35 +15,37 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Options are what a stream of a step needs to know beside the game.
+// Options are the parameters of a step on a stream, other than the game.
 type Options struct {
-	Source string // what the input is called in errors
-	// Turn is who makes the move of this job, from the parents' tier to the
-	// children's: "X", "O" or "" for not said. Solve's map must know, to tell
-	// children from parents; the others check it.
+	Source string // name of the input in errors
+	// Turn is the player who makes the move of this job, from the predecessors' tier to the
+	// successors': "X", "O", or "" if unknown. The map of Solve needs it, to tell
+	// successors from predecessors; the other steps check it.
 	Turn string
-	// LastRound, if not nil, is checked: whether the children fill the board.
+	// LastRound, if not nil, is checked: whether the successors are in the last tier (the
+	// board is full).
 	LastRound *bool
-	// Combine merges what the blocks of a stream say before it is printed.
+	// Combine merges messages before they are printed.
 	Combine bool
-	// Memory bounds what is held back in order to merge it, or of a game of rules only to
-	// sort it, in bytes; 0 means DefaultMemory.
+	// Memory limits the records that are buffered for merging, in bytes, or, for games
+	// solved by lists, for sorting; 0 means DefaultMemory.
 	Memory int
 
-	// What follows is of a pass over a game with cycles.
+	// The following options are for passes over a game with cycles.
 
-	Number int    // of the pass, from 1; what it decides has it as remoteness
-	States States // the reducer's own
-	Moves  Moves  // of a mapper, see Pass
-	// Tell is of a reducer, see Pass.
+	Number int    // of the pass, from 1; also the remoteness of positions that it decides
+	States States // of the ranges that the reducer owns
+	Moves  Moves  // for a mapper, see Pass
+	// Tell is for a reducer, see Pass.
 	Tell func(child, parent game.Position) error
 
-	// What follows is of a job over a tier of a game of rules only, see package lists.
+	// The following options are for jobs over a tier of a game solved by lists, see package
+	// lists.
 
-	Tier int // of the job; -1: not said, which a mapper need not know
-	Part int // the number of the reducer, for the names of what it tells
-	// Create makes a file of what a reducer tells, in the directory of the job; Told is
-	// the form of these files, "" is text.
+	Tier int // of the job; -1: unknown, allowed for a mapper
+	Part int // the number of the reducer, for the names of its files of outgoing edges
+	// Create creates a file of outgoing edges in the directory of the job. Told is the
+	// codec of these files; "" means text.
 	Create func(name string) (io.WriteCloser, error)
 	Told   jobdir.Codec
 }
@@ -55,49 +57,47 @@ const (
 	RecordsDone = "records with a value"
 )
 
-// The names of the counters that tell of more than records: of moves that the map of a
-// pass told of, or the reduce of a step on lists; and of positions, where they have
-// several records each.
+// The names of counters of things other than records: of messages, in the map of a pass or
+// the reduce of a step on lists; and of positions, where a position has several records.
 const (
 	MessagesSaid = "messages"
 	Positions    = "positions"
 )
 
-// NewRecords is the name of the counter of new positions of a result.
+// NewRecords returns the name of the counter of new positions of a result.
 func NewRecords(result game.Result) string { return "new " + result.String() }
 
-// The names of further counters that a task tells.
+// The names of further counters that a task reports.
 const (
 	Tasks = "tasks"
 	Wall  = "milliseconds"
 	CPU   = "CPU milliseconds"
 )
 
-// CounterGroup is the group of the counters of a side, map or reduce.
+// CounterGroup returns the name of the group of the counters of a side, map or reduce.
 func CounterGroup(side string) string { return "treereduce " + side }
 
-// SplitMark stands between a file and the byte at which a split of it begins, in
-// what the input of a mapper is called; the line that an error names is counted
-// from there.
+// SplitMark separates a file name from the byte offset at which a split begins, in the name
+// of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
 
-// Counters are what a stream, or a kernel, counted.
+// Counters are the counts of a stream or a kernel.
 type Counters struct {
 	In   int64 // records read
 	Out  int64 // records written
 	Done int64 // of these, positions with a value
 
-	// Positions is how many positions a part has of a game of rules only, in which a
-	// record is a position with one of its parents.
+	// Positions is the number of positions in a shard, for games solved by lists, where a
+	// record is a position with one of its predecessors.
 	Positions int64
-	// Messages is the moves that the map of a pass told of, or that the reduce of a
-	// game of rules only did.
+	// Messages is the number of messages that the map of a pass emitted, or the reduce of a
+	// game solved by lists.
 	Messages int64
-	New      game.Tally // positions that are new, of a game with cycles
+	New      game.Tally // new positions, for games with cycles
 }
 
-// Each calls do with each of them that a task tells, by its name: records, and what else
-// there is.
+// Each calls do with the name and value of each counter that a task reports: always those
+// of records, and the others if they are not 0.
 func (n *Counters) Each(do func(name string, value int64)) {
 	do(RecordsIn, n.In)
 	do(RecordsOut, n.Out)
@@ -114,15 +114,15 @@ func (n *Counters) Each(do func(name string, value int64)) {
 	}
 }
 
-// AddNew counts positions that are new, and are written.
+// AddNew counts new positions, which are also written as records.
 func (n *Counters) AddNew(fresh game.Tally) {
 	n.New.Add(fresh)
 	n.Out += fresh.Total()
 	n.Done += fresh.Decided()
 }
 
-// Map runs the map of a step from in to out, line by line: on blocks, or in a pass over
-// a game with cycles on states.
+// Map runs the map of a step from in to out, line by line: on blocks for a tiered game, on
+// states for a pass over a game with cycles.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	return run(name, g, out, func(w *Writer) error {
 		switch name {
@@ -141,8 +141,8 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Coun
 	})
 }
 
-// Reduce runs the reduce of a step from in, sorted by key, to out: the records of a
-// tier, or the positions that are new in a pass.
+// Reduce runs the reduce of a step from in, sorted by key, to out: it writes the records of
+// a tier, or the new positions of a pass.
 func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	return run(name, g, out, func(w *Writer) error {
 		if name == Final {
@@ -158,7 +158,7 @@ func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (C
 	})
 }
 
-// run has a side of a step write, which must be one of the game's.
+// run runs one side of a step, which must be a step of the game, and flushes its output.
 func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Counters, error) {
 	w := NewWriter(out, g)
 	if !slices.Contains(NamesOf(g), name) {
@@ -168,20 +168,20 @@ func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Cou
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 
-// byLists is the error of a game whose steps are those of package lists.
+// byLists returns the error for a game whose steps are in package lists.
 func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
 
-// Unknown is the error of a step that a game has not.
+// Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
 
-// flushSize is how many bytes of output are gathered before they are written.
+// flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 64 << 10
 
-// A Writer gathers the output of a stream and counts. After a write that failed it
-// keeps the error and drops what follows.
+// A Writer buffers the output of a stream and counts records. After a failed write it keeps
+// the error and discards all further output.
 type Writer struct {
 	Counters
-	Buf   []byte // what is gathered, to which whoever has a line appends it
+	Buf   []byte // buffered output, to which callers may append lines
 	Width int    // digits of a key
 
 	out io.Writer
@@ -209,7 +209,7 @@ func (w *Writer) line(rec streamfmt.Record) {
 	w.Spill()
 }
 
-// Spill writes what is gathered, once it is worth it.
+// Spill writes the buffered output if there is enough of it.
 func (w *Writer) Spill() error {
 	if len(w.Buf) < flushSize {
 		return w.err
@@ -217,7 +217,7 @@ func (w *Writer) Spill() error {
 	return w.Flush()
 }
 
-// Flush writes what is gathered.
+// Flush writes the buffered output.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.Buf) > 0 {
 		if _, err := w.out.Write(w.Buf); err != nil {
@@ -228,8 +228,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// MapStart is the map of the first step: it prints the position before the first move,
-// if there is a line at all.
+// MapStart is the map of the first step: it prints the initial position if the input has
+// any line.
 func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
@@ -241,8 +241,8 @@ func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	return err
 }
 
-// eachRecord calls do for every record of in, which must be of a position, until
-// it returns what it expected instead.
+// eachRecord calls do for every record of in. Each record must be a position, not a
+// message. do returns a description of what it expected instead of the record, or "".
 func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamfmt.Record) (want string)) error {
 	r := streamfmt.NewReader(in, o.Source, w.Width)
 	for w.err == nil {
@@ -272,7 +272,7 @@ func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamf
 	return nil
 }
 
-// mapFinal lets all pass but the positions that the game does not list.
+// mapFinal prints all positions except those that the game does not list.
 func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
 		if game.Listed(g, rec.Key) {
@@ -294,8 +294,9 @@ func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 	return err
 }
 
-// checkTier holds the turn and the round that were given against the tier of a
-// position and that of the children of its job; it says what it expected instead.
+// checkTier checks Options.Turn and Options.LastRound against the tier of a position and
+// the tier of the successors in its job. If they do not match, it returns a description of
+// what was expected instead.
 func checkTier(g game.Tiered, o Options, tier, children int) string {
 	want := ""
 	switch last := children == g.Tiers(); {
@@ -309,14 +310,14 @@ func checkTier(g game.Tiered, o Options, tier, children int) string {
 	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
 }
 
-// A Property is a parameter of a stream, by the name that it has in the job
-// configuration after "treereduce.".
+// A Property is a parameter of a stream. In the job configuration, its name has the prefix
+// "treereduce.".
 type Property struct{ Name, Value string }
 
-// Properties are those that the streams of a step need that writes a tier. Whose turn it
-// is there only a game with blocks can tell; of any other it is the tier that they need.
-// Of a game with cycles it is the number of the pass, here the tier, and the directory of
-// the states after the pass before.
+// Properties returns the parameters that the streams of a step need to write a tier. A game
+// with blocks needs the player to move, any other game with tiers the tier itself. A game
+// with cycles needs the number of the pass, given as tier, and the directory of the states
+// after the previous pass.
 func Properties(g game.Game, name string, tier int, states string) []Property {
 	words := strings.Fields(g.Spec())
 	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
@@ -343,14 +344,14 @@ func Properties(g game.Game, name string, tier int, states string) []Property {
 		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
 }
 
-// Turn names the player who moves from a tier.
+// Turn returns the name of the player who moves from a tier.
 func Turn(g game.Tiered, tier int) string {
 	return g.TierToMove(tier).String()
 }
 
-// mapBlocks reads blocks and pushes what they say to the ranges they speak to.
-// It holds those ranges back until no block can speak to them any more, as far
-// as the input is sorted, and so prints each position once, in sorted runs.
+// mapBlocks reads blocks and sends their messages to other ranges. It buffers each range
+// until no further block can send messages to it, provided that the input is sorted, and so
+// prints each position once, in sorted runs.
 func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	if name == Solve && o.Turn == "" {
 		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
@@ -362,7 +363,7 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 		if memory == 0 {
 			memory = DefaultMemory
 		}
-		memory = max(1, memory/9*5) // a slot takes 5/4 bytes, and one more for its count
+		memory = max(1, memory/9*5) // a slot takes 5/4 bytes (see hold), and one for its count
 	}
 	p := NewPusher(step, g, memory, func(b *block.Block) error {
 		emit(b)
@@ -378,7 +379,7 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 			return err
 		}
 		if name == Solve && Turn(g, b.Tier) == o.Turn {
-			w.block(b, streamfmt.Done) // parents: they exist, and that is what there is to say
+			w.block(b, streamfmt.Done) // predecessors are passed through unchanged
 			return w.err
 		}
 		err := p.Push(b)
@@ -393,13 +394,12 @@ func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) e
 	return p.Flush()
 }
 
-// keyText is a key as it stands in a line.
+// keyText returns a key as it is written in a line.
 func keyText(g game.Game, key uint64) string {
 	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
 }
 
-// reduceBlocks gathers the sorted records of a range into a block and reduces
-// it.
+// reduceBlocks reads the sorted records of each range into a block and reduces it.
 func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
 		return jobdir.AddRecord(b, slot, rec)
@@ -418,7 +418,7 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 			return h.Reduce(b)
 		}
 	}
-	children := 0 // above the tier that is read
+	children := 0 // how many tiers the successors are above the tier that is read
 	if name == Solve {
 		children = 1
 	}

@@ -34,7 +34,7 @@ func mapped(t *testing.T, name string, g game.Tiered, in string, o step.Options)
 	return out.String()
 }
 
-// reduced sorts lines as the shuffle does and runs the reduce of a step.
+// reduced sorts lines as the shuffle does, and runs the reduce of a step.
 func reduced(t *testing.T, name string, g game.Tiered, in string) string {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(in))
@@ -49,8 +49,8 @@ func reduced(t *testing.T, name string, g game.Tiered, in string) string {
 	return out.String()
 }
 
-// plies returns the tiers of a game as text, each position made by the plain
-// rules, one at a time.
+// plies returns tiers 0 to until of a game as text, computed with the plain rules, one
+// position at a time.
 func plies(g game.Tiered, until int) []string {
 	tier := []game.Position{g.Start()}
 	var texts []string
@@ -77,9 +77,8 @@ func plies(g game.Tiered, until int) []string {
 	return texts
 }
 
-// TestPossible holds the blocks' way of making children against the plain
-// rules; with and without merging, with hardly any memory, and with the input
-// in another order.
+// TestPossible compares the successors that blocks compute with those of the plain rules:
+// with and without merging, with hardly any memory, and with the input in reverse order.
 func TestPossible(t *testing.T) {
 	for _, g := range []*connectn.Rules{rules(t, 4, 5, 3), rules(t, 7, 6, 4), rules(t, 2, 9, 3), rules(t, 9, 1, 3), rules(t, 1, 40, 2)} {
 		tiers := plies(g, 6)
@@ -103,8 +102,8 @@ func TestPossible(t *testing.T) {
 	}
 }
 
-// TestSolve holds one round of SolveMoves against the plain rules, with values
-// of children that are made up, and with finished children in between.
+// TestSolve compares one pass of solve with the plain rules. The values of the successors
+// are invented, and some of them are terminal.
 func TestSolve(t *testing.T) {
 	g := rules(t, 4, 5, 3)
 	tiers := plies(g, 7)
@@ -152,8 +151,8 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestSolveValues solves a game line by line with each reading of values, and compares the
-// start with a plain search.
+// TestSolveValues solves a game line by line with each kind of game.Values, and compares
+// all values with a plain search.
 func TestSolveValues(t *testing.T) {
 	for _, values := range gametest.AllValues() {
 		g := gametest.Reread{Tiered: rules(t, 3, 4, 2), Reading: values}
@@ -185,7 +184,7 @@ func TestSolveValues(t *testing.T) {
 	}
 }
 
-// TestNoRecords wants nothing out where nothing goes in.
+// TestNoRecords checks that no input gives no output.
 func TestNoRecords(t *testing.T) {
 	g := rules(t, 3, 3, 3)
 	for _, name := range step.Names() {
@@ -210,7 +209,7 @@ func (w *brokenWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestBrokenOutput wants the error of a writer told, whenever it comes.
+// TestBrokenOutput checks that the error of a failed write is returned, early or late.
 func TestBrokenOutput(t *testing.T) {
 	g := rules(t, 4, 5, 3)
 	tiers := plies(g, 9)
@@ -221,8 +220,8 @@ func TestBrokenOutput(t *testing.T) {
 	}
 }
 
-// fuzz runs one side of every step on any input: no panic, and what comes out
-// is records.
+// fuzz runs one side of every step on any input, and checks that it does not panic and that
+// its output consists of records.
 func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *bytes.Buffer) error) {
 	g := rules(f, 4, 5, 3)
 	for i, text := range plies(g, 4) {
@@ -231,10 +230,10 @@ func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *byt
 	f.Add(2, "000000\n000000\tm14\n")
 	f.Add(1, "zzz\n")
 	f.Add(2, "000002\ngarbage\n")               // the second line is wrong, not the first
-	f.Add(2, "000002\t6\n000080\n")             // a child that has lost its value
-	f.Add(2, "000002\n000002\tm14x3\n000080\n") // a child is missing
+	f.Add(2, "000002\t6\n000080\n")             // a successor that has lost its value
+	f.Add(2, "000002\n000002\tm14x3\n000080\n") // a successor is missing
 	f.Add(2, "000002\n000002\tm14x63\n000002\tm14x63\n000002\tm14x63\n000002\tm14x63\n000002\tm14x8\n")
-	f.Add(2, "000002\t254\n")       // 63 moves to the end, and one more
+	f.Add(2, "000002\t254\n")       // remoteness 63, and a predecessor would need 64
 	f.Add(3, "000002\n000080\t6\n") // no value at all
 	f.Fuzz(func(t *testing.T, which int, in string) {
 		name := step.Names()[uint(which)%4]

@@ -7,10 +7,10 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// flushSize is how many bytes of output are gathered before they are written.
+// flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 256 << 10
 
-// A pairWriter gathers pairs.
+// A pairWriter buffers and writes pairs.
 type pairWriter struct {
 	out io.Writer
 	buf []byte
@@ -48,16 +48,17 @@ func eachShare(in io.Reader, do func(Share) error) error {
 	})
 }
 
-// pairs are what a reducer reads: those of its ranges, sorted.
+// pairs is the input of a reducer: the sorted pairs of its ranges.
 type pairs struct {
-	from, to uint64 // its ranges
+	from, to uint64 // first range, and the range after the last
 	reader   *streamfmt.PairReader
-	rng      uint64 // of the pair that is next
+	rng      uint64 // of the next pair
 	packed   []byte
-	ended    bool // no pair is left
+	ended    bool // whether there is no next pair
 }
 
-// readPairs begins to read the pairs of a reducer, of as many as have borders.
+// readPairs starts to read the pairs of a partition. There are as many partitions as
+// borders.
 func readPairs(in io.Reader, borders []uint64, partition int) (*pairs, error) {
 	if partition < 0 || partition >= len(borders) {
 		return nil, fmt.Errorf("partition %d: expected one of %d", partition, len(borders))
@@ -66,7 +67,7 @@ func readPairs(in io.Reader, borders []uint64, partition int) (*pairs, error) {
 	return p, p.next()
 }
 
-// next reads a pair.
+// next reads the next pair.
 func (p *pairs) next() error {
 	last := p.rng
 	var err error
@@ -84,7 +85,7 @@ func (p *pairs) next() error {
 	return nil
 }
 
-// skip reads on to the pairs of a range, or those after it.
+// skip skips the pairs of all ranges below to.
 func (p *pairs) skip(to uint64) error {
 	for !p.ended && p.rng < to {
 		if err := p.next(); err != nil {
@@ -94,5 +95,5 @@ func (p *pairs) skip(to uint64) error {
 	return nil
 }
 
-// at reports whether the next pair is of a range.
+// at reports whether the next pair belongs to a range.
 func (p *pairs) at(rng uint64) bool { return !p.ended && p.rng == rng }

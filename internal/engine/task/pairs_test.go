@@ -8,8 +8,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// TestLargePair wants what is written to be what a reader takes: a larger block is refused
-// by the writer.
+// TestLargePair checks that the writer refuses blocks that are too large for a reader, and
+// no others.
 func TestLargePair(t *testing.T) {
 	packed := make([]byte, streamfmt.MaxPair+1)
 	for _, n := range []int{streamfmt.MaxPair, streamfmt.MaxPair + 1} {

@@ -57,7 +57,7 @@ func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err erro
 	return n, w.flush()
 }
 
-// mapShare has the positions of a share speak.
+// mapShare sends the messages of the positions of a share.
 func (p *pass) mapShare(s Share, by *step.Pass, holder *step.Holder, n *step.Counters) error {
 	fresh, err := jobdir.OpenStateFile(p.FS, s.Part, p.g)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *pass) reduce(partition int, in io.Reader, dir string) (n step.Counters,
 	return n, r.out.Finish(told.Finish(r.run()))
 }
 
-// A passReduction is the reducer of a pass at work.
+// A passReduction is the run of one reducer of a pass.
 type passReduction struct {
 	*pass
 	*pairs
@@ -122,7 +122,7 @@ type passReduction struct {
 	decoder streamfmt.Decoder
 }
 
-// run reduces every range of which a pair comes.
+// run reduces every range that received a pair.
 func (r *passReduction) run() error {
 	var heard, piece block.Heard
 	var state, fresh block.State
@@ -165,7 +165,7 @@ func (r *passReduction) run() error {
 	return r.write()
 }
 
-// write writes what has been gathered, and counts what is new in it.
+// write writes the chunk, and counts its new positions.
 func (r *passReduction) write() error {
 	r.n.AddNew(r.chunk.New)
 	err := r.out.Append(r.chunk)

@@ -10,18 +10,18 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Share is what one mapper reads: the blocks of a part whose ranges are at
-// least From and below To.
+// A Share is the input of one mapper: the blocks of one file with ranges from From up to,
+// but not including, To.
 type Share struct {
 	Part     string // the path of a block file
 	From, To uint64
 }
 
-// allRanges is more than any range.
+// allRanges is larger than any range.
 const allRanges = ^uint64(0)
 
-// end returns the range at which share number one ends: where the next one begins, by its
-// border; the last share ends at last.
+// end returns the range at which share number one ends: the border of the next share, or
+// last for the last share.
 func end(borders []uint64, one int, last uint64) uint64 {
 	if one+1 < len(borders) {
 		return borders[one+1]
@@ -29,7 +29,7 @@ func end(borders []uint64, one int, last uint64) uint64 {
 	return last
 }
 
-// String is the share as a line of a job's input, without its end.
+// String returns the share as a line of a job's input, without the newline.
 func (s Share) String() string { return fmt.Sprintf("%s\t%x\t%x", s.Part, s.From, s.To) }
 
 // parseShare is the inverse of String.
@@ -49,10 +49,11 @@ func parseShare(line string) (s Share, ok bool) {
 	return Share{f[0], from, to}, true
 }
 
-// PassShares cuts the input of a pass, which is directories of positions that were new,
-// into shares for so many mappers. Each mapper gets about as many bytes: some ranges, and
-// a share of them from each part, so that it merges all that is said to one range. lines
-// is the number of shares that each mapper gets, one for each part.
+// PassShares divides the input of a pass, the new positions in some directories, into
+// shares for about the given number of mappers. Each mapper gets about the same number of
+// bytes: an interval of ranges, and for it one share of each file, so that it can merge all
+// its messages to one range. lines is the number of shares for each mapper, which is the
+// number of files.
 func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []Share, lines int, err error) {
 	fresh, err := jobdir.OpenNew(fsys, dirs, g)
 	if err != nil {
@@ -68,12 +69,12 @@ func PassShares(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (ss []
 	return ss, len(parts), nil
 }
 
-// StartShare is what the one mapper of create reads: the file that it is given.
+// StartShare returns the input of the only mapper of create: the seed file.
 func StartShare(seed string) Share { return Share{seed, 0, allRanges} }
 
-// Shares cuts the directory of a tier into shares of about as many bytes each. There are
-// about as many shares as tasks returns for the number of records, but at least one for
-// each part that has some.
+// Shares divides the directory of a tier into shares of about the same number of bytes.
+// tasks returns the desired number of shares for a number of records. The result has about
+// as many, but at least one for each shard that has records.
 func Shares(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (ss []Share, records int64, err error) {
 	parts, err := jobdir.Parts(fsys, dir, g.Spec())
 	if err != nil {

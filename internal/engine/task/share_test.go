@@ -2,7 +2,7 @@ package task
 
 import "testing"
 
-// FuzzShare wants a line that is a share to come back as it was.
+// FuzzShare checks that a line that parses as a share is formatted as the same line.
 func FuzzShare(f *testing.F) {
 	f.Add("data/part-00000.blocks\t0\tff")
 	f.Add("\t\t")

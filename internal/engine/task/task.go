@@ -1,23 +1,23 @@
-// Package task is the two sides of a cluster's job on packed blocks. A mapper
-// reads its share of a tier from block files, and sends what the blocks say as
-// pairs, a range and a block; a reducer hears the pairs of neighbouring ranges,
-// reads the positions that exist where they lie, and writes a part.
+// Package task implements the tasks of a cluster's job on packed records. A mapper reads
+// its share of a tier from block files, and sends messages as pairs of a range and a packed
+// block. A reducer receives the pairs of consecutive ranges, reads the existing positions
+// directly from their files, and writes a shard.
 //
 //	share   part-00000.blocks  from  to        a line of the job's input
 //	 Map      blocks of the share  →  step.Pusher
 //	pair    range, packed block                through Hadoop's shuffle, a record
 //	 Reduce   pieces of a range  →  step.Hear, step.Reduce
-//	part    part-00001.blocks                  in the attempt's own directory
+//	shard   part-00001.blocks                  in the attempt's own directory
 //
-// A pass over a game with cycles goes the same way:
+// A pass over a game with cycles takes the same path:
 //
-//	share   part-00000.blocks  from  to        positions that were new
+//	share   part-00000.blocks  from  to        new positions of earlier passes
 //	 Map      step.Pass.Map  →  step.Holder
-//	pair    range, packed planes               what the range heard: block.Heard
+//	pair    range, packed planes               messages to the range: block.Heard
 //	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
-//	part    part-00001.blocks, _ranges-00001.blocks, to-00001.lists
+//	shard   part-00001.blocks, _ranges-00001.blocks, to-00001.lists
 //
-// It knows nothing of Hadoop: files are those of a store.FS.
+// The package does not depend on Hadoop: it accesses files through a store.FS.
 package task
 
 import (
@@ -33,29 +33,29 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// readAhead is how many bytes of a file are read at a time.
+// readAhead is the number of bytes of a file that are read at a time.
 const readAhead = 1 << 20
 
-// A Job is what the tasks of a job know of it, of which a process runs one map or one
-// reduce.
+// A Job is the description of a job that its tasks need. A process runs one of its maps or
+// one of its reduces.
 type Job struct {
-	Step     string    // of a game with blocks, Possible or Solve; of one with cycles, any but Final
-	Game     game.Game // one that is not solved by lists
+	Step     string    // blocks: Possible or Solve; states: any but Final
+	Game     game.Game // not a game solved by lists
 	FS       store.FS
-	Tier     int    // of what the reducers write; of a game with cycles the number of the pass
-	Reducers int    // that were asked for; there are as many as borders (step.Borders, step.CyclicBorders)
-	Parents  string // the directory of the positions that exist in Tier; solve's of a game with blocks
-	States   string // the directory of the pass before, of a game with cycles; none in create
-	Memory   int    // see step.NewPusher and step.NewHolder
+	Tier     int    // blocks: the tier that the reducers write; states: the number of the pass
+	Reducers int    // requested number; see step.Borders and step.CyclicBorders for the actual one
+	Parents  string // blocks, solve: the directory of the existing positions of Tier
+	States   string // states: the directory of the previous pass; "" in create
+	Memory   int    // limit in bytes, see step.NewPusher and step.NewHolder
 }
 
-// task is what both kinds of jobs do.
+// A task implements a job for one method, blocks or states.
 type task interface {
 	mapShares(in io.Reader, out io.Writer) (step.Counters, error)
 	reduce(partition int, in io.Reader, dir string) (step.Counters, error)
 }
 
-// task is the job on what its game is solved by.
+// task returns the task for the method by which the game is solved.
 func (j *Job) task() (task, error) {
 	switch g := game.ByMethod(j.Game).(type) {
 	case game.Tiered:
@@ -67,7 +67,7 @@ func (j *Job) task() (task, error) {
 	return nil, fmt.Errorf("%s is solved by lists, whose records are lines", j.Game.Spec())
 }
 
-// Map reads shares, a line each, and writes pairs.
+// Map reads shares, one in each line, and writes pairs.
 func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	t, err := j.task()
 	if err != nil {
@@ -76,8 +76,8 @@ func (j *Job) Map(in io.Reader, out io.Writer) (n step.Counters, err error) {
 	return t.mapShares(in, out)
 }
 
-// Reduce reads the sorted pairs of one of the reducers and writes its files into a
-// directory, which it makes.
+// Reduce reads the sorted pairs of a partition, and writes the files of its reducer into
+// directory dir, which it creates.
 func (j *Job) Reduce(partition int, in io.Reader, dir string) (n step.Counters, err error) {
 	t, err := j.task()
 	if err != nil {
@@ -92,7 +92,7 @@ type blocks struct {
 	g game.Tiered
 }
 
-// check wants a step that has tasks, and a tier that it can write.
+// check returns an error unless tasks implement the step, and it can write the tier.
 func (j *blocks) check() error {
 	if j.Step != step.Possible && j.Step != step.Solve {
 		return fmt.Errorf("step %s: expected %s or %s", j.Step, step.Possible, step.Solve)
@@ -132,8 +132,9 @@ func (j *blocks) mapShares(in io.Reader, out io.Writer) (n step.Counters, err er
 	return n, w.flush()
 }
 
-// expectOpen opens the positions of a tier that wait for a value: a child that
-// knows them need not speak to all the parents that it could have.
+// expectOpen returns a function that opens the positions of a tier that have no value yet.
+// With it, successors send messages only to existing predecessors, not to all possible
+// ones.
 func expectOpen(parents *jobdir.Tier) func(home uint64, b *block.Block) error {
 	c := parents.Cursor(readAhead)
 	return func(home uint64, b *block.Block) error {
@@ -190,7 +191,7 @@ func (j *blocks) reduce(partition int, in io.Reader, dir string) (n step.Counter
 	return n, r.out.Finish(r.run())
 }
 
-// A reduction is a reducer at work.
+// A reduction is the run of one reducer.
 type reduction struct {
 	*blocks
 	*pairs
@@ -213,7 +214,7 @@ func (r *reduction) run() error {
 	return r.out.Append(r.chunk)
 }
 
-// allThatCame reduces every range of which a pair comes.
+// allThatCame reduces every range that received a pair.
 func (r *reduction) allThatCame() error {
 	b := new(block.Block)
 	for !r.ended {
@@ -229,8 +230,8 @@ func (r *reduction) allThatCame() error {
 	return nil
 }
 
-// allThatExist reduces every range with parents; to others nothing was said
-// that matters.
+// allThatExist reduces every range that contains predecessors. Messages to other ranges are
+// skipped, because they are to positions that do not exist.
 func (r *reduction) allThatExist() error {
 	parents, err := jobdir.OpenTier(r.FS, r.Parents, r.g, r.Tier)
 	if err != nil {
@@ -257,7 +258,7 @@ func (r *reduction) allThatExist() error {
 	return r.skip(allRanges)
 }
 
-// write adds to b all that came for its range, reduces and writes it.
+// write merges all messages to its range into b, then reduces and writes it.
 func (r *reduction) write(b *block.Block) error {
 	for r.at(b.Range) {
 		r.piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)

@@ -28,8 +28,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// shuffled is a runner that does in memory what a cluster does between tasks:
-// it hands each pair to the reducer of its range, pairs of one range in any order.
+// shuffled is a runner that does in memory what a cluster does between tasks: it passes
+// each pair to the reducer of its range, the pairs of one range in any order.
 type shuffled struct {
 	inline.Runner
 	maps, memory int
@@ -102,7 +102,8 @@ func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
 	return int64(bytes.Count(lines.Bytes(), []byte("\n"))), err
 }
 
-// readOnce wants the mappers to read each record once, at the borders of their shares too.
+// readOnce checks that the mappers have read each record exactly once, including those at
+// the borders of shares.
 func readOnce(read, records int64) error {
 	if read != records {
 		return fmt.Errorf("mappers read %d records, want %d, each once", read, records)
@@ -110,7 +111,7 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
-// run runs the maps of a task, so many shares for each, then the reduces.
+// run runs the maps of a task, each with the given number of shares, then the reduces.
 func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []uint64, output string) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
 	for mapper := range slices.Chunk(shares, lines) {
@@ -163,8 +164,8 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 	return mapped, reduced, nil
 }
 
-// TestSame solves boards by tasks, with one and with several maps and reducers
-// and with hardly any memory, and wants the table of the inline runner.
+// TestSame solves boards with tasks, with one and with several maps and reducers and with
+// hardly any memory, and compares the table with that of the inline runner.
 func TestSame(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
 		g, err := connectn.New(board[0], board[1], board[2])
@@ -175,7 +176,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSamePasses does the same with games with cycles.
+// TestSamePasses does the same for games with cycles.
 func TestSamePasses(t *testing.T) {
 	for _, size := range []int{1, 3, 64} {
 		same(t, game.PlainRanges(gametest.TieGame(), size))
@@ -190,7 +191,7 @@ func TestSamePasses(t *testing.T) {
 	}
 }
 
-// same solves a game by tasks, and wants what the inline runner writes.
+// same solves a game with tasks, and compares the output with that of the inline runner.
 func same(t *testing.T, g game.Game) {
 	t.Helper()
 	want := solved(t, g, &inline.Runner{}, 1)
@@ -205,7 +206,7 @@ func same(t *testing.T, g game.Game) {
 	}
 }
 
-// solved returns the files of the table and of final.
+// solved solves a game, and returns the files of the table and of final.
 func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -242,7 +243,7 @@ func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string
 	return files
 }
 
-// TestErrors wants what is wrong with a task's input to be said in one line.
+// TestErrors checks that invalid input of a task is reported in one line.
 func TestErrors(t *testing.T) {
 	g, err := connectn.New(4, 4, 3)
 	if err != nil {
@@ -278,7 +279,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestPassErrors wants the same of a pass.
+// TestPassErrors does the same for a pass.
 func TestPassErrors(t *testing.T) {
 	g, err := quickcross.New(4, 3, 3)
 	if err != nil {
@@ -348,7 +349,7 @@ func TestPassErrors(t *testing.T) {
 	}
 }
 
-// oneRange is a pair with the first position of a range of tier 3.
+// oneRange returns a pair with the first position of a range of tier 3.
 func oneRange(rng uint64) []byte {
 	g, err := connectn.New(4, 4, 3)
 	if err != nil {
@@ -371,7 +372,7 @@ func reduceError(job *task.Job, dir string, partition int, in []byte) error {
 	return err
 }
 
-// FuzzReduce wants any input to be pairs or an error.
+// FuzzReduce checks that any input is either valid pairs or an error.
 func FuzzReduce(f *testing.F) {
 	g, err := connectn.New(3, 3, 3)
 	if err != nil {
@@ -388,7 +389,7 @@ func FuzzReduce(f *testing.F) {
 	})
 }
 
-// FuzzPassReduce wants the same of a pass, of every step.
+// FuzzPassReduce does the same for every step of a pass.
 func FuzzPassReduce(f *testing.F) {
 	g, err := quickcross.New(2, 2, 2)
 	if err != nil {

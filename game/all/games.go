@@ -1,6 +1,6 @@
-// Package all lists the games that treereduce comes with. A new game is a package
-// of its own and one line here. Programs are given a list like this one: a module
-// elsewhere gives its own, with games of ours in it or without.
+// Package all lists the games of treereduce. A new game is a package of its own and one
+// line here. The main functions pass this list to the programs; another module passes its
+// own list, with or without these games.
 package all
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// Kinds returns every kind of game.
+// Kinds returns all games.
 func Kinds() game.Kinds {
 	return game.Kinds{
 		connectn.Kind,

@@ -1,11 +1,11 @@
-// Package mnk is the rules of m,n,k tic-tac-toe: X and O take turns to put a stone
-// on an empty square of a board, X first. Whoever has Connect stones in a row (along
-// a row, a column or a diagonal) wins at once; a full board without a line is a tie.
+// Package mnk implements m,n,k tic-tac-toe: X and O take turns to place a stone on an
+// empty square, X first. The first player with Connect stones in a row (horizontal,
+// vertical or diagonal) wins; a full board without a line is a tie.
 //
 // # The hash
 //
-// Squares are numbered column by column, a1 a2 … b1 b2 …, a bit for each: X's stones
-// are the low Width·Height bits, O's the next ones.
+// Squares are numbered column by column: a1 a2 … b1 b2 …. Each square has one bit for
+// each player: X's stones are the low Width·Height bits, O's the next Width·Height.
 //
 //	    a b c
 //	1   X . O     X: a1, bit 0, and b2, bit 4; O: c1, bit 6 of the next nine
@@ -37,13 +37,13 @@ type rules struct {
 	grid    game.Grid
 	squares int
 	connect int
-	full    uint64   // a bit for each square
-	names   []string // of the squares
-	lines   []uint64 // the squares of each
+	full    uint64   // one bit for each square
+	names   []string // names of the squares
+	lines   []uint64 // the squares of each line
 }
 
-// New makes the rules. The board has 32 squares and 26 columns at most, and connect
-// fits into the longer side at least.
+// New returns the rules for a board of at most 32 squares and 26 columns. Connect is at
+// most the length of the longer side.
 func New(width, height, connect int) (game.Acyclic, error) {
 	switch {
 	case width < 1 || height < 1 || connect < 1:
@@ -71,10 +71,10 @@ func New(width, height, connect int) (game.Acyclic, error) {
 	return r, nil
 }
 
-// square is the number of a square.
+// square returns the number of a square.
 func (r *rules) square(x, y int) int { return x*r.grid.Height + y }
 
-// stones are the squares of a player.
+// stones returns the squares with a stone of player.
 func (r *rules) stones(p game.Position, player game.Player) uint64 {
 	return p >> (int(player) * r.squares) & r.full
 }
@@ -84,12 +84,12 @@ func (r *rules) Values() game.Values  { return game.Values{Players: [2]string{"X
 func (r *rules) KeyBits() uint        { return uint(2 * r.squares) }
 func (r *rules) Start() game.Position { return 0 }
 
-// Title is what results begin with.
+// Title is the first part of a result.
 func (r *rules) Title() string {
 	return fmt.Sprintf("Tic-tac-toe of %d on %d×%d", r.connect, r.grid.Width, r.grid.Height)
 }
 
-// Tiers and Tier count stones.
+// A tier is a number of stones.
 func (r *rules) Tiers() int                         { return r.squares }
 func (r *rules) Tier(p game.Position) int           { return bits.OnesCount64(p) }
 func (r *rules) ToMove(p game.Position) game.Player { return game.Player(r.Tier(p) & 1) }
@@ -105,7 +105,8 @@ func (r *rules) Check(p game.Position) error {
 	return nil
 }
 
-// Primitive goes by who moved last, if both have a line.
+// Primitive checks the player who moved last first: that player wins if both have a line,
+// which play cannot reach.
 func (r *rules) Primitive(p game.Position) game.Value {
 	last := r.ToMove(p).Other()
 	for _, player := range [...]game.Player{last, last.Other()} {
@@ -126,7 +127,7 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
 	}
-	first := int(r.ToMove(p)) * r.squares // bit of the mover
+	first := int(r.ToMove(p)) * r.squares // lowest bit of the player to move
 	for empty := r.full &^ (p | p>>r.squares); empty != 0; empty &= empty - 1 {
 		i := bits.TrailingZeros64(empty)
 		dst = append(dst, game.Move{Name: r.names[i], To: p | 1<<(first+i)})
@@ -134,7 +135,7 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// on is what lies where, as a piece of the grid.
+// on returns the piece on each square, as an index into the grid's Pieces.
 func (r *rules) on(p game.Position) func(x, y int) int {
 	return func(x, y int) int { return int(p>>r.square(x, y)&1 | p>>r.squares>>r.square(x, y)&1<<1) }
 }

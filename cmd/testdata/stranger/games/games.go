@@ -1,5 +1,5 @@
-// Package games is what the programs of this module know: a game of its own, and one
-// that treereduce comes with.
+// Package games lists the games of this module's programs: a game of its own, and one of
+// treereduce.
 package games
 
 import (
@@ -9,5 +9,5 @@ import (
 	"stranger/nim"
 )
 
-// Kinds are the games.
+// Kinds returns the games.
 func Kinds() game.Kinds { return game.Kinds{nim.Kind, connectn.Kind} }

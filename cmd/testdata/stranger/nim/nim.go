@@ -1,5 +1,6 @@
-// Package nim is a heap of stones, of which the players take up to three in turn, White
-// first. Who takes the last one wins, or, as the parameter says, loses.
+// Package nim implements Nim with one heap: the players take turns to take one to three
+// stones, White first. The player who takes the last stone wins or loses, depending on the
+// parameter last.
 package nim
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// last is a parameter that is one of some words.
+// last is a parameter whose value is one of several words.
 var last = game.Param{Name: "last", Usage: "what becomes of who takes the last stone", Words: []string{"wins", "loses"}}
 
 // Kind registers the game.
@@ -31,10 +32,11 @@ var Kind = game.Kind{
 
 type rules struct {
 	stones int
-	last   int // which word
+	last   int // index of the word
 }
 
-// A position is twice the stones that are left, plus who is to move.
+// left returns the number of stones left. A position is twice that number, plus the player
+// to move.
 func left(p game.Position) int { return int(p / 2) }
 
 func (r rules) Spec() string {
@@ -46,7 +48,7 @@ func (r rules) Start() game.Position               { return game.Position(2 * r.
 func (r rules) Values() game.Values                { return game.Values{Players: [2]string{"White", "Black"}} }
 func (r rules) ToMove(p game.Position) game.Player { return game.Player(p & 1) }
 
-// A tier is how many stones have been taken: a move raises it by up to three.
+// A tier is the number of stones taken: a move raises it by one to three.
 func (r rules) Tiers() int               { return r.stones }
 func (r rules) Tier(p game.Position) int { return r.stones - left(p) }
 

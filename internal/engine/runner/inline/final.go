@@ -16,12 +16,12 @@ import (
 type final struct {
 	job   *jobOf[game.Tiered]
 	tiers []*jobdir.Tier
-	most  map[uint64]int // lines, by range
+	most  map[uint64]int // maximum number of lines, by range
 	plan  plan
 }
 
-// runFinal merges the tiers of a solved game into one list by key: for each
-// range, the blocks of all tiers are laid over one another.
+// runFinal merges the tiers of a solved game into one list by key. For each range, it merges
+// the blocks of all tiers.
 func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
 	f := &final{job: job, most: make(map[uint64]int)}
 	defer func() {
@@ -65,10 +65,11 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	})
 }
 
-// lows is the number of low parts, be they of positions or not.
+// lows returns the number of low parts of a key, whether or not they belong to positions.
 func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 
-// A finalTask is neighbouring ranges of one part, or some low parts of one range.
+// A finalTask is a sequence of ranges of one part, or an interval of the low parts of one
+// range.
 type finalTask struct {
 	ranges   []uint64
 	from, to int // these low parts

@@ -118,7 +118,7 @@ func finalOf(positions uint64, worth map[uint64]naive.Worth) string {
 	return b.String()
 }
 
-// The reference figures of Quick Cross on small boards.
+// TestQuickCrossFigures checks the reference figures of Quick Cross on small boards.
 func TestQuickCrossFigures(t *testing.T) {
 	for _, test := range []struct {
 		w, h, connect int

@@ -121,10 +121,11 @@ func (d *tellers) tell(ctx context.Context, job *runner.Job, first, end int) err
 	return nil
 }
 
-// toMake reports whether the job of a tier must run. It must if its part is wanted and
-// missing, or if one of the tiers to be made needs messages from it that have been deleted, or
-// may need some if the complete directory is missing; made is whether the tiers from first on
-// are to be made. An existing directory is deleted then.
+// toMake reports whether the job of a tier must run: because its part is wanted and missing;
+// because a tier that will be made needs messages from it that have been deleted; or, if the
+// directory is missing, because such a tier may need messages from it. The slice made reports
+// which tiers, from first on, will be made. If the job must run, toMake deletes an existing
+// directory.
 func (d *tellers) toMake(ctx context.Context, tier int, wanted bool, made []bool, first int) (bool, error) {
 	t, err := d.look(ctx, tier)
 	if err != nil || t == nil {
@@ -163,9 +164,9 @@ func (d *tellers) strip(tier int, goes func(file string) bool) error {
 	return t.seal.LetGo(d.data.FS, d.data.Dir(d.name(tier)), goes)
 }
 
-// needed determines which jobs must run, the retrograde ones first. Apart from the tiers
-// without values, these are the tiers whose messages such a tier needs, if the messages are
-// missing.
+// needed determines which jobs must run, the retrograde ones first: the jobs of tiers without
+// values, and those whose messages another job needs or may need, if these messages have been
+// deleted.
 func (b *byLists) needed(ctx context.Context, until int) (needed []bool, err error) {
 	for tier := 0; tier <= b.last && b.UntilTier < 0; tier++ {
 		if b.solves[tier], err = b.seconds.toMake(ctx, tier, !b.tabled[tier] || b.KeepAll, b.solves[:tier], 0); err != nil {

@@ -74,7 +74,8 @@ func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until s
 }
 
 // TestPowerCut checks that a power cut cannot lose anything of long jobs, in whatever format
-// it is kept. Of quick jobs it can lose neither the table nor anything made after it.
+// it is kept. It can lose directories of quick jobs, but not the table, nor anything made after
+// the table.
 func TestPowerCut(t *testing.T) {
 	for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
 		for _, test := range []struct {

@@ -1,8 +1,8 @@
 // Package solve runs the loop of jobs that solves a game. It decides which job is next, what
 // the job reads, which directories can be deleted, and where an interrupted run continues.
-// What differs between kinds of games is in a method: byBlocks and byLists for games with
-// tiers, states for games with cycles. The package knows neither how a runner executes a job
-// nor what a step computes.
+// Everything that differs between kinds of games is in a method: byBlocks and byLists for games
+// with tiers, states for games with cycles. The package knows neither how a runner executes a
+// job nor what a step computes.
 //
 // The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
 // last, SolveMoves from the last to the first, the table, and FinalMoves:
@@ -48,7 +48,7 @@ const FinalDir = "final"
 // seedFile is the input of InitFirst: a file with one line of any content.
 const seedFile = "temp"
 
-// A Final is whether to write the course's text output.
+// A Final selects whether the course's text output is written.
 type Final string
 
 // The choices for Final. FinalAuto writes the text if there are at most FinalLimit positions.
@@ -208,7 +208,7 @@ func Check(g game.Game) error {
 	return nil
 }
 
-// run chooses the method and solves the game. Only here the code branches by kind of game.
+// run chooses the method, by the kind of the game, and solves the game with it.
 func (l *loop) run(ctx context.Context) error {
 	if err := Check(l.g); err != nil {
 		return err

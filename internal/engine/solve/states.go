@@ -329,9 +329,9 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 	return nil
 }
 
-// prune deletes what no later job needs: the states of a pass, if later passes have newer
-// states of all its ranges, and the complete directory, if also nothing will read its new
-// positions.
+// prune deletes what no later job needs. It keeps a pass that has the newest states of some
+// range. If only the new positions or the edges of a pass are still to be read, it deletes the
+// states of the pass. It deletes all other passes completely.
 func (r *states) prune() error {
 	if r.KeepAll || r.index == nil {
 		return nil
@@ -357,9 +357,9 @@ func (r *states) prune() error {
 }
 
 // parts returns the directories whose new positions, or edges, are still to be read: the last
-// pass, whose index is also needed, and the forward passes that found terminal positions. If
-// edges are stored, it returns all forward passes instead of the latter: every retrograde pass
-// reads them.
+// pass, whose index is also needed, and the forward passes that found terminal positions that
+// have not been read. If edges are stored, it returns the last pass and all forward passes,
+// because every retrograde pass reads the edges.
 func (r *states) parts() []string {
 	last := r.index.Passes[len(r.index.Passes)-1]
 	parts := []string{last.Pass}

@@ -110,8 +110,8 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 	return nil
 }
 
-// again warns that a step is rerun because its output is damaged or, only once per run,
-// because it has been deleted.
+// again warns that a step is rerun because its output is damaged. It also warns, only once per
+// run, if the output of a step that has run is missing.
 func (l *loop) again(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

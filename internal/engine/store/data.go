@@ -111,7 +111,7 @@ const (
 // directory of another game or version, one in which another process is working, and one with
 // files that are not treereduce's. It deletes the incomplete attempts of earlier runs, except,
 // in mode Resume, those for which keep returns true: a cluster may still be writing to them.
-// keep may be nil. Create returns an error of keep.
+// keep may be nil. If keep fails, Create returns its error.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	fence := &fence{FS: fsys}
 	syncs := &lasting{FS: fence}

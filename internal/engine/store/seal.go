@@ -30,8 +30,9 @@ type SealedFile struct {
 	Name    string `json:"name"`
 	Length  int64  `json:"length"`
 	Records uint64 `json:"records"`
-	// Sum is the CRC-32C of all bytes; for a block file or a range file that of its header and
-	// trailer, which contain checksums of its blocks.
+	// Sum is the CRC-32C of all bytes. For a block file or a range file it covers only the
+	// head, directory, summary and tail, from which the checksums of everything else are
+	// verified; see package streamfmt.
 	Sum uint32 `json:"crc32c"`
 }
 

@@ -26,7 +26,7 @@ func OtherGame(name, expected, found string) error {
 }
 
 // Damaged reports whether an error means that a file or a directory is missing or is not what
-// was written. Other errors, as that a cluster does not respond, imply nothing about the
+// was written. Other errors, e.g. that a cluster does not respond, imply nothing about the
 // files.
 func Damaged(err error) bool {
 	var damage *DamageError

@@ -133,7 +133,7 @@ func (r *Runner) plan(n needs) plan {
 // smallest plan does not fit into memory.
 func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
 	p := r.plan(n)
-	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // some ranges may receive no messages
+	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // assume that no range receives messages
 	if missing := n.of(1, frugalities[len(frugalities)-1]) - r.left(); missing > 0 {
 		return p, tooLittle(missing * 100 / passPercent)
 	}

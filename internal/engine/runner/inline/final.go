@@ -72,10 +72,10 @@ func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 // range.
 type finalTask struct {
 	ranges   []uint64
-	from, to int // these low parts
+	from, to int // the interval of low parts
 }
 
-// cut cuts the tasks that are one range with too many lines for a chunk.
+// cut divides the tasks that are one range with too many lines for a chunk.
 func (f *final) cut(ts [][]uint64) (all []finalTask) {
 	for _, ranges := range ts {
 		each := f.lows()
@@ -89,7 +89,7 @@ func (f *final) cut(ts [][]uint64) (all []finalTask) {
 	return all
 }
 
-// newWorker returns a function that makes the lines of a task.
+// newWorker returns a function that writes the lines of a task.
 func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
 	cursors := make([]*jobdir.TierCursor, len(f.tiers))
@@ -120,7 +120,7 @@ func (f *final) newWorker() func(finalTask, *textChunk) error {
 	loaded := ^uint64(0)
 	return func(t finalTask, out *textChunk) error {
 		for _, rng := range t.ranges {
-			if rng != loaded { // by the task with the piece before
+			if rng != loaded { // otherwise loaded by the task of the previous piece
 				if err := load(rng); err != nil {
 					return err
 				}

@@ -5,8 +5,8 @@
 // with a few cursors that move forward through the sorted files. With lists, each worker loads
 // a share of the tier's keys from all messages to the tier, and sends its own messages through
 // an outbox. In a pass over a game with cycles it is not known which ranges will send messages
-// to a range, so messages are merged in memory and, if they need too much, in files. The
-// package knows nothing of the loop of jobs.
+// to a range, so messages are merged in memory and, if they need too much memory, in files.
+// The package knows nothing of the loop of jobs.
 package inline
 
 import (

@@ -14,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A shuffle collects the messages that ranges receive in a pass. It merges them in memory and,
-// if they need too much, in files that are deleted when the pass ends.
+// A shuffle collects the messages that ranges receive in a pass. It merges them in memory.
+// When they exceed limit, it writes them to a file, which is deleted when the pass ends.
 type shuffle struct {
 	job   *jobOf[game.Cyclic]
 	limit int // of the messages in memory, in bytes
@@ -53,7 +53,8 @@ func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
 	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
 }
 
-// say sends messages, a set of slots, to a range. Errors are reported by failed.
+// say sends a message to each slot of a set in a range. Counted messages are added up for each
+// slot, others are merged. Errors are reported by failed.
 func (s *shuffle) say(rng uint64, set block.Set, counted bool) {
 	s.gate.RLock()
 	full := s.put(rng, set, counted)

@@ -83,9 +83,9 @@ func packedPieces(r runner.Rows, width int) (ps []split) {
 	return ps
 }
 
-// group combines consecutive pieces into splits: at most most of them, of about equal size. In
-// errors, a split has the name of its first piece, from whose first line lines are counted,
-// and the number of further files.
+// group combines consecutive pieces into splits of about equal size; most is the maximum number
+// of splits. An error in a split names the file of its first piece and the number of further
+// files. Its line number counts from the first line of that piece.
 func group(ps []split, most int) (ss []split) {
 	var all, sum int64
 	for _, p := range ps {

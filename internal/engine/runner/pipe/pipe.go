@@ -117,7 +117,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	return do(p)
 }
 
-// run runs all maps and reduces. If there is no input, as for a tier that no move leads to, it
+// run runs all maps and reduces. If there is no input, e.g. for a tier that no move leads to, it
 // writes empty parts without starting a process.
 func (p *pipeline) run() error {
 	if len(p.splits) == 0 {

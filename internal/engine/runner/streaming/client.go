@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// clientOptions make Hadoop's client start in two thirds of the time.
+	// clientOptions reduce the start time of Hadoop's client to two thirds.
 	clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 	// watchEvery is how often to check that the resource manager responds, lostAfter how long
 	// it may not respond before it counts as lost. Hadoop's client would retry for 15 minutes.

@@ -160,7 +160,7 @@ func testMiddle(t *testing.T, s *site) {
 	s.wantJobs(t, jobs)
 }
 
-// testText keeps the tiers' directories as text. Of each step, the job with the largest input
+// testText keeps the tiers' directories as text. The job with the largest input of each step
 // runs on the cluster.
 func testText(t *testing.T, s *site) {
 	data := dataDir(t, small.String())

@@ -123,8 +123,8 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	return err
 }
 
-// text sets the keys at which the reducers of a text job begin; first returns the first key of
-// a border.
+// text prepares p.key for a text job, whose reducers begin at keys; first returns the first key
+// of a border.
 func (p *plan) text(first func(border uint64) game.Position) {
 	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
@@ -149,7 +149,7 @@ func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 }
 
 // partsIn returns the -input for text directories: a pattern that matches only their parts, as
-// other files in them are not ours. A name without parts, as the input file of the first job,
+// other files in them are not ours. A name without parts, e.g. the input file of the first job,
 // is returned as it is.
 func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 	for _, name := range names {

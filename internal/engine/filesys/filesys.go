@@ -1,7 +1,7 @@
-// Package filesys finds the file system that a name on a command line means: that of
-// this machine, an HDFS, or a further one that the command line speaks, which says so
-// itself: not all programs are to have what it takes to speak to Amazon. It knows nothing
-// of what lies in them.
+// Package filesys opens the file system that a name on a command line refers to: that of this
+// machine, an HDFS, or another one that the program registers as an Opener. This keeps the
+// Amazon client out of programs that do not need it. The package knows nothing of the content
+// of files.
 package filesys
 
 import (
@@ -15,22 +15,22 @@ import (
 type Place struct {
 	FS   store.FS
 	Path string
-	// HDFS is FS where that is one; nil on this machine.
+	// HDFS is the same as FS if that is an HDFS; otherwise nil.
 	HDFS *hadoop.FS
 }
 
-// An Opener opens the names of a further file system: those that begin with Scheme.
+// An Opener opens another file system, for names that begin with Scheme.
 type Opener struct {
 	Scheme string
 	Open   func(name string) (fsys store.FS, path string, err error)
 }
 
-// Opens reports whether a name is one of its file system.
+// Opens reports whether a name belongs to its file system.
 func (o Opener) Opens(name string) bool { return strings.HasPrefix(name, o.Scheme) }
 
-// Open opens the file system of a name: one of the further ones, an HDFS, if it begins with
-// hadoop.Scheme, or this machine's. Nothing need be there under that path. A name that
-// means none is a *hadoop.NameError.
+// Open opens the file system that a name refers to: that of an Opener; an HDFS, if the name
+// begins with hadoop.Scheme; or this machine's. The path need not exist. A name that refers to
+// none is a *hadoop.NameError.
 func Open(name string, further ...Opener) (*Place, error) {
 	for _, o := range further {
 		if o.Opens(name) {
@@ -55,7 +55,7 @@ func Open(name string, further ...Opener) (*Place, error) {
 	return &Place{FS: dfs, Path: path, HDFS: dfs}, nil
 }
 
-// Close ends the connection, if there is one.
+// Close closes the connection to an HDFS, if there is one.
 func (p *Place) Close() error {
 	if p.HDFS == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// What is not in HDFS is a path of this machine as it stands, whether it is there or
-// not; a name that means neither is refused.
+// TestOpen checks that a name without a known scheme is a local path, whether or not it
+// exists, and that a name that refers to no file system is refused.
 func TestOpen(t *testing.T) {
 	for _, name := range []string{"d", "/no/such", "./a:b", "hdfs"} {
 		place, err := Open(name)
@@ -37,7 +37,7 @@ func TestOpen(t *testing.T) {
 	if place, err := Open("s3/d", further); err != nil || place.Path != "s3/d" {
 		t.Errorf("%+v, %v", place, err)
 	}
-	// Nobody listens there.
+	// No process listens there.
 	if place, err := Open("hdfs://127.0.0.1:1/d"); err == nil {
 		t.Errorf("%+v", place)
 	}

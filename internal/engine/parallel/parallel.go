@@ -1,5 +1,5 @@
-// Package parallel has numbered tasks done by several workers at a time. It knows nothing
-// of what they do.
+// Package parallel executes numbered tasks on several workers. It knows nothing of what the
+// tasks do.
 package parallel
 
 import (
@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// Each has workers do tasks, from 0; worker makes what one of them does, with memory of its
-// own, and atOnce is how many tasks that follow one another it takes at a time. Each returns
-// the error of the lowest task that has one, after which no others are begun; or why ctx
-// ended.
+// Each executes the tasks 0 to tasks-1. worker returns the function of one worker, which may
+// have memory of its own; a worker takes atOnce consecutive tasks at a time. After an error no
+// tasks are started. Each returns the error of the lowest task that failed, or the cause of
+// ctx's end.
 func Each(ctx context.Context, workers, tasks, atOnce int, worker func() func(task int) error) error {
 	var next atomic.Int64
-	var mu sync.Mutex // of what follows
+	var mu sync.Mutex // guards lowest and failed
 	lowest, failed := tasks, error(nil)
 	var all sync.WaitGroup
 	for range min(workers, tasks) {
@@ -32,7 +32,7 @@ func Each(ctx context.Context, workers, tasks, atOnce int, worker func() func(ta
 							lowest, failed = i, err
 						}
 						mu.Unlock()
-						next.Store(int64(tasks)) // no later one can be the lowest
+						next.Store(int64(tasks)) // all later tasks have higher numbers
 						return
 					}
 				}

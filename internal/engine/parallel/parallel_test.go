@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
-// TestEach wants every task to be done once, however many workers there are.
+// TestEach checks that every task is executed once, for any number of workers.
 func TestEach(t *testing.T) {
 	for _, tasks := range []int{0, 1, 7, 100} {
 		for _, workers := range []int{1, 3, 200} {
@@ -31,11 +31,11 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachError wants the error of the lowest task that has one, be it the first to come or
-// the last.
+// TestEachError checks that the error of the lowest failed task is returned, whether it occurs
+// first or last.
 func TestEachError(t *testing.T) {
 	for _, late := range []int{3, 5} {
-		var both sync.WaitGroup // both that fail are begun
+		var both sync.WaitGroup // both tasks that fail have started
 		both.Add(2)
 		err := parallel.Each(t.Context(), 4, 10000, 2, func() func(int) error {
 			return func(i int) error {
@@ -56,7 +56,7 @@ func TestEachError(t *testing.T) {
 	}
 }
 
-// TestEachEnds wants none to be begun after an error.
+// TestEachEnds checks that no task starts after an error.
 func TestEachEnds(t *testing.T) {
 	begun := 0
 	err := parallel.Each(t.Context(), 1, 100, 2, func() func(int) error {
@@ -67,7 +67,7 @@ func TestEachEnds(t *testing.T) {
 	}
 }
 
-// TestEachStopped wants the reason why ctx ended.
+// TestEachStopped checks that the cause of ctx's end is returned.
 func TestEachStopped(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -10,31 +10,31 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// ByLists reports whether the jobs of a game go by lists: it has tiers, and no blocks.
+// ByLists reports whether a game is solved by lists: it has tiers, but no blocks.
 func ByLists(g game.Game) bool {
 	_, tiers := g.(game.Acyclic)
 	_, blocks := g.(game.Tiered)
 	return tiers && !blocks
 }
 
-// ReducersHold reports whether the reducers of a game's jobs hold rows back that they
-// tell, as mappers do in order to merge.
+// ReducersHold reports whether the reducers of a game's jobs buffer the messages that they
+// send, as mappers do to merge them.
 func ReducersHold(g game.Game) bool {
 	c, cycles := game.ByMethod(g).(game.Cyclic)
 	return ByLists(g) || cycles && !game.KnowsBackward(c)
 }
 
-// Rows are rows of one kind that the map of a job on lists reads.
+// Rows are input rows of one kind for the map of a lists job.
 type Rows struct {
-	Name   string // what is packed, for messages
+	Name   string // the packed source, for errors
 	Kind   lists.Kind
-	Text   []string      // files of lines, as they lie there
-	Packed *lists.Source // what is packed; nil: nothing is
+	Text   []string      // text files, to be read as they are
+	Packed *lists.Source // packed rows; nil: there are none
 }
 
-// Rows is what the map of a job on lists reads, but that of init: what is told to the
-// tier, in solve the positions of the tier too, in the final step the values of each
-// tier. What is open then is the caller's to close, by CloseRows.
+// Rows returns the input of the map of a lists job, except init: the messages to the tier; for
+// solve also the positions of the tier; for the final step the values of each tier. The caller
+// must call CloseRows.
 func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 	add := func(r Rows, err error) error {
 		if err == nil {
@@ -60,7 +60,7 @@ func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
 	return all, nil
 }
 
-// CloseRows closes what is open of rows.
+// CloseRows closes the packed sources of rows.
 func CloseRows(all []Rows) error {
 	var errs []error
 	for _, r := range all {
@@ -71,7 +71,7 @@ func CloseRows(all []Rows) error {
 	return errors.Join(errs...)
 }
 
-// part is the positions of the job's tier.
+// part returns the positions of the job's tier.
 func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	r.Name, r.Kind = j.Parents, lists.Parents
 	parts, err := jobdir.Parts(j.FS, j.Parents, g.Spec())
@@ -90,7 +90,7 @@ func (j *Job) part(g game.Acyclic) (r Rows, err error) {
 	return r, err
 }
 
-// told is what the job's tier is told.
+// told returns the messages to the job's tier.
 func (j *Job) told(kind lists.Kind) (r Rows, err error) {
 	r.Name, r.Kind = fmt.Sprintf("what tier %d is told", j.Tier), kind
 	var packed []*lists.Dir

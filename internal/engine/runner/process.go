@@ -8,23 +8,21 @@ import (
 	"time"
 )
 
-// stopWait is how long after a process a driver may learn that it is to stop.
+// stopWait is how much later than a process a driver may receive the signal to stop.
 const stopWait = 5 * time.Second
 
-// CodeMemory is about what the driver's program itself takes of --memory, in bytes: its
-// collector knows nothing of it. Nothing is refused for it, as the system takes such
-// memory back where it must.
+// CodeMemory is about how much of --memory, in bytes, the driver's executable uses, which Go's
+// collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
 const CodeMemory = 12 << 20
 
-// OwnGroup keeps a Ctrl-C, which a terminal sends to the driver's whole group,
-// from a process: the driver ends it, and says that it was stopped. Wait is for
-// its end.
+// OwnGroup puts a process into its own process group. A terminal sends Ctrl-C to the complete
+// group of the driver; the driver itself then ends the process and reports that it was
+// stopped. Use Wait to wait for the process.
 func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Wait waits for the end of a process. One that a Ctrl-C met before it had a
-// group of its own has died of it; then the driver is met too, and Wait returns
-// only when ctx, which tells that, has ended, so that nobody takes for a failure
-// what was a wish.
+// Wait waits for the end of a process. A Ctrl-C may have killed the process before it had its
+// own group. Then the driver receives the signal too, and Wait returns only when ctx is done,
+// so that an interrupt is not reported as a failure.
 func Wait(ctx context.Context, cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// TestWait wants a process that died of a signal to stop to be waited for until
-// the driver knows of that signal too, and any other one not longer than it lives.
+// TestWait checks that for a process that died of an interrupt or termination signal, Wait
+// waits until the driver has received the signal too, and for any other process only until it
+// ends.
 func TestWait(t *testing.T) {
 	for _, test := range []struct {
 		script string
-		told   bool // at the end of Wait
+		told   bool // whether ctx has ended when Wait returns
 	}{
 		{"kill -INT $$", true},
 		{"kill -TERM $$", true},

@@ -1,7 +1,7 @@
-// Package runner says what a job is, and what runs it. A runner decides where the
-// records of a job come from, on how many cores or machines its steps run and how they
-// are shuffled; it never changes a byte of the result. It knows nothing of games beyond the interface, and nothing of the
-// loop of jobs.
+// Package runner defines jobs, and the interface of what executes them. A runner decides where
+// the records of a job come from, on how many cores or machines its steps run, and how records
+// are shuffled. It never changes a byte of the result. It knows nothing of the rules of a game
+// or the loop of jobs.
 package runner
 
 import (
@@ -14,59 +14,59 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Job is one map and reduce that make a directory: over a tier, or one pass over a
-// game with cycles.
+// A Job is one map and reduce, whose output is a directory: a tier, or one pass over a game
+// with cycles.
 type Job struct {
-	Name string   // of the directory, e.g. data_first3
-	Step string   // one of package step's names
-	FS   store.FS // where all directories are
-	// Game is the rules, which game.ByMethod makes a game.Tiered, solved on blocks, a
-	// game.Cyclic, on states of ranges, or a game.Acyclic, on lists of rows.
+	Name string   // of the output directory, e.g. data_first3
+	Step string   // a step name of package step
+	FS   store.FS // the file system of all directories
+	// Game is the game. game.ByMethod turns it into a game.Tiered, solved by blocks, a
+	// game.Cyclic, solved by states, or a game.Acyclic, solved by lists.
 	Game game.Game
-	// Tier is the tier of what the job writes; for the final step, that of the last
-	// input. Of a game with cycles it is the number of the pass, from 1: what is decided
-	// has it as remoteness.
+	// Tier is the tier of the output; for the final step, the tier of the last input. For a
+	// game with cycles it is the number of the pass, from 1, which is also the remoteness of
+	// the positions that the pass decides.
 	Tier int
 
-	// Input is what the map reads: in init and create, a file with any line; in possible,
-	// the directory of the parents, and in solve that of the solved children; in the
-	// final step, the directories or files of tiers that follow one another, see
-	// InputTier, or the table. Possible and solve by lists have none: they read what
-	// Told tells them. In a pass it is the directories of the positions that were new in
-	// passes before; the parts of its output are those that are new.
+	// Input is what the map reads. For init and create it is a file with one line of any
+	// content, for possible the directory of the predecessors, for solve that of the solved
+	// successors, and for the final step the table, or the directories or files of consecutive
+	// tiers, see InputTier. With lists, possible and solve have no Input: they read the
+	// messages in Told. For a pass it is the directories of the new positions of earlier
+	// passes; the parts of its output are its own new positions.
 	Input []string
-	// Parents is the directory of the positions that exist in Tier; solve's.
+	// Parents is, for solve, the directory of the positions of Tier.
 	Parents string
-	// States is the directory of the pass before, whose index has the states of all
-	// ranges; none for create and the final step.
+	// States is the directory of the previous pass, whose index locates the states of all
+	// ranges. It is empty for create and the final step.
 	States string
 	// Output is the directory of the attempt, made and empty; or Adopted, one in
-	// which the runner is at work already, for a driver that has died.
+	// which the runner is already working, for an earlier driver that has died.
 	Output  string
 	Adopted bool
-	// Reducers is how many parts are written; their ranges ascend. A cluster may
-	// write as many as it has reducers.
+	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A
+	// cluster may write as many parts as it has reducers.
 	Reducers int
-	Codec    jobdir.Codec // of the parts
-	// Combine lets mappers merge what they print; it does not change the result.
+	Codec    jobdir.Codec // the format of the parts
+	// Combine makes mappers merge their output. It does not change the result.
 	Combine bool
-	// Progress is called from time to time, from one goroutine, with how far the
-	// work is. May be nil.
+	// Progress is called from time to time, from one goroutine, with the progress of the job.
+	// It may be nil.
 	Progress func(Progress)
-	// Warn is called with a line for the user; may be nil.
+	// Warn is called with a line for the user. It may be nil.
 	Warn func(string)
 
-	// What follows is of lists.
+	// The following fields are used for lists only.
 
-	// Told are the directories that tell Tier something, in the order of their tiers,
-	// be they none.
+	// Told lists the directories with messages to Tier, in the order of their tiers. It may be
+	// empty.
 	Told []*lists.Dir
-	// Like is a directory, or a file, whose rows are spread over the keys about as
-	// those of the job will be; "": none is known. See Borders.
+	// Like is a directory, or a file, whose rows are distributed over the keys about as those
+	// of the output will be; "" if none is known. See Borders.
 	Like string
 }
 
-// InputTier is the tier of the i-th input, of a step that reads one of each.
+// InputTier returns the tier of the i-th input, for a step whose inputs are tiers.
 func (j *Job) InputTier(i int) int {
 	if j.Step == step.Final {
 		return j.Tier - len(j.Input) + 1 + i
@@ -74,25 +74,25 @@ func (j *Job) InputTier(i int) int {
 	return step.InputTier(j.Step, j.Tier)
 }
 
-// Progress is how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
-	Share float64 // of all that is to be done, 0 to 1
+	Share float64 // completed fraction, 0 to 1
 
-	// What follows is of a cluster's job.
+	// The following fields are only set for a job on a cluster.
 
-	Map, Reduce float64 // shares of its two sides
-	Tracking    string  // the address of its page
+	Map, Reduce float64 // completed fractions of the map and the reduce side
+	Tracking    string  // the URL of the job's page
 }
 
-// Borders returns the keys at which the parts of the job begin, but the first; they
-// ascend. Of a game with blocks or states they are borders of ranges.
+// Borders returns the first keys of all parts except the first, ascending. For a game with
+// blocks or states they are the first keys of ranges.
 func (j *Job) Borders() (borders []game.Position, err error) {
 	var border func(part int) game.Position
 	switch g := game.ByMethod(j.Game).(type) {
 	case game.Tiered:
 		tier := j.Tier
 		if j.Step == step.Final {
-			tier = (g.Tiers()*3 + 3) / 4 // of all tiers at once: where most positions are
+			tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
 		}
 		border = func(part int) game.Position {
 			return g.Border(tier, float64(part)/float64(j.Reducers)) << g.LowBits()
@@ -110,56 +110,57 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 	return borders, nil
 }
 
-// Report calls Progress, if there is one.
+// Report calls Progress, if it is set.
 func (j *Job) Report(p Progress) {
 	if j.Progress != nil {
 		j.Progress(p)
 	}
 }
 
-// A Runner runs jobs.
+// A Runner executes jobs.
 type Runner interface {
-	// Run fills the job's output directory with its parts, and tells of them. It
-	// writes no _SUCCESS: whoever made the attempt does, if Run returned no
-	// error. When ctx is done it ends what it began and returns ctx's error.
+	// Run writes the parts of the job into its output directory, and returns statistics. It
+	// does not write _SUCCESS: the caller does, if Run returned no error. When ctx is done,
+	// Run stops what it has started and returns the error of ctx.
 	Run(ctx context.Context, job *Job) (Stats, error)
 }
 
-// Stats are what a runner tells of a job that it has run.
+// Stats are the statistics of a finished job.
 type Stats struct {
-	Records  int64 `json:"records,omitempty"`  // that the job wrote
-	Finished int64 `json:"finished,omitempty"` // finished positions among them; possible's
+	Records  int64 `json:"records,omitempty"`  // records written
+	Finished int64 `json:"finished,omitempty"` // terminal positions among them; possible only
 
-	// Positions is how many positions the records are of, where one may have several:
-	// in the lists of possible, one for each of its parents. 0: as many as records.
+	// Positions is the number of positions, if a position may have several records: in the
+	// lists of possible, one for each predecessor. 0 means the same as Records.
 	Positions int64 `json:"positions,omitempty"`
-	// Messages is how many moves were told of: by the map of mark, see step.Pass; by
-	// possible and solve of lists, those of a position to the same child as one.
+	// Messages is the number of moves for which messages were sent: by the map of mark, see
+	// step.Pass, and by possible and solve with lists, where moves from a position to the same
+	// successor count as one.
 	Messages int64 `json:"messages,omitempty"`
-	// New are the positions that are new, of a game with cycles: the records by result.
+	// New is, for a game with cycles, the number of new positions, by result.
 	New game.Tally `json:"-"`
 
-	// What follows is of a cluster's job.
+	// The following fields are only set for a job on a cluster.
 
-	Application string  `json:"application,omitempty"`   // its name there
-	Shuffled    int64   `json:"shuffled,omitempty"`      // positions that the maps sent
-	Bytes       int64   `json:"shuffle_bytes,omitempty"` // that went through the shuffle
-	Waiting     float64 `json:"waiting,omitempty"`       // seconds in which no task was at work
-	Working     float64 `json:"working,omitempty"`       // seconds in which one was
-	CPU         float64 `json:"cpu,omitempty"`           // seconds, of the tasks with their JVMs
-	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs alone
+	Application string  `json:"application,omitempty"`   // the application's ID
+	Shuffled    int64   `json:"shuffled,omitempty"`      // positions sent by the maps
+	Bytes       int64   `json:"shuffle_bytes,omitempty"` // bytes that went through the shuffle
+	Waiting     float64 `json:"waiting,omitempty"`       // seconds in which no task was running
+	Working     float64 `json:"working,omitempty"`       // seconds in which a task was running
+	CPU         float64 `json:"cpu,omitempty"`           // seconds, of all tasks including their JVMs
+	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// AddNew counts positions that are new, of a game with cycles.
+// AddNew adds new positions, for a game with cycles.
 func (s *Stats) AddNew(fresh game.Tally) {
 	s.New.Add(fresh)
 	s.Records += fresh.Total()
 	s.Finished += fresh.Decided()
 }
 
-// Count takes over what the tasks of a job counted, by side, map or reduce, and the names
-// of package step. Of values that are solved tier by tier all are there, so that they are
-// not told apart.
+// Count sets the statistics from the counters of the tasks, by side, map or reduce, and
+// counter name of package step. In the solve step of a game with tiers every record has a
+// value, so Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Records = of("reduce", step.RecordsOut)
 	s.Messages = of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid)

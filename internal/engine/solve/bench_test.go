@@ -16,12 +16,12 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A syncFS is the file system of this machine that counts its syncs, or leaves them out.
+// A syncFS is the local file system. It counts its syncs, or leaves them out.
 type syncFS struct {
 	store.Local
 	off bool
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	syncs  int
 	waited time.Duration
 }
@@ -39,7 +39,7 @@ func (f *syncFS) Sync(name string) error {
 	return err
 }
 
-// solveOn solves a game on a file system into a new directory.
+// solveOn solves a game into a new directory on a file system.
 func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
@@ -55,8 +55,8 @@ func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir
 	return dir
 }
 
-// BenchmarkSync is the cost of surviving a power cut: a run without any sync, as it is, and
-// one that syncs the directories of quick jobs too.
+// BenchmarkSync measures the cost of surviving a power cut: a run without any sync, a normal
+// one, and one that also syncs the directories of quick jobs.
 func BenchmarkSync(b *testing.B) {
 	for _, spec := range []string{
 		"connectn width=4 height=5 connect=3",
@@ -85,7 +85,7 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// BenchmarkLookup looks random positions up in the table of 5×5 connect 4.
+// BenchmarkLookup looks up random positions in the table of 5×5 connect 4.
 func BenchmarkLookup(b *testing.B) {
 	g, err := games.Kinds().Parse("connectn width=5 height=5 connect=4")
 	if err != nil {
@@ -93,7 +93,7 @@ func BenchmarkLookup(b *testing.B) {
 	}
 	dir := solveOn(b, store.Local{}, g, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
-	var positions []game.Position // of random games
+	var positions []game.Position // from random games
 	for len(positions) < 20_000 {
 		p := g.Start()
 		for moves := g.Moves(nil, p); len(moves) > 0; moves = g.Moves(nil, p) {

@@ -12,9 +12,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// byBlocks solves a game by blocks: a tier is made from the one before it, and solved
-// from the one after it. In the last, every position is finished: data_first of it has
-// the values. Work is measured in slots.
+// byBlocks solves a game by blocks. A tier is made from the previous one, and solved from the
+// next. All positions of the last tier are terminal, so its data_first already has the values.
+// Work is measured in slots.
 type byBlocks struct {
 	*tiers
 	g game.Tiered
@@ -31,7 +31,7 @@ func newBlocks(l *loop, g game.Tiered) *tiers {
 
 func (b *byBlocks) weightOf(_ string, tier int) float64 { return b.g.Slots(tier) }
 
-// values is the directory with the values of a tier.
+// values returns the directory with the values of a tier.
 func (b *byBlocks) values(tier int) string {
 	if tier == b.last {
 		return first(tier)
@@ -47,7 +47,7 @@ func (b *byBlocks) needed(ctx context.Context, until int) ([]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			needed[tier] = !next // which is to be made from it
+			needed[tier] = !next // because it must be made from this one
 		}
 		switch {
 		case b.KeepAll:
@@ -78,7 +78,7 @@ func (b *byBlocks) setSolve(ctx context.Context, job *runner.Job) (ok bool, err 
 		return false, nil
 	}
 	job.Input = []string{b.data.Dir(b.values(job.Tier + 1))}
-	if b.tabled[job.Tier+1] { // then the directory may be gone
+	if b.tabled[job.Tier+1] { // then its directory may have been deleted
 		switch whole, err := b.whole(ctx, b.values(job.Tier+1)); {
 		case err != nil:
 			return false, err

@@ -64,9 +64,9 @@ func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode stor
 	return solve.Run(context.Background(), data, g, o)
 }
 
-// TestCyclicProgress wants the share that is done to grow, the time left to be told
-// from the passes that count on, and all that is decided of what is reached to be
-// what the last share says.
+// TestCyclicProgress checks that the share grows, that the time left is estimated from some
+// pass on, and that the last share equals the part of the work that was done: all reached
+// positions, and those whose value was found.
 func TestCyclicProgress(t *testing.T) {
 	var events []solve.Event
 	_, r := solvedCyclic(t, quickCross(t, 3, 3, 3), func(o *solve.Options) {
@@ -78,10 +78,10 @@ func TestCyclicProgress(t *testing.T) {
 	final := false
 	for _, e := range events {
 		if !final && e.Step == step.Final {
-			whole, share, final = share, 0, true // of final alone
+			whole, share, final = share, 0, true // the share of final alone
 		}
 		if forward && !step.IsForward(e.Step) {
-			forward, share = false, 0 // it is known now how much there is
+			forward, share = false, 0 // from now on the total work is known
 		}
 		if e.Share < share || e.Share > 1 || e.Left < 0 {
 			t.Errorf("%s: share %g after %g, %g s left", e.Job, e.Share, share, e.Left)
@@ -105,7 +105,7 @@ func TestCyclicProgress(t *testing.T) {
 	}
 }
 
-// finalOf is the text that final should have, by the oracle.
+// finalOf returns the expected text of final, by the oracle.
 func finalOf(positions uint64, worth map[uint64]naive.Worth) string {
 	var b strings.Builder
 	for p := range positions {
@@ -118,7 +118,7 @@ func finalOf(positions uint64, worth map[uint64]naive.Worth) string {
 	return b.String()
 }
 
-// The reference figures of Quick Cross on small boards.
+// TestQuickCrossFigures checks the reference figures of Quick Cross on small boards.
 func TestQuickCrossFigures(t *testing.T) {
 	for _, test := range []struct {
 		w, h, connect int
@@ -198,17 +198,17 @@ func TestQuickCrossFigures(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 7 squares against brute force; and the
-// check of the table agrees.
+// TestBruteForceQuickCross compares every position of every board of at most 7 squares with a
+// brute force solution, and verifies the tables.
 func TestBruteForceQuickCross(t *testing.T) { bruteForceQuickCross(t, 1, 7) }
 
-// The same of 8 and 9 squares.
+// TestLongBruteForceQuickCross does the same for 8 and 9 squares.
 func TestLongBruteForceQuickCross(t *testing.T) {
 	longtest.Skip(t)
 	bruteForceQuickCross(t, 8, 9)
 }
 
-// bruteForceQuickCross has the boards of so many squares.
+// bruteForceQuickCross tests all boards of least to most squares.
 func bruteForceQuickCross(t *testing.T, least, most int) {
 	for w := 1; w <= most; w++ {
 		for h := (least + w - 1) / w; w*h <= most; h++ {
@@ -230,7 +230,7 @@ func bruteForceQuickCross(t *testing.T, least, most int) {
 	}
 }
 
-// Ties come after wins and losses, through the whole loop.
+// TestTies checks ties, which are decided after wins and losses, through the complete loop.
 func TestTies(t *testing.T) {
 	graph := gametest.TieGame()
 	want := finalOf(graph.Size, naive.SolveCyclic(0,
@@ -252,8 +252,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// bytesOf is a sum over the table and the text of a data directory, whose parts
-// are taken as one.
+// bytesOf returns a checksum of the table and the text of a data directory. The division of
+// the text into parts does not matter.
 func bytesOf(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()
@@ -271,7 +271,7 @@ func bytesOf(t *testing.T, dir string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// No option changes a byte.
+// TestCyclicOptions checks that no option changes a byte.
 func TestCyclicOptions(t *testing.T) {
 	g := quickCross(t, 4, 3, 3)
 	plain, _ := solvedCyclic(t, g, nil)
@@ -299,11 +299,10 @@ func TestCyclicOptions(t *testing.T) {
 	}
 }
 
-// failing is a runner whose pass of a number in the run fails, before its work or
-// after it.
+// failing is a runner whose pass number at fails, before or after its work.
 type failing struct {
 	inline.Runner
-	at    int // from 0
+	at    int // counted from 0
 	after bool
 	ran   []string
 }
@@ -325,8 +324,8 @@ func (f *failing) Run(ctx context.Context, pass *runner.Job) (runner.Stats, erro
 	return stats, err
 }
 
-// Stopped at any pass, before its reducers or after they have written all: a run
-// goes on with that pass, to the same bytes.
+// TestCyclicInterrupted stops a run at any pass, before it runs or after it has written
+// everything. The run must resume with that pass, and give the same bytes.
 func TestCyclicInterrupted(t *testing.T) {
 	interrupted(t, quickCross(t, 3, 3, 3))
 	interrupted(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4))
@@ -362,7 +361,7 @@ func interrupted(t *testing.T, g game.Cyclic) {
 	}
 }
 
-// Cancelled from anywhere within a pass.
+// TestCyclicCancelled cancels a run at any event within a pass.
 func TestCyclicCancelled(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)
 	plain, _ := solvedCyclic(t, g, nil)
@@ -400,8 +399,8 @@ func TestCyclicCancelled(t *testing.T) {
 	}
 }
 
-// --until-tier counts what the passes forward find, also where the game has been
-// solved; and a run goes on from there.
+// TestCyclicUntil checks that --until-tier counts what the forward passes find, even if the
+// game has been solved, and that a run can continue from there.
 func TestCyclicUntil(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)
 	dir := t.TempDir()
@@ -428,7 +427,8 @@ func TestCyclicUntil(t *testing.T) {
 	}
 }
 
-// The same where all passes are done, but the driver died before the table.
+// TestCyclicUntilWithoutTable does the same if all passes are done, but the driver died before
+// it wrote the table.
 func TestCyclicUntilWithoutTable(t *testing.T) {
 	g := quickCross(t, 3, 3, 3)
 	dir, _ := solvedCyclic(t, g, func(o *solve.Options) { o.KeepAll = true })
@@ -446,7 +446,7 @@ func TestCyclicUntilWithoutTable(t *testing.T) {
 	}
 }
 
-// afterMark5 is a directory in which Quick Cross 3,3,3 stands after the pass mark5.
+// afterMark5 returns a directory in which Quick Cross 3,3,3 was stopped after the pass mark5.
 func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 	t.Helper()
 	g = quickCross(t, 3, 3, 3)
@@ -454,8 +454,8 @@ func afterMark5(t *testing.T) (g game.Cyclic, dir string) {
 	return g, dir
 }
 
-// The moves that the passes forward told are wanted until the end: where some are gone,
-// though all files are as they were written, the pass that told them is run again.
+// TestMovesGone deletes stored edges of a forward pass, which are needed until the end, and
+// seals the directory again. Though all files match their seals, the pass must be rerun.
 func TestMovesGone(t *testing.T) {
 	g := game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), 4)
 	plain, _ := solvedCyclic(t, g, nil)
@@ -490,7 +490,8 @@ func TestMovesGone(t *testing.T) {
 	}
 }
 
-// What a run that was killed had half removed goes, and whatever else is not needed.
+// TestCyclicLeftovers checks that the remains of interrupted deletions, and everything else
+// that is not needed, are deleted.
 func TestCyclicLeftovers(t *testing.T) {
 	g, dir := afterMark5(t)
 	for _, name := range []string{"mark2", "solve3"} {
@@ -517,7 +518,8 @@ func TestCyclicLeftovers(t *testing.T) {
 	}
 }
 
-// A state that is damaged is told with its file and range, and made again.
+// TestCyclicDamaged checks that a damaged state is reported with its file and range, and is
+// rebuilt.
 func TestCyclicDamaged(t *testing.T) {
 	g, dir := afterMark5(t)
 	name := filepath.Join(dir, "mark5", "_ranges-00000.blocks")

@@ -12,8 +12,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// FuzzReadJournal wants one line that names the file, or a journal that is the same
-// when it is read again.
+// FuzzReadJournal checks that ReadJournal returns either a one-line error that names the file,
+// or a journal that is the same after it is written and read again.
 func FuzzReadJournal(f *testing.F) {
 	for _, text := range []string{
 		`{"game":"connectn width=3 height=3 connect=3","state":"running","begun":"2026-01-02T03:04:05Z","updated":"2026-01-02T03:04:05Z",` +
@@ -28,7 +28,7 @@ func FuzzReadJournal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if summed, err := store.MarshalSummed(json.RawMessage(text)); err == nil {
-			text = summed // what is below the checksum is fuzzed; that itself by FuzzManifest
+			text = summed // fuzz the text below the checksum; FuzzManifest fuzzes the checksum itself
 		}
 		dir := t.TempDir()
 		name := filepath.Join(dir, store.JournalFile)

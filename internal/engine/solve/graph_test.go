@@ -25,9 +25,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// streams runs passes as the commands do, from line to line, for a game that the
-// commands do not know: what comes in is text, what the map says is sorted, and one
-// reducer keeps the states in files.
+// streams is a runner that runs passes as the commands do, on lines, for games that the
+// commands do not know. The input is text, the output of the map is sorted, and one reducer
+// keeps the states in files.
 type streams struct{ inline.Runner }
 
 func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats, err error) {
@@ -86,22 +86,22 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	return stats, w.Finish(w.AppendLines(&out, "test"))
 }
 
-// TestGraphs solves games that end in wins for the player to move as well as in
-// losses and ties, through the whole loop, in memory and from line to line, and wants
-// what brute force says. Of such a game a position may hear of a loss and of a win in
-// the same pass, and ties must wait for both.
+// TestGraphs solves games with wins, losses and ties for the player to move, through the
+// complete loop, in memory and on lines, and compares the values with a brute force solution.
+// In such a game a position may receive a loss and a win in the same pass, and ties must wait
+// for both.
 func TestGraphs(t *testing.T) { graphs(t, 40) }
 
-// TestLongGraphs has more of them.
+// TestLongGraphs tests more games.
 func TestLongGraphs(t *testing.T) {
 	longtest.Skip(t)
 	graphs(t, 200)
 }
 
-// TestSparse solves a game of which only the rules are known, and whose few positions lie
-// far apart among 2^36 hashes: ranges in which there are none cost next to nothing.
+// TestSparse solves a game with only rules, whose few positions are far apart among 2^36
+// hashes: ranges without positions must cost next to nothing.
 func TestSparse(t *testing.T) {
-	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13
+	far := func(p game.Position) game.Position { return p * 5_000_000_003 } // TieGame has 13 positions
 	small := gametest.TieGame()
 	g := gametest.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 1 << 36}
 	for p, next := range small.Next {
@@ -134,7 +134,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// graphs has so many games.
+// graphs tests n random games.
 func graphs(t *testing.T, n int) {
 	r := rand.New(rand.NewPCG(9, 15))
 	both, seen := 0, make(map[string]int)
@@ -161,7 +161,7 @@ func graphs(t *testing.T, n int) {
 			}
 		}
 		want := finalOf(graph.Size, worth)
-		// Every other one of rules only, and of these again one with next to no memory.
+		// Every other game has only rules, and every other one of these next to no memory.
 		g, heard := game.PlainRanges(graph, 1+i%7*9), 0
 		if i%2 == 1 {
 			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
@@ -185,12 +185,12 @@ func graphs(t *testing.T, n int) {
 	t.Logf("%v, %d hear of both in one pass", seen, both)
 }
 
-// odd is a game of which something is not as it must be.
+// odd is a game that violates some requirement.
 type odd struct {
 	game.Game
 	values game.Values
 	bits   uint
-	moves  func(p game.Position) []game.Position // of 0
+	moves  func(p game.Position) []game.Position // of position 0
 	toMove game.Player
 }
 
@@ -206,8 +206,8 @@ func (g *odd) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// TestRulesOnlyErrors wants what a game without tiers must not do to be told, before the
-// first job or when it shows.
+// TestRulesOnlyErrors checks that violations of the requirements on a game without tiers are
+// reported, before the first job or when they occur.
 func TestRulesOnlyErrors(t *testing.T) {
 	mover := game.Values{OfMover: true, TiesSoon: true}
 	to := func(all ...game.Position) func(game.Position) []game.Position {
@@ -219,7 +219,7 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		g    odd
-		want string // "": none is
+		want string // "": no error
 	}{
 		{odd{values: mover, bits: 20, moves: to(1, 1)}, ""},
 		{odd{values: mover, bits: 8, moves: to(many[2:]...)}, ""},
@@ -240,7 +240,8 @@ func TestRulesOnlyErrors(t *testing.T) {
 	}
 }
 
-// beyond is a Plain game in which position 3 has one more move, and position 7 one more parent.
+// beyond is a Plain game in which position 3 has additional moves, and position 7 additional
+// predecessors.
 type beyond struct {
 	gametest.Graph
 	moves, parents []game.Position
@@ -264,8 +265,9 @@ func (g beyond) Parents(dst []game.Position, p game.Position) []game.Position {
 	return dst
 }
 
-// TestBeyondPositions wants moves and predecessors of a Plain game that are no hashes to be
-// refused by name: in the last range, which is shorter, after it, and far beyond.
+// TestBeyondPositions checks that moves and predecessors of a Plain game that are not hashes
+// are refused with an error that names them: in the last range, which is shorter, after it,
+// and far beyond.
 func TestBeyondPositions(t *testing.T) {
 	for _, p := range []game.Position{13, 14, 15, 64, 1 << 20, ^game.Position(0)} {
 		for _, size := range []int{5, 1000} {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// journalEvery is how often the journal is written while there is news of a job.
+	// journalEvery is the minimum time between two writes while a job reports progress.
 	journalEvery = 2 * time.Second
-	// journalShare is how many times as long as it takes to write the journal jobs
-	// run until it is written again: in HDFS small jobs take no longer than that.
+	// journalShare limits writes after finished jobs: at least journalShare times as long as a
+	// write takes must pass between them. In HDFS a small job takes no longer than a write.
 	journalShare = 10
-	// Heartbeat is how often it is written while there is none.
+	// Heartbeat is how often the journal is written while there is no progress to report.
 	Heartbeat = 20 * time.Second
-	// Silent is how long a driver that is alive may not have written it.
+	// Silent is the age of a journal beyond which its driver is considered dead.
 	Silent = 3 * Heartbeat
 )
 
@@ -30,25 +30,24 @@ const (
 	Stopped = "stopped" // by Ctrl-C or --until-tier
 	Failed  = "failed"
 	Solved  = "solved"
-	// Died is that of a Report only: the journal says Running, but its driver, or the
-	// driver's machine, was killed.
+	// Died is the status of a Report only: the journal's state is Running, but its driver, or
+	// the driver's machine, was killed.
 	Died = "died"
 )
 
-// A Journal says how far the solving of a game is, or came, and what each job
-// did. It lies beside the data, for people and programs; nothing of it is needed
-// to go on.
+// A Journal describes how far the solving of a game has come, and what each job did. It is a
+// file in the data directory, for people and programs; no run needs it to continue.
 type Journal struct {
 	Game    string      `json:"game"`
 	State   string      `json:"state"`
 	Error   string      `json:"error,omitempty"` // why it failed
-	Begun   time.Time   `json:"begun"`           // the last run
+	Begun   time.Time   `json:"begun"`           // start of the last run
 	Updated time.Time   `json:"updated"`         // when this was written
-	Now     *Event      `json:"now,omitempty"`   // the job that runs, or ran last
-	Jobs    []JobRecord `json:"jobs"`            // that are done, of all runs
+	Now     *Event      `json:"now,omitempty"`   // the current or last job
+	Jobs    []JobRecord `json:"jobs"`            // finished jobs, of all runs
 }
 
-// A JobRecord is a job that is done.
+// A JobRecord describes a finished job.
 type JobRecord struct {
 	Job     string  `json:"job"`
 	Step    string  `json:"step"`
@@ -74,17 +73,17 @@ func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 	return j, nil
 }
 
-// A Report is the journal of a run, and what has become of the run since.
+// A Report is the journal of a run, with the present status of the run.
 type Report struct {
 	*Journal
 	Status string `json:"status"` // State, or Died
 
-	Silence time.Duration `json:"-"` // since the journal was written
-	Asked   bool          `json:"-"` // the lock was, which knows whether a driver lives
+	Silence time.Duration `json:"-"` // since the journal was last written
+	Asked   bool          `json:"-"` // whether the lock could be checked, which shows if a driver is alive
 }
 
-// ReadReport reads the journal of a data directory, and finds out whether a run that is at
-// work by its journal still is: by the lock, or in HDFS by the journal's age.
+// ReadReport reads the journal of a data directory. If the journal's state is Running, it
+// checks whether a driver is alive: by the lock, or in HDFS by the age of the journal.
 func ReadReport(fsys store.FS, dir string) (*Report, error) {
 	j, err := ReadJournal(fsys, dir)
 	if err != nil {
@@ -97,8 +96,8 @@ func ReadReport(fsys store.FS, dir string) (*Report, error) {
 	if j.State == Running {
 		var working bool
 		working, r.Asked = store.AtWork(fsys, dir)
-		// A driver gives the lock up after its last word, which may have come
-		// since the first look.
+		// A driver releases the lock after it last writes the journal, which it may have done
+		// since the first read.
 		if r.Journal, err = ReadJournal(fsys, dir); err != nil {
 			return nil, err
 		}
@@ -111,49 +110,49 @@ func ReadReport(fsys store.FS, dir string) (*Report, error) {
 		r.Status = r.State
 	}
 	if r.State == Stopped {
-		r.Error = "" // that a signal came is none
+		r.Error = "" // a signal is not an error
 	}
 	return r, nil
 }
 
-// A journal is a Journal that is being kept.
+// A journal is the Journal of the current run.
 type journal struct {
 	data *store.Data
 
 	mu sync.Mutex
 	Journal
 	saved time.Time
-	took  time.Duration // to save it
+	took  time.Duration // how long the last write took
 }
 
-// openJournal goes on with the journal of earlier runs. One that cannot be read
-// is begun anew. It is there from the beginning.
+// openJournal continues the journal of earlier runs, or starts a new one if that cannot be
+// read. It writes the journal at once.
 func openJournal(data *store.Data) *journal {
 	j := &journal{data: data}
 	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
 		j.Jobs = old.Jobs
 	}
 	j.Game, j.State, j.Begun = data.Game, Running, time.Now()
-	j.save() // an error comes again at the end
+	j.save() // an error will recur at the end of the run
 	return j
 }
 
-// ran reports whether a job is known to be done.
+// ran reports whether the journal has a record of a job.
 func (j *journal) ran(job string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.ContainsFunc(j.Jobs, func(r JobRecord) bool { return r.Job == job })
 }
 
-// note takes an event, and writes the journal if it is time. No job fails for want
-// of a journal: what cannot be written is written later, and an error at the end.
+// note records an event, and writes the journal if it is due. A failed write does not fail the
+// job: the next write is tried as usual, and end returns its error.
 func (j *journal) note(e Event, took time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.Now = &e
 	every := journalEvery
 	if e.Done {
-		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // run again
+		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
 		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, took.Seconds(), e.Stats})
 		every = journalShare * j.took
 	}
@@ -162,8 +161,8 @@ func (j *journal) note(e Event, took time.Duration) {
 	}
 }
 
-// beat writes the journal from time to time until it is stopped: the run of a job
-// that has no news for long would look as if it had been killed.
+// beat writes the journal every Heartbeat until stop is called. Otherwise a run whose job
+// reports no progress for long would look as if it had been killed.
 func (j *journal) beat() (stop func()) {
 	ticker, stopped, ended := time.NewTicker(Heartbeat), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -174,7 +173,7 @@ func (j *journal) beat() (stop func()) {
 				return
 			case <-ticker.C:
 				j.mu.Lock()
-				j.save() // an error comes again at the end
+				j.save() // an error will recur at the end of the run
 				j.mu.Unlock()
 			}
 		}
@@ -186,21 +185,22 @@ func (j *journal) beat() (stop func()) {
 	}
 }
 
-// end writes how the run ended, and returns that.
+// end writes how the run ended. It returns the error of the run or, if there is none, of the
+// write.
 func (j *journal) end(state string, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.State = state
 	if err != nil {
 		j.Error = err.Error()
-		j.save() // what went wrong is to be told, not what follows from it
+		j.save() // ignore its error: the original one matters
 		return err
 	}
 	j.Now = nil
 	return j.save()
 }
 
-// save writes the journal; mu is held.
+// save writes the journal. The caller must have locked mu.
 func (j *journal) save() error {
 	j.Updated = time.Now()
 	defer func() {

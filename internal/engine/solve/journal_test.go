@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// silent is a runner whose jobs take their time.
+// silent is a runner whose jobs report no progress.
 type silent struct {
 	inline.Runner
 	run func() (runner.Stats, error)
@@ -20,8 +20,8 @@ type silent struct {
 
 func (s silent) Run(context.Context, *runner.Job) (runner.Stats, error) { return s.run() }
 
-// TestHeartbeat has a job tell no news for ten minutes, and wants the journal to
-// say all the time that the run is alive.
+// TestHeartbeat runs a job that reports no progress for ten minutes. All the time, the journal
+// must show that the run is alive.
 func TestHeartbeat(t *testing.T) {
 	g, dir := rules(t, 2, 2, 2), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestHeartbeat(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				j, err := solve.ReadJournal(data.FS, dir)
 				if err != nil {
-					continue // before the first heartbeat there is none
+					continue // there is no journal before the first heartbeat
 				}
 				if ago := time.Since(j.Updated); j.State != solve.Running || ago > solve.Heartbeat {
 					t.Errorf("%s, written %v ago", j.State, ago)

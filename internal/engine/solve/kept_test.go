@@ -18,7 +18,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// all is a sum of every file of a data directory, by its path; journal, lock and seed aside.
+// all returns a checksum of every file of a data directory by path, except journal, lock and
+// seed.
 func all(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	sums := make(map[string]string)
@@ -37,8 +38,8 @@ func all(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// TestKept damages, one after the other, the directories that --keep all has kept of a
-// finished run: the check finds each, and a run that is resumed makes the same bytes.
+// TestKept damages the directories that --keep all has kept of a finished run, one by one. The
+// check must find each damage, and a resumed run must restore the same bytes.
 func TestKept(t *testing.T) {
 	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Blocks} {
 		for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
@@ -64,7 +65,7 @@ func TestKept(t *testing.T) {
 					at := filepath.Dir(seal)
 					var err error
 					switch i % 3 {
-					case 0: // what a power cut leaves
+					case 0: // what a power cut may leave
 						err = os.Truncate(filepath.Join(at, glob(t, at, "[pt_]*-*")[0]), 0)
 					case 1:
 						err = os.RemoveAll(at)
@@ -96,8 +97,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptUntil keeps all up to a tier where directories of later tiers are there: one with
-// a file of the user alone, and one that a power cut has left with an empty seal.
+// TestKeptUntil keeps all up to a tier while directories of later tiers exist: one with only a
+// file of the user, and one that a power cut has left with an empty seal.
 func TestKeptUntil(t *testing.T) {
 	g := rules(t, 3, 3, 3)
 	dir := t.TempDir()
@@ -128,8 +129,8 @@ func TestKeptUntil(t *testing.T) {
 	}
 }
 
-// TestStray puts a file of the user into each directory of a solved game: the table is
-// read and resumed as before, damaged or not, and the file stays.
+// TestStray puts a file of the user into directories of a solved game. The table must be read
+// and resumed as before, damaged or not, and the file must stay.
 func TestStray(t *testing.T) {
 	for until, g := range powerGames(t) {
 		dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A longGame is a game of so many tiers.
+// A longGame is a game with the given number of tiers.
 type longGame struct {
 	game.Tiered
 	tiers int
@@ -21,7 +21,8 @@ type longGame struct {
 
 func (g longGame) Tiers() int { return g.tiers }
 
-// A game with more tiers than a value has moves is refused before the first job.
+// TestTooManyTiers checks that a game that can last longer than a value can express is refused
+// before the first job.
 func TestTooManyTiers(t *testing.T) {
 	rules, err := connectn.New(3, 3, 3)
 	if err != nil {
@@ -46,7 +47,7 @@ func TestTooManyTiers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(after) > len(before)+1 { // jobs.json may be there
+	if len(after) > len(before)+1 { // jobs.json may have been written
 		t.Errorf("%v have become %v", before, after)
 	}
 	if err := game.CheckLength(longGame{rules, 63}); err != nil {
@@ -54,7 +55,7 @@ func TestTooManyTiers(t *testing.T) {
 	}
 }
 
-// chain is a game with a single line of play, of so many moves.
+// chain returns a game with a single line of play, with the given number of moves.
 func chain(moves uint64) game.Cyclic {
 	g := gametest.Graph{
 		Next: make(map[game.Position][]game.Position),
@@ -67,8 +68,8 @@ func chain(moves uint64) game.Cyclic {
 	return game.PlainRanges(g, 16)
 }
 
-// The length of a game with cycles shows when it is solved: 63 moves come out right,
-// with one more it is refused.
+// TestLongestChain checks games with cycles, whose length is only known when they are solved:
+// 63 moves are solved correctly, one more is refused.
 func TestLongestChain(t *testing.T) {
 	r, err := solveInto(t, t.TempDir(), chain(63), options(), store.Fresh)
 	if err != nil || r.Value != "WIN in 63" {

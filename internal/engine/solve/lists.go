@@ -18,50 +18,52 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// byLists solves a game by lists of rows: what the job of a tier tells others lies in
-// the outboxes of its directory, until all of them have read it. Forward the work is
-// measured in tiers, as what will come is not known; backward in rows.
+// byLists solves a game by lists of rows. The messages that a tier's job sends to other tiers
+// are files in its directory, the outgoing files; they stay until all those tiers have read
+// them. The forward work is measured in tiers, as the number of positions is not yet known;
+// the retrograde work in rows.
 //
-// The seal of a directory whose outboxes have gone says for which tiers they were. So
-// a run that is resumed knows which jobs must be run again for the sake of another, and
-// which need not. For that a data_secondN that is needed no more stays, as a seal of
-// nothing, until all is solved.
+// When the outgoing files of a directory have been deleted, its seal still lists the tiers
+// that they were for. So a resumed run knows which jobs must be rerun to send their messages
+// again. For the same purpose a data_secondN that is no longer needed stays until the game is
+// solved, as a directory with nothing but a seal.
 type byLists struct {
 	*tiers
 
-	solves []bool    // by tier, whether data_second is to be made
-	rows   []float64 // by tier, of data_first
-	sum    float64   // of rows; 0: not counted yet
-	like   string    // the last data_first in which positions lie
+	solves []bool    // by tier, whether the job of data_second must run
+	rows   []float64 // by tier, number of rows in data_first
+	sum    float64   // of rows; 0: not computed yet
+	like   string    // the last data_first that contains positions
 
 	firsts, seconds tellers // the directories data_first and data_second
 }
 
-// worthIt is Options.WorthIt where it is 0: to write the seal anew is as much work as
-// to make so much.
+// worthIt is the default of Options.WorthIt: writing the seal again costs as much as writing
+// about this many bytes.
 const worthIt = 256 << 10
 
-// told is what a directory tells other tiers, or has told.
+// told describes the messages that a directory has for other tiers, or had before they were
+// deleted.
 type told struct {
 	seal  *store.Seal
-	tells []int      // the tiers, ascending
-	dir   *lists.Dir // nil: its outboxes have gone
-	part  bool       // its parts are there
+	tells []int      // the tiers that they are for, ascending
+	dir   *lists.Dir // nil: the outgoing files have been deleted
+	part  bool       // whether its parts exist
 }
 
-// to reports whether it is for a tier.
+// to reports whether there are messages for a tier.
 func (t *told) to(tier int) bool {
 	_, found := slices.BinarySearch(t.tells, tier)
 	return found
 }
 
-// tellers are the directories of one step, of all tiers.
+// tellers are the directories of one step, one for each tier.
 type tellers struct {
 	*tiers
 	name func(tier int) string
 
 	mu sync.Mutex
-	of []*told // by tier, if it is whole and was looked at
+	of []*told // by tier; nil if not complete or not checked yet
 }
 
 func newLists(l *loop, g game.Acyclic) *tiers {
@@ -80,7 +82,7 @@ func (b *byLists) weightOf(name string, tier int) float64 {
 	return b.rows[tier] / b.sum
 }
 
-// look looks at the directory of a tier; nil: it is not whole.
+// look describes the directory of a tier; nil: it is not complete.
 func (d *tellers) look(ctx context.Context, tier int) (*told, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +105,7 @@ func (d *tellers) look(ctx context.Context, tier int) (*told, error) {
 	return t, nil
 }
 
-// tell has a job read what the tiers from a first one to the one before end tell its own.
+// tell adds to a job's input the messages that the tiers first to end-1 have for its tier.
 func (d *tellers) tell(ctx context.Context, job *runner.Job, first, end int) error {
 	for tier := first; tier < end; tier++ {
 		switch t, err := d.look(ctx, tier); {
@@ -119,9 +121,11 @@ func (d *tellers) tell(ctx context.Context, job *runner.Job, first, end int) err
 	return nil
 }
 
-// toMake reports whether the job of a tier is to be run: its part is wanted and not there,
-// or one of the tiers that are made, from a first one on, must be told again what its
-// directory told it, or may have, and tells no more. What is there then is removed.
+// toMake reports whether the job of a tier must run: because its part is wanted and missing;
+// because a tier that will be made needs messages from it that have been deleted; or, if the
+// directory is missing, because such a tier may need messages from it. The slice made reports
+// which tiers, from first on, will be made. If the job must run, toMake deletes an existing
+// directory.
 func (d *tellers) toMake(ctx context.Context, tier int, wanted bool, made []bool, first int) (bool, error) {
 	t, err := d.look(ctx, tier)
 	if err != nil || t == nil {
@@ -134,7 +138,7 @@ func (d *tellers) toMake(ctx context.Context, tier int, wanted bool, made []bool
 	return false, nil
 }
 
-// forget removes the directory of a tier.
+// forget deletes the directory of a tier.
 func (d *tellers) forget(tier int) error {
 	d.mu.Lock()
 	d.of[tier] = nil
@@ -142,8 +146,7 @@ func (d *tellers) forget(tier int) error {
 	return d.remove(d.name(tier))
 }
 
-// strip removes those files of a directory that nobody needs any more, if it is worth
-// it.
+// strip deletes the files of a directory that goes selects, if they are large enough.
 func (d *tellers) strip(tier int, goes func(file string) bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -161,8 +164,9 @@ func (d *tellers) strip(tier int, goes func(file string) bool) error {
 	return t.seal.LetGo(d.data.FS, d.data.Dir(d.name(tier)), goes)
 }
 
-// needed works out which jobs are to be run, backward first: for the sake of a tier
-// that has no values, all that told it something, or may have, and can tell it no more.
+// needed determines which jobs must run, the retrograde ones first: the jobs of tiers without
+// values, and those whose messages another job needs or may need, if these messages have been
+// deleted.
 func (b *byLists) needed(ctx context.Context, until int) (needed []bool, err error) {
 	for tier := 0; tier <= b.last && b.UntilTier < 0; tier++ {
 		if b.solves[tier], err = b.seconds.toMake(ctx, tier, !b.tabled[tier] || b.KeepAll, b.solves[:tier], 0); err != nil {
@@ -184,7 +188,7 @@ func (b *byLists) setPossible(ctx context.Context, job *runner.Job) error {
 	return b.firsts.tell(ctx, job, 0, job.Tier)
 }
 
-// made lets those outboxes go whose tiers have all been made.
+// made deletes the outgoing files of all tiers whose receiving tiers have been made.
 func (b *byLists) made(ctx context.Context, tier int) error {
 	t, err := b.firsts.look(ctx, tier)
 	if err != nil {
@@ -220,7 +224,7 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) (ok bool, err e
 	return true, b.seconds.tell(ctx, job, job.Tier+1, b.last+1)
 }
 
-// weigh counts the rows of the tiers, or where these have gone the positions.
+// weigh counts the rows of the tiers or, where these have been deleted, the positions.
 func (b *byLists) weigh(ctx context.Context) error {
 	for tier := range b.rows {
 		switch t, err := b.firsts.look(ctx, tier); {
@@ -254,8 +258,8 @@ func (b *byLists) open(name string, tier int, kind lists.Kind) (*lists.Source, e
 	return lists.OpenPart(d, tier, kind)
 }
 
-// letGo removes the positions of a tier, and what later tiers told those that are
-// solved.
+// letGo deletes the positions of a tier, and the messages from later tiers, if all tiers that
+// they were for have been solved.
 func (b *byLists) letGo(tier int) error {
 	if err := b.firsts.forget(tier); err != nil {
 		return err

@@ -30,7 +30,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// rulesOnly is a game of which the blocks are not known.
+// rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Acyclic }
 
 func (g rulesOnly) Listed(p game.Position) bool { return game.Listed(g.Acyclic, p) }
@@ -50,8 +50,8 @@ func solvedGame(t *testing.T, g game.Game, change func(*solve.Options)) (dir str
 	return dir, r
 }
 
-// TestRulesOnly solves Connect N from its rules alone, by lists, and wants the text of
-// all positions to be that of the blocks.
+// TestRulesOnly solves Connect N from its rules alone, by lists, and compares the text of all
+// positions with that of a solution by blocks.
 func TestRulesOnly(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}} {
 		sameByLists(t, size)
@@ -82,11 +82,11 @@ func sameByLists(t *testing.T, size [3]int) {
 	})
 }
 
-// TestListsOfGraphs solves random games in many ways and wants the values of a plain
-// search, and the same bytes.
+// TestListsOfGraphs solves random games with many options, and compares the values with those
+// of a plain search. All solutions must have the same bytes.
 func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }
 
-// TestLongListsOfGraphs has more of them.
+// TestLongListsOfGraphs tests more games.
 func TestLongListsOfGraphs(t *testing.T) {
 	longtest.Skip(t)
 	listsOfGraphs(t, 60)
@@ -140,7 +140,8 @@ func partsOf(t *testing.T, dir string) map[string]string {
 	return parts
 }
 
-// No option changes a byte; nor do workers and memory, of parts.
+// TestListOptions checks that no option changes a byte of the result, and that neither the
+// number of workers nor the memory changes a byte of the parts.
 func TestListOptions(t *testing.T) {
 	g, err := mnk.New(4, 3, 3)
 	if err != nil {
@@ -182,11 +183,10 @@ func TestListOptions(t *testing.T) {
 	}
 }
 
-// failingJob is a runner whose job of a number in the run fails, before its work or
-// after it.
+// failingJob is a runner whose job number at fails, before or after its work.
 type failingJob struct {
 	inline.Runner
-	at    int // from 0
+	at    int // counted from 0
 	after bool
 	ran   []string
 }
@@ -206,7 +206,7 @@ func (f *failingJob) Run(ctx context.Context, job *runner.Job) (runner.Stats, er
 	return stats, err
 }
 
-// smallGame is a random game of some ten tiers.
+// smallGame returns a random game with 9 to 11 tiers.
 func smallGame(t *testing.T) game.Game {
 	t.Helper()
 	for seed := uint64(1); ; seed++ {
@@ -216,8 +216,8 @@ func smallGame(t *testing.T) game.Game {
 	}
 }
 
-// Stopped at any job, before its work or after it: a run goes on with that job, to the
-// same bytes.
+// TestListsInterrupted stops a run at any job, before or after its work. The run must resume
+// with that job, and give the same bytes.
 func TestListsInterrupted(t *testing.T) {
 	g := smallGame(t)
 	all := &failingJob{at: -1}
@@ -246,17 +246,17 @@ func TestListsInterrupted(t *testing.T) {
 	}
 }
 
-// What a run that was stopped has is taken away, or damaged: a directory, a file, or a
-// tier of the table. It goes on to the same bytes all the same.
+// TestListsLost deletes or damages something of a stopped run: a directory, a file, or a tier
+// of the table. The resumed run must give the same bytes all the same.
 func TestListsLost(t *testing.T) { listsLost(t, 12) }
 
-// TestLongListsLost has more of them.
+// TestLongListsLost tests more of them.
 func TestLongListsLost(t *testing.T) {
 	longtest.Skip(t)
 	listsLost(t, 4)
 }
 
-// listsLost has one in so many.
+// listsLost tests about one in the given number of files and directories.
 func listsLost(t *testing.T, one int) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
@@ -297,8 +297,8 @@ func listsLost(t *testing.T, one int) {
 	}
 }
 
-// A slow runner begins each job backward when the tier before it is in the table, and
-// what nobody needs has gone.
+// A slow runner starts each solve job only after the previous tier is in the table and
+// everything unneeded has been deleted.
 type slow struct{ inline.Runner }
 
 func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
@@ -308,7 +308,7 @@ func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	return s.Runner.Run(ctx, job)
 }
 
-// What a tier was told goes as soon as it may, and no sooner.
+// TestListsLetGo checks that the messages to a tier are not deleted too early.
 func TestListsLetGo(t *testing.T) {
 	g := smallGame(t)
 	plain, _ := solvedGame(t, g, nil)
@@ -318,8 +318,8 @@ func TestListsLetGo(t *testing.T) {
 	}
 }
 
-// A run to a tier counts what it made, and one that finds it made what is there; both
-// can be gone on from, but not with all kept.
+// TestListsUntil checks that a run with UntilTier counts the tiers that it made, and a second
+// run those that exist. Both can be resumed, but not with --keep all.
 func TestListsUntil(t *testing.T) {
 	g := rulesOnly{rules(t, 3, 3, 3)}
 	want := plies(t, g, 5)
@@ -341,7 +341,7 @@ func TestListsUntil(t *testing.T) {
 	}
 }
 
-// glob lists the files of a pattern in a directory, without its path.
+// glob lists the files in a directory that match a pattern, without the directory's path.
 func glob(t *testing.T, dir, pattern string) []string {
 	t.Helper()
 	names, err := fs.Glob(os.DirFS(dir), pattern)
@@ -351,7 +351,7 @@ func glob(t *testing.T, dir, pattern string) []string {
 	return names
 }
 
-// flip changes a bit of a byte of a file.
+// flip flips a bit of the byte at an offset of a file.
 func flip(t *testing.T, name string, at int) {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -364,8 +364,8 @@ func flip(t *testing.T, name string, at int) {
 	}
 }
 
-// masked is a game whose keys take all 64 bits: key is the other game's, with the bits of a
-// mask flipped.
+// masked is a game whose keys use all 64 bits: a key is that of the embedded game, with the
+// bits of a mask flipped.
 type masked struct {
 	game.Acyclic
 	mask game.Position
@@ -395,8 +395,8 @@ func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// TestEveryKey solves a game of which the largest key of 64 bits is the initial position, a
-// position with moves, or a terminal one.
+// TestEveryKey solves a game in which the largest 64-bit key is the initial position, a
+// position with moves, or a terminal position.
 func TestEveryKey(t *testing.T) {
 	rules, err := mnk.New(3, 2, 2)
 	if err != nil {
@@ -454,8 +454,8 @@ func (f counted) Close() error {
 	return f.File.Close()
 }
 
-// TestOpenFiles solves a game of 289 tiers, and reads its table in every way, with few files
-// open at a time.
+// TestOpenFiles solves a game of 289 tiers, and reads its table in every way. Only few files
+// may be open at a time.
 func TestOpenFiles(t *testing.T) {
 	g, err := mancala.New(3, 3)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// powerGames are the games of these tests, with a job in the middle of each.
+// powerGames returns the games of these tests, each by the name of a job in the middle of its
+// run.
 func powerGames(t *testing.T) map[string]game.Game {
 	t.Helper()
 	return map[string]game.Game{
@@ -30,7 +31,7 @@ func powerGames(t *testing.T) map[string]game.Game {
 	}
 }
 
-// ticTacToe is a small game of rules only.
+// ticTacToe returns a small game with only rules.
 func ticTacToe(t *testing.T) game.Acyclic {
 	t.Helper()
 	g, err := mnk.New(3, 2, 2)
@@ -40,7 +41,7 @@ func ticTacToe(t *testing.T) game.Acyclic {
 	return g
 }
 
-// An ender ends the run at a job.
+// An ender ends the run before a job.
 type ender struct {
 	inline.Runner
 	at string
@@ -55,7 +56,7 @@ func (e *ender) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 	return e.Runner.Run(ctx, job)
 }
 
-// onDisk runs a game on a disk until a job, or to its end.
+// onDisk solves a game on a disk up to a job, or completely.
 func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until string, change func(*solve.Options)) error {
 	t.Helper()
 	data, err := store.Create(disk, dir, g.Spec(), store.Fresh, nil)
@@ -72,14 +73,15 @@ func onDisk(t *testing.T, disk *storetest.Disk, dir string, g game.Game, until s
 	return err
 }
 
-// Of what took long nothing can be lost, in whatever form it is kept; of what was quick
-// the table cannot, nor what was made after it.
+// TestPowerCut checks that a power cut cannot lose anything of long jobs, in whatever format
+// it is kept. It can lose directories of quick jobs, but not the table, nor anything made after
+// the table.
 func TestPowerCut(t *testing.T) {
 	for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
 		for _, test := range []struct {
 			name   string
 			change func(*solve.Options)
-			quick  bool // not to be synced
+			quick  bool // directories are not synced
 		}{
 			{"long", func(o *solve.Options) { o.SyncAfter = 1 }, false},
 			{"long, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = 1, true }, false},
@@ -106,8 +108,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// A run that the power left goes on to the same table, whether anything of it was synced
-// or not.
+// TestResumeAfterPowerCut checks that a run resumed after a power cut gives the same table,
+// whether or not its directories were synced.
 func TestResumeAfterPowerCut(t *testing.T) {
 	for until, g := range powerGames(t) {
 		want := filepath.Join(t.TempDir(), "want")
@@ -139,7 +141,7 @@ func TestResumeAfterPowerCut(t *testing.T) {
 	}
 }
 
-// sameTable wants two runs to have the same tables, byte for byte.
+// sameTable checks that two runs have the same tables, byte for byte.
 func sameTable(t *testing.T, dir, want string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(want, table.Dir))

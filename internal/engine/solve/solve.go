@@ -1,9 +1,11 @@
-// Package solve is the loop of jobs that solves a game. It decides which job is
-// next, what it reads, what may go, and where an interrupted run goes on; what of that
-// depends on the kind of game, a method says: byBlocks and byLists, of tiers, or states.
-// It knows neither how a runner runs a job nor what a step does. Of a tiered game:
-// InitFirst, PossibleMoves down the tiers, SolveMoves up again, the table,
-// FinalMoves.
+// Package solve runs the loop of jobs that solves a game. It decides which job is next, what
+// the job reads, which directories can be deleted, and where an interrupted run continues.
+// Everything that differs between kinds of games is in a method: byBlocks and byLists for games
+// with tiers, states for games with cycles. The package knows neither how a runner executes a
+// job nor what a step computes.
+//
+// The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
+// last, SolveMoves from the last to the first, the table, and FinalMoves:
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
@@ -12,17 +14,17 @@
 //	           ↓             ↓                 ↓
 //	      table/tier-00  table/tier-01 …  table/tier-N  →  final
 //
-// Of a game by lists (see package lists) each tier is told by all before it that have
-// moves there, and backward by all after it, what it has to know; and data_second of the
-// last tier is made as the others are.
+// In a game solved by lists (see package lists), a tier receives messages from every earlier
+// tier that has moves into it and, backward, from every later tier that it has moves into. The
+// last tier has a data_second like all others.
 //
-// Of a game with cycles: pass after pass, until one finds nothing new.
+// A game with cycles is solved in passes, until one finds no new positions:
 //
 //	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
 //
-// What solve1 and ties1 read is what create and mark found finished; each pass
-// else reads what the one before found. If the game does not know its moves backwards,
-// all passes of solve and ties read those that create and mark told, too.
+// The passes solve1 and ties1 read the terminal positions that create and mark found; every
+// other pass reads the positions that the previous one found. If the game cannot compute
+// predecessors, all solve and ties passes also read the edges that create and mark stored.
 package solve
 
 import (
@@ -40,16 +42,16 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// FinalDir is the name of the course's text within a data directory.
+// FinalDir is the directory, within a data directory, of the course's text output.
 const FinalDir = "final"
 
-// seedFile is what InitFirst reads: a file of any one line.
+// seedFile is the input of InitFirst: a file with one line of any content.
 const seedFile = "temp"
 
-// A Final says whether the course's text is written.
+// A Final selects whether the course's text output is written.
 type Final string
 
-// The choices for Final; FinalAuto is yes up to FinalLimit positions.
+// The choices for Final. FinalAuto writes the text if there are at most FinalLimit positions.
 const (
 	FinalYes  Final = "yes"
 	FinalNo   Final = "no"
@@ -58,51 +60,51 @@ const (
 	FinalLimit = 10_000_000
 )
 
-// Options are how a game is solved. None of them changes a byte of the result.
+// Options control how a game is solved. None of them changes a byte of the result.
 type Options struct {
 	Runner    runner.Runner
 	Reducers  int
 	Combine   bool
-	KeepAll   bool         // keep the directories of the tiers
-	Codec     jobdir.Codec // of those directories
+	KeepAll   bool         // keep the directories of all jobs
+	Codec     jobdir.Codec // format of those directories
 	Final     Final
-	UntilTier int // stop after so many rounds of PossibleMoves; -1: do not
-	// SyncAfter is how long a job must have run for its directory, and all that is made
-	// after it, to be synced for a power cut; 0: a second. The table always is.
+	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
+	// SyncAfter is how long a job must run before its directory, and every directory after it,
+	// is synced to disk; 0 means one second. The table is always synced.
 	SyncAfter time.Duration
-	// WorthIt is how many bytes must lie in files of a directory that nobody needs for
-	// them to go before the directory does; 0: 256 KB. Only lists have such.
+	// WorthIt is how many bytes of unneeded files a directory must have for them to be
+	// deleted before the directory itself is; 0 means 256 KB. Only lists have such files.
 	WorthIt int64
 	Report  func(Event) // called from one goroutine at a time; may be nil
 
-	// LateKeep says that KeepAll, or the form, was not asked for when the run began:
-	// it is refused if it cannot be met any more.
+	// LateKeep means that KeepAll, or the format, was not requested when the run began. The
+	// run is refused if the request can no longer be met.
 	LateKeep bool
-	Remember map[string]string // what the manifest says of the options, for who resumes
-	Warn     func(string)      // is told, in a line, what is damaged and run again; may be nil
+	Remember map[string]string // the options to save in the manifest, for resuming
+	Warn     func(string)      // receives a line about each damaged item that is rebuilt; may be nil
 }
 
-// An Event is news of a run.
+// An Event reports the progress of a run.
 type Event struct {
-	Job     string  `json:"job"`     // directory that is made, e.g. data_first3
-	Step    string  `json:"step"`    // one of package step's names
-	Tier    int     `json:"tier"`    // of what is written; of a game with cycles the number of the pass
-	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 of a game with cycles
-	Done    bool    `json:"done"`    // the job is finished; false: it runs
-	Share   float64 `json:"share"`   // of the whole run that is done, 0 to 1, by slots; of a game by lists by tiers forward, by rows backward; of final, which comes last, of final alone
+	Job     string  `json:"job"`     // the directory that is written, e.g. data_first3
+	Step    string  `json:"step"`    // a step name of package step
+	Tier    int     `json:"tier"`    // the tier that is written; for a game with cycles, the number of the pass
+	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 for a game with cycles
+	Done    bool    `json:"done"`    // whether the job is finished; false: it is running
+	Share   float64 `json:"share"`   // completed fraction of the run, 0 to 1: of slots (blocks), of tiers forward and rows backward (lists), of positions (states); during final, the last job, of final alone
 	Elapsed float64 `json:"elapsed"` // seconds since the run began
-	Left    float64 `json:"left"`    // seconds still to go, 0 if not known; of a game with cycles at most
+	Left    float64 `json:"left"`    // estimated seconds to the end, 0 if unknown; for a game with cycles an upper bound
 
-	runner.Stats // once Done
+	runner.Stats // set when Done
 
-	// What follows is of a job that runs on a cluster.
+	// The following fields are only set for a job that runs on a cluster.
 
-	Map      float64 `json:"map,omitempty"`      // shares of its sides that are done, 0 to 1
+	Map      float64 `json:"map,omitempty"`      // completed fractions of the map and the reduce side, 0 to 1
 	Reduce   float64 `json:"reduce,omitempty"`   //
-	Tracking string  `json:"tracking,omitempty"` // the address of its page
+	Tracking string  `json:"tracking,omitempty"` // the URL of the job's page
 }
 
-// Place names what a job writes: its tier of so many, or its pass.
+// Place returns what the job writes: its tier, of the number of tiers, or its pass.
 func (e Event) Place() string {
 	if e.Tiers == 0 {
 		return fmt.Sprintf("pass %d", e.Tier)
@@ -110,64 +112,65 @@ func (e Event) Place() string {
 	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
 }
 
-// A Result is what a run came to.
+// A Result is the outcome of a run.
 type Result struct {
-	Solved    bool       // false after --until-tier
-	Before    bool       // solved by an earlier run
-	Value     string     // of the start
-	Start     game.Value // the same as a number
-	Positions uint64     // with the start
-	Final     bool       // whether the text of all positions is there
-	Tiers     []int64    // positions of the tiers that this run made going forward, by tier; -1 for others; of a game with cycles what each pass forward found
+	Solved    bool       // false if --until-tier ended the run
+	Before    bool       // an earlier run had already solved it
+	Value     string     // of the initial position
+	Start     game.Value // Value as a number
+	Positions uint64     // the number of positions, including the initial position
+	Final     bool       // whether the text of all positions exists
+	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers; for a game with cycles, what each forward pass found
 	Wall      time.Duration
 }
 
-// A method is how a game is solved: by blocks or lists, tier by tier, or by passes over
-// states. It says what comes next, and what of an earlier run still holds.
+// A method is a way to solve a game: by blocks or lists, tier by tier, or by passes over
+// states. It decides which job is next, and what can be reused from an earlier run.
 type method interface {
-	// lookOver looks for what an earlier run has left.
+	// lookOver finds what an earlier run has left.
 	lookOver(ctx context.Context) error
-	// canKeep wants that to be there, in the form asked for, which --keep all keeps.
+	// canKeep returns an error if a directory that --keep all must keep is missing or has
+	// another format than requested.
 	canKeep(ctx context.Context) error
-	// solve runs the jobs up to the table, each by loop.job, or where Options.UntilTier
-	// ends them, and counts Result.Tiers then.
+	// solve runs all jobs up to the table, each by loop.job. If Options.UntilTier is set, it
+	// stops there and sets Result.Tiers.
 	solve(ctx context.Context) error
-	// weight is how much of the work of the run a job is, where that is known before.
+	// weight returns the job's part of the work of the run, if that is known in advance.
 	weight(job *runner.Job) float64
-	// finish makes the directory of a job that has run count.
+	// finish commits the directory of a job that has run.
 	finish(job *runner.Job, stats runner.Stats) error
-	// final says what the final step reads, and counts Result.Positions.
+	// final sets the input of the final step, and Result.Positions.
 	final(job *runner.Job)
-	// ours reports whether a directory is of a job, by its name.
+	// ours reports whether a name is that of a job's directory.
 	ours(name string) bool
 }
 
-// loop is a run: the one loop of jobs of all games.
+// A loop is one run: the loop of jobs that all games share.
 type loop struct {
 	Options
 	how   method
 	g     game.Game
 	data  *store.Data
 	begun time.Time
-	last  int // tier; 0 of a game with cycles
+	last  int // the last tier; 0 for a game with cycles
 
-	sealed bool // an earlier run has made the table whole
+	sealed bool // an earlier run has completed the table
 
-	work, done, before float64 // of the whole run; done so far; done by earlier runs
+	work, done, before float64 // of the complete run; done so far; done by earlier runs
 	result             Result
 
-	looked bool // whether the attempts of an earlier run have been looked for
+	looked bool // whether attempts of an earlier run have been looked for
 
 	journal *journal
-	jobAt   time.Time // when the job that runs began
+	jobAt   time.Time // when the current job began
 
-	mu     sync.Mutex             // of what follows
-	seals  map[string]*store.Seal // of directories that have been looked at; nil: not whole
-	damage map[string]error       // why one is not
-	gone   bool                   // that a directory is gone has been told
+	mu     sync.Mutex             // guards the fields below
+	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
+	damage map[string]error       // why a directory is not complete
+	gone   bool                   // the user has been warned that a directory is missing
 }
 
-// Run solves the game in a data directory, from where an earlier run stopped.
+// Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
 	l := &loop{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
@@ -175,7 +178,7 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	err := l.run(ctx)
 	stop()
 	if lost := data.Held(); err != nil && errors.Is(lost, store.ErrTakenOver) {
-		err = lost // what it was about to read may be gone
+		err = lost // err may only be a consequence: files that were about to be read may have been deleted
 	}
 	l.result.Wall = time.Since(l.begun)
 	state := Solved
@@ -188,7 +191,7 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	return l.result, l.journal.end(state, err)
 }
 
-// Check says why a game cannot be solved, whatever the machine; nil if it can.
+// Check returns an error if the game cannot be solved on any machine.
 func Check(g game.Game) error {
 	if v, ok := g.(game.Vast); ok {
 		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
@@ -205,7 +208,7 @@ func Check(g game.Game) error {
 	return nil
 }
 
-// run chooses the method, the one place in which the kinds of games part, and solves.
+// run chooses the method, by the kind of the game, and solves the game with it.
 func (l *loop) run(ctx context.Context) error {
 	if err := Check(l.g); err != nil {
 		return err
@@ -238,8 +241,8 @@ func (l *loop) run(ctx context.Context) error {
 	return l.end(ctx)
 }
 
-// resume looks for what an earlier run has left, and refuses a LateKeep that cannot be
-// met any more.
+// resume finds what an earlier run has left. It returns an error if LateKeep is set and the
+// request can no longer be met.
 func (l *loop) resume(ctx context.Context) (err error) {
 	if l.data.Resumed {
 		if l.sealed, err = l.wholeTable(ctx); err != nil {
@@ -252,7 +255,7 @@ func (l *loop) resume(ctx context.Context) (err error) {
 	return l.how.canKeep(ctx)
 }
 
-// job runs a job unless its directory is whole, and makes that count.
+// job runs a job and commits its directory, unless the directory is already complete.
 func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	if whole, err := l.whole(ctx, job.Name); err != nil || whole {
 		l.skip(job)
@@ -275,8 +278,8 @@ func (l *loop) job(ctx context.Context, job *runner.Job) error {
 	return nil
 }
 
-// runJob gives a job a directory to write in, the seed if its step is the one that reads
-// it, and hears of its progress.
+// runJob runs a job: it provides the output directory, writes the seed file if the step reads
+// it, and reports progress.
 func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	l.again(job.Name)
 	if err := l.attempt(job); err != nil {
@@ -312,8 +315,8 @@ func (l *loop) skip(job *runner.Job) {
 	l.before += weight
 }
 
-// attempt gives a job the directory to write in. The first job of a run may be at
-// work already, for a driver that has died.
+// attempt sets the directory that a job writes to. The first job of this run may still be
+// running on a cluster, started by a driver that has died; then its attempt is adopted.
 func (l *loop) attempt(job *runner.Job) (err error) {
 	if !l.looked {
 		l.looked = true
@@ -330,8 +333,9 @@ func (l *loop) attempt(job *runner.Job) (err error) {
 	return err
 }
 
-// event is news of a job of which a share is done. What all of a run will have done is
-// known of the jobs that solve; final comes after them.
+// event returns an Event for a job that has completed a share of its work. The total work
+// covers only the jobs that solve the game, so the share of final, which runs after them, is
+// its own.
 func (l *loop) event(job *runner.Job, share float64) Event {
 	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: l.last, Elapsed: time.Since(l.begun).Seconds()}
 	if job.Step == step.Final {
@@ -343,13 +347,13 @@ func (l *loop) event(job *runner.Job, share float64) Event {
 	}
 	done := l.done + share*l.how.weight(job)
 	e.Share = min(1, done/l.work)
-	if now := done - l.before; now > l.work/1000 { // of less it is the start of a job that counts
+	if now := done - l.before; now > l.work/1000 { // with less done, the start of a job would distort the estimate
 		e.Left = max(0, e.Elapsed*(l.work-done)/now)
 	}
 	return e
 }
 
-// report tells an event, and notes it.
+// report passes an event to Options.Report and to the journal.
 func (l *loop) report(e Event) {
 	if l.Report != nil {
 		l.Report(e)
@@ -357,7 +361,7 @@ func (l *loop) report(e Event) {
 	l.journal.note(e, time.Since(l.jobAt))
 }
 
-// end looks up the value of the start, and writes the course's text, if it is wanted.
+// end looks up the value of the initial position, and writes the course's text if requested.
 func (l *loop) end(ctx context.Context) error {
 	value, err := l.lookUp()
 	if err != nil {
@@ -376,7 +380,7 @@ func (l *loop) end(ctx context.Context) error {
 	return l.clean()
 }
 
-// lookUp is the value of the start.
+// lookUp returns the value of the initial position.
 func (l *loop) lookUp() (game.Value, error) {
 	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
 	if err != nil {
@@ -390,7 +394,7 @@ func (l *loop) lookUp() (game.Value, error) {
 	return value, err
 }
 
-// clean removes what is left over.
+// clean deletes what remains of the jobs' directories.
 func (l *loop) clean() error {
 	entries, err := l.data.FS.ReadDir(l.data.Path)
 	for _, e := range entries {

@@ -74,17 +74,17 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	return g
 }
 
-// TestBruteForce holds the course's text of small boards, every position of
-// them and every connect, against a minimax that was written on its own.
+// TestBruteForce compares the course's text of small boards, every position and every connect,
+// with an independent minimax.
 func TestBruteForce(t *testing.T) { bruteForce(t, 1, 10) }
 
-// TestLongBruteForce has the larger ones that the minimax can do.
+// TestLongBruteForce tests the larger boards that the minimax can solve.
 func TestLongBruteForce(t *testing.T) {
 	longtest.Skip(t)
 	bruteForce(t, 11, 16)
 }
 
-// bruteForce has the boards of so many squares.
+// bruteForce tests all boards of a number of squares.
 func bruteForce(t *testing.T, least, most int) {
 	for w := 1; w <= most; w++ {
 		for h := (least + w - 1) / w; w*h <= most; h++ {
@@ -100,8 +100,8 @@ func bruteForce(t *testing.T, least, most int) {
 	}
 }
 
-// compare holds the lines of final against the values of the oracle: the same
-// positions, in the order of the hash, with the same values.
+// compare compares the lines of final with the values of the oracle: the same positions, in
+// the order of their hashes, with the same values.
 func compare(t *testing.T, parts []string, g *connectn.Rules, want *naive.Values) {
 	t.Helper()
 	n, last := 0, game.Position(0)
@@ -131,7 +131,7 @@ func compare(t *testing.T, parts []string, g *connectn.Rules, want *naive.Values
 	}
 }
 
-// difference names the first line in which two texts differ.
+// difference describes the first line in which two texts differ.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
@@ -149,8 +149,8 @@ type knownSize struct {
 	value         string
 }
 
-// TestKnownSizes meets the published counts and values, and checks samples of
-// the large boards with a search.
+// TestKnownSizes checks the published counts and values, and compares samples of the large
+// boards with a search.
 func TestKnownSizes(t *testing.T) {
 	knownSizes(t, []knownSize{
 		{2, 2, 2, 13, "X wins in 3"},
@@ -189,7 +189,7 @@ func knownSizes(t *testing.T, sizes []knownSize) {
 	}
 }
 
-// verify checks the table of a game.
+// verify verifies the table of a game.
 func verify(dir string, g game.Game) (positions uint64, err error) {
 	tab, err := table.OpenOf(store.Local{}, dir, g)
 	if err != nil {
@@ -199,7 +199,7 @@ func verify(dir string, g game.Game) (positions uint64, err error) {
 	return tab.Verify(context.Background())
 }
 
-// sample looks random late positions up and searches them.
+// sample looks up random late positions, and compares them with a search.
 func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	t.Helper()
 	tab, err := table.OpenOf(store.Local{}, dir, g)
@@ -212,7 +212,7 @@ func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	for range 50 {
 		board := naive.Random(rng, w, h, connect, max(0, w*h-10)+rng.IntN(10))
 		if empty := strings.Count(board, " "); empty > 12 {
-			continue // finished early, or too far from the end to search
+			continue // the game ended early, or it is too far from the end to search
 		}
 		searched++
 		p, err := g.Parse(board)
@@ -232,8 +232,8 @@ func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
 	}
 }
 
-// TestPlies goes forward on boards too large to solve. 7×6 is OEIS A212693; the
-// plies of 8×7 are counted by a plain search.
+// TestPlies runs the forward jobs of boards that are too large to solve. The counts of 7×6 are
+// OEIS A212693, those of 8×7 come from a plain search.
 func TestPlies(t *testing.T) {
 	for _, test := range []struct {
 		w, h, connect int
@@ -263,7 +263,7 @@ func TestPlies(t *testing.T) {
 	}
 }
 
-// plies counts the positions of the first tiers, one at a time.
+// plies counts the positions of the first tiers, one by one.
 func plies(t *testing.T, g game.Game, until int) []int64 {
 	t.Helper()
 	counts := []int64{1}
@@ -281,7 +281,7 @@ func plies(t *testing.T, g game.Game, until int) []int64 {
 	return counts
 }
 
-// TestRefOut compares with the course's reference outputs.
+// TestRefOut compares the results with the course's reference outputs.
 func TestRefOut(t *testing.T) {
 	for _, test := range []struct{ w, h, connect int }{{2, 2, 2}, {3, 3, 3}} {
 		name := fmt.Sprintf("%dx%d_connect%d.txt", test.w, test.h, test.connect)

@@ -18,14 +18,14 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// states solves a game with cycles, pass by pass. Work is measured in positions: half of
-// it is to reach them, half to decide them. How many there are is known when all are
-// reached; how many are draws, and never decided, at the end.
+// states solves a game with cycles, pass by pass. Work is measured in positions: one half is
+// reaching them, the other half finding their values. The number of positions is known after
+// the forward passes; the number of draws, whose value no pass finds, only at the end.
 type states struct {
 	*loop
 	g     game.Cyclic
-	index *jobdir.Index // of the last pass that is whole; nil before create
-	told  bool          // the passes forward tell the moves, which those back read
+	index *jobdir.Index // of the last complete pass; nil before create
+	told  bool          // the forward passes store the edges, which the retrograde passes read
 }
 
 func newStates(l *loop, g game.Cyclic) *states {
@@ -62,7 +62,7 @@ func (r *states) solve(ctx context.Context) error {
 	return nil
 }
 
-// count counts what the passes forward found, as far as they are asked for.
+// count sets Result.Tiers to what the forward passes found, up to Options.UntilTier.
 func (r *states) count() {
 	for i, found := range r.index.Passes {
 		if i <= r.UntilTier && step.IsForward(found.Step) {
@@ -71,7 +71,7 @@ func (r *states) count() {
 	}
 }
 
-// stepOf is the step of a pass, numberOf its number; 0 of create.
+// stepOf returns the step of a pass, numberOf its number, which is 0 for create.
 func stepOf(pass string) string { return strings.TrimRight(pass, "0123456789") }
 
 func numberOf(pass string) int {
@@ -82,10 +82,10 @@ func numberOf(pass string) int {
 	return n
 }
 
-// passSteps are the steps whose passes are directories, in their order.
+// passSteps lists the steps whose passes write directories, in execution order.
 var passSteps = []string{step.Create, step.Mark, step.Solve, step.Ties}
 
-// passDirs lists the directories of passes, in the order in which they are made.
+// passDirs lists the directories of passes, in the order in which they are written.
 func (r *states) passDirs() (dirs []string, err error) {
 	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
@@ -102,8 +102,7 @@ func (r *states) passDirs() (dirs []string, err error) {
 	return dirs, err
 }
 
-// lookOver looks for the index of the table, or of the last pass that an earlier run can
-// be gone on from.
+// lookOver reads the index of the table, or of the last pass from which the run can continue.
 func (r *states) lookOver(ctx context.Context) (err error) {
 	switch {
 	case r.sealed:
@@ -120,8 +119,8 @@ func (r *states) lookOver(ctx context.Context) (err error) {
 	return err
 }
 
-// findKept goes back to the last pass before one that --keep all keeps and that is damaged:
-// passes rest on those before them, so that all from there on are run again.
+// findKept looks for a damaged pass that --keep all keeps. It goes back to the pass before it,
+// and deletes the later ones: each pass depends on those before it.
 func (r *states) findKept(ctx context.Context) error {
 	passes := r.index.Passes
 	for i, found := range passes {
@@ -149,8 +148,8 @@ func (r *states) findKept(ctx context.Context) error {
 	return nil
 }
 
-// find finds the last pass from which the run can go on. Those after it are damaged,
-// or rest on what is.
+// find finds the last pass from which the run can continue. It deletes the passes after it,
+// which are damaged or depend on damaged ones.
 func (r *states) find(ctx context.Context) error {
 	dirs, err := r.passDirs()
 	if err != nil {
@@ -174,8 +173,9 @@ func (r *states) find(ctx context.Context) error {
 	return nil
 }
 
-// stands wants all that the passes after one will read: its index, the states of all
-// ranges, the positions that are new to them.
+// stands checks everything that the passes after the given one will read: its index, the
+// states of all ranges, the new positions, and the edges if they are stored. It returns the
+// index.
 func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error) {
 	if err := r.mustBeWhole(ctx, pass); err != nil {
 		return nil, err
@@ -205,7 +205,8 @@ func (r *states) stands(ctx context.Context, pass string) (*jobdir.Index, error)
 	return index, states.Close()
 }
 
-// mustBeWhole is an error that says what is wrong with a directory, if it is not whole.
+// mustBeWhole returns an error that describes what is wrong with a directory, nil if it is
+// complete.
 func (r *states) mustBeWhole(ctx context.Context, dir string) error {
 	whole, err := r.whole(ctx, dir)
 	if err != nil || whole {
@@ -229,15 +230,15 @@ func (r *states) canKeep(ctx context.Context) error {
 	return nil
 }
 
-// next is the pass that comes after those of the index; nil after the last, or the last
-// that is asked for.
+// next returns the job of the pass that follows those of the index, or nil after the last pass
+// or the last one requested.
 func (r *states) next() *runner.Job {
 	if r.index == nil {
 		return &runner.Job{Name: step.Create, Step: step.Create, Tier: 1, Input: []string{r.data.Dir(seedFile)}}
 	}
 	last := r.index.Passes[len(r.index.Passes)-1]
 	name, number := step.After(last.Step, last.Number, last.Total() > 0)
-	var from []string // directories with positions that are new
+	var from []string // directories with new positions
 	switch {
 	case last.Total() > 0:
 		from = []string{last.Pass}
@@ -260,7 +261,7 @@ func (r *states) next() *runner.Job {
 	return pass
 }
 
-// finished lists the passes forward that found finished positions of these results.
+// finished lists the forward passes that found terminal positions with one of these results.
 func (r *states) finished(results ...game.Result) (passes []string) {
 	for _, found := range r.index.Passes {
 		n := int64(0)
@@ -274,8 +275,8 @@ func (r *states) finished(results ...game.Result) (passes []string) {
 	return passes
 }
 
-// measure measures what the passes of the index have done and, after the last pass
-// forward, how much there is in all.
+// measure computes the work done by the passes of the index and, after the last forward pass,
+// the total work.
 func (r *states) measure() {
 	if r.index == nil {
 		return
@@ -289,7 +290,7 @@ func (r *states) measure() {
 	}
 }
 
-// reached is how many positions the passes forward have reached.
+// reached returns the number of positions that the forward passes have reached.
 func (r *states) reached() (n int64) {
 	for _, found := range r.index.Passes {
 		if step.IsForward(found.Step) {
@@ -299,12 +300,12 @@ func (r *states) reached() (n int64) {
 	return n
 }
 
-// weight is 0: how many positions a pass will find is not known.
+// weight returns 0: the number of positions that a pass will find is not known.
 func (r *states) weight(*runner.Job) float64 { return 0 }
 
-// finish writes the index of a pass before its directory counts.
+// finish writes the index of a pass, then commits its directory.
 func (r *states) finish(job *runner.Job, stats runner.Stats) error {
-	if job.Step == step.Final { // it has no states
+	if job.Step == step.Final { // it writes no states
 		return r.commit(job, stats.Records)
 	}
 	written, err := jobdir.Written(r.data.FS, job.Output, r.g)
@@ -314,7 +315,7 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 	found := jobdir.Found{Pass: job.Name, Step: job.Step, Number: job.Tier, New: stats.New, Messages: stats.Messages}
 	before := r.index
 	if before == nil {
-		before = &jobdir.Index{Game: r.g.Spec(), Runs: []jobdir.Run{{}}} // all are blank
+		before = &jobdir.Index{Game: r.g.Spec(), Runs: []jobdir.Run{{}}} // no range has any states
 	}
 	index := before.Next(game.Ranges(r.g), found, written)
 	if err := index.Write(r.data.FS, job.Output); err != nil {
@@ -328,9 +329,9 @@ func (r *states) finish(job *runner.Job, stats runner.Stats) error {
 	return nil
 }
 
-// prune lets go what nothing needs any more: of each pass the states, if a later
-// one has newer ones of all its ranges, and the positions that were new, if nothing
-// is to read them.
+// prune deletes what no later job needs. It keeps a pass that has the newest states of some
+// range. If only the new positions or the edges of a pass are still to be read, it deletes the
+// states of the pass. It deletes all other passes completely.
 func (r *states) prune() error {
 	if r.KeepAll || r.index == nil {
 		return nil
@@ -355,9 +356,10 @@ func (r *states) prune() error {
 	return nil
 }
 
-// parts are the directories whose positions are still to be read: those of the last
-// pass, for its index, and finished ones. Or the moves that they tell: from the first
-// pass back on by all, and forward they are to stay.
+// parts returns the directories whose new positions, or edges, are still to be read: the last
+// pass, whose index is also needed, and the forward passes that found terminal positions that
+// have not been read. If edges are stored, it returns the last pass and all forward passes,
+// because every retrograde pass reads the edges.
 func (r *states) parts() []string {
 	last := r.index.Passes[len(r.index.Passes)-1]
 	parts := []string{last.Pass}

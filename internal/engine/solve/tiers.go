@@ -20,7 +20,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// tiers solves a game tier by tier, forward and back.
+// tiers solves a game tier by tier: a forward pass to the last tier, then a retrograde pass.
 type tiers struct {
 	*loop
 	records
@@ -28,38 +28,38 @@ type tiers struct {
 
 	tables string      // the attempt in which tiers of the table are written; "" before the first
 	tabled []bool      // by tier, whether an earlier run has put it into the table
-	inIt   *store.Seal // the tiers that are in the table
+	inIt   *store.Seal // lists the tiers that are in the table
 
-	unsaved []int     // tiers that the seal on disk does not have yet, descending
-	savedAt time.Time // when it was written
+	unsaved []int     // tiers in the table that its seal on disk does not list yet, descending
+	savedAt time.Time // when the seal was last written
 }
 
-// tiersEvery is how often the seal of the tiers is written: of small tiers there are
-// many a second, and it names them all.
+// tiersEvery is the minimum time between two writes of the seal of the table's tiers. Many
+// small tiers are finished per second, and the seal lists all of them.
 const tiersEvery = 100 * time.Millisecond
 
-// records are those of the tiers of a game: blocks or lists. They say what a job reads, and
-// what is needed no more.
+// records is the part of the method that depends on the record format: blocks or lists. It
+// decides what a job reads and which directories can be deleted.
 type records interface {
-	// weightOf is how much of the work of the run a job of a tier is.
+	// weightOf returns a job's part of the work of the run.
 	weightOf(step string, tier int) float64
-	// needed reports, by tier, which of data_first0 to that of the tier until somebody
-	// needs; what is there, and is not to be made again, stays.
+	// needed reports, for the tiers 0 to until, whether a later job needs data_first. Complete
+	// directories that need not be rebuilt stay.
 	needed(ctx context.Context, until int) ([]bool, error)
-	// setPossible says what the job of data_first of a tier after 0 reads; made lets go
-	// what nobody needs once that is there, or need not be.
+	// setPossible sets the input of the possible job of a tier after 0. made is called when
+	// that tier's data_first exists or is not needed; it deletes what no later job needs.
 	setPossible(ctx context.Context, job *runner.Job) error
 	made(ctx context.Context, tier int) error
-	// setSolve says what the job of data_second of a tier reads; ok is false if the
-	// tier needs none.
+	// setSolve sets the input of the solve job of a tier; ok is false if the tier needs no
+	// such job.
 	setSolve(ctx context.Context, job *runner.Job) (ok bool, err error)
 	// write writes the values of a tier as a file of the table.
 	write(out io.WriteCloser, tier int) error
-	// letGo removes what nobody needs once a tier is in the table.
+	// letGo deletes what no job needs once a tier is in the table.
 	letGo(tier int) error
-	// positions is how many positions a tier has that is not in the table.
+	// positions returns the number of positions of a tier that is not in the table.
 	positions(ctx context.Context, tier int) (int64, error)
-	// dirs are the directories that the jobs of a tier make.
+	// dirs returns the directories that the jobs of a tier write.
 	dirs(tier int) []string
 }
 
@@ -96,7 +96,7 @@ func (r *tiers) solve(ctx context.Context) error {
 	return r.backward(ctx)
 }
 
-// lookOver looks for the tiers that an earlier run has put into the table.
+// lookOver finds the tiers that an earlier run has put into the table.
 func (r *tiers) lookOver(ctx context.Context) (err error) {
 	if r.sealed {
 		for tier := range r.tabled {
@@ -124,8 +124,7 @@ func (r *tiers) lookOver(ctx context.Context) (err error) {
 	return nil
 }
 
-// takeTier takes a tier that an earlier run has put into the table. One that is
-// damaged is taken out.
+// takeTier reuses a tier that an earlier run has put into the table. A damaged one is deleted.
 func (r *tiers) takeTier(ctx context.Context, f store.SealedFile) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -160,8 +159,8 @@ func (r *tiers) canKeep(ctx context.Context) error {
 	return nil
 }
 
-// forward runs InitFirst and PossibleMoves until a tier, as far as somebody needs
-// what they make.
+// forward runs InitFirst and PossibleMoves for the tiers up to until, as far as later jobs
+// need their output.
 func (r *tiers) forward(ctx context.Context, until int) error {
 	needed, err := r.needed(ctx, until)
 	if err != nil {
@@ -183,7 +182,7 @@ func (r *tiers) forward(ctx context.Context, until int) error {
 	return nil
 }
 
-// possibleTier runs PossibleMoves of a tier; of tier 0, InitFirst.
+// possibleTier runs PossibleMoves for a tier, or InitFirst for tier 0.
 func (r *tiers) possibleTier(ctx context.Context, job *runner.Job) error {
 	if job.Tier == 0 {
 		job.Step = step.Init
@@ -194,7 +193,7 @@ func (r *tiers) possibleTier(ctx context.Context, job *runner.Job) error {
 	return r.job(ctx, job)
 }
 
-// count counts the tiers that earlier runs made.
+// count sets Result.Tiers for the tiers that earlier runs made.
 func (r *tiers) count(ctx context.Context, until int) (err error) {
 	for tier := range until + 1 {
 		switch {
@@ -210,23 +209,22 @@ func (r *tiers) count(ctx context.Context, until int) (err error) {
 	return nil
 }
 
-// inTable is the file of a tier that is in the table.
+// inTable returns the table's file of a tier, as sealed.
 func (r *tiers) inTable(tier int) *store.SealedFile {
 	return r.inIt.File(filepath.Base(table.TierFile(r.g, tier)))
 }
 
-// backward runs SolveMoves from the last tier to the start. A tier is put into
-// the table while the job of the next one runs: both read its values and neither
-// needs the other.
+// backward runs SolveMoves from the last tier to the first. While the job of a tier runs, the
+// tier solved before it is written to the table: both only read its values.
 func (r *tiers) backward(ctx context.Context) error {
-	tabling := make(chan error, 1) // the outcome for the tier before
+	tabling := make(chan error, 1) // the result of writing the previous tier to the table
 	tabling <- nil
 	for tier := r.last; tier >= 0; tier-- {
 		err := r.solveTier(ctx, tier)
 		tabled := <-tabling
 		switch {
 		case err != nil && tabled == nil:
-			r.saveTiers() // an error of it follows from err, as on a full disk; --resume redoes those tiers
+			r.saveTiers() // any error here is a consequence of err, e.g. a full disk; --resume redoes those tiers
 			return err
 		case err != nil:
 			return err
@@ -241,7 +239,7 @@ func (r *tiers) backward(ctx context.Context) error {
 	return r.sealTable()
 }
 
-// solveTier runs SolveMoves of a tier, unless it has its values.
+// solveTier runs SolveMoves for a tier, unless the tier needs no such job.
 func (r *tiers) solveTier(ctx context.Context, tier int) error {
 	job := runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Parents: r.data.Dir(first(tier))}
 	ok, err := r.setSolve(ctx, &job)
@@ -252,7 +250,7 @@ func (r *tiers) solveTier(ctx context.Context, tier int) error {
 	return err
 }
 
-// sealTable makes the table whole, in which all tiers are and nothing else of ours.
+// sealTable completes the table: it deletes our other files from the directory, and seals it.
 func (r *tiers) sealTable() error {
 	dir := r.data.Dir(table.Dir)
 	entries, err := r.data.FS.ReadDir(dir)
@@ -271,14 +269,15 @@ func (r *tiers) sealTable() error {
 			return err
 		}
 	}
-	// Its tiers may have been made before anything was worth to be synced.
+	// The tiers may have been written before syncs were switched on.
 	if err := r.data.Last(); err != nil {
 		return err
 	}
 	if err := r.inIt.Sync(r.data.FS, dir); err != nil {
 		return err
 	}
-	// The seal of its tiers becomes that of the table: the one or the other is there.
+	// The seal of the tiers becomes the seal of the table by a rename: one of them always
+	// exists.
 	if err := r.inIt.Replace(r.data.FS, dir, tiersSeal); err != nil {
 		return err
 	}
@@ -288,7 +287,7 @@ func (r *tiers) sealTable() error {
 	return r.data.FS.Sync(dir)
 }
 
-// tableAndLetGo puts a tier into the table, and lets go what nothing needs any more.
+// tableAndLetGo writes a tier to the table, and deletes what no later job needs.
 func (r *tiers) tableAndLetGo(tier int) error {
 	if !r.tabled[tier] {
 		if err := r.table(tier); err != nil {
@@ -314,16 +313,16 @@ func (r *tiers) tableAndLetGo(tier int) error {
 	return nil
 }
 
-// saveTiers writes the seal of the tiers that are in the table.
+// saveTiers writes the seal that lists the tiers in the table.
 func (r *tiers) saveTiers() error {
 	if r.tables == "" {
-		return nil // an earlier run has put in all
+		return nil // all tiers were put in by an earlier run
 	}
 	slices.SortFunc(r.inIt.Files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
 	return r.inIt.Replace(r.data.FS, r.data.Dir(table.Dir), tiersSeal)
 }
 
-// table writes a tier's file of the table.
+// table writes the table's file of a tier.
 func (r *tiers) table(tier int) (err error) {
 	if r.tables == "" {
 		if err := r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err != nil {

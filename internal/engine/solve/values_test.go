@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestValues solves a Tiered game with each reading of values, by blocks and by lists, and
+// TestValues solves a Tiered game with each kind of values, by blocks and by lists, and
 // compares every position with a plain search. The four solutions differ.
 func TestValues(t *testing.T) {
 	seen := make(map[string]game.Values)

@@ -19,11 +19,11 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// What an earlier run has left is read whole before anything is made of it: it may
-// have been cut by the end of a machine, or changed since. What is damaged counts as
-// not there, and is made again if somebody needs it.
+// The output of an earlier run is read completely before it is used: it may have been
+// truncated by a crash of the machine, or changed since. Damaged output is treated as missing,
+// and is rebuilt if a later job needs it.
 
-// sealOf is the seal of a directory that is whole; nil: it is not.
+// sealOf returns the seal of a directory; nil: the directory is not complete.
 func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,18 +44,19 @@ func (l *loop) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// whole reports whether a directory is there as it was written.
+// whole reports whether a directory exists and matches its seal.
 func (l *loop) whole(ctx context.Context, name string) (bool, error) {
 	seal, err := l.sealOf(ctx, name)
 	return seal != nil, err
 }
 
-// tiersSeal is the seal of those tiers that are in a table which is not whole yet, in
-// its directory.
+// tiersSeal is a file in the directory of the table: as long as the table is incomplete, it is
+// the seal of the tiers that have been written.
 const tiersSeal = "_tiers"
 
-// wholeTable reports whether the table is there as it was written. The seal of one that
-// is not holds for its tiers only; one of another game is not ours to touch.
+// wholeTable reports whether the table exists and matches its seal. The seal of a damaged
+// table becomes the seal of its tiers. A table of another game is an error: we must not change
+// it.
 func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	dir := l.data.Dir(table.Dir)
 	seal, err := store.ReadSeal(l.data.FS, dir)
@@ -78,8 +79,8 @@ func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	return false, l.data.FS.Rename(path.Join(dir, store.Success), path.Join(dir, tiersSeal))
 }
 
-// canKeepDir wants a directory to be there if an earlier run has needed it, with all its
-// files, and to have the form that is asked for.
+// canKeepDir returns an error if a directory that earlier runs have needed is missing or lacks
+// files, or if it does not have the requested format.
 func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 	seal, err := l.sealOf(ctx, name)
 	if err != nil {
@@ -109,8 +110,8 @@ func (l *loop) canKeepDir(ctx context.Context, name string, needed bool) error {
 	return nil
 }
 
-// again tells that a step is run again: because what it made is damaged, or, once,
-// because it is gone.
+// again warns that a step is rerun because its output is damaged. It also warns, only once per
+// run, if the output of a step that has run is missing.
 func (l *loop) again(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,12 +134,12 @@ func (l *loop) warn(format string, args ...any) {
 	}
 }
 
-// syncAfter is Options.SyncAfter where it is 0: what a job so short has made costs less
-// to make again than to wait for the disk.
+// syncAfter is the default of Options.SyncAfter: repeating a shorter job costs less than
+// waiting for the disk.
 const syncAfter = time.Second
 
-// commit makes the directory of a job that has run count: so many records are to be
-// in its parts.
+// commit seals and commits the directory of a job that has run. Its parts must have the given
+// number of records.
 func (l *loop) commit(job *runner.Job, records int64) error {
 	if job.Step == step.Final {
 		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
@@ -167,7 +168,7 @@ func (l *loop) commit(job *runner.Job, records int64) error {
 	return nil
 }
 
-// remove removes a directory that nobody needs any more.
+// remove deletes a directory that no later job needs.
 func (l *loop) remove(name string) error {
 	l.mu.Lock()
 	delete(l.damage, name)
@@ -176,8 +177,8 @@ func (l *loop) remove(name string) error {
 	return l.data.Remove(name)
 }
 
-// syncKept makes the directories durable that --keep all keeps: those of quick jobs were
-// not synced when they were committed.
+// syncKept syncs the directories that --keep all keeps: those of quick jobs were not synced
+// when they were committed.
 func (l *loop) syncKept() error {
 	if err := l.data.Last(); err != nil {
 		return err
@@ -193,7 +194,7 @@ func (l *loop) syncKept() error {
 		dir := l.data.Dir(e.Name())
 		seal, err := store.ReadSeal(l.data.FS, dir)
 		if store.Damaged(err) || err == nil && seal == nil {
-			continue // this run needs none such: it is of a tier after --until-tier, or has only files of the user
+			continue // this run does not need it: it is of a tier after --until-tier, or contains only files of the user
 		}
 		if err == nil {
 			err = seal.Sync(l.data.FS, dir)
@@ -210,7 +211,7 @@ func (l *loop) syncKept() error {
 	return l.data.FS.Sync(l.data.Path)
 }
 
-// CheckKept verifies the directories of all jobs of a solved game, which --keep all keeps.
+// CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) error {
 	var names []string
 	switch g := game.ByMethod(g).(type) {
@@ -238,8 +239,8 @@ func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) err
 	return nil
 }
 
-// wantsFinal reports whether the text of all positions is to be written; result.Final
-// says whether it is there then.
+// wantsFinal reports whether the text of all positions must be written. It sets result.Final
+// to whether the text will exist then.
 func (l *loop) wantsFinal(ctx context.Context) (bool, error) {
 	there, err := l.whole(ctx, FinalDir) // an earlier run may have written it
 	if err != nil {
@@ -254,8 +255,7 @@ func (l *loop) wantsFinal(ctx context.Context) (bool, error) {
 	return wanted, nil
 }
 
-// CheckFinal wants the text of all positions of a game in a data directory, if it is
-// there, to be as it was written.
+// CheckFinal verifies the text of all positions in a data directory, if it exists.
 func CheckFinal(ctx context.Context, fsys store.FS, data, game string) error {
 	dir := path.Join(data, FinalDir)
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A forger writes something else in the place of a job's parts.
+// A forger writes something else in place of a job's parts.
 type forger struct {
 	inline.Runner
 	at    string
@@ -36,8 +36,8 @@ func (f *forger) Run(ctx context.Context, job *runner.Job) (runner.Stats, error)
 	return f.Runner.Run(ctx, job)
 }
 
-// TestOpenPositions has the last job backward leave its position without a value, and
-// wants it not to come into the table.
+// TestOpenPositions makes the last solve job leave its position without a value, which must
+// not get into the table.
 func TestOpenPositions(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
@@ -73,8 +73,8 @@ func (d *fullDisk) Create(name string) (io.WriteCloser, error) {
 	return d.Local.Create(name)
 }
 
-// TestFullOnce has the disk fill up during a job, so that the seal of the table's tiers
-// cannot be written either, and wants one line: the job's error.
+// TestFullOnce fills the disk during a job, so that the seal of the table's tiers cannot be
+// written either. The error must be one line: that of the job.
 func TestFullOnce(t *testing.T) {
 	disk, o := new(fullDisk), options()
 	o.Runner = &forger{at: "data_second2", forge: func(job *runner.Job) (runner.Stats, error) {
@@ -94,7 +94,7 @@ func TestFullOnce(t *testing.T) {
 	}
 }
 
-// TestLostRecords has a part hold less than was made, and wants it not to count.
+// TestLostRecords checks that a part with fewer records than the job reports is not committed.
 func TestLostRecords(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
@@ -109,8 +109,8 @@ func TestLostRecords(t *testing.T) {
 	}
 }
 
-// TestJournalFromTheStart wants the journal to be there when the first job begins, and
-// to have each job that is done but the last when the driver dies.
+// TestJournalFromTheStart checks that the journal exists when the first job begins, and that
+// it contains the finished jobs while the run is in progress.
 func TestJournalFromTheStart(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
@@ -121,8 +121,8 @@ func TestJournalFromTheStart(t *testing.T) {
 			t.Fatalf("at %s: %+v, %v", e.Job, j, err)
 		}
 		seen = max(seen, len(j.Jobs))
-		// Jobs that take no longer than the journal does are not each worth one; all of
-		// them together take less time than it goes unwritten while a job runs.
+		// The journal is not written after every quick job, and all jobs of this run together
+		// take less time than the interval of writes during a job.
 		if len(j.Jobs) < done {
 			pause = min(2*pause, 64*time.Millisecond)
 		}
@@ -137,7 +137,7 @@ func TestJournalFromTheStart(t *testing.T) {
 	if seen < 5 {
 		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
 	}
-	// One that cannot be read stops nobody.
+	// A journal that cannot be read does not prevent a run.
 	if err := os.WriteFile(filepath.Join(dir, store.JournalFile), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +146,8 @@ func TestJournalFromTheStart(t *testing.T) {
 	}
 }
 
-// TestPartInTable puts a part of a tier into a table that is not whole yet, and
-// wants it not to be taken for the tier.
+// TestPartInTable puts a part of a tier into an incomplete table, where it must not be
+// mistaken for the tier.
 func TestPartInTable(t *testing.T) {
 	g, dir := rules(t, 4, 5, 3), t.TempDir()
 	o := options()
@@ -178,14 +178,14 @@ func TestPartInTable(t *testing.T) {
 	}
 }
 
-// TestTableUnsealedFirst damages a table and stops the run that mends it: meanwhile
-// nobody takes the table for whole. Tiers that are not damaged stay.
+// TestTableUnsealedFirst damages a table and stops the run that rebuilds it. Meanwhile the
+// table must not count as complete. Undamaged tiers stay.
 func TestTableUnsealedFirst(t *testing.T) {
 	g := rules(t, 3, 3, 3)
 	for _, test := range []struct {
 		name   string
 		damage func(dir string) error
-		stays  bool // the last tier
+		stays  bool // whether the last tier stays
 	}{
 		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(g, 5))) }, true},
 		{"the seal is empty", func(dir string) error { return os.Truncate(filepath.Join(dir, table.Dir, store.Success), 0) }, false},
@@ -219,7 +219,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 	}
 }
 
-// TestNoStart wants a table without the start to be an error, not a result.
+// TestNoStart checks that a table without the initial position is an error, not a result.
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
 	dir, _ := solved(t, g, nil)
@@ -237,13 +237,13 @@ func TestNoStart(t *testing.T) {
 	}
 }
 
-// leased is a file system whose lock can be taken from its holder.
+// leased is a file system whose lock can be taken from its owner.
 type leased struct{ store.Local }
 
 func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 
-// TestTakenOver has a second driver take the directory over while a job runs, which then
-// fails for want of what the second one removed: the error says what happened.
+// TestTakenOver lets a second driver take over the directory while a job runs. The job fails
+// because the second driver has deleted its input; the error must state the real cause.
 func TestTakenOver(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	first, err := store.Create(leased{}, dir, g.Spec(), store.Fresh, nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// TestBounded makes each file of metadata a terabyte long, all of it a hole: it is damaged,
-// and not read into memory.
+// TestBounded makes each metadata file a terabyte long, as a sparse file: it must count as
+// damaged, and not be read into memory.
 func TestBounded(t *testing.T) {
 	data := create(t, t.TempDir(), store.Fresh, nil)
 	dir := attempt(t, data, "final")

@@ -15,48 +15,46 @@ import (
 	"strings"
 )
 
-// FormatVersion is the version of everything in a data directory. A directory
-// of another version is refused.
+// FormatVersion is the version of the format of a data directory. A directory of another
+// version is refused.
 const FormatVersion = 2
 
 const (
-	// ManifestFile says what a data directory is of.
+	// ManifestFile describes the data directory; see Manifest.
 	ManifestFile  = "treereduce.json"
 	lockName      = "_lock"
 	attemptPrefix = "_attempt-"
 	removedPrefix = "_removed-"
 	driverPrefix  = "_driver-"
-	tryDigits     = 10 // of the number of a try
-	// Success is the file that says that a directory is whole, and what is in it: a
-	// Seal.
+	tryDigits     = 10 // hexadecimal digits of the number of an attempt
+	// Success is the file that marks a directory as complete and lists its files; see Seal.
 	Success = "_SUCCESS"
-	// PartPrefix is what the names of files begin with that jobs read.
+	// PartPrefix is the prefix of the names of the files that jobs read.
 	PartPrefix = "part-"
-	// OutboxPrefix is what the names of files begin with that jobs write for the jobs
-	// of other tiers.
+	// OutboxPrefix is the prefix of the names of outgoing files: messages to other tiers.
 	OutboxPrefix = "to-"
-	// JournalFile says what the jobs of a run did; see package solve.
+	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	seedFile    = "temp" // what the first job reads
+	seedFile    = "temp" // the input of the first job
 )
 
-// A Manifest says what a data directory is of.
+// A Manifest describes a data directory: its format, game and options.
 type Manifest struct {
 	Format   int               `json:"format"`
-	Game     string            `json:"game"`               // its spec
-	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; what goes on with it keeps to them
-	Clearing bool              `json:"clearing,omitempty"` // an older run is being removed
+	Game     string            `json:"game"`               // the game's spec
+	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; a resumed run keeps them
+	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
 }
 
-// anew is what helps where a data directory is of no use any more.
+// anew is the advice for a data directory that cannot be used any more.
 const anew = "driver solve --overwrite begins anew"
 
-// ErrClearing is returned by ReadManifest for a directory in which a driver ended while it
-// removed an older run. A directory of that run is complete or not there.
+// ErrClearing is returned by ReadManifest for a directory in which a driver died while it
+// deleted an older run. Each directory of that run is either complete or missing.
 var ErrClearing = errors.New("a driver ended while it removed an old run: " + anew)
 
-// ReadManifest reads the manifest of a data directory. One that is damaged, of
-// another version, or of a directory that was being cleared, is refused.
+// ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
+// damaged or of another format version, or if an old run was being deleted.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
@@ -70,7 +68,7 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	err = UnmarshalSummed(name, text, m)
 	var other struct{ Format int }
 	if err != nil && json.Unmarshal(text, &other) == nil {
-		m.Format = other.Format // one of version 1 has no sum
+		m.Format = other.Format // version 1 has no checksum
 	}
 	switch {
 	case m.Format != FormatVersion && m.Format != 0:
@@ -83,39 +81,37 @@ func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// ErrBegun is returned by Create when the directory holds a run of the same
-// game already.
+// ErrBegun is returned by Create when the directory already contains a run of the same game.
 var ErrBegun = errors.New("holds a run of this game already")
 
-// Data is a data directory. At most one process works in it.
+// Data is a data directory. At most one process at a time owns it.
 type Data struct {
-	FS      FS // its Sync does nothing before Last
+	FS      FS // its Sync does nothing before Last is called
 	Path    string
-	Game    string            // the spec of its game
-	Options map[string]string // that an earlier run remembered; nil of a new one
-	Resumed bool              // an earlier run began it
+	Game    string            // the game's spec
+	Options map[string]string // options saved by an earlier run; nil in a new directory
+	Resumed bool              // whether an earlier run created it
 
 	lock  io.Closer
-	syncs *lasting // FS
-	fence *fence   // what syncs wraps
+	syncs *lasting // the same as FS
+	fence *fence   // the file system that syncs wraps
 }
 
-// A Mode says what Create does with a directory that holds a run.
+// A Mode selects what Create does with a directory that contains a run.
 type Mode int
 
 // The modes of Create.
 const (
-	Fresh     Mode = iota // it is an error
-	Resume                // go on with it, if it is of the same game and version; it must be there
-	Overwrite             // remove what treereduce made there, whatever game
+	Fresh     Mode = iota // return an error
+	Resume                // continue it, if it is of the same game and version; it must exist
+	Overwrite             // delete the files that treereduce made there, of whatever game
 )
 
-// Create makes or takes a data directory for a run of a game, and locks it. It
-// refuses a directory of another game or version, one that another process is
-// at work in, and one with files in it that are not treereduce's. What earlier
-// attempts left half-written is removed; but in Resume not the attempts that keep,
-// if it is not nil, asks for: a cluster may still be at work in them. An error of
-// keep is Create's.
+// Create creates or opens a data directory for a run of a game, and locks it. It refuses a
+// directory of another game or version, one in which another process is working, and one with
+// files that are not treereduce's. It deletes the incomplete attempts of earlier runs, except,
+// in mode Resume, those for which keep returns true: a cluster may still be writing to them.
+// keep may be nil. If keep fails, Create returns its error.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	fence := &fence{FS: fsys}
 	syncs := &lasting{FS: fence}
@@ -152,8 +148,8 @@ func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bo
 	return d, d.writeManifest(false)
 }
 
-// takeOver makes the directory by which this driver owns the data directory (see fence),
-// and takes away those of drivers before it. What they were removing is removed.
+// takeOver creates the directory by which this driver owns the data directory (see fence), and
+// deletes those of earlier drivers, including anything that they were about to delete.
 func (d *Data) takeOver() error {
 	own := d.unique(driverPrefix, "")
 	if err := d.FS.MkdirAll(own); err != nil {
@@ -182,7 +178,7 @@ func (d *Data) takeOver() error {
 	return nil
 }
 
-// clearOwn removes the directory by which a driver owned the data directory.
+// clearOwn deletes the directory by which a driver owned the data directory.
 func (d *Data) clearOwn(own string) error {
 	entries, err := d.FS.ReadDir(own)
 	if err != nil {
@@ -202,9 +198,9 @@ func (d *Data) clearOwn(own string) error {
 	return d.FS.RemoveAll(own)
 }
 
-// refuse wants a directory that is not there, or empty, or one of ours. A driver
-// that was killed early leaves nothing but names that begin with _; and where the
-// manifest was lost, everything but the lock may be removed.
+// refuse returns an error unless the directory is missing, empty, or treereduce's. A driver
+// that was killed early leaves only names that begin with "_". If the manifest is missing but
+// the lock exists, a run has lost its manifest, and mode Overwrite may delete it.
 func (d *Data) refuse(mode Mode) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -235,7 +231,7 @@ func (d *Data) refuse(mode Mode) error {
 	return nil
 }
 
-// takeUp looks for a run of the same game.
+// takeUp checks the manifest for a run of the same game.
 func (d *Data) takeUp(mode Mode) error {
 	m, err := ReadManifest(d.FS, d.Path)
 	switch {
@@ -252,8 +248,8 @@ func (d *Data) takeUp(mode Mode) error {
 	return nil
 }
 
-// overwrite removes what is there. While it does, the manifest says so: nobody is to
-// go on with half of an old run.
+// overwrite deletes an older run. Meanwhile the manifest is marked as Clearing, so that no
+// driver resumes a partly deleted run.
 func (d *Data) overwrite() error {
 	if err := d.writeManifest(true); err != nil {
 		return err
@@ -269,8 +265,8 @@ func (d *Data) writeManifest(clearing bool) error {
 	if err != nil {
 		return err
 	}
-	// It may replace that of a run of many hours: the new one must be there before the
-	// old one goes.
+	// The manifest of a long run may be replaced: the new one must be on disk before the old
+	// one is replaced.
 	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.FS.Sync)
 	if err == nil {
 		err = d.FS.Sync(d.Path)
@@ -281,7 +277,7 @@ func (d *Data) writeManifest(clearing bool) error {
 	return nil
 }
 
-// Remember has the manifest say with which options the run goes on.
+// Remember saves the options of the run in the manifest.
 func (d *Data) Remember(options map[string]string) error {
 	if maps.Equal(options, d.Options) {
 		return nil
@@ -290,8 +286,8 @@ func (d *Data) Remember(options map[string]string) error {
 	return d.writeManifest(false)
 }
 
-// Ours reports whether a name in a data directory is one that treereduce makes there,
-// the manifest and what begins with _ aside.
+// Ours reports whether a name in a data directory is one that treereduce uses there, apart
+// from the manifest and the names that begin with "_".
 func Ours(name string) bool {
 	for _, prefix := range []string{"data_first", "data_second", "mark", "solve", "ties"} {
 		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
@@ -301,23 +297,23 @@ func Ours(name string) bool {
 	return slices.Contains([]string{JournalFile, seedFile, "create", "table", "final"}, name)
 }
 
-// OwnFile reports whether a name in the directory of a job is one that treereduce gives
-// there. What has another name is not ours: it is neither read nor deleted.
+// OwnFile reports whether a name in a job's directory is one that treereduce uses there. Files
+// with other names are not ours: they are neither read nor deleted.
 func OwnFile(name string) bool { return ownFile.MatchString(name) }
 
-// ownFile matches the names of seals, indexes and attempts; of parts, outboxes and tiers by
-// their numbers, before which a part of final or of Hadoop has a letter; and of the table of
+// ownFile matches seals, indexes and attempts, which begin with "_"; parts, outgoing files and
+// tiers, which have a number, in parts of final or of Hadoop after a letter; and the table of
 // a game without tiers.
 var ownFile = regexp.MustCompile(`^(_|(` + PartPrefix + `([mr]-)?|` + OutboxPrefix + `|tier-)[0-9]|positions\.)`)
 
-// Passing reports whether a name is that of an attempt, of a driver, or of what is being
-// removed: nothing depends on it.
+// Passing reports whether a name is that of an attempt, of a driver's own directory, or of
+// something that is being deleted. Nothing depends on such entries.
 func Passing(name string) bool {
 	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix) || strings.HasPrefix(name, driverPrefix)
 }
 
-// clear removes attempts that are not to be kept, and if asked everything that
-// is ours but the lock and the manifest.
+// clear deletes the attempts for which keep does not return true. If all is set, it also
+// deletes everything of ours except the lock and the manifest.
 func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -344,7 +340,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	return nil
 }
 
-// Close gives the lock up, if it has not been given up.
+// Close releases the lock, unless it has already been released.
 func (d *Data) Close() error {
 	if d.lock == nil {
 		return nil
@@ -352,22 +348,21 @@ func (d *Data) Close() error {
 	lock := d.lock
 	d.lock = nil
 	if d.fence.own != "" {
-		_ = d.clearOwn(d.fence.own) // what stays, the next driver removes
+		_ = d.clearOwn(d.fence.own) // the next driver deletes what remains
 	}
 	return lock.Close()
 }
 
-// Held is ErrTakenOver once another driver has taken the data directory over.
+// Held returns ErrTakenOver once another driver has taken over the data directory.
 func (d *Data) Held() error { return d.fence.held() }
 
-// Dir is the path of a directory or file in the data directory.
+// Dir returns the path of a directory or file in the data directory.
 func (d *Data) Dir(name string) string { return filepath.Join(d.Path, name) }
 
-// Attempt makes an empty directory for a try of the job that makes the directory
-// of that name. No two tries have the same, not those of another process either:
-// whoever still writes for a try that was given up does so where nobody looks.
-// Files beside the directory may belong to the try: those called as it is,
-// with a point and more behind.
+// Attempt creates an empty directory for one attempt of the job that makes the directory name.
+// No two attempts have the same directory, not even in different processes: late writes of an
+// abandoned attempt go to a directory that is not read. Files next to the directory belong to
+// the attempt if their names are its name, a dot and a suffix.
 func (d *Data) Attempt(name string) (dir string, err error) {
 	if err := d.Held(); err != nil {
 		return "", err
@@ -376,23 +371,23 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 	return dir, d.FS.MkdirAll(dir)
 }
 
-// unique is a path that nobody else uses.
+// unique returns a path that is not used for anything else.
 func (d *Data) unique(prefix, name string) string {
 	return d.Dir(prefix + name + "-" + try())
 }
 
-// try is the number of a try.
+// try returns a random number for an attempt.
 func try() string { return fmt.Sprintf("%0*x", tryDigits, rand.Uint64()>>(64-4*tryDigits)) }
 
-// attemptOf is the directory of the attempt that an entry is, or belongs to.
+// attemptOf returns the directory of the attempt that an entry is, or belongs to.
 func (d *Data) attemptOf(entry string) string {
 	attempt, _, _ := strings.Cut(entry, ".")
 	return d.Dir(attempt)
 }
 
-// Attempts lists the attempts at a directory that are there, in the order of
-// names, which means nothing. Of one that has not begun, only files beside its
-// directory may be there.
+// Attempts lists the existing attempts of a job, in the order of their names, which has no
+// meaning. If an attempt has not begun, there may only be files that belong to it, and no
+// directory.
 func (d *Data) Attempts(name string) (dirs []string, err error) {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -408,9 +403,9 @@ func (d *Data) Attempts(name string) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// Commit makes the directory of an attempt with these files the directory of a name,
-// whole at once: it is sealed before it is renamed. What was there gives way. Files
-// beside that belong to the attempt go then. After Last it outlasts a power cut.
+// Commit turns an attempt into the directory name, atomically: it seals the attempt with the
+// given files, then renames it. An older directory of that name is deleted, and so are the
+// files next to the attempt that belong to it. After a call of Last, the result is durable.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	if err := d.Held(); err != nil { // another driver may have adopted the attempt
 		return err
@@ -448,8 +443,8 @@ func (d *Data) Commit(attempt, name string, files []SealedFile) error {
 	return nil
 }
 
-// CommitFile makes a file of an attempt the file of that path. Its directory is synced
-// by whoever writes the seal of which it is a part.
+// CommitFile renames a file of an attempt to the given path. The caller must sync its
+// directory, when it writes the seal that lists the file.
 func (d *Data) CommitFile(attempt, name string) error {
 	if err := d.FS.Sync(attempt); err != nil {
 		return err
@@ -457,9 +452,9 @@ func (d *Data) CommitFile(attempt, name string) error {
 	return d.FS.Rename(attempt, d.Dir(name))
 }
 
-// Remove removes a directory, or a file. It takes the name away first, so that nothing
-// takes what an interruption leaves for whole. Files in the directory that are not
-// treereduce's stay there.
+// Remove deletes a directory or a file. It renames it first, so that the remains of an
+// interrupted deletion cannot be mistaken for something complete. Files in the directory that
+// are not treereduce's stay there.
 func (d *Data) Remove(name string) error {
 	removed, err := d.takeAway(name)
 	if err != nil || removed == "" {
@@ -468,8 +463,8 @@ func (d *Data) Remove(name string) error {
 	return d.sweep(removed)
 }
 
-// takeAway takes the name of a directory, or a file, away; removed is where it is then,
-// "" if there was none.
+// takeAway renames a directory or a file that is to be deleted. It returns the new path, "" if
+// there is no such file.
 func (d *Data) takeAway(name string) (removed string, err error) {
 	removed = filepath.Join(d.fence.own, path.Base(d.unique(removedPrefix, filepath.Base(name))))
 	err = d.FS.Rename(d.Dir(name), removed)
@@ -479,8 +474,8 @@ func (d *Data) takeAway(name string) (removed string, err error) {
 	return removed, err
 }
 
-// sweep removes what takeAway took away. What is not treereduce's in a directory goes back
-// to where it was.
+// sweep deletes what takeAway has renamed. Files in a directory that are not treereduce's are
+// moved back.
 func (d *Data) sweep(removed string) error {
 	name := strings.TrimPrefix(filepath.Base(removed), removedPrefix)
 	if len(name) > 1+tryDigits {
@@ -506,7 +501,7 @@ func (d *Data) sweep(removed string) error {
 	return d.FS.RemoveAll(removed)
 }
 
-// WriteFile writes a small file under a temporary name and renames it. It is not synced:
+// WriteFile writes a small file under a temporary name and renames it. The file is not synced:
 // nothing depends on it.
 func (d *Data) WriteFile(name string, text []byte) error {
 	if err := d.Held(); err != nil {
@@ -515,7 +510,7 @@ func (d *Data) WriteFile(name string, text []byte) error {
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
 }
 
-// replace writes a file under a temporary name, has it synced, and gives it its own.
+// replace writes a file under a temporary name, syncs it, and renames it.
 func replace(fsys FS, name string, text []byte, sync func(name string) error) error {
 	temporary := path.Join(path.Dir(name), attemptPrefix+path.Base(name)+"-"+try())
 	err := WriteFile(fsys, temporary, text)
@@ -526,7 +521,7 @@ func replace(fsys FS, name string, text []byte, sync func(name string) error) er
 		err = fsys.Rename(temporary, name)
 	}
 	if err != nil {
-		_ = fsys.RemoveAll(temporary) // what stays, the next driver removes
+		_ = fsys.RemoveAll(temporary) // the next driver deletes what remains
 	}
 	return err
 }

@@ -13,10 +13,10 @@ import (
 
 const spec = "a game"
 
-// good is the seal of a part of that text.
+// good lists the file that write writes for the text "good".
 var good = []store.SealedFile{{Name: "part-00000", Length: 4}}
 
-// create makes or takes a data directory, until the test ends.
+// create creates or opens a data directory, and closes it when the test ends.
 func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
 	t.Helper()
 	data, err := store.Create(store.Local{}, dir, spec, mode, keep)
@@ -46,7 +46,8 @@ func write(t *testing.T, dir, text string) {
 	}
 }
 
-// names lists a directory, the lock, the manifest and the directory of an owner aside.
+// names lists the names in a directory, except the lock, the manifest and the directory of an
+// owner.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -62,8 +63,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// TestCreate wants a directory to be taken by one, for one game, and only if it
-// is treereduce's or nobody's.
+// TestCreate checks that a directory can be opened by one process, for one game, and only if
+// it is treereduce's or did not exist.
 func TestCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	data := create(t, dir, store.Fresh, nil)
@@ -89,8 +90,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestForeign refuses a directory with nothing but names that treereduce gives, too: no
-// driver has been there, which would have left its lock. Nothing in it is touched.
+// TestForeign checks that a directory with only names that treereduce uses is refused too, if
+// it has no lock: then no driver has worked there. Nothing in it may be changed.
 func TestForeign(t *testing.T) {
 	for _, name := range []string{"final", "table", "temp", "data_first3"} {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
@@ -110,7 +111,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestOverwrite wants nothing but what is treereduce's to go.
+// TestOverwrite checks that only treereduce's files are deleted.
 func TestOverwrite(t *testing.T) {
 	dir := t.TempDir()
 	create(t, dir, store.Fresh, nil).Close()
@@ -123,7 +124,8 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
-// TestCommit wants a directory whole at once, in place of one that was not.
+// TestCommit checks that a directory becomes complete atomically, and replaces an incomplete
+// one.
 func TestCommit(t *testing.T) {
 	data := create(t, t.TempDir(), store.Fresh, nil)
 	write(t, data.Dir("data_first1"), "half-written")
@@ -147,8 +149,8 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestLateTry has a try of a dead driver write after its successor has begun, as
-// a job does that was submitted late, and wants its work not to count.
+// TestLateTry writes to the attempt of a dead driver after a new driver has begun, as a job
+// does that was submitted late. The late output must be ignored.
 func TestLateTry(t *testing.T) {
 	path := t.TempDir()
 	dead := create(t, path, store.Fresh, nil)
@@ -174,8 +176,8 @@ func TestLateTry(t *testing.T) {
 	}
 }
 
-// TestKeepNot wants no attempt of a run to stay that is overwritten, whoever is at
-// work in it; and all of a run of whose attempts nothing can be learned.
+// TestKeepNot checks that overwriting a run deletes all its attempts, even if keep would keep
+// them, and that an error of keep leaves everything as it was.
 func TestKeepNot(t *testing.T) {
 	path := t.TempDir()
 	dead := create(t, path, store.Fresh, nil)
@@ -193,8 +195,8 @@ func TestKeepNot(t *testing.T) {
 	}
 }
 
-// TestKeep wants the attempts of jobs that still run to stay, with what belongs
-// to them, and one of them to be found and committed.
+// TestKeep checks that the attempts of running jobs stay, with the files that belong to them,
+// and that one of them can be found and committed.
 func TestKeep(t *testing.T) {
 	path := t.TempDir()
 	dead := create(t, path, store.Fresh, nil)
@@ -202,7 +204,7 @@ func TestKeep(t *testing.T) {
 	write(t, running, "good")
 	gone := attempt(t, dead, "data_first1")
 	attempt(t, dead, "data_first10")
-	waiting := attempt(t, dead, "data_first2") // a cluster makes the directory when it begins
+	waiting := attempt(t, dead, "data_first2") // a cluster creates the directory when it begins
 	if err := os.Remove(waiting); err != nil {
 		t.Fatal(err)
 	}

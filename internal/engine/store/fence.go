@@ -5,32 +5,32 @@ import (
 	"io/fs"
 )
 
-// ErrTakenOver is returned by every rename and removal in a data directory once another
+// ErrTakenOver is returned by every rename and deletion in a data directory after another
 // driver has taken it over.
 var ErrTakenOver = errors.New("another driver has taken over this data directory, or it was removed: this run ends here")
 
-// fence is a file system that renames and removes only while the data directory is owned.
-// What is written needs no question: it lies in an attempt, or has a temporary name of
-// its own, and comes to count by a rename.
+// A fence is a file system that renames and deletes only while this driver owns the data
+// directory. Writes need no check: they go to an attempt or to a unique temporary name, and
+// take effect by a rename.
 //
-// The kernel's lock lasts as long as its process, but a lease in HDFS ends while its
-// holder is paused for a minute; the holder does not notice. So each driver makes a
-// directory, own, after it has locked, and first moves away that of the driver before it.
-// Whether own is there is asked in a call before each change. What remains is one call: a
-// change whose question came before the take-over may come after it.
+// The kernel's lock lasts as long as its process. But a lease in HDFS expires while its owner
+// is paused for a minute, and the owner does not notice. So each driver, after it has the
+// lock, creates a directory, own, and first moves away that of the previous driver. Before
+// each change, a call checks that own exists. A gap of one call remains: a change that was
+// checked before the take-over may be made after it.
 //
-//   - Data.Remove renames into own: the file system refuses it afterwards.
-//   - Data.Commit renames an attempt, which the successor has removed, or has adopted; then
-//     it commits the same records of the same job.
-//   - A file within a directory may be removed that the run before needed no more.
-//   - A small file may be replaced by an older one of the same name: a manifest, a journal,
-//     or a seal of the tiers in the table. Each is replaced again when it next changes.
+//   - Data.Remove renames into own: after a take-over the file system refuses it.
+//   - Data.Commit renames an attempt, which the new driver has deleted or adopted. If it has
+//     adopted it, the same records of the same job are committed.
+//   - A file within a directory may be deleted that the previous run no longer needed.
+//   - A small file may be replaced by an older version: a manifest, a journal, or a seal of
+//     the tiers in the table. Each is replaced again when it next changes.
 type fence struct {
 	FS
 	own string // "" before the directory is owned
 }
 
-// held is nil while the directory is owned.
+// held returns nil while this driver owns the directory.
 func (f *fence) held() error {
 	if f.own == "" {
 		return nil
@@ -42,8 +42,8 @@ func (f *fence) held() error {
 	return err
 }
 
-// guard makes a change while the directory is owned, and says so where it fails because
-// it is not any more.
+// guard makes a change if this driver owns the directory. If the change fails because of a
+// take-over, guard returns ErrTakenOver.
 func (f *fence) guard(change func() error) error {
 	if err := f.held(); err != nil {
 		return err

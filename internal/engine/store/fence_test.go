@@ -11,17 +11,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// leased is a file system whose lock can be taken from its holder, as a lease in HDFS is
+// leased is a file system whose lock can be taken from its owner, as a lease in HDFS is taken
 // from a driver that was paused for a minute.
 type leased struct{ store.Local }
 
 func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 
-// temporary is a file that was written, and did not get its name.
+// temporary matches a file that was written but not renamed.
 var temporary = regexp.MustCompile(`_attempt-[a-z]+\.json-[0-9a-f]+ `)
 
-// TestTakenOver pauses a driver, lets a second one take the directory over, and
-// continues the first: it commits, removes and replaces nothing, and says why.
+// TestTakenOver pauses a driver, lets a second one take over the directory, and continues the
+// first: it must not commit, delete or replace anything, and its errors must state the reason.
 func TestTakenOver(t *testing.T) {
 	path := t.TempDir()
 	paused, err := store.Create(leased{}, path, spec, store.Fresh, nil)
@@ -30,7 +30,7 @@ func TestTakenOver(t *testing.T) {
 	}
 	late := attempt(t, paused, "data_first2")
 	write(t, late, "late")
-	adopted := attempt(t, paused, "data_first3") // a cluster still works on it
+	adopted := attempt(t, paused, "data_first3") // a cluster is still working on it
 	write(t, adopted, "late")
 
 	second, err := store.Create(leased{}, path, spec, store.Resume, func(dir string) (bool, error) { return dir == adopted, nil })
@@ -71,8 +71,8 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestTakenOverLate takes a directory over between the paused driver's question whether
-// it is the owner and its call: the file system refuses the removal.
+// TestTakenOverLate takes over a directory between the paused driver's check that it is the
+// owner and the change: the file system must refuse the deletion.
 func TestTakenOverLate(t *testing.T) {
 	path := t.TempDir()
 	fsys := &pausing{}
@@ -104,7 +104,7 @@ func TestTakenOverLate(t *testing.T) {
 	}
 }
 
-// pausing is leased, and does something before it renames.
+// pausing is a leased file system that calls pause before it renames.
 type pausing struct {
 	leased
 	pause func()
@@ -117,8 +117,8 @@ func (p *pausing) Rename(from, to string) error {
 	return p.leased.Rename(from, to)
 }
 
-// TestStray puts files into directories of a run that are not treereduce's: readers
-// ignore them, and nothing deletes them.
+// TestStray puts files of the user into directories of a run: readers must ignore them, and
+// nothing may delete them.
 func TestStray(t *testing.T) {
 	path := t.TempDir()
 	data := create(t, path, store.Fresh, nil)
@@ -178,7 +178,7 @@ func TestStray(t *testing.T) {
 	}
 }
 
-// TestStrayKilled kills a driver between two steps of a removal in every place.
+// TestStrayKilled kills a driver before each step of a deletion.
 func TestStrayKilled(t *testing.T) {
 	for calls := 0; ; calls++ {
 		path := t.TempDir()
@@ -207,7 +207,7 @@ func TestStrayKilled(t *testing.T) {
 	}
 }
 
-// dying makes so many changes, and no more.
+// dying makes only the given number of changes, then fails.
 type dying struct {
 	store.Local
 	calls int

@@ -1,7 +1,7 @@
-// Package store keeps the files of a run: the data directory with its manifest
-// and its lock, the directories of the jobs with their parts and _SUCCESS, and
-// the attempts that become one of them only when they are whole. It knows
-// nothing of games, and of records nothing but the names of their files.
+// Package store keeps the files of a run: the data directory with its manifest and its lock,
+// the directories of the jobs with their parts and _SUCCESS, and the attempts, which become
+// such directories only when they are complete. It knows nothing of games; of records it knows
+// only the names of their files.
 package store
 
 import (
@@ -13,34 +13,33 @@ import (
 	"syscall"
 )
 
-// An FS is what the store wants of a file system. Its errors are those of
-// package io/fs.
+// An FS is a file system, as far as the store needs one. Its errors are those of package
+// io/fs.
 type FS interface {
 	// Open opens a file for reading.
 	Open(name string) (File, error)
-	// Create makes a file, or replaces one that is there.
+	// Create creates a file, or truncates an existing one.
 	Create(name string) (io.WriteCloser, error)
-	// ReadDir lists a directory in the order of names.
+	// ReadDir lists a directory, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)
 	// Stat describes a file or a directory.
 	Stat(name string) (fs.FileInfo, error)
-	// Rename moves a file or a directory. It replaces a file, not a directory.
+	// Rename moves a file or a directory. It replaces an existing file, but not a directory.
 	Rename(from, to string) error
-	// RemoveAll removes a file, or a directory with all in it; what is not there
-	// is no error.
+	// RemoveAll deletes a file, or a directory and everything in it. A missing one is no
+	// error.
 	RemoveAll(name string) error
-	// MkdirAll makes a directory and those above it, where they are not there.
+	// MkdirAll creates a directory and its parents, unless they exist.
 	MkdirAll(name string) error
-	// Sync has what is in a file that is closed, or which names a directory has, outlast
-	// a power cut. Those of a file system that sees to it by itself do nothing.
+	// Sync makes the content of a closed file, or the names in a directory, durable. It does
+	// nothing in a file system that needs no such call.
 	Sync(name string) error
-	// Lock takes a lock on a file, which it makes. The lock ends when it is
-	// closed or its holder dies; the file may stay. ErrLocked: another has it.
+	// Lock creates a file and locks it. The lock is released when it is closed or its owner
+	// dies; the file may stay. If another process has the lock, the error is ErrLocked.
 	Lock(name string) (io.Closer, error)
 }
 
-// WriteFile makes a file with these bytes, in place of one that is there. It
-// returns the first error.
+// WriteFile writes a file, replacing an existing one. It returns the first error.
 func WriteFile(fsys FS, name string, content []byte) error {
 	f, err := fsys.Create(name)
 	if err != nil {
@@ -50,10 +49,10 @@ func WriteFile(fsys FS, name string, content []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
-// ErrLocked is returned by Lock when another process holds the lock.
+// ErrLocked is returned by Lock when another process has the lock.
 var ErrLocked = errors.New("another driver is at work in it")
 
-// A File can be read at any place.
+// A File can be read sequentially and at any offset.
 type File interface {
 	io.Reader
 	io.ReaderAt
@@ -66,11 +65,11 @@ type Local struct{}
 
 var _ FS = Local{}
 
-// ErrNotRegular is returned by Open where a directory, a device or a pipe is in the
-// place of a file.
+// ErrNotRegular is returned by Open if the name is that of a directory, a device or a pipe.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Open opens a file for reading. A pipe would wait for somebody to write.
+// Open opens a file for reading. It refuses a pipe, which would block until a process writes
+// to it.
 func (Local) Open(name string) (File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
@@ -82,7 +81,7 @@ func (Local) Open(name string) (File, error) {
 	return f, nil
 }
 
-// Create makes a file, or empties one that is there.
+// Create creates a file, or truncates an existing one.
 func (Local) Create(name string) (io.WriteCloser, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -91,7 +90,7 @@ func (Local) Create(name string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// ReadDir lists a directory in the order of names.
+// ReadDir lists a directory, sorted by name.
 func (Local) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
 // Stat describes a file.
@@ -100,14 +99,14 @@ func (Local) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 // Rename moves a file or a directory.
 func (Local) Rename(from, to string) error { return os.Rename(from, to) }
 
-// RemoveAll removes a file, or a directory with all in it.
+// RemoveAll deletes a file, or a directory and everything in it.
 func (Local) RemoveAll(name string) error { return os.RemoveAll(name) }
 
-// MkdirAll makes a directory and those above it.
+// MkdirAll creates a directory and its parents.
 func (Local) MkdirAll(name string) error { return os.MkdirAll(name, 0o777) }
 
-// Sync waits until a file is on the disk, or the names of a directory are, whoever
-// wrote them. File systems that cannot do it for a directory need not.
+// Sync waits until the content of a file, or the names in a directory, are on disk, whichever
+// process wrote them. It ignores that a file system does not support this for directories.
 func (Local) Sync(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -120,8 +119,8 @@ func (Local) Sync(name string) error {
 	return nil
 }
 
-// Lock takes the kernel's lock on a file, which ends with the process that holds
-// it: a file left by a dead one does not matter.
+// Lock takes the kernel's lock on a file. It is released when its process ends, so that a file
+// left by a dead process does not matter.
 func (Local) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// FuzzManifest goes on with a directory whose manifest is anything. It is refused
-// with one line that names the directory, or its manifest is of this game; and it
-// stays as it was.
+// FuzzManifest resumes a directory with an arbitrary manifest. Either it is refused with a
+// one-line error that names the directory, or the manifest is of this game. The manifest must
+// not change.
 func FuzzManifest(f *testing.F) {
 	const game = "connectn width=3 height=3 connect=3"
 	dir := f.TempDir()
@@ -28,7 +28,7 @@ func FuzzManifest(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(right)
-	for _, i := range []int{1, 5, len(right) / 2, len(right) - 3} { // a bit that flips
+	for _, i := range []int{1, 5, len(right) / 2, len(right) - 3} { // one flipped bit
 		flipped := bytes.Clone(right)
 		flipped[i] ^= 4
 		f.Add(flipped)

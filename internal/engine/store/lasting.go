@@ -7,20 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// What a power cut takes is what the kernel has not written yet, some 30 s of it, in
-// any order: a name may be on the disk before the bytes behind it. So whoever makes
-// something count does it in this order, in Seal.Write, Seal.Replace and Data.Commit:
+// A power cut loses what the kernel has not written yet, up to some 30 s of writes, in any
+// order: a name may be on disk before its content is. So Seal.Write, Seal.Replace and
+// Data.Commit commit in this order:
 //
-//	sync the parts       they are what the seal will say
+//	sync the parts       the seal will describe them
 //	write _SUCCESS, sync it, sync the directory
-//	rename the directory, sync the one above
+//	rename the directory, sync its parent
 //
-// Each wait takes milliseconds, which a job that took as long would notice, and so would
-// a game of a thousand jobs. Hence nothing is synced before Data.Last is called, for
-// work that is worth it; from then on everything is, as what took long is removed when
-// something quick has come of it. Of what was not synced, the checksums tell.
+// Each sync takes milliseconds, which would slow down a job that takes no longer itself, and a
+// game with a thousand jobs. So nothing is synced before Data.Last is called, when some work
+// is worth it. From then on everything is synced, because the output of a long job is deleted
+// after a quick job has read it. Checksums detect the loss of files that were not synced.
 
-// lasting is a file system whose Sync does nothing before it is switched on.
+// lasting is a file system whose Sync does nothing until it is switched on.
 type lasting struct {
 	FS
 	on atomic.Bool
@@ -33,8 +33,8 @@ func (l *lasting) Sync(name string) error {
 	return l.FS.Sync(name)
 }
 
-// Last has what is committed from now on outlast a power cut, and the name of the
-// manifest, without which nobody could go on with it; its bytes are synced always.
+// Last makes all later commits durable, and the name of the manifest, which every resumed run
+// needs. The content of the manifest is always synced.
 func (d *Data) Last() error {
 	if d.syncs.on.Swap(true) {
 		return nil
@@ -42,7 +42,7 @@ func (d *Data) Last() error {
 	if err := d.FS.Sync(d.Path); err != nil {
 		return err
 	}
-	// Who may not look into the directory above has not made the data directory.
+	// Ignore a lack of permission for the parent: then we did not create the data directory.
 	if err := d.FS.Sync(filepath.Dir(d.Path)); !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// powerCut does all that makes something count, on a disk that leaves one sync out, and
-// tells what a power cut could have taken: in between, or after each of them.
+// powerCut makes all kinds of commits, on a disk that may leave out one sync. It reports what
+// a power cut could have destroyed, during the commits or after each of them.
 func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 	t.Helper()
 	data, err := store.Create(disk, filepath.Join(t.TempDir(), "data"), spec, store.Fresh, nil)
@@ -66,8 +66,8 @@ func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 	return append(disk.Faults(), faults...)
 }
 
-// TestPowerCut wants a disk that can lose power at any time never to have a directory
-// without its parts, and every sync to be needed for that.
+// TestPowerCut checks that a disk that can lose power at any time never has a directory
+// without its parts, and that every sync is needed for that.
 func TestPowerCut(t *testing.T) {
 	disk := new(storetest.Disk)
 	if faults := powerCut(t, disk); faults != nil {
@@ -83,8 +83,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// What is quick is not waited for before Last, but for the manifest, which may take the
-// place of that of a long run.
+// TestNotSynced checks that quick work is not synced before a call of Last, except the
+// manifest, which may replace that of a long run.
 func TestNotSynced(t *testing.T) {
 	disk := new(storetest.Disk)
 	data, err := store.Create(disk, t.TempDir(), spec, store.Fresh, nil)
@@ -107,7 +107,8 @@ func TestNotSynced(t *testing.T) {
 	}
 }
 
-// Sync is asked for files and for directories, and is no success where nothing is.
+// TestSyncLocal checks that Sync works for files and directories, and fails if there is no
+// such file.
 func TestSyncLocal(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "good")

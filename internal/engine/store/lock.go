@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// lockWait is how long a lock that another holds is tried for: whoever asks
-	// AtWork has it for a moment.
+	// lockWait is how long flock retries while another process has the lock: AtWork takes it
+	// for a moment.
 	lockWait = 100 * time.Millisecond
 	lockPoll = 2 * time.Millisecond
 )
 
-// flock takes the kernel's lock on a file, for itself alone.
+// flock takes the kernel's exclusive lock on a file.
 func flock(f *os.File) error {
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -26,9 +26,9 @@ func flock(f *os.File) error {
 	}
 }
 
-// AtWork reports whether a process is at work in a data directory. It leaves
-// nothing there, and no driver is refused that begins meanwhile. known is false
-// where nobody can be asked: in HDFS, whose leases a reader is not told of.
+// AtWork reports whether a process works in a data directory. It leaves nothing there, and no
+// driver that starts meanwhile is refused. If known is false, it cannot be determined: readers
+// in HDFS cannot see the leases.
 func AtWork(fsys FS, path string) (working, known bool) {
 	if _, ok := fsys.(Local); !ok {
 		return false, false
@@ -37,7 +37,7 @@ func AtWork(fsys FS, path string) (working, known bool) {
 	if err != nil {
 		return false, errors.Is(err, fs.ErrNotExist)
 	}
-	defer f.Close() // and so gives the lock up
+	defer f.Close() // releases the lock
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	working = errors.Is(err, syscall.EWOULDBLOCK)
 	return working, working || err == nil

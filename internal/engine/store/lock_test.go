@@ -8,8 +8,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// TestAtWork wants whoever asks to be told whether a lock is held, to leave nothing
-// behind, and to be in nobody's way who takes it.
+// TestAtWork checks that AtWork reports whether the lock is taken, leaves no files behind, and
+// does not disturb processes that take the lock.
 func TestAtWork(t *testing.T) {
 	dir := t.TempDir()
 	told := func(want bool) {

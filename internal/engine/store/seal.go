@@ -12,30 +12,31 @@ import (
 	"strings"
 )
 
-// A Seal is what stands in the _SUCCESS of a directory: what is in it. As the rest
-// of a file hangs on its checksum, who knows the seal knows every bit.
+// A Seal is the content of the _SUCCESS file: the list of files of a directory. The checksums
+// of the files depend on every bit of them, so the seal identifies the complete content.
 type Seal struct {
-	Game  string       `json:"game"` // its spec
+	Game  string       `json:"game"` // the game's spec
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
 
-	// Gone are the names of files that it had, see LetGo: they may still lie there.
-	// Told are the numbers of the tiers for which they were.
+	// Gone lists files that LetGo has deleted, or was about to: they may still exist. Told
+	// lists the tiers that their messages were for.
 	Gone []string `json:"gone,omitempty"`
 	Told []int    `json:"told,omitempty"`
 }
 
-// A SealedFile is a file of a directory that is sealed.
+// A SealedFile is the entry of a file in a seal.
 type SealedFile struct {
 	Name    string `json:"name"`
 	Length  int64  `json:"length"`
 	Records uint64 `json:"records"`
-	// Sum is the CRC-32C of all its bytes; of a block file or a range file that of
-	// its ends, on which those of its blocks hang.
+	// Sum is the CRC-32C of all bytes. For a block file or a range file it covers only the
+	// head, directory, summary and tail, from which the checksums of everything else are
+	// verified; see package streamfmt.
 	Sum uint32 `json:"crc32c"`
 }
 
-// Records is how many records the parts of the directory have.
+// Records returns the number of records in the parts of the directory.
 func (s *Seal) Records() (n uint64) {
 	for _, f := range s.Files {
 		if strings.HasPrefix(f.Name, PartPrefix) {
@@ -45,7 +46,7 @@ func (s *Seal) Records() (n uint64) {
 	return n
 }
 
-// File is the file of that name; nil: the seal names none.
+// File returns the entry of a file; nil: the seal does not list it.
 func (s *Seal) File(name string) *SealedFile {
 	if i := slices.IndexFunc(s.Files, func(f SealedFile) bool { return f.Name == name }); i >= 0 {
 		return &s.Files[i]
@@ -53,8 +54,7 @@ func (s *Seal) File(name string) *SealedFile {
 	return nil
 }
 
-// Write seals a directory. Its files, the seal and the names of them all are synced, in
-// this order.
+// Write seals a directory. It syncs the files, then the seal, then the directory.
 func (s *Seal) Write(fsys FS, dir string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Seal) Write(fsys FS, dir string) error {
 	return fsys.Sync(dir)
 }
 
-// Sync syncs the files that the seal names, in a directory.
+// Sync syncs the files that the seal lists.
 func (s *Seal) Sync(fsys FS, dir string) error {
 	for _, f := range s.Files {
 		if err := fsys.Sync(path.Join(dir, f.Name)); err != nil {
@@ -83,9 +83,8 @@ func (s *Seal) Sync(fsys FS, dir string) error {
 	return nil
 }
 
-// Replace writes the seal in place of one that a directory has under that name: the
-// one or the other is there. It is synced, and the names are; its files have been, when
-// they were written, or by Sync.
+// Replace replaces the file name, a seal of the directory, atomically. It syncs the seal and
+// the directory, but not the files: they were synced when they were written, or by Sync.
 func (s *Seal) Replace(fsys FS, dir, name string) error {
 	text, err := MarshalSummed(s)
 	if err != nil {
@@ -97,8 +96,8 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	return fsys.Sync(dir)
 }
 
-// LetGo removes those files of a sealed directory that nobody needs any more. The seal
-// forgets them first, in the directory and in memory.
+// LetGo deletes the files of a sealed directory that goes selects. It first removes them from
+// the list of files in the seal, on disk and in memory.
 func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
 	kept := *s
 	kept.Files, kept.Gone = nil, slices.Clone(s.Gone)
@@ -120,11 +119,11 @@ func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
 	return err
 }
 
-// ErrHalf is of a directory without _SUCCESS.
+// ErrHalf means that a directory has no _SUCCESS.
 var ErrHalf = errors.New("missing or half-written: it has no " + Success)
 
-// ReadSeal reads the seal of a directory; ErrHalf: there is none. It is nil of a
-// directory that somebody else made: Hadoop's own _SUCCESS is empty.
+// ReadSeal reads the seal of a directory, and returns ErrHalf if there is none. It returns nil
+// for a directory that another program made: the _SUCCESS of Hadoop itself is empty.
 func ReadSeal(fsys FS, dir string) (*Seal, error) {
 	name := path.Join(dir, Success)
 	text, err := ReadFile(fsys, name)
@@ -137,7 +136,7 @@ func ReadSeal(fsys FS, dir string) (*Seal, error) {
 	return parseSeal(name, text)
 }
 
-// ReadSealFile reads a seal that lies under another name.
+// ReadSealFile reads a seal from a file with any name.
 func ReadSealFile(fsys FS, name string) (*Seal, error) {
 	text, err := ReadFile(fsys, name)
 	if err != nil {
@@ -154,10 +153,10 @@ func parseSeal(name string, text []byte) (*Seal, error) {
 	return s, nil
 }
 
-// OpenDir reads the seal of a directory, and holds the directory to it: its game,
-// unless that is "", its name, and which files are there, of which length. What is
-// in the files is for those to check who read them. A directory without a seal has
-// the files that are there.
+// OpenDir reads the seal of a directory, and verifies the directory's name, its game unless
+// game is "", and which files exist, with which lengths. It does not verify the content of the
+// files; their readers do. For a directory with an empty seal, it returns the names of all
+// files.
 func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if s, err = ReadSeal(fsys, dir); err != nil {
 		return nil, nil, err
@@ -214,8 +213,8 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	return s, names, nil
 }
 
-// Hold holds the length and the checksum of a file, called name in errors, to the
-// seal; a nil one accepts all.
+// Hold verifies the length and the checksum of a file. The name is for errors. A nil entry
+// matches anything.
 func (f *SealedFile) Hold(name string, length int64, sum uint32) error {
 	switch {
 	case f == nil:
@@ -227,7 +226,8 @@ func (f *SealedFile) Hold(name string, length int64, sum uint32) error {
 	return nil
 }
 
-// Reader reads a text, called name in errors, and at its end holds it to the seal.
+// Reader returns a reader of a text, which verifies the text at its end. The name is for
+// errors.
 func (f *SealedFile) Reader(r io.Reader, name string) io.Reader {
 	return &sealedReader{f: f, r: r, read: SealedFile{Name: name}}
 }
@@ -235,7 +235,7 @@ func (f *SealedFile) Reader(r io.Reader, name string) io.Reader {
 type sealedReader struct {
 	f    *SealedFile
 	r    io.Reader
-	read SealedFile // so far
+	read SealedFile // what has been read so far
 }
 
 func (r *sealedReader) Read(b []byte) (int, error) {
@@ -249,7 +249,7 @@ func (r *sealedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write adds what comes next in a text of lines; it never fails.
+// Write counts the next bytes of a text of lines; it never fails.
 func (f *SealedFile) Write(text []byte) (int, error) {
 	f.Length += int64(len(text))
 	f.Sum = crc32.Update(f.Sum, castagnoli, text)

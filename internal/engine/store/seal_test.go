@@ -11,16 +11,16 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// stubborn is a file system that removes nothing: what a driver leaves that is killed
-// when it is about to.
+// stubborn is a file system that deletes nothing, as if the driver had been killed before each
+// deletion.
 type stubborn struct{ store.Local }
 
 var errKilled = errors.New("killed")
 
 func (stubborn) RemoveAll(string) error { return errKilled }
 
-// TestRemoveInterrupted wants nothing that counts as whole of what was to be removed,
-// and the next driver to clear it away.
+// TestRemoveInterrupted checks that the remains of an interrupted deletion do not count as
+// complete, and that the next driver deletes them.
 func TestRemoveInterrupted(t *testing.T) {
 	path := t.TempDir()
 	data := create(t, path, store.Fresh, nil)
@@ -43,8 +43,8 @@ func TestRemoveInterrupted(t *testing.T) {
 	}
 }
 
-// TestOverwriteInterrupted has a driver die while it removes an old run: nobody goes on
-// with what is left, and the next to overwrite gets out.
+// TestOverwriteInterrupted lets a driver die while it deletes an old run: the remains must not
+// be resumed, and another overwrite must succeed.
 func TestOverwriteInterrupted(t *testing.T) {
 	path := t.TempDir()
 	data := create(t, path, store.Fresh, nil)
@@ -74,12 +74,12 @@ func TestOverwriteInterrupted(t *testing.T) {
 	create(t, path, store.Resume, nil)
 }
 
-// TestOpenDir wants a directory held to its seal.
+// TestOpenDir checks that a directory is verified against its seal.
 func TestOpenDir(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		damage func(dir string) error
-		want   string // "": none
+		want   string // "": no error
 	}{
 		{"nothing", func(string) error { return nil }, ""},
 		{"missing", func(dir string) error { return os.Remove(filepath.Join(dir, "part-00000")) }, "part-00000: missing"},
@@ -121,7 +121,7 @@ func TestOpenDir(t *testing.T) {
 	}
 }
 
-// TestSummed wants every flipped bit, every cut and everything more to be noticed.
+// TestSummed checks that every flipped bit, every truncation and every addition is detected.
 func TestSummed(t *testing.T) {
 	want := store.Manifest{Format: store.FormatVersion, Game: spec, Options: map[string]string{"keep": "all"}}
 	text, err := store.MarshalSummed(want)

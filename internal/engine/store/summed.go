@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// A DamageError is a file or a directory that is not what was written.
+// A DamageError reports a file or a directory that is not what was written.
 type DamageError struct {
 	Name   string
 	Reason string
@@ -20,14 +20,14 @@ type DamageError struct {
 
 func (e *DamageError) Error() string { return e.Name + ": " + e.Reason }
 
-// OtherGame is the error of what is of another game than expected.
+// OtherGame returns the error for a file or directory of another game than expected.
 func OtherGame(name, expected, found string) error {
 	return &DamageError{name, fmt.Sprintf("of another game: expected %q, found %q", expected, found)}
 }
 
-// Damaged reports whether an error says that a file or a directory is not there, or
-// is not what was written; of any other, as that a cluster does not answer, nothing
-// follows for what lies there.
+// Damaged reports whether an error means that a file or a directory is missing or is not what
+// was written. Other errors, e.g. that a cluster does not respond, imply nothing about the
+// files.
 func Damaged(err error) bool {
 	var damage *DamageError
 	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrHalf) || errors.Is(err, ErrNotRegular) ||
@@ -36,8 +36,8 @@ func Damaged(err error) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalSummed is the JSON of v, an object, whose last line has the CRC-32C of all
-// before it, so that no bit of it can change unseen.
+// MarshalSummed returns the JSON of v, an object, with the CRC-32C of all preceding bytes in
+// the last line, so that every changed bit is detected.
 func MarshalSummed(v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
@@ -47,13 +47,13 @@ func MarshalSummed(v any) ([]byte, error) {
 	return append(text, lastLine(text)...), nil
 }
 
-// lastLine is how a text ends that begins so.
+// lastLine returns the last line for a text.
 func lastLine(text []byte) string {
 	return fmt.Sprintf(",\n \"sum\": \"%08x\"\n}\n", crc32.Checksum(text, castagnoli))
 }
 
-// UnmarshalSummed reads what MarshalSummed made into v; name is what the text is
-// called in errors. What is not exactly that is a *DamageError.
+// UnmarshalSummed parses the output of MarshalSummed into v. The name is for errors. Any other
+// text is a *DamageError.
 func UnmarshalSummed(name string, text []byte, v any) error {
 	if len(text) == 0 {
 		return &DamageError{name, "damaged: it is empty"}
@@ -76,17 +76,17 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 	return &DamageError{name, fmt.Sprintf("line %d: not what treereduce writes: %v", line, err)}
 }
 
-// The most bytes that a file of metadata can have. A manifest has a game and a few options;
-// a journal some 400 bytes for each job, of which there are two a tier; a seal some 130 for
-// each file of a directory, with at most 100,000 reducers.
+// The maximum sizes of metadata files, in bytes. A manifest has a game and a few options; a
+// journal has some 400 bytes for each job, of which there are two for each tier; a seal has
+// some 130 for each file of a directory, with at most 100,000 reducers.
 const (
 	maxManifest = 1 << 20
 	maxJournal  = 1 << 26
 	maxSeal     = 1 << 28
 )
 
-// ReadFile reads a file of metadata whole. One that is larger than it can be is a
-// *DamageError, and not read: it might not fit into memory.
+// ReadFile reads a metadata file. A file larger than the maximum is a *DamageError and is not
+// read: it might not fit into memory.
 func ReadFile(fsys FS, name string) ([]byte, error) {
 	most := int64(maxSeal)
 	switch path.Base(name) {

@@ -13,72 +13,72 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// defaultMemory is Runner.Memory where it is 0.
+// defaultMemory is the default of Runner.Memory.
 const defaultMemory = 2 << 30
 
 const (
-	// ownMemory is what the process takes without a job.
+	// ownMemory is what the process uses without a job.
 	ownMemory = 6 << 20
-	// coreMemory is what Go's runtime takes for each core.
+	// coreMemory is what Go's runtime uses for each core.
 	coreMemory = 64 << 10
-	// entryMemory is what a range of a tier takes, twice while its index is read:
-	// jobdir has 32 bytes for it, streamfmt 24.
+	// entryMemory is the size of a range in the index of a tier, which exists twice while it
+	// is read: jobdir uses 32 bytes, streamfmt 24.
 	entryMemory = 56
-	// boxMemory is what a range takes in a pass: its box, its place in lists, and
-	// where it lies in a few files; emptyBoxMemory if it receives nothing; placeMemory is
-	// what a state takes that is read.
+	// boxMemory is the size of a range in a pass: its box, its entries in slices, and where
+	// its messages are in a few files. emptyBoxMemory is its size if it receives no messages,
+	// and placeMemory that of a range in the index of the states.
 	boxMemory      = 256
 	emptyBoxMemory = 40
 	placeMemory    = 32
-	// taskMemory is what a task takes, done or not: its place and its channel.
+	// taskMemory is the size of a task, finished or not: its slice and its channel.
 	taskMemory = 160
 )
 
-// What lists take, in bytes; see package lists.
+// Memory of lists, in bytes; see package lists.
 const (
-	rowMemory = 16 // a row that is loaded, and as much while rows are sorted
-	// shareRowMemory is a row of a share, with those of the shares that wait.
+	rowMemory = 16 // a loaded row, and the same again while rows are sorted
+	// shareRowMemory is for a row of a share, including the shares that wait to be written.
 	shareRowMemory = (listsAhead + 2) * rowMemory
-	toldMemory     = 34        // a row that waits in an outbox
-	outboxMemory   = 1 << 20   // an outbox with none
-	cellMemory     = 40 + 16   // a cell in the index of a file, and while shares are cut
+	toldMemory     = 34        // a row waiting in an outbox
+	outboxMemory   = 1 << 20   // an empty outbox
+	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into shares
 	fileMemory     = 4 << 10   // a file of a source
-	tierMemory     = 4 << 10   // a tier: what the loop knows of its jobs
-	aheadMemory    = 128 << 10 // what a worker reads ahead
+	tierMemory     = 4 << 10   // a tier, in the loop of jobs
+	aheadMemory    = 128 << 10 // read-ahead of a worker
 	listsAhead     = 2         // how many shares a worker may be ahead of the writer
 
-	// heardShare is what part of memory is for what ranges have heard in a pass, and
-	// passPercent what then is left for all else, a tenth being the collector's.
+	// heardShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
+	// that remains for everything else, with a tenth left to the garbage collector.
 	heardShare  = 4
 	passPercent = 90 - 100/heardShare
 
-	// toldShare is what part of memory rows may take that wait in the outboxes of a pass
-	// over a game with cycles.
+	// toldShare is the divisor of memory for rows that wait in the outboxes of a pass over a
+	// game with cycles.
 	toldShare = 16
 
-	// listsTenths is how much of memory lists are planned with. Rows and runs of all sizes
-	// come and go in every worker, in whose gaps the collector finds less room than
-	// elsewhere: of nine tenths all of --memory was resident on many cores, and more.
+	// listsTenths is how many tenths of memory the plans of lists may use. Rows and runs of
+	// all sizes come and go in every worker, which fragments the heap more than other jobs do:
+	// with nine tenths, the resident memory reached --memory on many cores, and exceeded it.
 	listsTenths = 6
 )
 
-// The rows of a share, and of an outbox, of a worker: fewer are slow, as a share reads
-// rows of those beside it, and an outbox that is emptied often makes many short runs; of
-// more the processor's caches hold too little.
+// The limits for the rows of a share, and of an outbox, of a worker. Fewer rows are slow: a
+// share also reads rows of neighbouring shares, and an outbox that is flushed often writes
+// many short runs. More rows do not fit into the processor's caches.
 const (
 	leastRows = 1 << 12
 	mostRows  = 1 << 20
-	// rowsOfFile is how many rows a share has for each file, that to open the file for
-	// it is no great part of the work.
+	// rowsOfFile is the minimum number of rows of a share for each file, so that opening files
+	// is a small part of the work.
 	rowsOfFile = 64
 )
 
-// A frugality is how a job is cut to measure: it costs the less memory the later
-// it stands in frugalities, and the more time.
+// A frugality is a preset of memory parameters. Each preset in frugalities needs less memory,
+// and more time, than the one before it.
 type frugality struct {
-	slots  int // how many a worker takes at a time: enough to make a hand-over cheap, few enough that all workers end together
-	ahead  int // how many chunks a worker may be ahead of the writer
-	window int // how many bytes of a file are read at a time
+	slots  int // slots of a task: enough to make the overhead small, few enough that all workers finish together
+	ahead  int // chunks that each worker may be ahead of the writer
+	window int // bytes of a file that are read at a time
 }
 
 var frugalities = [...]frugality{
@@ -88,34 +88,35 @@ var frugalities = [...]frugality{
 	{1 << 13, 2, 8 << 10},
 }
 
-// Needs are what a job holds in memory, in bytes.
+// needs describes the memory of a job, in bytes.
 type needs struct {
-	shared  int                 // by all workers together
-	worker  int                 // by each
-	windows int                 // into how many files each worker looks at a time
-	record  int                 // the largest that is read
-	chunk   func(slots int) int // what becomes of so many slots
+	shared  int                 // for all workers together
+	worker  int                 // for each worker
+	windows int                 // files that each worker reads at a time
+	record  int                 // size of the largest record that is read
+	chunk   func(slots int) int // size of the output for this many slots
 }
 
-// of is what the job takes with so many workers: what they hold twice, as what a
-// job or a worker lets go lies about until the collector comes.
+// of returns the memory of a job with the given number of workers. What workers allocate
+// counts twice, as garbage stays in memory until it is collected.
 func (n *needs) of(workers int, f frugality) int {
 	each := n.worker + n.windows*(max(f.window, n.record)+2*n.record) + f.ahead*n.chunk(f.slots)
 	return n.shared + 2*workers*each
 }
 
-// A plan is how a job keeps within the memory that is asked for.
+// A plan is a set of parameters with which a job stays within its memory.
 type plan struct {
 	workers int
 	frugality
 }
 
-// left is what a job may take. The collector needs a tenth of memory to move in.
+// left returns how much memory a job may use. A tenth of all memory is left to the garbage
+// collector.
 func (r *Runner) left() int {
 	return r.memory()/10*9 - ownMemory - coreMemory*runtime.GOMAXPROCS(0)
 }
 
-// plan has as many workers as cores, or as many as there is memory for.
+// plan uses as many workers as there are cores, or as memory allows.
 func (r *Runner) plan(n needs) plan {
 	left := r.left()
 	for workers := runtime.GOMAXPROCS(0); workers > 0; workers-- {
@@ -128,23 +129,23 @@ func (r *Runner) plan(n needs) plan {
 	return plan{1, frugalities[len(frugalities)-1]}
 }
 
-// planPass is the plan of a pass over a game with cycles; it is an error if the least that
-// the pass takes does not fit into memory.
+// planPass returns the plan of a pass over a game with cycles. It returns an error if even the
+// smallest plan does not fit into memory.
 func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
 	p := r.plan(n)
-	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // ranges that receive nothing
+	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // assume that no range receives messages
 	if missing := n.of(1, frugalities[len(frugalities)-1]) - r.left(); missing > 0 {
 		return p, tooLittle(missing * 100 / passPercent)
 	}
 	return p, nil
 }
 
-// tooLittle is the error of a job for which so many bytes of memory are missing.
+// tooLittle returns the error for a job that lacks the given number of bytes of memory.
 func tooLittle(missing int) error {
 	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)
 }
 
-// heardMemory is how many bytes what ranges have heard in a pass may take.
+// heardMemory returns how many bytes the inboxes of a pass may use.
 func (r *Runner) heardMemory() int {
 	if r.Heard > 0 {
 		return r.Heard
@@ -159,35 +160,35 @@ func (r *Runner) memory() int {
 	return defaultMemory
 }
 
-// A listPlan is how a job by lists keeps within memory, in rows.
+// A listPlan is the plan of a lists job, with numbers of rows.
 type listPlan struct {
 	plan
 	share, outbox int
 }
 
-// planLists has shares and outboxes of the same size, and as many workers as there is
-// memory for; of a tier that is small, shares such that all workers have some.
+// planLists plans shares and outboxes of the same size, and as many workers as memory allows;
+// for a small tier, shares that are small enough for all workers to have some.
 func (r *Runner) planLists(tiers int, sources []*lists.Source) (listPlan, error) {
-	return r.planRows(tiers, sources, shareRowMemory, toldMemory/2*3, outboxMemory) // an outbox that grows is there twice
+	return r.planRows(tiers, sources, shareRowMemory, toldMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
-// planListsFinal has shares such that the lines of all that workers have in their hands
-// fit in.
+// planListsFinal plans shares such that the lines of all shares in progress fit into memory.
 func (r *Runner) planListsFinal(g game.Acyclic, all *lists.Source) (listPlan, error) {
 	p, err := r.planRows(g.Tiers(), []*lists.Source{all}, finalRowMemory(g), 0, 0)
 	p.share = min(p.share, mostRows/4)
 	return p, err
 }
 
-// finalRowMemory is what a row of a share takes in final: it is loaded, and becomes a line.
+// finalRowMemory is the memory of a row of a share in final, which is loaded and becomes a
+// line.
 func finalRowMemory(g game.Acyclic) int {
 	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
 	return 3*rowMemory + listsAhead*line/4*5
 }
 
-// planRows is a plan of workers that hold so many bytes for a row of a share, for a row of
-// an outbox, and some more. What they hold counts twice, as in needs. It is an error if not
-// even one worker with the fewest rows fits into memory.
+// planRows plans workers that use loaded bytes for each row of a share, told bytes for each
+// row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
+// needs. It returns an error if not even one worker with the fewest rows fits into memory.
 func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more int) (listPlan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
@@ -197,10 +198,10 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more
 		files += s.Files()
 		left -= s.Files()*fileMemory + s.Cells()*cellMemory
 	}
-	beside := files * streamfmt.CellRows / 2 // rows that a share has more than it should, of cells across its borders
+	beside := files * streamfmt.CellRows / 2 // excess rows of a share, from cells that cross its borders
 	least := max(leastRows, files*rowsOfFile)
 	each, more := loaded+told, more+aheadMemory
-	missing := func(workers, outbox int) int { // how much too little memory is
+	missing := func(workers, outbox int) int { // how much memory is lacking
 		over := int(min(int64(beside), rows)) * loaded
 		return 2*workers*(outbox*each+over+more) - left
 	}
@@ -224,10 +225,10 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more
 	return p, nil
 }
 
-// Least is about how much memory a game takes at least: until a tier, -1 for all,
-// and with the text of all positions or without. Of a game by lists or with cycles it is what
-// is known before the first job; a job that needs more, as for the index of a large tier, is
-// refused when it begins.
+// Least estimates the minimum memory with which a game can be solved up to the tier until, -1
+// for all tiers, and with or without the text of all positions. For a game by lists or with
+// cycles it is what is known before the first job; a job that needs more, e.g. for the index
+// of a large tier, fails when it begins.
 func Least(g game.Game, until int, final bool) int {
 	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
@@ -262,7 +263,7 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 		most = max(most, n)
 		slots = max(slots, min(t.Slots(tier)/n, float64(uint64(1)<<t.LowBits())))
 	}
-	entries := 4 * most // a job's input and output, and the table's
+	entries := 4 * most // the job's input and output, and the table's
 	if final {
 		entries = max(entries, all)
 	}
@@ -271,20 +272,21 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 	return int(min(bytes/9*10, 1<<62))
 }
 
-// blockMemory is what a block of so many slots takes: two bits and a value each.
+// blockMemory is the memory of a block with this many slots: two bits and a value byte for
+// each.
 func blockMemory(slots int) int { return slots + slots/4 }
 
-// openMemory is what the list of the open ones among so many slots takes.
+// openMemory is the memory of the list of open positions, at most one for each slot.
 func openMemory(slots int) int { return 4 * slots }
 
-// stateMemory is what a state takes: nine bits a hash.
+// stateMemory is the memory of a state: nine bits for each hash of a range.
 func stateMemory(g game.Cyclic) int { return block.StatePlanes * 8 * block.Words(g.RangeSize()) }
 
-// lineMemory is what a record takes as text.
+// lineMemory is the memory of a record as a line of text.
 func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len("\t255\n") }
 
-// chunkMemory is what becomes of so many slots and a block's: packed, with the
-// memory of the encoder, or lines; and a quarter, as slices grow.
+// chunkMemory is the memory of the output for this many slots, plus a block's: packed, with
+// the encoder's memory, or as lines. A quarter is added because slices grow in steps.
 func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
 	each := lineMemory(g)
 	if c == jobdir.Blocks {

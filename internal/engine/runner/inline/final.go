@@ -16,12 +16,12 @@ import (
 type final struct {
 	job   *jobOf[game.Tiered]
 	tiers []*jobdir.Tier
-	most  map[uint64]int // lines, by range
+	most  map[uint64]int // maximum number of lines, by range
 	plan  plan
 }
 
-// runFinal merges the tiers of a solved game into one list by key: for each
-// range, the blocks of all tiers are laid over one another.
+// runFinal merges the tiers of a solved game into one list by key. For each range, it merges
+// the blocks of all tiers.
 func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.Stats, error) {
 	f := &final{job: job, most: make(map[uint64]int)}
 	defer func() {
@@ -65,16 +65,17 @@ func (r *Runner) runFinal(ctx context.Context, job *jobOf[game.Tiered]) (runner.
 	})
 }
 
-// lows is the number of low parts, be they of positions or not.
+// lows returns the number of low parts of a key, whether or not they belong to positions.
 func (f *final) lows() int { return 1 << f.job.g.LowBits() }
 
-// A finalTask is neighbouring ranges of one part, or some low parts of one range.
+// A finalTask is a sequence of ranges of one part, or an interval of the low parts of one
+// range.
 type finalTask struct {
 	ranges   []uint64
-	from, to int // these low parts
+	from, to int // the interval of low parts
 }
 
-// cut cuts the tasks that are one range with too many lines for a chunk.
+// cut divides the tasks that are one range with too many lines for a chunk.
 func (f *final) cut(ts [][]uint64) (all []finalTask) {
 	for _, ranges := range ts {
 		each := f.lows()
@@ -88,7 +89,7 @@ func (f *final) cut(ts [][]uint64) (all []finalTask) {
 	return all
 }
 
-// newWorker returns a function that makes the lines of a task.
+// newWorker returns a function that writes the lines of a task.
 func (f *final) newWorker() func(finalTask, *textChunk) error {
 	g := f.job.g
 	cursors := make([]*jobdir.TierCursor, len(f.tiers))
@@ -119,7 +120,7 @@ func (f *final) newWorker() func(finalTask, *textChunk) error {
 	loaded := ^uint64(0)
 	return func(t finalTask, out *textChunk) error {
 		for _, rng := range t.ranges {
-			if rng != loaded { // by the task with the piece before
+			if rng != loaded { // otherwise loaded by the task of the previous piece
 				if err := load(rng); err != nil {
 					return err
 				}

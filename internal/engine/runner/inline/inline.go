@@ -1,12 +1,12 @@
-// Package inline runs jobs in this process, on all cores and out of core: a
-// tier is read a few ranges at a time and written as it comes, so memory does
-// not grow with it. The shuffle is a look at the right place: a range pulls
-// what it hears from the blocks that speak to it, which in sorted files is a
-// few cursors that move forward. Of a game by lists a worker loads a share of the keys
-// of a tier, from all that was told to it, and tells others into outboxes. In a pass over
-// a game with cycles, where what will speak to a range is not known, it is merged in
-// memory as it is said, and in files where that is too much. The package knows nothing of
-// the loop of jobs.
+// Package inline runs jobs in this process, on all cores. It reads and writes a tier a few
+// ranges at a time, so its memory does not grow with the tier.
+//
+// With blocks there is no shuffle: each output range pulls its messages from the input blocks,
+// with a few cursors that move forward through the sorted files. With lists, each worker loads
+// a share of the tier's keys from all messages to the tier, and sends its own messages through
+// an outbox. In a pass over a game with cycles it is not known which ranges will send messages
+// to a range, so messages are merged in memory and, if they need too much memory, in files.
+// The package knows nothing of the loop of jobs.
 package inline
 
 import (
@@ -24,14 +24,14 @@ import (
 
 // Runner is the inline runner.
 type Runner struct {
-	// Memory is how many bytes the process is to stay within, see Least; 0: 2 GiB.
+	// Memory is how many bytes the process may use, see Least; 0 means 2 GiB.
 	Memory int
-	// Heard is how many of these are for what ranges have heard in a pass over a game
-	// with cycles; what is more goes through files. 0: a quarter.
+	// Heard is how many of these bytes are for the inboxes of the ranges in a pass over a game
+	// with cycles; more messages go to files. 0 means a quarter of Memory.
 	Heard int
 
-	heard []*block.Heard // kept from pass to pass
-	lists listMemory     // kept from job to job
+	heard []*block.Heard // reused from pass to pass
+	lists listMemory     // reused from job to job
 }
 
 var _ runner.Runner = (*Runner)(nil)
@@ -102,7 +102,7 @@ type work struct {
 	job     *jobOf[game.Tiered]
 	step    step.Step
 	input   *jobdir.Tier
-	parents *jobdir.Tier // solve's
+	parents *jobdir.Tier // for solve only
 	ranges  []uint64     // of the output
 	plan    plan
 }
@@ -146,7 +146,7 @@ func (w *work) close() {
 	}
 }
 
-// needs are those of the job, whose ranges have so many slots.
+// needs returns the memory needs of the job; slots are the numbers of slots of its ranges.
 func (w *work) needs(slots []int) needs {
 	g := w.job.g
 	n := needs{shared: g.Tables(), windows: 1}
@@ -174,7 +174,7 @@ func (w *work) needs(slots []int) needs {
 	return n
 }
 
-// newWorker returns a function that makes the output of a task.
+// newWorker returns a function that computes the output of a task.
 func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 	job := w.job
 	if job.Step == step.Init {
@@ -210,8 +210,8 @@ func (w *work) newWorker() func(ranges []uint64, out *jobdir.Chunk) error {
 	}
 }
 
-// tasks cuts the ranges of the output into tasks, at the borders of parts and where they
-// weigh enough: so many slots, of which each range has some.
+// tasks divides the ranges of the output into tasks, at the borders of parts and where a task
+// has enough slots.
 func tasks(job *jobOf[game.Tiered], ranges []uint64, slots []int, enough int) (ts [][]uint64) {
 	borders, sum, from := job.borders, 0, 0
 	cut := func(to int) {

@@ -17,12 +17,12 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
-// vast is a game that has too many positions to be solved.
+// vast is a game with too many positions to be solved.
 type vast struct{ game.Game }
 
 func (vast) Vast() float64 { return 1e30 }
 
-// TestUnknownKind wants a job of a game that no job can be run of to fail.
+// TestUnknownKind checks that a job fails if its game has no known kind.
 func TestUnknownKind(t *testing.T) {
 	_, err := new(Runner).Run(context.Background(), &runner.Job{Game: vast{gametest.TieGame()}, Reducers: 1})
 	if err == nil || !strings.HasPrefix(err.Error(), "graph size=13: ") {
@@ -30,7 +30,8 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
-// TestNeeds works out by hand what a job takes: what workers hold counts twice.
+// TestNeeds compares the memory of a job with a manual computation: what workers allocate
+// counts twice.
 func TestNeeds(t *testing.T) {
 	n := needs{shared: 1000, worker: 100, windows: 3, record: 10, chunk: func(slots int) int { return 2 * slots }}
 	for _, tt := range []struct{ workers, window, want int }{
@@ -44,7 +45,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// A brokenPart is a part that fails when it is finished.
+// A brokenPart is a part whose Finish fails.
 type brokenPart struct {
 	err      error
 	finished *int
@@ -57,8 +58,8 @@ func (p brokenPart) Finish(err error) error {
 	return errors.Join(err, p.err)
 }
 
-// TestFinishError wants the error with which a part ends to be that of the job, be it the
-// last part or one before; and every part that was begun to be finished.
+// TestFinishError checks that an error of Finish fails the job, whether it is the last part or
+// an earlier one, and that every part that was created is finished.
 func TestFinishError(t *testing.T) {
 	for broken := range 3 {
 		failed, finished := errors.New("disk full"), 0
@@ -81,15 +82,15 @@ func TestFinishError(t *testing.T) {
 	}
 }
 
-// unclosed is a file that fails when it is closed.
+// unclosed is a file whose Close fails.
 type unclosed struct{ err error }
 
 func (unclosed) Write(b []byte) (int, error) { return len(b), nil }
 
 func (f unclosed) Close() error { return f.err }
 
-// TestOutboxFinishError wants the error with which an outbox ends to be that of the job: its
-// rows may not be on the disk.
+// TestOutboxFinishError checks that an error of finishing an outbox fails the job: its rows
+// may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g, err := mnk.Kind.Make([]int{3, 3, 3})
 	if err != nil {
@@ -110,8 +111,8 @@ func TestOutboxFinishError(t *testing.T) {
 	}
 }
 
-// TestLeast wants the least memory of a game by lists, or with cycles, to be enough for its
-// first job, and much less to be refused.
+// TestLeast checks, for games by lists or with cycles, that the minimum memory is enough for
+// the first job, and that half of it is refused.
 func TestLeast(t *testing.T) {
 	rules, err := mnk.New(4, 4, 4)
 	if err != nil {
@@ -151,7 +152,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestListPlan wants what a plan of lists takes to fit into memory, or to be refused.
+// TestListPlan checks that the memory of a lists plan fits, or the job is refused.
 func TestListPlan(t *testing.T) {
 	refused := 0
 	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {

@@ -10,13 +10,13 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// listWork is what the workers of a job share that goes by lists.
+// listWork is what the workers of a lists job share.
 type listWork struct {
 	job      *jobOf[game.Acyclic]
-	kind     lists.Kind    // of what is told
+	kind     lists.Kind    // of the messages that are sent
 	parents  *lists.Source // nil in init
-	messages *lists.Source // solve's
-	shares   []lists.Share // each of one part
+	messages *lists.Source // for solve only
+	shares   []lists.Share // each within one part
 	plan     listPlan
 	told     *telling
 
@@ -25,14 +25,14 @@ type listWork struct {
 	workers []*listWorker
 }
 
-// A listMemory is what workers and chunks of a job leave for those of the next: of small
-// tiers there are many.
+// A listMemory keeps the memory of workers and chunks for the next job: a game may have many
+// small tiers.
 type listMemory struct {
 	workers []*listWorker
 	chunks  []*rowChunk
 }
 
-// take takes the last of some, or a new one.
+// take removes the last element of kept and returns it, or a new one.
 func take[E any](kept *[]*E) *E {
 	last := len(*kept) - 1
 	if last < 0 {
@@ -43,7 +43,7 @@ func take[E any](kept *[]*E) *E {
 	return e
 }
 
-// runLists runs a job that goes by lists of rows: workers take shares of the tier.
+// runLists runs a job by lists. Each worker takes one share of the tier's keys at a time.
 func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	if job.Step == step.Final {
 		return r.runListsFinal(ctx, job)
@@ -92,7 +92,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 	return stats, err
 }
 
-// open opens what the job reads.
+// open opens the job's input.
 func (w *listWork) open() (sources []*lists.Source, err error) {
 	job := w.job
 	if job.Step == step.Init {
@@ -125,8 +125,8 @@ func (w *listWork) close() {
 	}
 }
 
-// cutShares cuts the keys into shares of about so many rows, and at the borders of
-// parts.
+// cutShares divides the keys into shares of about the given number of rows, and at the borders
+// of parts.
 func cutShares(most int, borders []game.Position, sources []*lists.Source) (shares []lists.Share) {
 	for _, s := range lists.Cut(most, sources...) {
 		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
@@ -142,10 +142,10 @@ func cutShares(most int, borders []game.Position, sources []*lists.Source) (shar
 	return shares
 }
 
-// A rowChunk is the rows that a share gives a part.
+// A rowChunk contains the rows of one share.
 type rowChunk struct{ rows []lists.Row }
 
-// A listWorker is the memory of a worker, and its kernel.
+// A listWorker is the state of a worker: its kernel and its memory.
 type listWorker struct {
 	*listWork
 	kernel lists.Kernel
@@ -155,7 +155,7 @@ type listWorker struct {
 	parents, messages []lists.Row
 }
 
-// newWorker returns a function that makes the rows of a share.
+// newWorker returns a function that computes the rows of a share.
 func (w *listWork) newWorker() func(i int, out *rowChunk) error {
 	w.mu.Lock()
 	worker := take(&w.memory.workers)
@@ -178,7 +178,7 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	if err := w.out.goOn(w.job.part(s.First)); err != nil {
 		return err
 	}
-	parents := &out.rows // which possible changes in place
+	parents := &out.rows // possible transforms them in place
 	if w.listWork.messages != nil {
 		parents = &w.parents
 		if w.messages, err = w.loader.Load(w.messages, w.listWork.messages, s); err != nil {
@@ -197,13 +197,13 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	return err
 }
 
-// A listPart is a part of a job over a tier of lists.
+// A listPart is a part that a lists job writes.
 type listPart struct{ *lists.PartWriter }
 
 func (p listPart) Append(c *rowChunk) error { return p.PartWriter.Append(c.rows) }
 
-// runListsFinal writes the lines of all positions by key: the files of all tiers are
-// loaded as one.
+// runListsFinal writes the lines of all positions, by key. It reads the files of all tiers as
+// one source.
 func (r *Runner) runListsFinal(ctx context.Context, job *jobOf[game.Acyclic]) (stats runner.Stats, err error) {
 	r.lists = listMemory{}
 	all, err := lists.OpenTiers(job.FS, job.Input, job.g, job.InputTier(0))

@@ -14,51 +14,51 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
-// A jobOf is a job of a game of one kind.
+// A jobOf is a job for a game of kind G.
 type jobOf[G game.Game] struct {
 	*runner.Job
 	g       G
-	borders []game.Position // the keys at which the parts but the first begin
+	borders []game.Position // the first keys of all parts except the first
 }
 
-// part is the part in which a key is.
+// part returns the number of the part that contains a key.
 func (j *jobOf[G]) part(key game.Position) int {
 	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
 }
 
-// create makes a file in the directory of the job.
+// create creates a file in the job's output directory.
 func (j *jobOf[G]) create(name string) (io.WriteCloser, error) {
 	return j.FS.Create(path.Join(j.Output, name))
 }
 
-// A part is what a job writes of chunks that follow one another.
+// A part is an output file of a job. Its chunks are appended in order.
 type part[C any] interface {
 	Append(chunk C) error
-	// Finish ends the part, if what was to be written has been (err is nil), and closes
-	// it in any case. It returns the first error.
+	// Finish completes the part if err is nil, and closes it in any case. It returns the first
+	// error.
 	Finish(err error) error
 }
 
-// An output is tasks, of each of which a worker makes a chunk, and the parts that are
-// made of these.
+// An output runs the tasks of a job. A worker turns each task into a chunk, and the chunks are
+// appended to parts.
 type output[C any] struct {
 	job    *runner.Job
 	plan   plan
 	tasks  int
-	part   func(task int) int // the number of its part, not less than that of the one before
+	part   func(task int) int // the number of the task's part, ascending
 	create func(part int) (part[C], error)
-	chunk  func() C                           // an empty one
-	worker func() func(task int, out C) error // what a worker does, each its own
-	count  func(C)                            // counts what is written
-	before float64                            // share of the job that is done before, 0 to 1
+	chunk  func() C                           // returns an empty chunk
+	worker func() func(task int, out C) error // returns the function of a worker
+	count  func(C)                            // counts a written chunk
+	before float64                            // the share of the job that is already done, 0 to 1
 }
 
-// run has the workers of the plan do the tasks, and one goroutine, the caller's, write
-// what they make, in order: a part is open after the other.
+// run has the plan's workers execute the tasks, while the calling goroutine writes their
+// chunks in order. One part is open at a time.
 func (o *output[C]) run(ctx context.Context) error {
 	var open part[C]
 	begun := 0
-	upTo := func(number int) error { // begins the parts up to a number, which stays open
+	upTo := func(number int) error { // creates all parts up to number, which stays open
 		for ; begun <= number; begun++ {
 			if last := open; last != nil {
 				open = nil
@@ -94,7 +94,7 @@ func (o *output[C]) run(ctx context.Context) error {
 	return err
 }
 
-// inOrder has the workers of the plan do the tasks, and writes their chunks in order.
+// inOrder has the plan's workers execute the tasks, and writes their chunks in order.
 func (o *output[C]) inOrder(ctx context.Context, write func(task int, chunk C) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -149,13 +149,13 @@ func (o *output[C]) inOrder(ctx context.Context, write func(task int, chunk C) e
 	return nil
 }
 
-// A textChunk is lines.
+// A textChunk contains lines.
 type textChunk struct {
 	text  []byte
 	lines int64
 }
 
-// A textPart is a part of lines.
+// A textPart is a part with lines.
 type textPart struct{ io.WriteCloser }
 
 func (p textPart) Append(c *textChunk) error {
@@ -165,8 +165,8 @@ func (p textPart) Append(c *textChunk) error {
 
 func (p textPart) Finish(err error) error { return cmp.Or(err, p.Close()) }
 
-// writeText writes parts of the lines that workers make, whose chunks are empty; first is
-// the first key of a task.
+// writeText writes parts with the lines that workers produce. A worker gets an empty chunk for
+// each task; first returns the first key of a task.
 func (j *jobOf[G]) writeText(ctx context.Context, plan plan, tasks int, first func(task int) game.Position, worker func() func(task int, out *textChunk) error) (stats runner.Stats, err error) {
 	o := output[*textChunk]{job: j.Job, plan: plan, tasks: tasks, part: func(i int) int { return j.part(first(i)) },
 		create: func(number int) (part[*textChunk], error) {

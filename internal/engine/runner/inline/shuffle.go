@@ -14,30 +14,30 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A shuffle gathers what the ranges hear in a pass: merged, in memory, and where
-// that takes too much, in files that go when the pass ends.
+// A shuffle collects the messages that ranges receive in a pass. It merges them in memory.
+// When they exceed limit, it writes them to a file, which is deleted when the pass ends.
 type shuffle struct {
 	job   *jobOf[game.Cyclic]
-	limit int // bytes in memory
+	limit int // of the messages in memory, in bytes
 
-	gate  sync.RWMutex // shared by who speaks, alone for who spills
+	gate  sync.RWMutex // read-locked by senders, locked by a spill
 	boxes []box        // by range
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	bytes  int
 	free   []*block.Heard
 	spills []*spill
-	err    error // the first
+	err    error // the first one
 }
 
-// A box is what a range heard that is in memory.
+// A box is the inbox of a range: what is in memory, and where the rest is in files.
 type box struct {
 	mu     sync.Mutex
 	heard  *block.Heard
 	spills []piece
 }
 
-// A piece is what a range heard, in a file.
+// A piece is a part of a range's inbox, in a file.
 type piece struct {
 	file   *spill
 	offset int64
@@ -53,7 +53,8 @@ func newShuffle(job *jobOf[game.Cyclic], limit int) *shuffle {
 	return &shuffle{job: job, limit: limit, boxes: make([]box, game.Ranges(job.g))}
 }
 
-// say adds to what a range heard. An error is told in the end.
+// say sends a message to each slot of a set in a range. Counted messages are added up for each
+// slot, others are merged. Errors are reported by failed.
 func (s *shuffle) say(rng uint64, set block.Set, counted bool) {
 	s.gate.RLock()
 	full := s.put(rng, set, counted)
@@ -63,7 +64,7 @@ func (s *shuffle) say(rng uint64, set block.Set, counted bool) {
 	}
 }
 
-// put adds to a box; it reports whether the memory is full.
+// put adds messages to a range's box. It reports whether the memory is full.
 func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	b := &s.boxes[rng]
 	b.mu.Lock()
@@ -79,7 +80,7 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	return full
 }
 
-// take returns an empty Heard of n slots.
+// take returns an empty Heard with n slots.
 func (s *shuffle) take(n int) (h *block.Heard, full bool) {
 	s.mu.Lock()
 	h = new(block.Heard)
@@ -93,7 +94,7 @@ func (s *shuffle) take(n int) (h *block.Heard, full bool) {
 	return h, full
 }
 
-// give takes a Heard back.
+// give returns a Heard for reuse.
 func (s *shuffle) give(h *block.Heard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,14 +110,14 @@ func (s *shuffle) fail(err error) {
 	}
 }
 
-// failed is the first error.
+// failed returns the first error.
 func (s *shuffle) failed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// spill writes what is in memory to a file, unless somebody else just did.
+// spill writes the boxes to a file, unless another worker has just done so.
 func (s *shuffle) spill() {
 	s.gate.Lock()
 	defer s.gate.Unlock()
@@ -160,7 +161,7 @@ func (s *shuffle) write(name string) error {
 	return err
 }
 
-// ranges lists the ranges that heard something, ascending.
+// ranges lists the ranges that received messages, ascending.
 func (s *shuffle) ranges() (heard []uint64) {
 	for rng := range s.boxes {
 		if b := &s.boxes[rng]; b.heard != nil || len(b.spills) > 0 {
@@ -170,7 +171,7 @@ func (s *shuffle) ranges() (heard []uint64) {
 	return heard
 }
 
-// A listener fetches what ranges heard. It is one worker's.
+// A listener fetches the inboxes of ranges, for one worker.
 type listener struct {
 	*shuffle
 	decoder streamfmt.Decoder
@@ -178,7 +179,7 @@ type listener struct {
 	piece   block.Heard
 }
 
-// fetch returns all that a range heard; it is to be given back.
+// fetch returns all messages that a range received. The caller must call give with the result.
 func (l *listener) fetch(rng uint64) (*block.Heard, error) {
 	n := game.RangeLen(l.job.g, rng)
 	b := &l.boxes[rng]
@@ -205,7 +206,7 @@ func (l *listener) fetch(rng uint64) (*block.Heard, error) {
 	return h, nil
 }
 
-// close removes the files.
+// close deletes the files.
 func (s *shuffle) close() error {
 	var errs []error
 	for _, f := range s.spills {

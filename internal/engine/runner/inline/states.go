@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// mapShare is about what share of the time of a pass its map takes.
+// mapShare is about the share of a pass's time that its map takes.
 const mapShare = 0.5
 
 // runStates runs a pass over a game with cycles: all maps, then all reduces.
@@ -43,7 +43,7 @@ func (r *Runner) runStates(ctx context.Context, job *jobOf[game.Cyclic]) (stats 
 	return stats, err
 }
 
-// mapStates runs the map over the positions that were new, on all cores.
+// mapStates runs the map over the new positions of earlier passes, on all cores.
 func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle) (messages int64, err error) {
 	input, err := jobdir.OpenNew(job.FS, job.Input, job.g)
 	if err != nil {
@@ -90,9 +90,9 @@ func (r *Runner) mapStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuf
 	return sum.Load(), err
 }
 
-// passNeeds are what a map needs of what it reads, or a reduce: for a worker the state
-// that it reads, the fresh one and what its range heard, with as much for the sets of the
-// step and those of the decoder.
+// passNeeds returns what the map or the reduce of a pass needs to read. A worker has the state
+// that it reads, the fresh one, and the inbox of its range, and needs the same again for the
+// sets of the step and those of the decoder.
 func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 	state := stateMemory(g)
 	return needs{worker: 6 * state, windows: 1, record: state, chunk: func(int) int {
@@ -103,7 +103,7 @@ func passNeeds(g game.Cyclic, codec jobdir.Codec) needs {
 	}}
 }
 
-// passNeeds are those of a job, with the shuffle as full as it gets.
+// passNeeds returns the needs of a job, with a full shuffle.
 func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 	n := passNeeds(job.g, job.Codec)
 	n.shared = r.heardMemory() + int(game.Ranges(job.g))*boxMemory + from.Len()*placeMemory
@@ -111,7 +111,7 @@ func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 	return n
 }
 
-// reduceStates brings the ranges that heard something up to it, on all cores.
+// reduceStates updates the ranges that received messages, on all cores.
 func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
 	needs := r.passNeeds(job, states)
 	told, most := new(telling), 0

@@ -10,8 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// runStatesFinal writes the lines of all positions of a table, in the order of the
-// hash.
+// runStatesFinal writes the lines of all positions of a table, in the order of their hashes.
 func (r *Runner) runStatesFinal(ctx context.Context, job *jobOf[game.Cyclic]) (stats runner.Stats, err error) {
 	table, err := jobdir.OpenStateFile(job.FS, job.Input[0], job.g)
 	if err != nil {

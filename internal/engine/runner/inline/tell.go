@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// A telling is what the workers of a job tell in rows, each into an outbox of its own.
+// A telling collects the rows that the workers of a job send. Each worker has its own outbox.
 type telling struct {
 	boxes []*lists.OutboxWriter // by part
 
@@ -18,7 +18,8 @@ type telling struct {
 	outs []*teller
 }
 
-// newTelling is of a job with so many parts; create makes their files.
+// newTelling returns a telling for a job with the given number of parts. create creates their
+// files.
 func newTelling(create func(name string) (io.WriteCloser, error), parts int, g game.Game, kind lists.Kind, c jobdir.Codec) *telling {
 	t := new(telling)
 	for i := range parts {
@@ -30,10 +31,11 @@ func newTelling(create func(name string) (io.WriteCloser, error), parts int, g g
 // A teller is the outbox of a worker.
 type teller struct {
 	*lists.Outbox
-	part int // for which it tells
+	part int // the part whose file gets the rows
 }
 
-// newTeller gives a worker the outbox that is made with what emits its chunks.
+// newTeller creates the outbox of a worker: it calls make with the function that writes a
+// chunk.
 func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outbox) *teller {
 	w := new(teller)
 	w.Outbox = make(func(c *lists.Chunk) error { return t.boxes[w.part].Append(c) })
@@ -43,7 +45,7 @@ func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outb
 	return w
 }
 
-// goOn has the teller tell for a part from now on.
+// goOn sets the part whose file gets all further rows.
 func (w *teller) goOn(part int) (err error) {
 	if part != w.part {
 		err = w.Flush()
@@ -52,8 +54,8 @@ func (w *teller) goOn(part int) (err error) {
 	return err
 }
 
-// finish has the workers tell what they still have to tell, all at a time, if the others
-// had no error, and ends the outboxes.
+// finish flushes the outboxes of all workers concurrently, unless err is set, and closes the
+// files.
 func (t *telling) finish(err error) error {
 	if err == nil {
 		var all sync.WaitGroup

@@ -7,32 +7,32 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
-// The memory of a job is that of the driver and of all processes that it starts.
+// The memory of a job includes the driver and all processes that it starts.
 const (
-	// driverMemory is what the driver takes beside runner.CodeMemory, and for each
-	// mapper and each reducer what it has of their lines in its hands.
+	// driverMemory is what the driver uses in addition to runner.CodeMemory. feedMemory and
+	// partMemory are its buffers for each mapper and each reducer.
 	driverMemory = 12 << 20
 	feedMemory   = 3 << 20
 	partMemory   = 2 << 20
-	// processMemory is what a mapper or reducer takes before it has read a line, with
-	// its share of their program; sortMemory what sort takes beside its buffer.
+	// processMemory is what a mapper or reducer uses before it has read a line, including its
+	// share of their executable. sortMemory is what sort uses in addition to its buffer.
 	processMemory = 7 << 20
 	sortMemory    = 1 << 20
-	// leastBuffer is the least for sort to sort in, and for a mapper to hold back.
+	// leastBuffer is the minimum buffer of a sort, and of a mapper for merging.
 	leastBuffer = 1 << 20
 )
 
-// A Budget is how the processes of a job divide its memory, in bytes.
+// A Budget divides the memory of a job among its processes, in bytes.
 type Budget struct {
-	Mappers int // at a time
+	Mappers int // number of mappers at a time
 
-	Driver, Mapper, Reducer int // of each process, for its collector
-	Sort, Hold              int // buffers: of each sort, and of what each mapper holds back, see runner.ReducersHold
+	Driver, Mapper, Reducer int // of each process, as limit for its collector
+	Sort, Hold              int // buffers of each sort, and of each mapper for merging; see runner.ReducersHold
 }
 
-// Divide divides memory (0: 1 GiB) among the processes of a job with so many
-// reducers: as many mappers as cores, or as many as there is memory for. What is
-// left when each has the least that it needs goes to the buffers.
+// Divide divides memory (0 means 1 GiB) among the processes of a job. It plans as many mappers
+// as there are cores, or as memory allows. What remains when each process has its minimum goes
+// to the buffers.
 func Divide(g game.Game, memory, reducers int) Budget {
 	if memory == 0 {
 		memory = defaultMemory
@@ -50,15 +50,15 @@ func Divide(g game.Game, memory, reducers int) Budget {
 	b := Budget{Mappers: mappers, Sort: leastBuffer + rest/2/reducers, Hold: leastBuffer + rest/4/holders}
 	b.Driver = driverMemory + tables(g) + mappers*feedMemory + reducers*partMemory
 	b.Reducer = processMemory + tables(g)
-	b.Mapper = b.Reducer + 2*b.Hold // twice: what it lets go lies about until the collector comes
+	b.Mapper = b.Reducer + 2*b.Hold // doubled: garbage stays in memory until it is collected
 	if runner.ReducersHold(g) {
 		b.Reducer = b.Mapper
 	}
 	return b
 }
 
-// Reducers is how many reducers a job has if nothing is said: one for each core, or
-// as many as memory has room for, with as many mappers.
+// Reducers is the default number of reducers: one for each core, or as many as memory allows
+// with the same number of mappers.
 func Reducers(g game.Game, memory int) int {
 	n := runtime.GOMAXPROCS(0)
 	for n > 1 && runner.CodeMemory+least(g, n, n) > memory {
@@ -67,7 +67,7 @@ func Reducers(g game.Game, memory int) int {
 	return n
 }
 
-// Least is how much memory a job with so many reducers takes at least.
+// Least returns the minimum memory of a job with the given number of reducers.
 func Least(g game.Game, reducers int) int { return least(g, 1, reducers) }
 
 func least(g game.Game, mappers, reducers int) int {
@@ -79,7 +79,7 @@ func least(g game.Game, mappers, reducers int) int {
 	return driverMemory + tables(g) + each
 }
 
-// tables is what every process has of the game.
+// tables returns the memory of the game's tables, which every process has.
 func tables(g game.Game) int {
 	if t, ok := g.(game.Tiered); ok {
 		return t.Tables()

@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	// orphanWait is how long nothing may come through a pipe that a process which has
-	// ended left open in another process, before it counts as closed.
+	// orphanWait is for a pipe that an ended process has left open in another process: if
+	// there is no data for this long, the pipe counts as closed.
 	orphanWait = time.Second
-	// quietAfter is how long no byte may pass in a job with a program of the user's, until
-	// the driver says what it waits for.
+	// quietAfter is how long no data may pass in a job with a user's program until the driver
+	// warns and names the processes that it waits for.
 	quietAfter = 10 * time.Second
-	// causeWait is how long after what came of the death of a process the process
-	// itself is seen to have died.
+	// causeWait is how long to wait for the end of a process, after an error that the death of
+	// that process may have caused.
 	causeWait = time.Second
-	// keptBytes is how much is kept of what a process says on stderr, and of a line
-	// of it: the error that ends a run is one line for a person to read.
+	// keptBytes limits how much of a process's stderr is kept, and how much of a line: the
+	// error that ends a run is one line for people.
 	keptBytes = 2 << 10
 )
 
@@ -41,16 +41,16 @@ type child struct {
 	*exec.Cmd
 	name   string
 	maps   bool // a mapper
-	own    bool // a program of the user's
+	own    bool // a program of the user
 	said   messages
 	exited chan struct{} // closed when the process has ended
-	ended  chan struct{} // closed when it has ended, and what follows is known
+	ended  chan struct{} // closed when the process has ended and the fields below are set
 
-	err   error // why it failed
-	piped bool  // it wrote what nobody read: not its own fault
+	err   error // why the process failed
+	piped bool  // it wrote to a closed pipe, which is not its own fault
 }
 
-// command makes a child that ends when the job does.
+// command returns a child, not yet started, that is killed when the job ends.
 func (p *pipeline) command(name, program string, args ...string) *child {
 	c := &child{Cmd: exec.CommandContext(p.ctx, program, args...), name: name, exited: make(chan struct{}), ended: make(chan struct{})}
 	c.SysProcAttr = runner.OwnGroup()
@@ -58,7 +58,7 @@ func (p *pipeline) command(name, program string, args ...string) *child {
 	return c
 }
 
-// killGroup kills a child with all that it has started in its group.
+// killGroup kills a child and everything that it has started in its process group.
 func (c *child) killGroup() error {
 	if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
 		return err
@@ -66,9 +66,9 @@ func (c *child) killGroup() error {
 	return os.ErrProcessDone
 }
 
-// start starts a child that reads one end of a pipe and writes another; from then on
-// these are its own. The other ends are not closed by its end, so that what it has
-// written can be read, and what it did not read is found out by EPIPE.
+// start starts a child that reads from one pipe and writes to another. It closes the driver's
+// copies of the ends that the child uses. The other ends stay open when the child ends, so
+// that its output can be read, and input that it did not read causes EPIPE.
 func (p *pipeline) start(c *child, in, out *os.File) error {
 	stderr, w, err := os.Pipe()
 	c.Stdin, c.Stdout, c.Stderr = in, out, w
@@ -94,13 +94,13 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	go func() {
 		defer close(said)
 		defer stderr.Close()
-		io.Copy(&c.said, p.outlet(c, stderr)) // an error is the end of what it said
+		io.Copy(&c.said, p.outlet(c, stderr)) // an error ends the messages
 	}()
 	go func() {
 		defer close(c.ended)
 		err := runner.Wait(p.ctx, c.Cmd)
 		if c.own {
-			c.killGroup() // what it has left behind
+			c.killGroup() // kill what it has left behind
 		}
 		close(c.exited)
 		<-said
@@ -113,20 +113,20 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	return nil
 }
 
-// An outlet is a pipe in which a child writes. It ends with the child, though another
-// process may have it open.
+// An outlet reads a pipe that a child writes. It ends with the child, even if another process
+// still has the pipe open.
 type outlet struct {
 	pipe  *os.File // not embedded: io.Copy would call its WriteTo
 	of    *child
 	moved *atomic.Int64 // counts bytes
 }
 
-// outlet is what a child writes in a pipe.
+// outlet returns a reader of what a child writes to a pipe.
 func (p *pipeline) outlet(c *child, f *os.File) io.Reader { return &outlet{f, c, &p.moved} }
 
 func (o *outlet) Read(b []byte) (int, error) {
 	for {
-		last := closed(o.of.exited) // then all that it has written is in the pipe
+		last := closed(o.of.exited) // then all its output is in the pipe
 		if err := o.pipe.SetReadDeadline(time.Now().Add(orphanWait)); err != nil {
 			return 0, err
 		}
@@ -141,7 +141,7 @@ func (o *outlet) Read(b []byte) (int, error) {
 	}
 }
 
-// failure makes an error of how a process ended, and of what it said.
+// failure returns an error that describes how a process ended, with its stderr.
 func (c *child) failure(err error) error {
 	if err == nil {
 		return nil
@@ -166,7 +166,7 @@ func (c *child) failure(err error) error {
 	return fmt.Errorf("%s: %w", c.name, err)
 }
 
-// failed reports whether it has ended, and by a fault of its own.
+// failed reports whether the child has ended with an error of its own.
 func (c *child) failed() bool { return closed(c.ended) && c.err != nil && !c.piped }
 
 // closed reports whether a channel is closed.
@@ -179,9 +179,9 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// converse starts a child that reads what write writes, and of which read reads what it
-// prints; it returns when both have returned and the child has ended. An input that the
-// child did not read to its end is unread.
+// converse starts a child. write writes its input, and read reads its output. converse returns
+// when both have returned and the child has ended. If the child did not read all of its input,
+// wrote is errUnread.
 func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.Reader) error) (started, wrote, readErr error) {
 	r, w, err := openPipes(2)
 	if err != nil {
@@ -198,11 +198,11 @@ func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.
 		feeding <- cmp.Or(write(&inlet{stdin, &p.moved}), stdin.Close())
 	}()
 	readErr = read(p.outlet(c, stdout))
-	stdout.Close() // of a mapper whose output is wrong nobody hears the rest
+	stdout.Close() // if its output is invalid, the rest is not needed
 	<-c.ended
 	select {
 	case wrote = <-feeding:
-	case <-time.After(orphanWait): // a process that it has left behind does not read
+	case <-time.After(orphanWait): // a process that it left behind may not read
 		stdin.SetWriteDeadline(time.Now())
 		wrote = <-feeding
 	}
@@ -212,10 +212,10 @@ func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.
 	return nil, wrote, readErr
 }
 
-// errUnread is the error of converse where a child ended before its input.
+// errUnread is the error of converse if a child ended before its input.
 var errUnread = errors.New("ended before its input")
 
-// An inlet is a pipe from which a child reads.
+// An inlet writes to a pipe that a child reads.
 type inlet struct {
 	io.Writer
 	moved *atomic.Int64 // counts bytes
@@ -227,8 +227,8 @@ func (i *inlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// watch warns when no byte has passed for a time, and says which processes the job waits
-// for: mappers, or where these have ended sorts and reducers.
+// watch warns if no data has passed for some time. It names the processes that the job waits
+// for: the mappers or, if these have ended, the sorts and reducers.
 func (p *pipeline) watch(done <-chan struct{}) {
 	moved, since, warned := int64(-1), time.Now(), false
 	for tick := time.NewTicker(quietAfter / 40); ; {
@@ -252,10 +252,10 @@ func (p *pipeline) watch(done <-chan struct{}) {
 	}
 }
 
-// mostNamed is how many processes a warning names.
+// mostNamed is the maximum number of processes named in a warning.
 const mostNamed = 4
 
-// waitsFor are the processes that the job waits for.
+// waitsFor returns the processes that the job waits for.
 func (p *pipeline) waitsFor() (names []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,8 +271,8 @@ func (p *pipeline) waitsFor() (names []string) {
 	return names
 }
 
-// cause is why err came: the error of the first of these children that failed, if
-// one did, of which err is what the next in the row made of it.
+// cause returns the error of the first of these children that failed, as err is then only a
+// consequence of it; otherwise err.
 func (p *pipeline) cause(err error, of ...*child) error {
 	ctx, stop := context.WithTimeout(p.ctx, causeWait)
 	defer stop()
@@ -304,15 +304,15 @@ func openPipes(n int) (r, w []*os.File, err error) {
 	return r, w, nil
 }
 
-// messages is the stderr of a process: counters and status are Streaming's, the
-// rest is for people, of which the beginning is kept.
+// messages parses the stderr of a process. Counters and status lines follow the protocol of
+// Streaming. All other lines are for people; the first of them are kept.
 type messages struct {
 	counters map[string]int64
-	line     []byte // that has begun
-	cut      bool   // it is longer than that
+	line     []byte // the incomplete last line
+	cut      bool   // the line was longer than that
 	kept     []string
-	bytes    int // of what is kept
-	left     int // lines that are left out
+	bytes    int // size of kept
+	left     int // number of lines that were not kept
 }
 
 func (m *messages) Write(b []byte) (int, error) {
@@ -329,7 +329,7 @@ func (m *messages) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// end ends a line.
+// end processes a complete line.
 func (m *messages) end() {
 	line := strings.TrimSpace(string(m.line))
 	if m.cut {
@@ -355,7 +355,7 @@ func (m *messages) end() {
 	}
 }
 
-// String is what is for people, in one line.
+// String returns the lines for people, joined to one.
 func (m *messages) String() string {
 	text := strings.Join(m.kept, "; ")
 	if m.left > 0 {

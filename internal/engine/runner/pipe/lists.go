@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// splitRows is how many packed rows are unpacked at a time for a map: feedMemory
-	// has room for them, and for their text.
+	// splitRows is how many packed rows are unpacked at a time for a map. feedMemory includes
+	// them and their text.
 	splitRows = 1 << 14
-	// mapsOfCore is how many maps a core has at most: a game can have many tiers that
-	// tell one a little.
+	// mapsOfCore is the maximum number of maps per core: in some games many tiers send a few
+	// messages to one tier.
 	mapsOfCore = 4
 )
 
-// ofLists readies a job of a game of which only the rules are known. The reducers write
-// what they tell other tiers themselves.
+// ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
 func (p *pipeline) ofLists(g game.Acyclic) error {
 	kind, _ := lists.KindsOf(p.Step)
 	p.properties = append(p.properties, step.Property{Name: "packed", Value: strconv.FormatBool(p.Codec != jobdir.Text)})
@@ -64,7 +63,7 @@ func (p *pipeline) ofLists(g game.Acyclic) error {
 	return nil
 }
 
-// packedPieces are packed rows in pieces, which may be too small for a map of their own.
+// packedPieces divides packed rows into pieces, which may be too small for a map of their own.
 func packedPieces(r runner.Rows, width int) (ps []split) {
 	for _, share := range lists.Cut(splitRows, r.Packed) {
 		write := func(w io.Writer) error {
@@ -84,9 +83,9 @@ func packedPieces(r runner.Rows, width int) (ps []split) {
 	return ps
 }
 
-// group makes splits of pieces, in their order, of about equal size where there are more
-// than most of them. In messages such a split has the name of its first piece, from whose
-// beginning lines are counted, and says how many come after it.
+// group combines consecutive pieces into splits of about equal size; most is the maximum number
+// of splits. An error in a split names the file of its first piece and the number of further
+// files. Its line number counts from the first line of that piece.
 func group(ps []split, most int) (ss []split) {
 	var all, sum int64
 	for _, p := range ps {
@@ -103,7 +102,7 @@ func group(ps []split, most int) (ss []split) {
 	return ss
 }
 
-// together makes one split of pieces that follow one another.
+// together combines consecutive pieces into one split.
 func together(ps []split) split {
 	more := 0
 	for i := 1; i < len(ps); i++ {

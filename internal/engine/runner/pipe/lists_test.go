@@ -18,9 +18,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// TestGroup wants splits to have all pieces in their order, none to be empty, no more of
-// them than asked for, and one of each piece where these are few; and the name of a split
-// to say what it has.
+// TestGroup checks that splits have all pieces in order, that none is empty, that there are no
+// more splits than requested, and one for each piece if these are few, and that the name of a
+// split describes its content.
 func TestGroup(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -62,7 +62,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGroupEven wants splits to be of about the same size.
+// TestGroupEven checks that splits are of about the same size.
 func TestGroupEven(t *testing.T) {
 	var ps []split
 	for range 1000 {
@@ -76,8 +76,8 @@ func TestGroupEven(t *testing.T) {
 	}
 }
 
-// TestAppendRows wants a part of what a reducer prints, and a line to be named that is
-// not of its kind.
+// TestAppendRows checks that the output of a reducer becomes a part, and that a line of
+// another kind is reported with its number.
 func TestAppendRows(t *testing.T) {
 	g, err := mnk.New(2, 2, 2)
 	if err != nil {

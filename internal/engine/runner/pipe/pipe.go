@@ -1,16 +1,15 @@
-// Package pipe runs jobs as Hadoop Streaming would, on this machine: the real
-// mapper and reducer binaries as processes, their parameters in the
-// environment, the real sort between them.
+// Package pipe runs jobs as Hadoop Streaming would, but on this machine: the real mapper and
+// reducer binaries as processes, with their parameters in the environment, and the real sort
+// between them.
 //
 //	split 0 → step_map ┐              ┌ sort → step_reduce → part-00000
 //	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
 //	…                  ┘    key       └ …
 //
-// Each map reads one split: a part of text as it lies on disk, or a share of a
-// block file, unpacked into lines. In a pass over a game with cycles each reducer
-// also reads and writes the states of its ranges, and in a job of a game of which only
-// the rules are known it writes what it tells other tiers: files of the data directory.
-// A program of the caller's own may take the place of any mapper or reducer. The package
+// Each map reads one split: a text part as it is on disk, or a share of a block file, unpacked
+// into lines. In a pass over a game with cycles, each reducer also reads and writes the states
+// of its ranges. In a lists job it also writes its messages to other tiers. These are files of
+// the data directory. A program of the user may replace any mapper or reducer. The package
 // knows nothing of the loop of jobs.
 package pipe
 
@@ -45,10 +44,10 @@ import (
 // Runner is the pipe runner.
 type Runner struct {
 	Bin    string // the directory of possible_map, possible_reduce, …
-	Memory int    // bytes for this process and all that it starts, see Divide; 0: 1 GiB
-	// Programs are lines of the shell that are run instead of what is in Bin, by the name
-	// there. They have the same environment, stdin and stdout; who tells no counters is
-	// counted by what it prints.
+	Memory int    // bytes for this process and all that it starts, see Divide; 0 means 1 GiB
+	// Programs maps the name of a program in Bin to a shell command that is run instead of it,
+	// with the same environment, stdin and stdout. If it reports no counters, its output lines
+	// are counted.
 	Programs map[string]string
 }
 
@@ -59,10 +58,10 @@ const (
 	copySize      = 256 << 10
 )
 
-// A split is what one map reads.
+// A split is the input of one map.
 type split struct {
-	source string // file, for messages
-	size   int64  // about how many bytes, where that counts: see group
+	source string // file name, for errors
+	size   int64  // approximate number of bytes, if needed by group
 	write  func(io.Writer) error
 }
 
@@ -76,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	return stats, err
 }
 
-// with calls do with the pipeline of a job, and opens what its maps read for so long.
+// with calls do with the pipeline of a job. The input of its maps is open until do returns.
 func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) error) error {
 	borders, err := job.Borders()
 	if err != nil {
@@ -118,8 +117,8 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	return do(p)
 }
 
-// run runs all maps, and the reduces behind them. Where there is nothing to read, as for
-// a tier that no move leads to, the parts are empty, and no process need say so.
+// run runs all maps and reduces. If there is no input, e.g. for a tier that no move leads to, it
+// writes empty parts without starting a process.
 func (p *pipeline) run() error {
 	if len(p.splits) == 0 {
 		for i := range p.Reducers {
@@ -140,7 +139,7 @@ func (p *pipeline) run() error {
 	return context.Cause(p.ctx)
 }
 
-// ofBlocks readies a job that goes by blocks.
+// ofBlocks prepares a job by blocks.
 func (p *pipeline) ofBlocks(g game.Tiered) error {
 	p.part = func(out io.WriteCloser) part { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
 	dirs := p.Input
@@ -148,7 +147,7 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 		dirs = append(slices.Clone(dirs), p.Parents)
 	}
 	for i, dir := range dirs {
-		tier := p.Tier // of the parents
+		tier := p.Tier // of the predecessors
 		if i < len(p.Input) {
 			tier = p.InputTier(i)
 		}
@@ -161,8 +160,8 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 	return nil
 }
 
-// ofStates readies a pass over a game with cycles. The reducers write the states of
-// their ranges themselves.
+// ofStates prepares a pass over a game with cycles. The reducers write the states of their
+// ranges themselves.
 func (p *pipeline) ofStates(g game.Cyclic) error {
 	p.part = func(out io.WriteCloser) part { return jobdir.NewRangeWriter(out, g, p.Codec) }
 	for _, dir := range p.Input {
@@ -173,22 +172,22 @@ func (p *pipeline) ofStates(g game.Cyclic) error {
 	return nil
 }
 
-// A part is a packed part that is being written, of what a reducer prints.
+// A part is a packed part that is written from the output of a reducer.
 type part interface {
 	AppendLines(in io.Reader, source string) error
 	Finish(err error) error // closes the file in any case
 }
 
-// A packed is records by range, which can be unpacked.
+// A packed contains records by range, which can be unpacked into lines.
 type packed interface {
 	Len() int
 	WriteLines(w io.Writer, from, to int) error
 	io.Closer
 }
 
-// addDir has the maps read a directory, or a packed file: parts of text as they lie, of
-// others, which open opens, shares of their ranges. What init and create read is a file
-// of any line.
+// addDir adds a directory, or a packed file, to the input of the maps. Text parts are read as
+// they are; open opens a packed part, which is divided into shares of its ranges. The input of
+// init and create is a file with one line of any content.
 func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) error {
 	if p.Step == step.Init || p.Step == step.Create {
 		p.splits = append(p.splits, fileSplit(p.FS, dir))
@@ -218,7 +217,8 @@ func (p *pipeline) addDir(dir string, open func(part string) (packed, error)) er
 	return nil
 }
 
-// fileSplit reads a file as it is, and at its end holds it to its seal.
+// fileSplit returns a split that reads a complete file, and verifies it against its seal at
+// the end.
 func fileSplit(fsys store.FS, name string) split {
 	return split{source: name, write: func(w io.Writer) error {
 		var seals jobdir.Seals
@@ -236,27 +236,27 @@ func fileSplit(fsys store.FS, name string) split {
 	}}
 }
 
-// A pipeline is one job at work.
+// A pipeline is a running job.
 type pipeline struct {
 	*Runner
 	*runner.Job
 	budget     Budget
 	properties []step.Property
 	keyWidth   int
-	borders    [][]byte    // the keys at which the parts but the first begin
-	splits     []split     // what the maps read
-	open       []io.Closer // what that is read from
+	borders    [][]byte    // the first keys of all parts except the first
+	splits     []split     // the input of the maps
+	open       []io.Closer // the files that splits read
 	partName   func(part int, c jobdir.Codec) string
-	part       func(out io.WriteCloser) part // begins a packed part
+	part       func(out io.WriteCloser) part // starts a packed part
 
 	ctx     context.Context
-	cancel  context.CancelCauseFunc // ends the job for a reason; the first one counts
+	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
 	reduces []*reduce
 
-	moved   atomic.Int64        // bytes that the processes read or wrote, as far as they pass here
-	mu      sync.Mutex          // of what follows
-	running []*child            // processes
-	counted map[[2]string]int64 // by all tasks, by side and name
+	moved   atomic.Int64        // bytes read and written by the processes, as far as they pass through the driver
+	mu      sync.Mutex          // guards the fields below
+	running []*child            // running processes
+	counted map[[2]string]int64 // sums over all tasks, by side and name
 }
 
 // count adds the counters of a task.
@@ -268,22 +268,22 @@ func (p *pipeline) count(side string, task map[string]int64) {
 	}
 }
 
-// A reduce is a sort, a reducer behind it, and a part behind that.
+// A reduce is a sort, a reducer that reads its output, and the part that the reducer writes.
 type reduce struct {
-	mu     sync.Mutex // of stdin
+	mu     sync.Mutex // guards stdin
 	stdin  io.WriteCloser
-	lines  int64 // that the sort was given
-	read   int64 // that the reducer read
-	broken bool  // the sort did not take all of its input
-	// The reducer does not tell what it read.
+	lines  int64 // written to the sort
+	read   int64 // read by the reducer
+	broken bool  // the sort ended before its input
+	// The reducer does not report how many lines it read.
 	uncounted bool
 	wait      sync.WaitGroup
 }
 
-// environment is what Hadoop Streaming would put there for a task: the job's
-// configuration, dots as underscores.
+// environment returns the environment that Hadoop Streaming would give a task: the
+// configuration of the job, with dots replaced by underscores.
 func (p *pipeline) environment(kind string, task int) []string {
-	// The caller's own parameters are not the job's.
+	// Drop the same variables of the driver's own environment.
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
 	})
@@ -302,7 +302,7 @@ func (p *pipeline) environment(kind string, task int) []string {
 	return env
 }
 
-// task is a mapper or a reducer.
+// task returns the process of a mapper or a reducer.
 func (p *pipeline) task(kind string, number int, env ...string) *child {
 	name := p.Step + "_" + kind
 	title := fmt.Sprintf("%s (task %d)", name, number)
@@ -310,7 +310,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	if line, ok := p.Programs[name]; ok {
 		c = p.command(title, shell, "-c", line)
 		c.own = true
-		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may be of any build
+		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
 	c.maps = kind == "map"
 	limit := p.budget.Mapper
@@ -319,7 +319,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	}
 	c.Env = append(p.environment(kind[:1], number), append(env,
 		fmt.Sprintf("GOMEMLIMIT=%d", limit),
-		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one is at work, one collects
+		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one core for the work, one for the collector
 	return c
 }
 
@@ -341,7 +341,7 @@ func (p *pipeline) startReduce(i int) error {
 		return err
 	}
 	printed := io.Discard
-	var lines *lineCount // of a program of the caller's own
+	var lines *lineCount // for a program of the user
 	if _, own := p.Programs[p.Step+"_reduce"]; own {
 		lines = new(lineCount)
 		printed = lines
@@ -367,7 +367,7 @@ func (p *pipeline) startReduce(i int) error {
 			}
 		}
 		p.count("reduce", reducer.said.counters)
-		if reducer.own { // a process that it has left behind may hold the pipe open, and not read
+		if reducer.own { // a process that it left behind may keep the pipe open without reading
 			select {
 			case <-sort.ended:
 			case <-time.After(quietAfter):
@@ -386,7 +386,7 @@ func (p *pipeline) startReduce(i int) error {
 	return nil
 }
 
-// writePart writes what a reducer prints.
+// writePart writes the output of a reducer to a part.
 func (p *pipeline) writePart(i int, out io.Reader) error {
 	f, err := p.FS.Create(filepath.Join(p.Output, p.partName(i, p.Codec)))
 	if err != nil {
@@ -400,7 +400,7 @@ func (p *pipeline) writePart(i int, out io.Reader) error {
 	return cmp.Or(err, f.Close())
 }
 
-// finishReduces ends the input of the sorts and waits for all parts.
+// finishReduces closes the input of the sorts and waits for all parts.
 func (p *pipeline) finishReduces() {
 	for _, red := range p.reduces {
 		red.stdin.Close()
@@ -416,9 +416,9 @@ func (p *pipeline) finishReduces() {
 	}
 }
 
-// runMaps runs a map for each split, as many at a time as the budget has.
+// runMaps runs a map for each split, as many at a time as the budget allows.
 func (p *pipeline) runMaps() {
-	var mu sync.Mutex // of finished, and of reports
+	var mu sync.Mutex // guards finished and the calls of Report
 	finished := 0
 	runMap := func(i int) error {
 		if err := p.runMap(i, p.splits[i]); err != nil {
@@ -431,7 +431,7 @@ func (p *pipeline) runMaps() {
 		p.Report(runner.Progress{Share: float64(finished) / float64(len(p.splits)+1)})
 		return nil
 	}
-	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // its error is that of ctx
+	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // the error is in ctx
 }
 
 func (p *pipeline) runMap(i int, s split) error {
@@ -454,7 +454,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	return nil
 }
 
-// shuffle hands each line of a map to the sort of its range of keys.
+// shuffle sends each line of a map's output to the sort of its partition.
 func (p *pipeline) shuffle(out io.Reader) error {
 	parts, lines := make([][]byte, p.Reducers), make([]int64, p.Reducers)
 	flush := func(i int) error {
@@ -465,12 +465,12 @@ func (p *pipeline) shuffle(out io.Reader) error {
 		red.lines += lines[i]
 		parts[i], lines[i] = parts[i][:0], 0
 		if errors.Is(err, syscall.EPIPE) {
-			red.broken = true // the sort has ended; its own message says why
+			red.broken = true // the sort has ended; its own error has the reason
 			return nil
 		}
 		return err
 	}
-	enough := min(copySize/4, 4*copySize/p.Reducers) // of a part; of all no more than 1 MB
+	enough := min(copySize/4, 4*copySize/p.Reducers) // buffered for each part; for all parts at most 1 MB
 	r := bufio.NewReaderSize(out, copySize)
 	for {
 		line, err := r.ReadSlice('\n')

@@ -10,14 +10,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// shell runs Runner.Programs.
+// shell executes Runner.Programs.
 const shell = "/bin/sh"
 
-// A lineCount counts what a reducer prints that tells no counters: lines are records.
+// A lineCount counts the output of a reducer that reports no counters: each line is a record.
 type lineCount struct {
 	records, done int64
-	within        bool // a line has begun
-	field, value  bool // of this line the key has ended; it has a value
+	within        bool // in the middle of a line
+	field, value  bool // the key of this line is complete; the line has a value
 }
 
 func (c *lineCount) Write(b []byte) (int, error) {
@@ -40,7 +40,7 @@ func (c *lineCount) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// counters are those that a reducer of ours tells.
+// counters returns the counters as one of our reducers would report them.
 func (c *lineCount) counters() map[string]int64 {
 	return map[string]int64{step.RecordsOut: c.records, step.RecordsDone: c.done}
 }
@@ -57,7 +57,7 @@ func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) e
 	})
 }
 
-// Map returns what the mapper of a job prints of these lines, if it merges nothing.
+// Map returns the output of a job's mapper for these lines, without merging.
 func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte, error) {
 	var printed bytes.Buffer
 	err := r.with(ctx, job, func(p *pipeline) error {

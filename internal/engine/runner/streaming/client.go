@@ -20,22 +20,21 @@ import (
 )
 
 const (
-	// clientOptions make Hadoop's client start in two thirds of the time.
+	// clientOptions reduce the start time of Hadoop's client to two thirds.
 	clientOptions = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-	// watchEvery is how often the resource manager is asked whether it is there,
-	// lostAfter how long it may not answer: Hadoop's client would try for a
-	// quarter of an hour.
+	// watchEvery is how often to check that the resource manager responds, lostAfter how long
+	// it may not respond before it counts as lost. Hadoop's client would retry for 15 minutes.
 	watchEvery = 5 * time.Second
 	lostAfter  = 60 * time.Second
-	// endWait bounds what is done for a job that ends before its time.
+	// endWait limits the time to clean up after a job that ended early.
 	endWait = 30 * time.Second
-	// clientWait is how long a client that was ended may hold its output open.
+	// clientWait is how long a killed client may keep its output open.
 	clientWait = 5 * time.Second
-	// attendEvery is how often a job is asked about that another client submitted.
+	// attendEvery is how often to poll a job that another client submitted.
 	attendEvery = 500 * time.Millisecond
 )
 
-// What Hadoop's client says, a line each.
+// Lines that Hadoop's client prints.
 var (
 	submittedLine = regexp.MustCompile(`Submitted application (application_\d+_\d+)`)
 	trackingLine  = regexp.MustCompile(`The url to track the job: (\S+)`)
@@ -45,17 +44,17 @@ var (
 	errorLine     = regexp.MustCompile(`(?i)error|exception|failed|caused by`)
 )
 
-// A client is Hadoop's client at work on a job, and what it has said.
+// A client is Hadoop's client, running a job, and the output that was parsed.
 type client struct {
-	app      string // "" until it is submitted
+	app      string // "" until the application is submitted
 	counters counters
-	said     []string // what sounds like the cause of a failure
+	said     []string // lines that may contain the cause of a failure
 }
 
-// counters are by group, as the client calls it, and name.
+// counters are by group, as named by the client, and name.
 type counters map[[2]string]int64
 
-// submit runs Hadoop's client to the end of the job.
+// submit runs Hadoop's client until the job ends.
 func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,8 +91,8 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	return r.stats(job, c.app, c.counters, time.Since(begun)), nil
 }
 
-// listen reads what the client says to its end. It does not hear what comes after a
-// line that is too long for a Scanner, but reads it, since the client waits for that.
+// listen parses the client's output until it ends. After a line that is too long for a
+// Scanner, it discards the rest, since the client blocks if the output is not read.
 func (c *client) listen(stderr io.Reader, job *runner.Job) {
 	defer io.Copy(io.Discard, stderr)
 	group := ""
@@ -119,7 +118,7 @@ func (c *client) listen(stderr io.Reader, job *runner.Job) {
 	}
 }
 
-// number reads digits.
+// number parses digits.
 func number(text []byte) float64 {
 	n, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
@@ -128,7 +127,7 @@ func number(text []byte) float64 {
 	return n
 }
 
-// watch ends a job when the resource manager is lost.
+// watch ends a job if the resource manager is lost.
 func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	answered := time.Now()
 	for {
@@ -147,7 +146,7 @@ func (r *Runner) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// attend waits for a job that another driver's client has submitted.
+// attend waits for a job that the client of another driver has submitted.
 func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (runner.Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -171,7 +170,8 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	if app.FinalStatus != "SUCCEEDED" {
 		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
 	}
-	// A history that its master could not write is no reason to run it again.
+	// The counters may be missing if the master could not write the history. That is no reason
+	// to run the job again.
 	named := make(counters)
 	if groups, err := r.Yarn.Counters(ctx, app.JobID()); err == nil {
 		for group, names := range groups {
@@ -183,18 +183,17 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	return r.stats(job, app.ID, named, app.Finished.Sub(app.Started)), nil
 }
 
-// kill ends the application of an attempt, if there is one: what was begun is of
-// no use any more.
+// kill ends the application of an attempt, if there is one: its output is no longer needed.
 func (r *Runner) kill(attempt string) {
 	ctx, cancel := context.WithTimeout(context.Background(), endWait)
 	defer cancel()
 	if app, err := r.find(ctx, attempt); err == nil && !app.Ended() {
-		r.Yarn.Kill(ctx, app.ID) // one that cannot be ended writes where nobody looks
+		r.Yarn.Kill(ctx, app.ID) // if that fails, the output of the attempt is never read
 	}
 }
 
-// cause is why an application failed, as far as the cluster tells; otherwise
-// what the client said.
+// cause returns the reason why an application failed, as far as the cluster knows it;
+// otherwise the messages of the client.
 func (r *Runner) cause(ctx context.Context, app string, said error) error {
 	if app == "" {
 		return fmt.Errorf("hadoop: not submitted: %w", said)
@@ -208,7 +207,7 @@ func (r *Runner) cause(ctx context.Context, app string, said error) error {
 	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
 }
 
-// stats makes the statistics of a job of its counters.
+// stats returns the statistics of a job, computed from its counters.
 func (r *Runner) stats(job *runner.Job, app string, n counters, wall time.Duration) (s runner.Stats) {
 	of := func(side, name string) int64 { return n[[2]string{step.CounterGroup(side), name}] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }

@@ -23,7 +23,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// managed is a runner whose resource manager answers so.
+// managed returns a runner whose resource manager responds with answer.
 func managed(t *testing.T, answer http.HandlerFunc) *Runner {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -35,8 +35,8 @@ func managed(t *testing.T, answer http.HandlerFunc) *Runner {
 		"yarn.resourcemanager.webapp.address": address, "mapreduce.jobhistory.webapp.address": address}, "")}
 }
 
-// TestForgotten has a resource manager that was started anew while a job was waited
-// for: it answers, but knows of no application.
+// TestForgotten simulates a resource manager that was restarted while a driver waited for a
+// job: it responds, but knows of no application.
 func TestForgotten(t *testing.T) {
 	r := managed(t, func(w http.ResponseWriter, q *http.Request) {
 		switch {
@@ -56,7 +56,8 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// TestAtWork wants a no only from a resource manager that says so.
+// TestAtWork checks that an application counts as missing only if the resource manager says
+// so.
 func TestAtWork(t *testing.T) {
 	for _, test := range []struct {
 		answer string
@@ -86,8 +87,8 @@ func TestAtWork(t *testing.T) {
 	}
 }
 
-// TestListen wants all that a client says to be read, of a line that is longer than
-// any of Hadoop's too: a client that is not read waits for ever.
+// TestListen checks that all output of a client is read, even if a line is longer than any of
+// Hadoop's: a client whose output is not read blocks.
 func TestListen(t *testing.T) {
 	said, says := io.Pipe()
 	heard := make(chan struct{})
@@ -104,7 +105,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A sized runner wants of each job that it reads no more than mostRecords says.
+// A sized runner checks that no job reads more records than mostRecords returns.
 type sized struct {
 	runner.Runner
 	t    *testing.T
@@ -123,7 +124,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 	return r.Runner.Run(ctx, job)
 }
 
-// TestMostRecords wants the bound on what a job reads to hold for all jobs of a game.
+// TestMostRecords checks that mostRecords is an upper bound for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
 		for _, codec := range []jobdir.Codec{jobdir.Blocks, jobdir.Text} {

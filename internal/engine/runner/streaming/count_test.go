@@ -19,8 +19,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A recounted runner wants of each job that what is counted without its counters is what
-// was counted with them, but for what lists tell other tiers.
+// A recounted runner checks that the statistics of each job are the same if its counters are
+// missing, except the number of messages that lists send.
 type recounted struct {
 	inline.Runner
 	t    *testing.T
@@ -47,7 +47,7 @@ func (r *recounted) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 	return stats, err
 }
 
-// TestLostListCounters wants the statistics of jobs by lists from their files.
+// TestLostListCounters checks the statistics of lists jobs that are computed from their files.
 func TestLostListCounters(t *testing.T) {
 	g, err := mnk.New(3, 2, 2)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestLostListCounters(t *testing.T) {
 	}
 }
 
-// TestCodec wants Hadoop to be given text of a game by lists alone.
+// TestCodec checks that Hadoop gets text for games by lists only.
 func TestCodec(t *testing.T) {
 	lists, err := mnk.New(3, 3, 3)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// TestLostCounters wants the statistics of passes from their files.
+// TestLostCounters checks the statistics of passes that are computed from their files.
 func TestLostCounters(t *testing.T) {
 	g, err := quickcross.New(4, 3, 3)
 	if err != nil {
@@ -110,14 +110,14 @@ func TestLostCounters(t *testing.T) {
 		if _, err := solve.Run(t.Context(), data, g, o); err != nil {
 			t.Fatal(err)
 		}
-		if r.jobs != 23 { // create, 13 of mark, 9 of solve
+		if r.jobs != 23 { // create, 13 times mark, 9 times solve
 			t.Errorf("%d passes", r.jobs)
 		}
 	}
 }
 
-// strayed puts a file of the user into what a job reads, and checks that the plan of the job
-// does not have it as input.
+// strayed is a runner that puts a file of the user into the input of a job, and checks that
+// the plan of the job ignores it.
 type strayed struct {
 	inline.Runner
 	t *testing.T
@@ -149,7 +149,7 @@ func (r *strayed) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	return r.Runner.Run(ctx, job)
 }
 
-// TestStrayInput has Hadoop read the parts of a directory alone.
+// TestStrayInput checks that Hadoop reads only the parts of a directory.
 func TestStrayInput(t *testing.T) {
 	blocks, err := connectn.New(3, 3, 3)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// A board of a game.
+// A board is a game with its parameters.
 type board struct {
 	game                   string
 	width, height, connect int
@@ -40,7 +40,7 @@ func (b board) String() string {
 	return fmt.Sprintf("%s-%dx%d-connect-%d", b.game, b.width, b.height, b.connect)
 }
 
-// flags are the name of the game and its parameters.
+// flags returns the name of the game and its parameters.
 func (b board) flags() string {
 	if b.game == "dodgem" {
 		return fmt.Sprintf("%s --size %d", b.game, b.width)
@@ -48,40 +48,42 @@ func (b board) flags() string {
 	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
 }
 
-// tiers are those of a board of connectn but the first.
+// tiers returns the number of tiers of a connectn or mnk board, without the first.
 func (b board) tiers() int { return b.width * b.height }
 
 var (
 	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
-	// Of these, with cycles, the first has one range of positions, the other nine.
+	// Both have cycles; cross has one range of positions, nine has nine.
 	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
-	// Of this one, with cycles, only the rules are known.
+	// This game has cycles, and only its rules are known.
 	cars = board{"dodgem", 3, 3, 0}
 )
 
 const (
-	// twoJobs leaves, of small, the jobs that read tier 7 to the cluster:
-	// data_first8 and data_second6.
+	// twoJobs runs only the jobs of small that read tier 7 on the cluster: data_first8 and
+	// data_second6.
 	twoJobs = " --cluster-above 150"
 
-	// threePasses leaves, of nine, to the cluster the passes that read what is new
-	// in mark8, what is finished in all marks, and what is new in solve1.
+	// threePasses runs only these passes of nine on the cluster: those that read the new
+	// positions of mark8, the terminal positions of all marks, and the new positions of
+	// solve1.
 	threePasses = " --cluster-above 110000"
 
-	// fourPasses leaves, of cars, to the cluster the passes that read what is new in
-	// mark8 and mark9, what is finished in all marks, and what is new in solve5.
+	// fourPasses runs only these passes of cars on the cluster: those that read the new
+	// positions of mark8 and mark9, the terminal positions of all marks, and the new positions
+	// of solve5.
 	fourPasses = " --cluster-above 268"
 
-	// waitTime bounds everything that is waited for, but a driver to its end, which
-	// may have forty jobs to do.
+	// waitTime limits every wait, except for the end of a driver, which may have forty jobs to
+	// run.
 	waitTime   = 15 * time.Minute
 	driverTime = time.Hour
 	poll       = 200 * time.Millisecond
 )
 
-// TestHadoop has games on a real cluster, every job of a game, those in the middle, or
-// a few; where something fails or is killed, too. It wants final to be, byte for byte,
-// what a run on one machine writes.
+// TestHadoop solves games on a real cluster: with every job there, with those in the middle,
+// or with a few; also with failures and killed processes. The text in final must be, byte for
+// byte, that of a run on one machine.
 func TestHadoop(t *testing.T) {
 	onSite(t, []siteTest{
 		{"tiers in the middle", testMiddle},
@@ -101,7 +103,7 @@ func TestHadoop(t *testing.T) {
 	})
 }
 
-// TestLongHadoop has what takes many minutes: make test-hadoop-long runs it.
+// TestLongHadoop has the tests that take many minutes: make test-hadoop-long runs them.
 func TestLongHadoop(t *testing.T) {
 	longtest.Skip(t)
 	onSite(t, []siteTest{
@@ -117,8 +119,7 @@ type siteTest struct {
 	do   func(*testing.T, *site)
 }
 
-// onSite runs tests on a cluster, which it starts for them, or finds in the folder
-// TREEREDUCE_TEST_CLUSTER.
+// onSite runs tests on a cluster: that in the directory TREEREDUCE_TEST_CLUSTER, or a new one.
 func onSite(t *testing.T, tests []siteTest) {
 	s := newSite(t)
 	for _, test := range tests {
@@ -129,7 +130,7 @@ func onSite(t *testing.T, tests []siteTest) {
 	}
 }
 
-// testThreeReducers has every tier on the cluster, cut in three.
+// testThreeReducers runs every tier on the cluster, with three reducers.
 func testThreeReducers(t *testing.T, s *site) {
 	for _, b := range []board{small, course} {
 		s.solve(t, b, "--cluster-above 0 --reducers 3")
@@ -138,7 +139,7 @@ func testThreeReducers(t *testing.T, s *site) {
 	}
 }
 
-// allJobs are the jobs of a board, once each.
+// allJobs returns the jobs of a board, each with the count 1.
 func allJobs(b board) map[string]int {
 	jobs := make(map[string]int)
 	for tier := range b.tiers() {
@@ -148,20 +149,19 @@ func allJobs(b board) map[string]int {
 	return jobs
 }
 
-// testMiddle has the small tiers at both ends here, the large ones on the
-// cluster.
+// testMiddle runs the small tiers at both ends locally, and the large ones on the cluster.
 func testMiddle(t *testing.T, s *site) {
 	s.solve(t, course, "--cluster-above 20000")
 	jobs := make(map[string]int)
-	for tier := 11; tier <= 15; tier++ { // those with more than 20,000 positions
+	for tier := 11; tier <= 15; tier++ { // the tiers with more than 20,000 positions
 		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
 		jobs[fmt.Sprintf("data_second%d", tier-1)] = 1
 	}
 	s.wantJobs(t, jobs)
 }
 
-// testText has the tiers' directories as lines of text: of each step the job that
-// reads most is the cluster's.
+// testText keeps the tiers' directories as text. The job with the largest input of each step
+// runs on the cluster.
 func testText(t *testing.T, s *site) {
 	data := dataDir(t, small.String())
 	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
@@ -169,9 +169,9 @@ func testText(t *testing.T, s *site) {
 	s.wantJobs(t, onceEach)
 }
 
-// testRulesOnly has a game by lists, all of whose jobs that read something are the
-// cluster's: forward with one reducer, backward with three. An HDFS of text it is, and yet
-// the table of a run on one machine.
+// testRulesOnly solves a game by lists, with all jobs that have an input on the cluster: the
+// forward ones with one reducer, the retrograde ones with three. The directories in HDFS are
+// text, and yet the table is that of a run on one machine.
 func testRulesOnly(t *testing.T, s *site) {
 	b := board{"mnk", 2, 2, 2}
 	data := dataDir(t, b.String())
@@ -203,7 +203,7 @@ func testRulesOnly(t *testing.T, s *site) {
 			t.Errorf("%s is not that of a run on one machine: %v", name, err)
 		}
 	}
-	// Values, moves and positions are counted as on one machine.
+	// Values, moves and positions must be counted as on one machine.
 	there, err := solve.ReadJournal(s.files, data)
 	if err != nil {
 		t.Fatal(err)
@@ -224,11 +224,11 @@ func testRulesOnly(t *testing.T, s *site) {
 	}
 }
 
-// onceEach is what twoJobs comes to.
+// onceEach is the jobs on the cluster with twoJobs.
 var onceEach = map[string]int{"data_first8": 1, "data_second6": 1}
 
-// testTasksFail has a mapper that fails at once, and a reducer that dies after it
-// has written its part.
+// testTasksFail uses a mapper that fails at once, and a reducer that dies after it has written
+// its part.
 func testTasksFail(t *testing.T, s *site) {
 	bin := s.programs(t,
 		`"treereduce data_first8 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
@@ -239,14 +239,14 @@ func testTasksFail(t *testing.T, s *site) {
 	s.wantFailed(t, apps["data_second6"], 0, 1)
 }
 
-// testTwins has the first attempt of a map, and of a reduce, sleep until Hadoop
-// begins a second one beside it.
+// testTwins makes the first attempt of a map, and of a reduce, sleep until Hadoop starts a
+// second one for the same task.
 func testTwins(t *testing.T, s *site) {
 	bin := s.programs(t,
 		`"treereduce data_first8 "*_m_000001_0) sleep 600 ;;`,
 		`"treereduce data_second6 "*_r_000001_0) sleep 600 ;;`)
 	s.solve(t, small, "--reducers 3 --cluster-bin "+bin+twoJobs+
-		// Reducers that begin early would leave a twin no room.
+		// Reducers that start early would take the place of the second attempts.
 		" -D mapreduce.job.reduce.slowstart.completedmaps=1.0"+
 		" -D mapreduce.map.speculative=true -D mapreduce.reduce.speculative=true"+
 		" -D mapreduce.job.speculative.retry-after-no-speculate=500"+
@@ -259,7 +259,7 @@ func testTwins(t *testing.T, s *site) {
 	}
 }
 
-// testInterrupted presses Ctrl-C while a job runs.
+// testInterrupted sends an interrupt while a job runs.
 func testInterrupted(t *testing.T, s *site) {
 	g := newGate(t, "data_second6", "000000")
 	s.forward(t, small, g.data, "")
@@ -303,8 +303,9 @@ func testClientLost(t *testing.T, s *site) {
 	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
-// testDriverKilled kills drivers between two jobs, and while a job of either step
-// runs. Their locks are leases, which end a minute later: all are killed first.
+// testDriverKilled kills drivers between two jobs, and while a job of either step runs. Their
+// locks are leases, which expire a minute later; so all drivers are killed before the first
+// one is resumed.
 func testDriverKilled(t *testing.T, s *site) {
 	const keep = "--keep all --compress"
 	const flags = keep + twoJobs
@@ -321,7 +322,7 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	s.forward(t, small, solving.data, keep)
 	s.kill(t, small, possible, flags)
 	s.kill(t, small, solving, flags+" --resume")
-	if err := solving.open(); err != nil { // and its job ends with no driver
+	if err := solving.open(); err != nil { // so its job ends without a driver
 		t.Fatal(err)
 	}
 	done := s.done(t, between, possible.data, solving.data)
@@ -336,23 +337,22 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	s.wantKept(t, done)
 }
 
-// testNodeManagerKilled kills the node manager while the maps of a job run, and
-// starts it again, whereupon they and the application master are gone. (Of maps
-// that have ended, the output would be gone with the only node: Hadoop would give
-// the job up.)
+// testNodeManagerKilled kills the node manager while the maps of a job run, and restarts it.
+// The maps and the application master are lost then. (If maps had ended, their output would be
+// lost with the only node, and Hadoop would give up the job.)
 func testNodeManagerKilled(t *testing.T, s *site) {
 	g := newGate(t, "data_second6", "*")
 	testDaemonKilled(t, s, g, minicluster.NodeManager)
 }
 
-// testDataNodeKilled kills the data node while a job runs, and starts it again.
+// testDataNodeKilled kills the data node while a job runs, and restarts it.
 func testDataNodeKilled(t *testing.T, s *site) {
 	g := newGate(t, "data_second6", "000000")
 	testDaemonKilled(t, s, g, minicluster.DataNode)
 }
 
-// testDaemonKilled kills a daemon while maps stand at a gate, and starts it again.
-// Only a data node leaves maps behind that could go on.
+// testDaemonKilled kills a daemon while maps wait at a gate, and restarts it. Only if it is a
+// data node can the waiting maps continue.
 func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon) {
 	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
@@ -374,8 +374,7 @@ func testDaemonKilled(t *testing.T, s *site, g *gate, daemon minicluster.Daemon)
 	s.wantJobs(t, map[string]int{"data_second6": 1})
 }
 
-// testPasses has every pass over a game with cycles on the cluster, and looks at what
-// came of it.
+// testPasses runs every pass over a game with cycles on the cluster, and checks the results.
 func testPasses(t *testing.T, s *site) {
 	s.solve(t, cross, "--cluster-above 0 --reducers 1")
 	for command, want := range map[string]string{
@@ -400,11 +399,11 @@ func testPasses(t *testing.T, s *site) {
 	s.wantJobs(t, jobs)
 }
 
-// testPassRulesOnly has passes on the cluster over a game whose moves are not known
-// backwards: forward the reducers tell them, back the mappers read them.
+// testPassRulesOnly runs passes on the cluster over a game that cannot compute predecessors:
+// forward the reducers store the edges, backward the mappers read them.
 func testPassRulesOnly(t *testing.T, s *site) { passRulesOnly(t, s, " --compress") }
 
-// testPassRulesOnlyText has what is new in the passes as lines of text.
+// testPassRulesOnlyText does the same with the new positions of passes as text.
 func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
 
 func passRulesOnly(t *testing.T, s *site, form string) {
@@ -415,8 +414,8 @@ func passRulesOnly(t *testing.T, s *site, form string) {
 	}
 }
 
-// testPassTasksFail has reducers of a mark and of a solve die after they have
-// written the states of their ranges, and a mapper fail at once.
+// testPassTasksFail uses reducers of a mark and of a solve that die after they have written
+// the states of their ranges, and a mapper that fails at once.
 func testPassTasksFail(t *testing.T, s *site) {
 	bin := s.programs(t,
 		`"treereduce solve2 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
@@ -428,8 +427,8 @@ func testPassTasksFail(t *testing.T, s *site) {
 	s.wantFailed(t, apps["solve2"], 1, 0)
 }
 
-// testPassText has what is new in the passes as lines of text: a mark with three
-// reducers, and solves of the small board, whose first has a map for each mark.
+// testPassText keeps the new positions of passes as text: a mark with three reducers, and
+// solves of the small board, whose first has a map for each mark.
 func testPassText(t *testing.T, s *site) {
 	data := dataDir(t, nine.String())
 	s.start(t, nine, data, "--keep all --reducers 3 --until-tier 9"+threePasses).wantDone(t)
@@ -445,7 +444,7 @@ func testPassDriverKilled(t *testing.T, s *site) {
 	s.forward(t, nine, solving.data, keep)
 	s.kill(t, nine, marking, keep+threePasses)
 	s.kill(t, nine, solving, keep+threePasses+" --resume")
-	if err := solving.open(); err != nil { // and its job ends with no driver
+	if err := solving.open(); err != nil { // so its job ends without a driver
 		t.Fatal(err)
 	}
 	done := s.done(t, marking.data, solving.data)
@@ -459,20 +458,20 @@ func testPassDriverKilled(t *testing.T, s *site) {
 	s.wantKept(t, done)
 }
 
-// A site is a cluster with what runs on it.
+// A site is a cluster, with its clients.
 type site struct {
 	*minicluster.Cluster
 	yarn  *yarn.Client
 	files *hadoop.FS
 	bin   string           // the directory of the commands
-	final map[board][]byte // of a run on one machine, by board
+	final map[board][]byte // from a run on one machine, by board
 	seen  map[string]yarn.App
 }
 
 func newSite(t *testing.T) *site {
 	s := &site{final: make(map[board][]byte)}
 	var err error
-	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // make test-hadoop builds it
+	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
 		t.Fatal(err)
 	}
 	if dir := os.Getenv("TREEREDUCE_TEST_CLUSTER"); dir != "" {
@@ -495,7 +494,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// dataDir is a data directory in HDFS that no other test uses.
+// dataDir returns a data directory in HDFS that no other test uses.
 func dataDir(t *testing.T, name string) string {
 	return fmt.Sprintf("/tmp/streaming-test-%d/%s/%s", os.Getpid(), strings.ReplaceAll(path.Base(t.Name()), "_", "-"), name)
 }
@@ -504,7 +503,7 @@ func dataDir(t *testing.T, name string) string {
 type driver struct {
 	cmd *exec.Cmd
 	out bytes.Buffer
-	err chan error // when it ends
+	err chan error // receives when the process ends
 }
 
 // start starts a driver.
@@ -523,7 +522,7 @@ func (s *site) start(t *testing.T, b board, data, flags string) *driver {
 	return d
 }
 
-// wait returns what a driver said and its exit status, -1 if it was killed.
+// wait returns the output of a driver and its exit status, -1 if it was killed.
 func (d *driver) wait(t *testing.T) (out string, code int) {
 	t.Helper()
 	select {
@@ -549,14 +548,13 @@ func (s *site) solve(t *testing.T, b board, flags string) {
 	s.wantFinal(t, b, data)
 }
 
-// forward makes the possible tiers of a board, or its passes forward, none of them on
-// the cluster.
+// forward runs the forward jobs or passes of a board, none of them on the cluster.
 func (s *site) forward(t *testing.T, b board, data, flags string) {
 	t.Helper()
 	s.start(t, b, data, flags+" --until-tier 20").wantDone(t)
 }
 
-// kill starts a driver, and kills it once its job stands at a gate.
+// kill starts a driver, and kills it once its job waits at a gate.
 func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
 	t.Helper()
 	d := s.start(t, b, g.data, flags+" --cluster-bin "+s.programs(t, g.hold, ""))
@@ -567,8 +565,8 @@ func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
 	d.wait(t)
 }
 
-// adopt goes on with what kill has left, and opens the gate once the driver waits for
-// the job.
+// adopt resumes the run that kill has stopped, and opens the gate once the new driver waits
+// for the job.
 func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
 	t.Helper()
 	attended, begun := make(chan error, 1), time.Now()
@@ -579,7 +577,7 @@ func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
 	}
 }
 
-// resume goes on with a data directory, once its lock is free, to the end.
+// resume resumes a data directory, once its lock is free, and runs it to the end.
 func (s *site) resume(t *testing.T, b board, data, flags string) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(time.Second) {
@@ -594,7 +592,7 @@ func (s *site) resume(t *testing.T, b board, data, flags string) {
 	s.wantFinal(t, b, data)
 }
 
-// wantFinal wants the final of a run on one machine.
+// wantFinal checks that final is that of a run on one machine.
 func (s *site) wantFinal(t *testing.T, b board, data string) {
 	t.Helper()
 	if s.final[b] == nil {
@@ -635,7 +633,7 @@ func (s *site) wantFinal(t *testing.T, b board, data string) {
 	}
 }
 
-// wantFailed wants so many attempts of a job to have failed.
+// wantFailed checks the numbers of failed attempts of a job.
 func (s *site) wantFailed(t *testing.T, app yarn.App, failedMaps, failedReduces int64) {
 	t.Helper()
 	n := s.counters(t, app)["org.apache.hadoop.mapreduce.JobCounter"]
@@ -644,7 +642,7 @@ func (s *site) wantFailed(t *testing.T, app yarn.App, failedMaps, failedReduces 
 	}
 }
 
-// done is what whole says of data directories.
+// done returns the result of whole for each data directory.
 func (s *site) done(t *testing.T, dirs ...string) map[string]map[string]time.Time {
 	t.Helper()
 	done := make(map[string]map[string]time.Time)
@@ -654,7 +652,7 @@ func (s *site) done(t *testing.T, dirs ...string) map[string]map[string]time.Tim
 	return done
 }
 
-// wantKept wants what was done to be as it was.
+// wantKept checks that none of the directories in done has been rebuilt.
 func (s *site) wantKept(t *testing.T, done map[string]map[string]time.Time) {
 	t.Helper()
 	for data, before := range done {
@@ -667,8 +665,7 @@ func (s *site) wantKept(t *testing.T, done map[string]map[string]time.Time) {
 	}
 }
 
-// whole are the directories of jobs and passes that are whole, with the time since
-// when.
+// whole returns the complete directories of jobs and passes, with the times of their seals.
 func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	t.Helper()
 	entries, err := s.files.ReadDir(data)
@@ -684,10 +681,10 @@ func (s *site) whole(t *testing.T, data string) map[string]time.Time {
 	return found
 }
 
-// applications are those that the cluster has seen, by id.
+// applications returns all applications that the cluster has seen, by ID.
 func (s *site) applications(t *testing.T) map[string]yarn.App {
 	t.Helper()
-	apps, err := s.yarn.Find(t.Context(), "") // any tag
+	apps, err := s.yarn.Find(t.Context(), "") // with any tag
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -698,8 +695,8 @@ func (s *site) applications(t *testing.T) map[string]yarn.App {
 	return found
 }
 
-// wantJobs wants the cluster to have seen, in this test, these jobs so often, and
-// no other; and returns one application of each.
+// wantJobs checks that the cluster has run, in this test, exactly these jobs, each the given
+// number of times. It returns one application for each.
 func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	t.Helper()
 	got, apps := make(map[string]int), make(map[string]yarn.App)
@@ -717,7 +714,7 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]yarn.App {
 	return apps
 }
 
-// counters are those of a job that has ended, once the history server has read of it.
+// counters returns the counters of a finished job, once the history server has them.
 func (s *site) counters(t *testing.T, app yarn.App) yarn.Counters {
 	t.Helper()
 	for begun := time.Now(); ; {
@@ -731,11 +728,10 @@ func (s *site) counters(t *testing.T, app yarn.App) yarn.Counters {
 	}
 }
 
-// attempts are the states of the attempts of a task, in their order, as the
-// history server has them.
+// attempts returns the states of the attempts of a task, in order, from the history server.
 func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []string) {
 	t.Helper()
-	s.counters(t, app) // so that it is in the history
+	s.counters(t, app) // wait until it is in the history
 	id := strings.Replace(app.JobID(), "job_", "task_", 1) + "_" + task
 	answer, err := http.Get(s.Web(minicluster.JobHistoryServer) + "/ws/v1/history/mapreduce/jobs/" + app.JobID() + "/tasks/" + id + "/attempts")
 	if err != nil {
@@ -760,8 +756,8 @@ func (s *site) attempts(t *testing.T, app yarn.App, task string) (states []strin
 	return states
 }
 
-// attended waits until the journal says that a driver that began after a time
-// waits for the job at a gate, and lets the job go on.
+// attended waits until the journal shows that a driver that began after a given time waits for
+// the job at a gate, then opens the gate.
 func (s *site) attended(g *gate, begun time.Time) error {
 	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
 		j, err := solve.ReadJournal(s.files, g.data)
@@ -772,24 +768,23 @@ func (s *site) attended(g *gate, begun time.Time) error {
 	return errors.Join(fmt.Errorf("%s: no driver waits for %s", g.data, g.job), g.open())
 }
 
-// A gate holds the first attempts of maps of a job, until it is opened, or the
-// test ends. It has a data directory of its own.
+// A gate blocks the first attempts of maps of a job until it is opened or the test ends. It
+// has its own data directory.
 type gate struct {
 	job  string
 	data string
-	held string // the file that is there while a map is held
-	hold string // of the mapper, see programs
+	held string // a file that exists while a map is blocked
+	hold string // a case for the mapper, see programs
 }
 
-// newGate makes a gate for the maps of a job whose numbers, of six digits, a shell's
-// pattern matches.
+// newGate returns a gate for the maps of a job whose six-digit numbers match a shell pattern.
 func newGate(t *testing.T, job, maps string) *gate {
 	g := &gate{job: job, data: dataDir(t, job), held: filepath.Join(t.TempDir(), "held")}
 	g.hold = fmt.Sprintf(`"treereduce %[1]s "*_m_%[2]s_0) touch %[3]s; while test -e %[3]s; do sleep 0.1; done ;;`, job, maps, g.held)
 	return g
 }
 
-// wait waits until a map is held.
+// wait waits until a map is blocked.
 func (g *gate) wait(t *testing.T, d *driver) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < waitTime; time.Sleep(poll) {
@@ -803,11 +798,11 @@ func (g *gate) wait(t *testing.T, d *driver) {
 	t.Fatal("no map comes to the gate")
 }
 
-// open lets a map go on.
+// open unblocks the maps.
 func (g *gate) open() error { return os.Remove(g.held) }
 
-// programs makes a directory for --cluster-bin: mapper and reducer do first what
-// the cases of a shell say, of job and attempt, "treereduce JOB attempt_…".
+// programs creates a directory for --cluster-bin. Its mapper and reducer first execute the
+// given cases of a shell's case statement for job and attempt, "treereduce JOB attempt_…".
 func (s *site) programs(t *testing.T, mapper, reducer string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -828,7 +823,7 @@ func script(t *testing.T, name, text string) {
 	}
 }
 
-// children are the processes that a process has started.
+// children returns the processes that a process has started.
 func children(t *testing.T, parent int) (pids []int) {
 	t.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))

@@ -14,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// ofLists plans a job of a game of which only the rules are known: Hadoop reads, sorts
-// and writes lines. What is packed only this process can read: then the job is Small's.
+// ofLists plans a lists job, in which Hadoop reads, sorts and writes lines. Packed inputs can
+// only be read in this process; then the job is executed by Small.
 func (p *plan) ofLists(g game.Acyclic) error {
 	job := p.job
 	rows, err := job.Rows(g)
@@ -50,13 +50,13 @@ func (p *plan) ofLists(g game.Acyclic) error {
 	}
 	p.borders = []uint64{0}
 	for _, border := range borders {
-		if border > p.borders[len(p.borders)-1] { // equal ones Hadoop would refuse
+		if border > p.borders[len(p.borders)-1] { // Hadoop would reject equal ones
 			p.borders = append(p.borders, border)
 		}
 	}
 	p.text(func(key uint64) game.Position { return key })
-	// A map for each file would be many that do little: every tier can tell this one
-	// something, and does so in a file of each reducer.
+	// One map for each file would often be too many: every tier can send messages to this one,
+	// in a file of each reducer.
 	p.maps = files
 	if worth := p.tasks(p.reads); files > 2*worth {
 		p.together, p.maps = true, worth
@@ -64,8 +64,8 @@ func (p *plan) ofLists(g game.Acyclic) error {
 	return nil
 }
 
-// Codec is the form of the directories of a game's jobs where c was asked for. Of a game
-// of which only the rules are known, Hadoop reads and writes lines alone.
+// Codec returns the format of the directories of a game's jobs if c was requested. In lists
+// jobs, Hadoop can only read and write lines.
 func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
 	if runner.ByLists(g) {
 		return jobdir.Text
@@ -73,7 +73,7 @@ func Codec(g game.Game, c jobdir.Codec) jobdir.Codec {
 	return c
 }
 
-// addText adds files of text to what the maps read, and returns how many bytes they have.
+// addText adds text files to the input of the maps, and returns their size in bytes.
 func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	pattern := lists.ToldGlob(tier)
 	for _, name := range r.Text {
@@ -93,7 +93,7 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// countLists counts what is in the parts of a job, where nothing came of its counters.
+// countLists counts the records in the parts of a job whose counters are missing.
 func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error) {
 	d, err := lists.OpenDir(job.FS, job.Output, g)
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// splitPlace matches how a mapper names a line of its input, "FILE from byte START:LINE:":
-// the file, the byte at which the mapper's split of it begins, and the number of the line,
+// splitPlace matches the place of a line in a mapper's messages, "FILE from byte START:LINE:":
+// the file, the byte at which the mapper's split begins, and the number of the line, counted
+// from there.
 // counted from there.
 var splitPlace = regexp.MustCompile(`(\S+)` + step.SplitMark + `(\d+):(\d+):`)
 
-// place replaces the first such name in a text by FILE:LINE, with the number of the line
-// in the whole file. It returns a text without one, or whose file cannot be read, as it
-// is.
+// place replaces the first such place in a text with FILE:LINE, where LINE is the number in
+// the complete file. If there is none, or the file cannot be read, it returns the text
+// unchanged.
 func (r *Runner) place(text string) string {
 	m := splitPlace.FindStringSubmatchIndex(text)
 	if m == nil {
@@ -32,10 +33,9 @@ func (r *Runner) place(text string) string {
 	return fmt.Sprintf("%s%s:%d:%s", text[:m[2]], file, line, text[m[7]+1:])
 }
 
-// line returns the number of a line within its file. The line is given by its number
-// within the split that begins at byte start. A split has the lines that begin after its
-// first byte: the one in the middle of which it begins, or at the beginning of which,
-// Hadoop gives to the split before it.
+// line returns the number of a line within its file. The line is given by its number within
+// the split that begins at byte start. Hadoop's splits contain the lines that begin after
+// their first byte; a line that begins exactly at byte start belongs to the previous split.
 func (r *Runner) line(file, start, line string) (int64, error) {
 	u, err := url.Parse(file)
 	if err != nil {
@@ -58,7 +58,7 @@ func (r *Runner) line(file, start, line string) (int64, error) {
 	return before + 1 + n, err
 }
 
-// countLines counts the ends of lines.
+// countLines counts line ends.
 func countLines(r io.Reader) (n int64, err error) {
 	buf := make([]byte, 256<<10)
 	for {

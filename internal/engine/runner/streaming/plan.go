@@ -21,40 +21,41 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A plan is how a job is put to the cluster. Its files, the shares of the
-// maps and the ranges of the reducers, lie in a directory beside the attempt's.
+// A plan is the configuration of a job on the cluster. Its files, the shares of the maps and
+// the ranges of the reducers, are in a directory next to the attempt's.
 type plan struct {
 	*Runner
 	job        *runner.Job
 	dir        string
-	reads      int64           // records
-	properties []step.Property // of the tasks
-	borders    []uint64        // the ranges at which the reducers begin
+	reads      int64           // number of records
+	properties []step.Property // passed to the tasks
+	borders    []uint64        // the first range of each reducer
 
-	// What follows is of blocks.
+	// The following fields are for blocks.
 
 	input []task.Share
-	lines int // of them for each map
+	lines int // of input, for each map
 
-	// What follows is of text.
+	// The following fields are for text.
 
-	inputs []string                   // the directories that the map reads, or patterns of files in them
-	key    func(border uint64) []byte // the first of a range
+	inputs []string                   // directories that the maps read, or patterns of files in them
+	key    func(border uint64) []byte // returns the first key of a range
 
-	// What follows is of lists.
+	// The following fields are for lists.
 
-	small    bool  // only this process can read what they are in
-	bytes    int64 // of the files
+	small    bool  // the input can only be read in this process
+	bytes    int64 // total size of the files
 	together bool  // a map reads several files
-	maps     int   // about how many there are
+	maps     int   // approximate number of maps
 }
 
-// tasks is how many tasks so many records are worth.
+// tasks returns how many tasks the given number of records is worth.
 func (p *plan) tasks(records int64) int {
 	return int(min(int64(max(p.Parallel, 1)), 1+records/taskRecords))
 }
 
-// reducers is how many reducers there are, or are asked for.
+// reducers returns the number of reducers: the configured one, or one that depends on the
+// size.
 func (p *plan) reducers() int {
 	if p.Reducers > 0 {
 		return p.Reducers
@@ -62,7 +63,8 @@ func (p *plan) reducers() int {
 	return p.tasks(p.reads)
 }
 
-// fill plans the job: it counts what the maps read, and cuts it into their shares.
+// fill plans the job: it counts the records of the input, and divides it into shares for the
+// maps.
 func (p *plan) fill() error {
 	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
 	switch g := game.ByMethod(p.job.Game).(type) {
@@ -76,7 +78,7 @@ func (p *plan) fill() error {
 	return nil
 }
 
-// ofBlocks plans a job that goes by blocks.
+// ofBlocks plans a job by blocks.
 func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
 	if job.Codec == jobdir.Text {
@@ -121,14 +123,15 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	return err
 }
 
-// text has reducers begin at lines with keys, of which each border has the first.
+// text prepares p.key for a text job, whose reducers begin at keys; first returns the first key
+// of a border.
 func (p *plan) text(first func(border uint64) game.Position) {
 	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
 }
 
-// stateRecords is how many positions a pass reads, by the index; in create, which reads
-// none, 1.
+// stateRecords returns the number of positions that a pass reads, according to the index; for
+// create, which reads none, 1.
 func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 	if job.Step == step.Create {
 		return 1, nil
@@ -145,8 +148,9 @@ func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
 	return n, nil
 }
 
-// partsIn is the -input for directories of text: the pattern of their parts, since other
-// files in them are not ours. What has no parts, as the file that the first job reads, stays.
+// partsIn returns the -input for text directories: a pattern that matches only their parts, as
+// other files in them are not ours. A name without parts, e.g. the input file of the first job,
+// is returned as it is.
 func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 	for _, name := range names {
 		info, err := job.FS.Stat(name)
@@ -167,8 +171,8 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 	return inputs, nil
 }
 
-// textRecords is about how many records lie in directories as text: their bytes, by
-// the least that a line takes.
+// textRecords estimates the number of records in text directories: their size, divided by the
+// minimum length of a line.
 func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
 	var bytes int64
@@ -188,11 +192,11 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	return bytes / line, nil
 }
 
-// blocks reports whether the records of the job are blocks, rather than lines.
+// blocks reports whether the records of the job are blocks, not lines.
 func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
 
-// arguments is the command line of hadoop; files is what files has returned. Generic
-// options come before all others.
+// arguments returns the command line of hadoop; files is the result of p.files. Generic
+// options must come before all others.
 func (p *plan) arguments(files string) []string {
 	w, blocks := p.job, p.blocks()
 	args := []string{"jar", p.Jar}
@@ -228,7 +232,7 @@ func (p *plan) arguments(files string) []string {
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)
 	}
 	if p.together {
-		define("stream.map.input.ignoreKey", true) // of any format but TextInputFormat it is put before the line
+		define("stream.map.input.ignoreKey", true) // formats other than TextInputFormat put the key before the line
 		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if len(p.borders) > 1 {
@@ -256,7 +260,7 @@ func (p *plan) arguments(files string) []string {
 	return append(args, "-output", p.FS.Name()+w.Output)
 }
 
-// mapper and reducer are the names of the programs in the directory of a task.
+// mapper and reducer return the names of the programs in the directory of a task.
 func (p *plan) mapper() string  { return p.job.Step + "_map" }
 func (p *plan) reducer() string { return p.job.Step + "_reduce" }
 
@@ -303,9 +307,8 @@ func (p *plan) writeFile(name string, text []byte) error {
 	return store.WriteFile(p.job.FS, path.Join(p.dir, name), text)
 }
 
-// files puts the binaries into HDFS, unless they are there from an earlier job
-// or run, and returns the value of -files, which gives them the names of the
-// steps.
+// files uploads the binaries to HDFS, unless an earlier job or run has. It returns the value
+// of -files, in which the binaries have the names of the steps.
 func (p *plan) files() (string, error) {
 	var files []string
 	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
@@ -318,16 +321,15 @@ func (p *plan) files() (string, error) {
 	return strings.Join(append(files, p.Files...), ","), nil
 }
 
-// tag is the tag by which the application is found that writes an attempt.
+// tag returns the tag of the application that writes an attempt.
 func (r *Runner) tag(attempt string) string {
 	return fmt.Sprintf("treereduce-%.12x", sha256.Sum256([]byte(strings.Join(r.FS.NameNodes(), ",")+attempt)))
 }
 
-// binariesDir is where binaries lie in a data directory.
+// binariesDir is the directory of binaries in a data directory.
 const binariesDir = "_bin"
 
-// upload puts a binary into a data directory, under the name of what it
-// contains.
+// upload uploads a binary into a data directory, with the hash of its content in the name.
 func (r *Runner) upload(binary, data string) (string, error) {
 	if at, ok := r.binaries[binary]; ok {
 		return at, nil
@@ -354,7 +356,7 @@ func (r *Runner) upload(binary, data string) (string, error) {
 	return at, nil
 }
 
-// put writes a file whole or not at all.
+// put writes a file atomically.
 func (r *Runner) put(name string, content []byte) error {
 	if err := r.FS.MkdirAll(path.Dir(name)); err != nil {
 		return err

@@ -19,15 +19,15 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// commandTime bounds the command of the preflight: a JVM that starts while other
-// programs are at work. What it needs has been asked before, and has answered.
+// commandTime limits the preflight's hadoop command, a JVM that starts on a busy machine. Its
+// servers have already responded to other requests.
 const commandTime = 2 * time.Minute
 
-// Preflight asks whether the jobs of a game with its data in a directory can run,
-// before anything is begun: a name that Hadoop takes for one, a mapper and a
-// reducer, a resource manager with a live node and the queue, a hadoop command that
-// runs. It asks nothing if no job can be large enough for the cluster. The name node
-// has been asked, and what may be done there shows when the data directory is made.
+// Preflight checks, before anything is started, whether the jobs of a game can run with a data
+// directory of that name: that Hadoop accepts the name, that there are a mapper and a reducer,
+// that the resource manager has a live node and the queue, and that the hadoop command runs.
+// It checks nothing if no job can be large enough for the cluster. The name node has been
+// checked before, and permissions will be when the data directory is created.
 func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error {
 	if mostRecords(g, codec) <= float64(r.Above) {
 		return nil
@@ -62,8 +62,8 @@ func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec,
 	return nil
 }
 
-// checkName wants a directory to be one in a job's -input and -files: lists, parted by
-// commas, of patterns and of URIs.
+// checkName returns an error if a directory cannot be named in -input and -files of a job:
+// these are comma-separated lists of patterns and URIs.
 func checkName(dir string) error {
 	for _, c := range dir {
 		if strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) {
@@ -73,16 +73,16 @@ func checkName(dir string) error {
 	return nil
 }
 
-// textFactor is how many records textRecords may find for one of a tier: the job
-// reads two tiers, of lines that are up to four times as long as the shortest.
+// textFactor is how many records textRecords may find for each record of a tier: the job reads
+// two tiers, with lines that are up to four times as long as the shortest.
 const textFactor = 8
 
-// rowFactor is how many rows a job on lists reads for one position, as a rule no more: one
-// for each position from which a move leads to it, one for each move.
+// rowFactor is how many rows a lists job reads for a position, typically at most: one for each
+// predecessor, one for each move.
 const rowFactor = 64
 
-// mostRecords is what no job of a game can read more than: the largest tier, or all
-// positions.
+// mostRecords returns an upper bound for the records that a job of a game reads: the largest
+// tier, or all positions.
 func mostRecords(g game.Game, codec jobdir.Codec) (most float64) {
 	switch g := game.ByMethod(g).(type) {
 	case game.Tiered:
@@ -100,21 +100,21 @@ func mostRecords(g game.Game, codec jobdir.Codec) (most float64) {
 	return most
 }
 
-// mastersShare is how many of a cluster's cores the application master of a job
-// takes, and that of the job before, which is just ending.
+// mastersShare is how many of a cluster's cores are used by the application masters of a job
+// and of the previous job, which may still be ending.
 const mastersShare = 2
 
 var (
-	// javaError is an exception of Java's, with what it says.
+	// javaError matches a Java exception, with its message.
 	javaError = regexp.MustCompile(`\b(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*`)
-	// wrongJava is how a Java complains that is too old for a Hadoop, or too new.
+	// wrongJava matches errors of a Java version that is too old or too new for this Hadoop.
 	wrongJava = regexp.MustCompile(`UnsupportedClassVersionError|getSubject is |InaccessibleObjectException|^Unrecognized (VM )?option`)
-	// javaWarning are lines that come before what went wrong.
+	// javaWarning matches lines that precede the error.
 	javaWarning = regexp.MustCompile(`^(WARNING|WARN|log4j|SLF4J|OpenJDK|Picked up)\b| WARN `)
 )
 
-// complaint is the line of a Java program's stderr that says most, after a colon,
-// and whether it is the wrong Java.
+// complaint returns the most informative line of a Java program's stderr, after a colon, and
+// whether the Java version is wrong; "" if there is none.
 func complaint(stderr string) string {
 	said := ""
 	for line := range strings.Lines(stderr) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCheckName wants the character to be named that is not allowed.
+// TestCheckName checks that the error names the character that is not allowed.
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{"/", "/user/me/all_data", "/a-b/c.d/é=(1)~$@!&;+'"} {
 		if err := checkName(name); err != nil {
@@ -19,7 +19,7 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// TestComplaint wants the line that says what is wrong, and whether it is Java.
+// TestComplaint checks that the error is found, and whether Java is the cause.
 func TestComplaint(t *testing.T) {
 	t.Setenv("JAVA_HOME", "/java")
 	const another = ` (this Hadoop wants another Java; JAVA_HOME is "/java")`
@@ -35,7 +35,7 @@ func TestComplaint(t *testing.T) {
 			": Unrecognized option: --add-opens=java.base/java.io=ALL-UNNAMED" + another},
 		{"Exception in thread \"main\" java.lang.UnsupportedClassVersionError: A has been compiled by a more recent version\n\tat java.lang.ClassLoader.defineClass1(Native Method)\n",
 			": java.lang.UnsupportedClassVersionError: A has been compiled by a more recent version" + another},
-		// Hadoop's own, behind a warning of its logs.
+		// An error of Hadoop, after a warning in its log.
 		{"2026-11-21 19:01:11,528 WARN util.NativeCodeLoader: Unable to load native-hadoop library\ntest: Unknown protocol: ClientProtocol\n",
 			": test: Unknown protocol: ClientProtocol"},
 	} {

@@ -1,7 +1,7 @@
-// Package streaming runs jobs on a cluster by Hadoop Streaming: the same
-// mapper and reducer binaries; records as packed blocks (see package task), or as lines
-// of text where the directories are text. It knows nothing of games beyond the
-// interface, nor what a step does.
+// Package streaming runs jobs on a cluster by Hadoop Streaming, with the same mapper and
+// reducer binaries. Records are packed blocks (see package task), or lines of text if the
+// directories are text. The package knows nothing of the rules of a game, nor what a step
+// does.
 package streaming
 
 import (
@@ -20,49 +20,48 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// Runner is the runner of a cluster. A job there takes seconds before it works,
-// so small ones are given to another runner, which works on the same files.
+// Runner is the runner for a cluster. A job takes seconds to start there, so small jobs are
+// executed by another runner, on the same files.
 type Runner struct {
 	Command  string   // the hadoop command
-	Jar      string   // the streaming jar
+	Jar      string   // the streaming JAR
 	Bin      string   // the directory of mapper and reducer, built for the cluster
-	Files    []string // further files for the tasks
-	Queue    string   // "": the cluster's default
-	Define   []string // further properties, k=v
-	Reducers int      // of each job; 0: as many as its size is worth
-	Parallel int      // tasks that the cluster runs at a time; Preflight finds out
+	Files    []string // more files for the tasks
+	Queue    string   // "": the cluster's default queue
+	Define   []string // more properties, k=v
+	Reducers int      // of each job; 0: depends on its size
+	Parallel int      // tasks that the cluster runs at a time; set by Preflight
 
-	FS   *hadoop.FS   // where the jobs' directories are
-	Yarn *yarn.Client // where the jobs are asked about
+	FS   *hadoop.FS   // the file system of the jobs' directories
+	Yarn *yarn.Client // for queries about jobs
 
-	// Above is how many records a job must read to go to the cluster;
-	// smaller ones are Small's.
+	// A job that reads more than Above records runs on the cluster, a smaller one on Small.
 	Above int64
 	Small runner.Runner
 
-	binaries map[string]string // by name, where they lie in FS
+	binaries map[string]string // the path in FS, by name
 }
 
 var _ runner.Runner = (*Runner)(nil)
 
 const (
-	// taskRecords is how many records are worth a task of their own: the time
-	// in which one works on them is that in which it starts.
+	// taskRecords is how many records a task must have to be worth starting: processing them
+	// takes about as long as the start.
 	taskRecords = 16 << 20
-	// uberMaps is how many maps an application master runs itself, at most.
+	// uberMaps is the maximum number of maps that an application master runs itself.
 	uberMaps = 9
-	// poll is how often client, application master and resource manager ask one
-	// another for news, in ms; the defaults, 1 to 5 s, are for jobs of hours.
+	// poll is how often client, application master and resource manager poll one another, in
+	// ms; the defaults, 1 to 5 s, are for jobs of hours.
 	poll = 200
-	// closeDelay is how long, in ms, Hadoop's programs wait to close a file in HDFS
-	// anew of whose last block the name node has not heard, then twice as long, at
-	// most closeRetries times. By default they wait 400 ms, where a few do: for
-	// one in four of the small files that belong to a job.
+	// closeDelay is how long, in ms, Hadoop's programs wait before they retry to close a file
+	// in HDFS whose last block the name node does not know yet. The delay doubles with each of
+	// at most closeRetries retries. The default, 400 ms, delayed one in four of the small
+	// files of a job, where a few ms are enough.
 	closeDelay   = 10
 	closeRetries = 11
 )
 
-// Run runs a job on the cluster, unless it is Small's.
+// Run runs a job on the cluster, or a small one on r.Small.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	if job.Adopted {
 		app, err := r.findSurely(ctx, job.Output)
@@ -91,7 +90,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err != nil {
 		return stats, err
 	}
-	// Hadoop makes the directory, and would refuse one that is there.
+	// Hadoop creates the directory, and refuses to run if it exists.
 	if err := job.FS.RemoveAll(job.Output); err != nil {
 		return stats, err
 	}
@@ -101,12 +100,12 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	return count(job, stats)
 }
 
-// planDir is where the files of a plan lie: beside the attempt's directory, as a
-// part of it.
+// planDir returns the directory of a plan's files. It is next to the attempt's directory, and
+// belongs to the attempt.
 func planDir(attempt string) string { return attempt + ".plan" }
 
-// count checks and counts what a job has written. Text it counts only where nothing came
-// of the job's counters.
+// count verifies the output of a job and counts its records. Text is only read if the job's
+// counters are missing.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counted := job.Codec == jobdir.Text && stats.Records > 0
 	switch g := game.ByMethod(job.Game).(type) {
@@ -136,7 +135,7 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	return stats, nil
 }
 
-// countStates is count of a pass over a game with cycles.
+// countStates is count for a pass over a game with cycles.
 func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stats) (_ runner.Stats, err error) {
 	if job.Step == step.Mark && stats.Messages == 0 {
 		if stats.Messages, err = countMessages(job, g); err != nil {
@@ -158,8 +157,7 @@ func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stat
 	return stats, nil
 }
 
-// countMessages counts the moves of which the map of a mark told, where nothing came
-// of its counters.
+// countMessages computes the number of messages of a mark pass whose counters are missing.
 func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 	input, err := jobdir.OpenNew(job.FS, job.Input, g)
 	if err != nil {
@@ -180,9 +178,9 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 	return p.Messages, nil
 }
 
-// Keeps reports whether the cluster is at work for an attempt, or has done its
-// work, so that a driver that comes later need only wait. It is asked if the attempt
-// has a plan; one without is of work that the driver did itself.
+// Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so
+// that a new driver need only wait for it. An attempt without a plan has no such job: the
+// driver itself did the work.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 	_, err := r.FS.Stat(planDir(attempt))
 	if err == nil {
@@ -194,11 +192,10 @@ func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 	return err == nil, err
 }
 
-// errNoApp is returned by find when no application is at work for an attempt.
+// errNoApp is returned by find if no application is running for an attempt.
 var errNoApp = errors.New("no job is at work for this attempt")
 
-// find returns the application that is at work for an attempt, or was with
-// success.
+// find returns the application that is running for an attempt, or has succeeded.
 func (r *Runner) find(ctx context.Context, attempt string) (yarn.App, error) {
 	apps, err := r.Yarn.Find(ctx, r.tag(attempt))
 	if err != nil {
@@ -212,8 +209,8 @@ func (r *Runner) find(ctx context.Context, attempt string) (yarn.App, error) {
 	return yarn.App{}, fmt.Errorf("%s: %w", attempt, errNoApp)
 }
 
-// findSurely is find, for whoever would take silence for a no: while the resource
-// manager does not answer it is asked again, until it counts as lost.
+// findSurely is find, but repeats the query while the resource manager does not respond, until
+// it counts as lost.
 func (r *Runner) findSurely(ctx context.Context, attempt string) (yarn.App, error) {
 	for begun := time.Now(); ; {
 		app, err := r.find(ctx, attempt)

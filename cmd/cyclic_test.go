@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A reducer that dies after it has written the states of its ranges and said what
-// is new spoils nothing: the pass does not count, and --resume runs it again.
+// If a reducer dies after it has written the states of its ranges and its messages, nothing is
+// damaged: the pass is not committed, and --resume runs it again.
 func TestReducerDies(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, smallCyclic, plain)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What speaks to Amazon is a good part of driver. The steps, which a cluster starts by the
-// thousand, and play have none of it.
+// The AWS packages make up a large part of driver. The steps, which a cluster starts by the
+// thousand, and play must not link them.
 func TestAWSInDriverAlone(t *testing.T) {
 	of := func(names ...string) (found []string) {
 		out, err := exec.Command("go", append([]string{"list", "-deps"}, names...)...).Output()

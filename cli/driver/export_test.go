@@ -16,8 +16,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// What is exported of every kind of game is what look-ups say, in all forms, with all
-// filters; nothing is missing.
+// For every kind of game, the export equals the result of look-ups, in all formats and with all
+// filters, and is complete.
 func TestExport(t *testing.T) {
 	for name, dir := range solved(t) {
 		tab, err := table.Open(store.Local{}, dir, some().Parse)
@@ -86,7 +86,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A draw has no number of moves: a filter by that leaves it out.
+// A draw has no remoteness: a filter by remoteness excludes draws.
 func TestExportRemotenessWithDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
@@ -99,7 +99,7 @@ func TestExportRemotenessWithDraws(t *testing.T) {
 	}
 }
 
-// A spreadsheet drops the blanks that a position begins with: --dots writes points.
+// A spreadsheet removes leading blanks of a position: --dots writes dots instead.
 func TestExportDots(t *testing.T) {
 	dirs := solved(t)
 	said := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
@@ -117,7 +117,7 @@ func TestExportDots(t *testing.T) {
 	}
 }
 
-// A sample has each position as often as another, within what chance makes of it.
+// All positions are equally frequent in samples, within random variation.
 func TestSample(t *testing.T) {
 	dir := solved(t)["mnk"]
 	count := make(map[string]int)
@@ -144,8 +144,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Whatever a line of text is, it is read or refused; what is read is a position, and its
-// own line is read the same.
+// Every line of text is parsed or refused; what is parsed is a position, and formatting and
+// parsing it again gives the same.
 func FuzzParseLine(f *testing.F) {
 	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {
 		f.Add(line)

@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// The parents of every position of every kind of game are those from which a move leads
-// to it; what has none but is no start cannot be reached.
+// The parents of every position, for every kind of game, are the positions with a move to it. A
+// position without parents that is not the initial position cannot be reached.
 func TestParents(t *testing.T) {
 	for name, dir := range solved(t) {
 		tab, err := table.Open(store.Local{}, dir, some().Parse)
@@ -60,7 +60,7 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the answer is an answer or an error of one line for it, in JSON.
+// For every input, the output is an answer or an error, as one line of JSON.
 func FuzzLookup(f *testing.F) {
 	for _, text := range []string{"", "01", "0 1", "X O ", "0x11", "#17", "'X O '\t6", "11\t6", "5\tDRAW\t", "\"X\\"} {
 		f.Add(text)
@@ -114,7 +114,7 @@ func TestTableOfVastGame(t *testing.T) {
 	}
 }
 
-// Lines are looked up one by one; one that is wrong does not stop the others.
+// Lines are looked up one by one; a wrong line does not stop the others.
 func TestLookupLines(t *testing.T) {
 	status, stdout, stderr := told(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
 	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: you lose in 2`) || !strings.Contains(stdout, `"XO/..", X to move: you win in 1`) ||
@@ -123,7 +123,7 @@ func TestLookupLines(t *testing.T) {
 	}
 }
 
-// Control characters of a line, a path or a file's name are escaped: they neither move a
+// Control characters of a line, a path or a file's name are escaped: they neither move the
 // cursor nor break a line.
 func TestControlCharacters(t *testing.T) {
 	dirs := solved(t)

@@ -22,7 +22,8 @@ func (g numbered) Parse(text string) (game.Position, error) {
 	return g.Rules.Parse(board)
 }
 
-// Words are moves if each is one in its turn, otherwise a board, whatever it begins with.
+// Words are moves if each is a legal move after the previous ones, otherwise a board, whatever
+// they begin with.
 func TestParsePosition(t *testing.T) {
 	rules, err := connectn.New(2, 2, 2)
 	if err != nil {
@@ -55,7 +56,7 @@ func TestParsePosition(t *testing.T) {
 	}
 }
 
-// What is no position may be a file of anything: its error is not.
+// If the input is not a position, it may be a file of any length, but its error must be short.
 func TestLongPosition(t *testing.T) {
 	g, err := connectn.New(2, 2, 2)
 	if err != nil {
@@ -69,7 +70,7 @@ func TestLongPosition(t *testing.T) {
 	}
 }
 
-// FuzzParsePosition wants every answer to be a position of the game.
+// FuzzParsePosition checks that every result is a position of the game.
 func FuzzParsePosition(f *testing.F) {
 	g, err := connectn.New(4, 5, 3)
 	if err != nil {

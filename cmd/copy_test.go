@@ -12,8 +12,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// Ctrl-C while a run waits for its copy leaves the copy consistent: its journal reports that
-// the run was stopped, no driver owns it, and another machine can resume it to the same bytes.
+// TestInterruptedCopy presses Ctrl-C while a run waits for its copy, and checks that the copy
+// stays consistent: its journal reports that the run was stopped, no driver owns it, and
+// another machine can resume it to the same bytes.
 func TestInterruptedCopy(t *testing.T) {
 	dir := t.TempDir()
 	const board = "driver solve connectn --width 4 --height 3 --connect 3"

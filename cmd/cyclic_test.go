@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// If a reducer dies after it has written the states of its ranges and its messages, nothing is
-// damaged: the pass is not committed, and --resume runs it again.
+// TestReducerDies checks that nothing is damaged if a reducer dies after it has written the
+// states of its ranges and its messages: the pass is not committed, and --resume runs it again.
 func TestReducerDies(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, smallCyclic, plain)

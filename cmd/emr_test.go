@@ -184,8 +184,8 @@ func (c *cloud) written(t *testing.T) []string {
 	return names
 }
 
-// A game is solved on a cluster that is created for the run and terminated after it; its table
-// is read in S3.
+// TestEMRSolve solves a game on a cluster that is created for the run and terminated after it,
+// and reads the table in S3.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud))
@@ -230,7 +230,8 @@ func TestEMRSolve(t *testing.T) {
 	}
 }
 
-// With --until-tier, a run stops early on the cluster; a resumed run keeps its options.
+// TestEMRUntilTier checks that a run with --until-tier stops early on the cluster, and that a
+// resumed run keeps its options.
 func TestEMRUntilTier(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud + " --yes --until-tier 3 --final no"))
@@ -347,8 +348,8 @@ func TestEMRRemove(t *testing.T) {
 	}
 }
 
-// A place in S3 that the driver on the cluster would refuse is refused before a cluster is
-// created.
+// TestEMRPlace checks that a place in S3 that the driver on the cluster would refuse is refused
+// before a cluster is created.
 func TestEMRPlace(t *testing.T) {
 	c := newCloud(t)
 	refused := func(what, flags, want string) {
@@ -411,7 +412,7 @@ func TestEMRBucket(t *testing.T) {
 	}
 }
 
-// The cause of a failed step comes from its logs, which arrive late.
+// TestEMRFails checks that the cause of a failed step is found in its logs, which arrive late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
@@ -434,8 +435,8 @@ func TestEMRFails(t *testing.T) {
 	c.ended(t)
 }
 
-// Without a terminal, Ctrl-C leaves the step running. --resume follows it, a second driver is
-// refused, and driver emr down terminates it.
+// TestEMRLeave checks that, without a terminal, Ctrl-C leaves the step running, --resume
+// follows it, a second driver is refused, and driver emr down terminates it.
 func TestEMRLeave(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
@@ -503,9 +504,9 @@ func TestEMRLeave(t *testing.T) {
 	c.ended(t)
 }
 
-// Answers that are lost, and requests that are refused temporarily, create no second cluster.
-// Credentials that expire while a run is followed are reported; the run goes on, and can be
-// followed with new ones.
+// TestEMRExpired checks that answers that are lost, and requests that are refused temporarily,
+// create no second cluster. Credentials that expire while a run is followed are reported; the
+// run goes on, and can be followed with new ones.
 func TestEMRExpired(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
@@ -561,7 +562,8 @@ func TestEMRExpired(t *testing.T) {
 	}
 }
 
-// A cluster whose driver is gone shuts itself down at its limit, even if a step runs.
+// TestEMRLimit checks that a cluster whose driver has died shuts itself down at its limit, even
+// if a step runs.
 func TestEMRLimit(t *testing.T) {
 	c := newFastCloud(t, time.Millisecond)
 	defer c.holding()()
@@ -585,8 +587,8 @@ func TestEMRLimit(t *testing.T) {
 	}
 }
 
-// At a terminal, the driver asks before it starts, and after Ctrl-C whether to leave the run or
-// to cancel it.
+// TestEMRAsk checks that, at a terminal, the driver asks before it starts, and after Ctrl-C
+// whether to leave the run or to cancel it.
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
 	term := inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
@@ -626,7 +628,8 @@ func TestEMRAsk(t *testing.T) {
 	}
 }
 
-// Every command in docs/emr.md exists, with the flags that it has there.
+// TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
+// there.
 func TestEMRPage(t *testing.T) {
 	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
 	if len(lines) < 8 {
@@ -653,7 +656,8 @@ func TestEMRPage(t *testing.T) {
 	}
 }
 
-// A cluster of emr up accepts runs, and is not terminated with them.
+// TestEMRUp checks that a cluster of driver emr up accepts runs, and is not terminated with
+// them.
 func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))

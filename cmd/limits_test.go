@@ -76,8 +76,8 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 	}
 }
 
-// At a terminal, the driver asks before it starts a run for which the disk may be too small;
-// Ctrl-C is a valid answer.
+// TestDiskAsk checks that, at a terminal, the driver asks before it starts a run for which the
+// disk may be too small. Ctrl-C is a valid answer.
 func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\x03": 130} {
 		dir := t.TempDir()

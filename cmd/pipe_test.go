@@ -38,8 +38,9 @@ func programs(t *testing.T, scripts map[string]string) string {
 	return dir
 }
 
-// If a process of the pipe runner fails, the error is reported once, in one line, and as that
-// process's own error, not as an error of the next process in the pipeline.
+// TestPipeFirstCause checks that the error of a process of the pipe runner is reported once, in
+// one line, and as that process's own error, not as an error of the next process in the
+// pipeline.
 func TestPipeFirstCause(t *testing.T) {
 	sort, err := exec.LookPath("sort")
 	if err != nil {
@@ -100,8 +101,8 @@ func TestPipeFirstCause(t *testing.T) {
 	}
 }
 
-// If the process runs out of file descriptors, wherever that happens, the error is not that a
-// program is missing.
+// TestPipeFewFiles checks that running out of file descriptors, wherever that happens, is not
+// reported as a missing program.
 func TestPipeFewFiles(t *testing.T) {
 	for files := 12; files < 60; files += 3 {
 		dir := filepath.Join(t.TempDir(), "d")

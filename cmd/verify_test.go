@@ -241,7 +241,8 @@ func TestVerifyCounts(t *testing.T) {
 	}
 }
 
-// An error in the very first or the very last position is found, and that position is named.
+// TestVerifyEnds checks that an error in the very first or the very last position is found, and
+// that this position is named.
 func TestVerifyEnds(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	dir := copyTable(t, "connectn")
@@ -345,8 +346,9 @@ func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	return all
 }
 
-// If there are many errors, the lowest position is named, regardless of which worker is first:
-// the last position of a large range is wrong, and the first one of each later range.
+// TestVerifyLowest checks that the lowest wrong position is named, regardless of which worker
+// finds an error first: the last position of a large range is wrong, and the first one of each
+// later range.
 func TestVerifyLowest(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	const tier = 11
@@ -451,8 +453,8 @@ func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 	return best
 }
 
-// For each position of Quick Cross whose value is wrong, or that is wrongly missing or present,
-// verify names that position, in every range of the table.
+// TestVerifyNames checks, for positions of Quick Cross in every range of the table that have a
+// wrong value, or are wrongly missing or present, that verify names them.
 func TestVerifyNames(t *testing.T) {
 	q := cross433(t)
 	wins := positionsOf(t, q, game.Wins.In(5)) // not terminal: they have predecessors
@@ -478,7 +480,7 @@ func TestVerifyNames(t *testing.T) {
 	}
 }
 
-// A position after the end of play, with the value that it would have.
+// TestVerifyTooMany adds a position after the end of play, with the value that it would have.
 func TestVerifyTooMany(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	const text = "          XXXO OO   "
@@ -510,7 +512,8 @@ func TestVerifyTooMany(t *testing.T) {
 	}
 }
 
-// A sample finds an error that affects many positions, and its seed finds it again.
+// TestVerifySample checks that a sample finds an error that affects many positions, and finds
+// it again with the same seed.
 func TestVerifySample(t *testing.T) {
 	dir := copyTable(t, "connectn")
 	changeTier(t, dir, connect453(t), 12, func(b *block.Block) {
@@ -528,7 +531,7 @@ func TestVerifySample(t *testing.T) {
 	}
 }
 
-// A usage error is one line with status 2.
+// TestVerifyUsage checks that a usage error is one line with status 2.
 func TestVerifyUsage(t *testing.T) {
 	for words, want := range map[string]string{
 		"--rules=0":           `--rules: expected how many positions, found "0"`,
@@ -547,7 +550,7 @@ func TestVerifyUsage(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends both checks with exit status 130.
+// TestVerifyInterrupted checks that Ctrl-C ends both checks with exit status 130.
 func TestVerifyInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

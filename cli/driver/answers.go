@@ -17,7 +17,7 @@ type textAnswers struct {
 	colours bool
 }
 
-// The colours of results on a terminal, as ANSI codes.
+// colours contains the colours of results on a terminal, as ANSI codes.
 var colours = [...]string{game.Draws: "33", game.Loses: "31", game.Wins: "32", game.Ties: "33"}
 
 // coloursOf reports whether a stream is a terminal and colours are not disabled.

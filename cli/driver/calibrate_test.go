@@ -18,8 +18,8 @@ type refusing struct {
 
 func (f refusing) Stat(string) (fs.FileInfo, error) { return nil, f.err }
 
-// calibrate, which deletes its directory at the end, may only use one that does not exist. An
-// error of Stat does not show that.
+// TestCalibrateFree checks that calibrate, which deletes its directory at the end, only uses
+// one that does not exist. An error of Stat does not show that.
 func TestCalibrateFree(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {

@@ -301,7 +301,7 @@ func (d *difference) before(p, q game.Position) bool {
 	return p < q
 }
 
-// find compares the results. Two tables are read in parallel. If one result is text, it is
+// find compares the results. Two tables are merged in order. If one result is text, it is
 // loaded into memory, and the positions of the other are looked up in it.
 func (d *difference) find(sides [2]*side) error {
 	if sides[0].table != nil && sides[1].table != nil {

@@ -63,8 +63,9 @@ func isCopy(t *testing.T, fake *s3test.Fake, key, dir string) {
 	}
 }
 
-// A copy in S3 is equal to the data directory, for all methods, and also if all directories are
-// kept. Commands can read it, and a run can be resumed from it on a machine without the data.
+// TestCopy checks that a copy in S3 is equal to the data directory, for all methods, and also
+// if all directories are kept; that commands can read it; and that a run can be resumed from it
+// on a machine without the data.
 func TestCopy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -100,8 +101,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// If a run is cut off after any request, another driver on another machine can resume it from
-// the copy to the same bytes.
+// TestCopyCutAnywhere cuts runs off after different numbers of requests, and checks that
+// another driver on another machine can resume them from the copy to the same bytes.
 func TestCopyCutAnywhere(t *testing.T) { cutAnywhere(t, func(n int64) int64 { return n + 2 + n/2 }) }
 
 func TestLongCopyCutAnywhere(t *testing.T) {
@@ -176,7 +177,8 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 	}
 }
 
-// A copy that must not be written, or not be fetched, causes an error, and does not change.
+// TestCopyRefused checks that a copy that must not be written, or not be fetched, causes an
+// error, and does not change.
 func TestCopyRefused(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -216,7 +218,8 @@ func TestCopyRefused(t *testing.T) {
 	}
 }
 
-// A run survives an S3 that is busy for a while, and one that cuts off its answers.
+// TestCopyBusy checks that a run survives an S3 that is busy for a while, and one that cuts off
+// its answers.
 func TestCopyBusy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -246,7 +249,8 @@ func (l *listener) Write(b []byte) (int, error) {
 	return l.Builder.Write(b)
 }
 
-// A run that has finished, except for its copy, reports what it is waiting for.
+// TestCopyLate checks that a run that has finished, except for its copy, reports what it is
+// waiting for.
 func TestCopyLate(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())

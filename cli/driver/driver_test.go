@@ -54,7 +54,7 @@ func solved(t *testing.T) map[string]string {
 	return dirs
 }
 
-// A program lists only the commands that its games support.
+// TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {
 		games game.Kinds

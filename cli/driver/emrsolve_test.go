@@ -33,8 +33,9 @@ func parsed(t *testing.T, words []string, do func(c *cli.Context, kind game.Kind
 // emrLine is the shortest command line of a run on Amazon EMR.
 const emrLine = "solve connectn --runner emr --bucket s3://bucket/games"
 
-// Each option of a run reaches the driver on the cluster, which parses the arguments of its
-// step to the same value; the other options only affect this machine or the cluster.
+// TestEMRWords checks that each option of a run reaches the driver on the cluster, which parses
+// the arguments of its step to the same value. The other options only affect this machine or
+// the cluster.
 func TestEMRWords(t *testing.T) {
 	reach := map[string][]string{ // option: values, as words of the command line
 		"reducers":      {"--reducers 3"},
@@ -93,7 +94,8 @@ func TestEMRWords(t *testing.T) {
 	}
 }
 
-// What the driver on the cluster would refuse is refused before any request is sent.
+// TestEMRRefuses checks that what the driver on the cluster would refuse is refused before any
+// request is sent.
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 7 --height 6 --connect 4"
 	var need string // for 7×6: it depends on the cores of this machine

@@ -16,8 +16,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// For every kind of game, the export equals the result of look-ups, in all formats and with all
-// filters, and is complete.
+// TestExport checks that, for every kind of game, the export is complete and agrees with
+// look-ups, in all formats and with all filters.
 func TestExport(t *testing.T) {
 	for name, dir := range solved(t) {
 		tab, err := table.Open(store.Local{}, dir, some().Parse)
@@ -86,7 +86,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A draw has no remoteness: a filter by remoteness excludes draws.
+// TestExportRemotenessWithDraws checks that a filter by remoteness excludes draws, which have
+// none.
 func TestExportRemotenessWithDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
@@ -99,7 +100,8 @@ func TestExportRemotenessWithDraws(t *testing.T) {
 	}
 }
 
-// A spreadsheet removes leading blanks of a position: --dots writes dots instead.
+// TestExportDots checks that --dots writes dots instead of blanks: a spreadsheet removes the
+// leading blanks of a position.
 func TestExportDots(t *testing.T) {
 	dirs := solved(t)
 	said := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
@@ -117,7 +119,8 @@ func TestExportDots(t *testing.T) {
 	}
 }
 
-// All positions are equally frequent in samples, within random variation.
+// TestSample checks that all positions are equally frequent in samples, within random
+// variation.
 func TestSample(t *testing.T) {
 	dir := solved(t)["mnk"]
 	count := make(map[string]int)
@@ -144,8 +147,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Every line of text is parsed or refused; what is parsed is a position, and formatting and
-// parsing it again gives the same.
+// FuzzParseLine checks that every line of text is parsed or refused. What is parsed is a
+// position, and is the same after it has been formatted and parsed again.
 func FuzzParseLine(f *testing.F) {
 	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {
 		f.Add(line)

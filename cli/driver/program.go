@@ -170,7 +170,7 @@ func (c *checked) Run(ctx context.Context, job *runner.Job) (stats runner.Stats,
 	return stats, w
 }
 
-// A trial is a job whose output directory differs from ours.
+// A trial is a job that failed, or whose output differs from ours.
 type trial struct {
 	*checked
 	*runner.Job
@@ -330,9 +330,9 @@ func sameKey(g game.Game, line string) func(other string) bool {
 	}
 }
 
-// differ finds the first line in which the text files of two directories differ. An expected
-// line that is missing, or an additional one, leaves the other result "". If nothing differs,
-// both results are "".
+// differ finds the first line in which the text files of two directories differ. found is "" if
+// the expected line is missing, and expected is "" if there is an additional line. They are
+// equal if nothing differs.
 func (c *checked) differ(ours, theirs string) (expected, found string, err error) {
 	entries, err := c.fs.ReadDir(ours)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The first keys of the partitions are written to stdout, or to the file. Games without ranges
-// do not have the command.
+// TestRanges checks that the first keys of the partitions are written to stdout, or to the
+// file, and that games without ranges do not have the command.
 func TestRanges(t *testing.T) {
 	const line = "ranges connectn --width 4 --height 5 --connect 3 --tier 7 --reducers 3"
 	said := runs(t, line)

@@ -46,7 +46,8 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 	}
 }
 
-// For a table in S3, every command that reads prints the same as for a local one.
+// TestReadInS3 checks that every command that reads prints the same for a table in S3 as for a
+// local one.
 func TestReadInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -72,7 +73,7 @@ func TestReadInS3(t *testing.T) {
 	}
 }
 
-// A missing or damaged file causes an error that contains its name.
+// TestWrongInS3 checks that a missing or damaged file causes an error that contains its name.
 func TestWrongInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every game's table is checked by both methods, and by a sample.
+// TestVerify checks every game's table by both methods, and by a sample.
 func TestVerify(t *testing.T) {
 	for name, dir := range solved(t) {
 		for flags, want := range map[string]string{

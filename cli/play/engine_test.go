@@ -38,8 +38,9 @@ func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	return e
 }
 
-// The time for a move is the one that the controller has set for its side, divided by the
-// number of moves, or else the engine's own. It is reset when another game starts.
+// TestEngineTime checks that the time for a move is the one that the controller has set for its
+// side, divided by the number of moves, or else the engine's own, and that it is reset when
+// another game starts.
 func TestEngineTime(t *testing.T) {
 	p := new(timed)
 	var out bytes.Buffer
@@ -58,7 +59,8 @@ func TestEngineTime(t *testing.T) {
 	}
 }
 
-// An engine with no time left moves immediately: on a board that takes a minute to solve.
+// TestEngineNoTime checks that an engine with no time left moves immediately, on a board that
+// takes a minute to solve.
 func TestEngineNoTime(t *testing.T) {
 	for _, player := range []string{"", "machine:threads=2"} {
 		done := make(chan string, 1)

@@ -234,7 +234,7 @@ func answerOf(ctx context.Context, name string, o cse150.Options, source string,
 	g, err := cse150.ReadCase(in)
 	answer := mancala.Pass
 	if err == nil {
-		// If there is only one possible answer, don't ask the player.
+		// If passing is the only possibility, don't ask the player.
 		if moves := g.Moves(nil, g.Start()); len(moves) > 0 && moves[0].Name != mancala.Pass {
 			answer, err = moveOf(ctx, name, o, g)
 		}

@@ -45,7 +45,7 @@ func refused(t *testing.T, lines map[string]string) {
 	}
 }
 
-// A program lists only the commands that its games support.
+// TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {
 		games game.Kinds

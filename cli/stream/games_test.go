@@ -30,7 +30,8 @@ func mapped(games game.Kinds, words ...string) (status int, stdout, stderr strin
 	return status, out.String(), errs.String()
 }
 
-// A step has only the flags of its own game, however the game is selected.
+// TestFlagsOfTheGame checks that a step has only the flags of its own game, however the game is
+// selected.
 func TestFlagsOfTheGame(t *testing.T) {
 	for _, test := range []struct {
 		line, environment string
@@ -69,7 +70,7 @@ func TestFlagsOfTheGame(t *testing.T) {
 	}
 }
 
-// The help describes the parameters of the selected game.
+// TestHelpOfTheGame checks that the help describes the parameters of the selected game.
 func TestHelpOfTheGame(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"mapper possible --help":            {"heaps of the game", "length of a side"},
@@ -85,7 +86,7 @@ func TestHelpOfTheGame(t *testing.T) {
 	}
 }
 
-// Every command reports an invalid list of games.
+// TestGamesInOrder checks that mapper and reducer report an invalid list of games.
 func TestGamesInOrder(t *testing.T) {
 	twice := append(toys(), toys()...)
 	property := toys()

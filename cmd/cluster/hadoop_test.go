@@ -27,10 +27,10 @@ const (
 	history = "http://localhost:19888/ws/v1/history/mapreduce/jobs/"
 )
 
-// TestMake uses a real cluster as a user does, in a shell: it starts it, copies files, runs
-// jobs by hand, and solves games by make and by driver; it kills a node manager during a job
-// and restarts it; it stops the cluster, and starts and stops it again; finally it starts one
-// that cannot start.
+// TestMake uses a real cluster as a user does, in a shell. It starts the cluster, copies files,
+// runs jobs by hand, and solves games by make and by driver. It kills a node manager during a
+// job and restarts it. It stops, starts and stops the cluster again. Finally it makes a daemon
+// unable to start.
 func TestMake(t *testing.T) {
 	u := newUser(t)
 	const up = `file system: hdfs://localhost:9000
@@ -96,9 +96,9 @@ final: /user/USER/DATA/final
 	})
 }
 
-// testOptions runs two jobs on the cluster, whose mappers need a file that --files provides, in
-// a named queue. It compares the jobs in status --json with the cluster's data, and checks who
-// set their queue.
+// testOptions runs two jobs on the cluster, whose mappers need a file that --files provides. It
+// checks the jobs that status --json lists, and that --queue has set their queue on the
+// cluster.
 func testOptions(t *testing.T, u *user) {
 	extra := filepath.Join(u.dir, "extra.txt")
 	if err := os.WriteFile(extra, []byte("brought\n"), 0o666); err != nil {

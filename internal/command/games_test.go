@@ -28,8 +28,8 @@ var nim = game.Kind{Name: "nim", Params: []game.Param{
 	return named{spec: fmt.Sprintf("nim heaps=%d play=%s", max(args[0], -1), []string{"normal", "misere"}[args[1]])}, nil
 }}
 
-// Flags set the arguments of a game, for both kinds of parameters; those from a job have no
-// default.
+// TestGameOf checks that flags set the arguments of a game, for both kinds of parameters, and
+// that those from a job have no default.
 func TestGameOf(t *testing.T) {
 	for _, test := range []struct {
 		line    string
@@ -66,8 +66,8 @@ func TestGameOf(t *testing.T) {
 	}
 }
 
-// A parameter cannot have the name of a flag that all games have, nor of a property that the
-// driver sets for tasks: one of them would be lost.
+// TestCheckGames checks that a parameter cannot have the name of a flag that all games have,
+// nor of a property that the driver sets for tasks: one of them would be lost.
 func TestCheckGames(t *testing.T) {
 	flags := []cli.Flag{&cli.StringFlag{Name: "data", Aliases: []string{"d"}}}
 	if err := command.CheckGames(game.Kinds{nim}, flags, "tier"); err != nil {

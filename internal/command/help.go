@@ -239,7 +239,8 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// The completion scripts: each runs the command itself to get the candidates.
+// completions contains the completion script of each shell. The scripts run the command itself
+// to get the candidates.
 var completions = map[string]string{
 	"bash": `_%[1]s_complete() {
 	local word=${COMP_WORDS[COMP_CWORD]} words=("${COMP_WORDS[@]:0:COMP_CWORD}")

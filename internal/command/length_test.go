@@ -17,7 +17,7 @@ type longGame struct{ game.Tiered }
 
 func (longGame) Tiers() int { return game.MaxByteRemoteness + 1 }
 
-// A game that can last too long is refused when a command creates it.
+// TestTooLong checks that a game that can last too long is refused when a command creates it.
 func TestTooLong(t *testing.T) {
 	kind := connectn.Kind
 	kind.New = func([]int) (game.Game, error) {

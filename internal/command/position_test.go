@@ -22,8 +22,8 @@ func (g numbered) Parse(text string) (game.Position, error) {
 	return g.Rules.Parse(board)
 }
 
-// Words are moves if each is a legal move after the previous ones, otherwise a board, whatever
-// they begin with.
+// TestParsePosition checks that words are moves if each is a legal move after the previous
+// ones, and otherwise a board, whatever they begin with.
 func TestParsePosition(t *testing.T) {
 	rules, err := connectn.New(2, 2, 2)
 	if err != nil {
@@ -56,7 +56,8 @@ func TestParsePosition(t *testing.T) {
 	}
 }
 
-// If the input is not a position, it may be a file of any length, but its error must be short.
+// TestLongPosition checks that the error for a long input that is not a position, such as a
+// file, is short.
 func TestLongPosition(t *testing.T) {
 	g, err := connectn.New(2, 2, 2)
 	if err != nil {

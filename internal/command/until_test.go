@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// Until the end of ctx, Until returns the same bytes as its reader, in pieces of any size. When
-// ctx ends, a waiting read ends, and nothing more is read.
+// TestUntil checks that Until returns the same bytes as its reader, in pieces of any size, and
+// that a waiting read ends with ctx, after which nothing more is read.
 func TestUntil(t *testing.T) {
 	text := strings.Repeat("0123456789", 20_000)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,8 +41,9 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// An answer is written completely before the next line is read; a wrong line is reported
-// immediately; an error of answer ends EachLine, after its output has been written.
+// TestEachLine checks that an answer is written completely before the next line is read, that a
+// wrong line is reported immediately, and that an error of answer ends EachLine after its
+// output has been written.
 func TestEachLine(t *testing.T) {
 	var out, told strings.Builder
 	log := ""

@@ -10,7 +10,8 @@ import (
 )
 
 // TestReducerDies checks that nothing is damaged if a reducer dies after it has written the
-// states of its ranges and its messages: the pass is not committed, and --resume runs it again.
+// states of its ranges and printed the new positions: the pass is not committed, and --resume
+// runs it again.
 func TestReducerDies(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, smallCyclic, plain)

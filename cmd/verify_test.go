@@ -453,11 +453,11 @@ func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 	return best
 }
 
-// TestVerifyNames checks, for positions of Quick Cross in every range of the table that have a
-// wrong value, or are wrongly missing or present, that verify names them.
+// TestVerifyNames checks, for positions of Quick Cross from the beginning to the end of the
+// table, that verify names a position whose value is wrong, or that is missing.
 func TestVerifyNames(t *testing.T) {
 	q := cross433(t)
-	wins := positionsOf(t, q, game.Wins.In(5)) // not terminal: they have predecessors
+	wins := positionsOf(t, q, game.Wins.In(5)) // not terminal, and with predecessors
 	for _, p := range []game.Position{wins[0], wins[len(wins)/2], wins[len(wins)-1]} {
 		dir := copyTable(t, "quickcross")
 		setValues(t, dir, q, map[game.Position]game.Value{p: game.Wins.In(12)})
@@ -531,7 +531,7 @@ func TestVerifySample(t *testing.T) {
 	}
 }
 
-// TestVerifyUsage checks that a usage error is one line with status 2.
+// TestVerifyUsage checks that a usage error is one line and a hint, with status 2.
 func TestVerifyUsage(t *testing.T) {
 	for words, want := range map[string]string{
 		"--rules=0":           `--rules: expected how many positions, found "0"`,

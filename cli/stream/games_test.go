@@ -86,7 +86,7 @@ func TestHelpOfTheGame(t *testing.T) {
 	}
 }
 
-// TestGamesInOrder checks that mapper and reducer report an invalid list of games.
+// TestGamesInOrder checks that mapper reports an invalid list of games.
 func TestGamesInOrder(t *testing.T) {
 	twice := append(toys(), toys()...)
 	property := toys()

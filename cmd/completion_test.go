@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCompletion has each shell that is here, in a terminal, load the completion as the
-// help says, and presses the tab key after the beginning of words.
+// TestCompletion loads the completion in each shell that is installed, in a terminal, as the
+// help describes, and presses the tab key after the beginning of words.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []struct{ start, load string }{
 		{"bash --norc --noprofile -i", "source <(driver completion bash); source <(play completion bash)"},
@@ -23,7 +23,7 @@ func TestCompletion(t *testing.T) {
 				t.Skip(err)
 			}
 			dir := t.TempDir()
-			// inTerminal starts the program of a path with these words.
+			// inTerminal also starts a program by its path.
 			term := inTerminal(t, dir, path+" "+rest, 100, 40, "HOME="+dir, "PS1=ready> ", "ZDOTDIR="+dir)
 			if name == "fish" {
 				term.types("function fish_prompt; echo -n 'ready> '; end\r")
@@ -31,8 +31,8 @@ func TestCompletion(t *testing.T) {
 			term.shows(`ready>`)
 			term.types(shell.load + "; echo load''ed\r")
 			term.shows(`(?m)^loaded`)
-			// Whoever types on before there is a prompt again may lose a letter, and who breaks
-			// off while the shell still asks for words that line.
+			// Input before the next prompt may lose a character, and Ctrl-C while the shell
+			// still asks for completions may lose that line.
 			empty := regexp.MustCompile(`ready>\s*$`)
 			stop := func() {
 				for range 50 {
@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 				term.shows(`(?m)^ready> ` + want)
 				stop()
 			}
-			// A flag's word is a file, if nothing else is known of it.
+			// A flag's value is completed as a file name if no other completion applies.
 			term.types("echo >solved; clear\r")
 			term.shows(`^\s*ready>\s*$`)
 			term.types("driver stats --data solv\t")

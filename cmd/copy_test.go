@@ -12,8 +12,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// Ctrl-C while a run waits for its copy leaves nothing half: the copy says that the run
-// was stopped, nobody owns it, and another machine goes on with it to the same bytes.
+// TestInterruptedCopy presses Ctrl-C while a run waits for its copy, and checks that the copy
+// stays consistent: its journal reports that the run was stopped, no driver owns it, and
+// another machine can resume it to the same bytes.
 func TestInterruptedCopy(t *testing.T) {
 	dir := t.TempDir()
 	const board = "driver solve connectn --width 4 --height 3 --connect 3"
@@ -32,7 +33,7 @@ func TestInterruptedCopy(t *testing.T) {
 		fake.Set(func(r *http.Request) *s3test.Fault {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead && writes.Add(1) == at {
 				close(held)
-				<-r.Context().Done() // until its driver has gone on to the end
+				<-r.Context().Done() // until the driver has closed the connection
 			}
 			return nil
 		})
@@ -47,7 +48,7 @@ func TestInterruptedCopy(t *testing.T) {
 		run.Process.Signal(os.Interrupt)
 		run.Wait()
 		fake.Set(nil)
-		// The late one may have nothing left to do but to copy.
+		// If interrupted late, the driver may have nothing left to do except copy.
 		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver: stopped; (the copy is not whole, )?--resume goes on\n$`).MatchString(stderr.String()) {
 			t.Errorf("%s: status %d, %s", name, status, stderr.String())
 		}

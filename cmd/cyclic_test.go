@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// A reducer that dies after it has written the states of its ranges and said what
-// is new spoils nothing: the pass does not count, and --resume runs it again.
+// TestReducerDies checks that nothing is damaged if a reducer dies after it has written the
+// states of its ranges and printed the new positions: the pass is not committed, and --resume
+// runs it again.
 func TestReducerDies(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	drive(t, smallCyclic, plain)

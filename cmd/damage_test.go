@@ -29,24 +29,24 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// A subject is a game whose runs are damaged, and what is true of it.
+// A subject is a game whose runs are damaged, with its correct results.
 type subject struct {
 	spec   string
-	stop   string // a directory of the way back, at which a run is stopped
-	until  string // rounds forward
+	stop   string // a directory of a retrograde pass; a run is stopped before it
+	until  string // --until-tier of a run that stops in the forward part
 	look   []string
 	weight int
 
-	solve  []string          // the words of solve
-	table  map[string]string // its files
+	solve  []string          // the arguments of solve
+	table  map[string]string // the files of the table
 	final  string
-	says   map[string]string // what a command prints, by its words
-	result string            // what solve says of the value
-	jobs   map[string]string // what status says of a job
+	says   map[string]string // the output of a command, by its arguments
+	result string            // the value that solve prints
+	jobs   map[string]string // the line of a job that status prints
 	runs   []string          // directories of runs at several stages
 }
 
-// solveWords are the words that solve a game.
+// solveWords returns the arguments that solve a game.
 func solveWords(spec string) []string {
 	words := []string{"solve"}
 	for i, w := range strings.Fields(spec) {
@@ -67,7 +67,7 @@ func tell(words ...string) (status int, stdout, stderr string) {
 	return status, out.String(), errs.String()
 }
 
-// A stopper fails at a job.
+// A stopper is a runner that fails at a job.
 type stopper struct {
 	inline.Runner
 	at string
@@ -82,7 +82,7 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	return s.Runner.Run(ctx, job)
 }
 
-// prepare makes the runs of a subject, and notes what is true.
+// prepare makes the runs of a subject, and stores the correct results.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
 	s.solve = solveWords(s.spec)
@@ -143,10 +143,11 @@ func (s *subject) prepare(t *testing.T) {
 	}
 }
 
-// jobRow is what status says of a job: its name, positions and finished ones.
+// jobRow matches the line of a job that status prints: its name, positions and terminal
+// positions.
 var jobRow = regexp.MustCompile(`(?m)^ *([a-z_]+\d*) +([\d,]+(?: +[\d,]+)?) +.*\d\.\d\d`)
 
-// inColumns is numbers as they stand in columns of any width.
+// inColumns removes the padding between columns.
 func inColumns(row string) string { return strings.Join(strings.Fields(row), " ") }
 
 func firstLine(text string) string {
@@ -154,8 +155,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// commandWords and lookWords are the words of a command on a data directory; a
-// position is one word.
+// commandWords and lookWords return the arguments of a command on a data directory; a position
+// is one argument.
 func commandWords(words, dir string) []string {
 	name, _, _ := strings.Cut(words, " ")
 	return []string{name, "--data", dir}
@@ -187,7 +188,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// finalText is the text of all positions of a run, its parts in a row.
+// finalText returns the text of all positions of a run: its shards, concatenated.
 func finalText(t *testing.T, dir string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
@@ -212,7 +213,7 @@ type damager struct {
 	files []string // of the copy, without the lock
 	dirs  []string
 	other string // another run
-	took  bool   // something of it: with its table and its manifest this were another game's directory
+	took  bool   // whether a file of other was copied; table and manifest together would make it another game's directory
 	said  []string
 }
 
@@ -238,7 +239,7 @@ func newDamager(t *testing.T, r *rand.Rand, dir, other string) *damager {
 
 func pick[E any](r *rand.Rand, from []E) E { return from[r.IntN(len(from))] }
 
-// damage does one damage, and returns the error of doing it.
+// damage does one kind of damage, and returns an error if that fails.
 func (d *damager) damage() error {
 	name := pick(d.Rand, d.files)
 	kind := d.IntN(12)
@@ -272,7 +273,7 @@ func (d *damager) damage() error {
 			return nil
 		}
 		return d.exchange(pick(d.Rand, d.dirs), pick(d.Rand, d.dirs))
-	case 10: // a directory, or one more, of another run
+	case 10: // a directory of another run, replacing one or added
 		entries, err := os.ReadDir(d.other)
 		if err != nil {
 			return err
@@ -290,7 +291,7 @@ func (d *damager) damage() error {
 			return copyFile(filepath.Join(d.other, e.Name()), to)
 		}
 		return os.CopyFS(to, os.DirFS(filepath.Join(d.other, e.Name())))
-	default: // a file of another run, in its place or elsewhere
+	default: // a file of another run, replacing the same file or another one
 		from := filepath.Join(d.other, strings.TrimPrefix(name, d.dir))
 		if d.IntN(3) == 0 {
 			entries, err := filepath.Glob(filepath.Join(d.other, "*", "*"))
@@ -343,15 +344,15 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, 0o666)
 }
 
-// TestDamage damages runs of both games at several stages, by a bit, a cut, a loss, an
-// exchange, or by what a power cut leaves, and wants no command to end with 0 and an
-// answer that is not true; what --resume makes of it is right, or one line says why not,
-// and then --overwrite helps.
+// TestDamage damages runs of both games at several stages: a flipped bit, a truncated, lost or
+// exchanged file, or the effect of a power failure. No command may exit with 0 and a wrong
+// answer. After --resume, either the result is right, or one line describes the error, and then
+// --overwrite works.
 func TestDamage(t *testing.T) {
 	damage(t, 50)
 }
 
-// TestLongDamage is the same some hundred times, or as often as TREEREDUCE_DAMAGES says.
+// TestLongDamage does this several hundred times, or TREEREDUCE_DAMAGES times.
 func TestLongDamage(t *testing.T) {
 	longtest.Skip(t)
 	n := 400
@@ -404,10 +405,10 @@ func damage(t *testing.T, n int) {
 	}
 }
 
-// helps is what a refusal says of what can be done.
+// helps matches the remedies that an error suggests.
 var helps = regexp.MustCompile(`--overwrite|leave --resume out|move it away|of another game: expected .*, found`)
 
-// trial is one damage, and what the commands make of it.
+// trial damages one run, and checks what the commands do with it.
 func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, ended *[2]atomic.Int64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := pick(r, draw)
@@ -428,7 +429,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 	}
 	defer os.RemoveAll(dir)
 	d = newDamager(t, r, dir, other)
-	if r.IntN(10) == 0 { // a power cut: what was written last is not there
+	if r.IntN(10) == 0 { // a power failure: the last writes are lost
 		for _, name := range d.files {
 			if r.IntN(4) == 0 {
 				if err := d.change("lost", name, func(b []byte) []byte { return b[:r.IntN(2)*r.IntN(len(b)+1)] }); err != nil {
@@ -438,7 +439,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		}
 	} else {
 		for range 1 + r.IntN(2)*r.IntN(3) {
-			// A place may be gone, or be no directory any more, by the damage before.
+			// The file may be missing, or its directory be a file, because of earlier damage.
 			if err := d.damage(); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EISDIR) {
 				fail("%v", err)
 				return
@@ -473,8 +474,8 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 	s.ask(r, fail, dir, true)
 }
 
-// ask has verify, and some of the other commands that read, answer, and wants the truth;
-// where all is well none may fail.
+// ask runs verify, and some of the other commands that read, and checks their output. If well
+// is true, none may fail.
 func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well bool) {
 	for _, words := range slices.Sorted(maps.Keys(s.says)) {
 		if words != "verify" && r.IntN(2) == 0 {
@@ -513,7 +514,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 	}
 }
 
-// compare holds the table and final against the truth.
+// compare compares the table and final with the correct ones.
 func (s *subject) compare(fail func(string, ...any), dir string) {
 	for name, want := range s.table {
 		if text, err := os.ReadFile(filepath.Join(dir, "table", name)); err != nil || string(text) != want {

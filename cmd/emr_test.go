@@ -21,28 +21,28 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// A cloud is an Amazon EMR and an S3 of this process, and who calls them. A step's driver
-// is run here with --runner inline: what a cluster does with it, internal/testing/emrtest shows.
+// A cloud is an Amazon EMR and an S3 in this process, and a client of both. The driver of a
+// step runs on this machine with --runner inline; package emrtest tests it on a cluster.
 type cloud struct {
 	emr *emrtest.Server
 	s3  *s3test.Fake
-	dir string   // of whoever calls
-	env []string // the same's
+	dir string   // working directory of the client
+	env []string // environment of the client
 
 	mu   sync.Mutex
-	runs []string // the scripts of steps that began
+	runs []string // the scripts of the steps that have started
 	hold chan struct{}
-	told chan struct{} // closed when a step that was held back is told to stop
+	told chan struct{} // closed when a step that is held is asked to stop
 	fail error
 }
 
-// newCloud starts both.
+// newCloud starts both services.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	return newFastCloud(t, 20*time.Millisecond)
 }
 
-// newFastCloud is newCloud with seconds of the service as short as this.
+// newFastCloud is newCloud with the given duration for a second of the service.
 func newFastCloud(t *testing.T, second time.Duration) *cloud {
 	t.Helper()
 	c := &cloud{s3: s3test.StartFake(t, "bucket"), dir: t.TempDir()}
@@ -109,17 +109,17 @@ exec `+bin+`/driver "${words[@]}"`)
 	return c
 }
 
-// driver is a command line of driver.
+// driver returns a command of driver.
 func (c *cloud) driver(words string) *exec.Cmd {
 	cmd := command(c.dir, "driver "+words)
 	cmd.Env = append(os.Environ(), c.env...)
 	return cmd
 }
 
-// onCloud is driver solve of a small board.
+// onCloud solves a small board.
 const onCloud = "solve connectn --width 3 --height 3 --connect 3 --runner emr --bucket s3://bucket/games --binaries programs --poll 30ms --instance m5.xlarge"
 
-// holding has steps wait until they are let go.
+// holding makes steps wait until letGo is called.
 func (c *cloud) holding() (letGo func()) {
 	hold := make(chan struct{})
 	c.mu.Lock()
@@ -133,7 +133,7 @@ func (c *cloud) holding() (letGo func()) {
 	})
 }
 
-// calls is how often there was a call.
+// calls returns the number of calls of an operation.
 func (c *cloud) calls(op string) (n int) {
 	for _, call := range c.emr.Calls() {
 		if call.Op == op {
@@ -143,7 +143,7 @@ func (c *cloud) calls(op string) (n int) {
 	return n
 }
 
-// begun waits until so many steps have begun.
+// begun waits until n steps have started.
 func (c *cloud) begun(t *testing.T, n int) {
 	t.Helper()
 	wait(t, "a step to begin", func() bool {
@@ -153,7 +153,7 @@ func (c *cloud) begun(t *testing.T, n int) {
 	})
 }
 
-// wait waits for something that another does.
+// wait waits until done returns true.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -165,7 +165,7 @@ func wait(t *testing.T, what string, done func() bool) {
 	t.Fatalf("waiting for %s", what)
 }
 
-// ended waits until no cluster costs anything, and returns how many there were.
+// ended waits until all clusters have terminated, and returns their number.
 func (c *cloud) ended(t *testing.T) int {
 	t.Helper()
 	wait(t, "all clusters to end", func() bool {
@@ -174,7 +174,7 @@ func (c *cloud) ended(t *testing.T) int {
 	return len(c.emr.Clusters())
 }
 
-// written are the clusters that are written down.
+// written returns the files of the recorded clusters.
 func (c *cloud) written(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(c.dir, "config", "treereduce", "emr", "*.json"))
@@ -184,8 +184,8 @@ func (c *cloud) written(t *testing.T) []string {
 	return names
 }
 
-// A game is solved on a cluster that is made for it and gone afterwards, and its table is
-// read where it lies.
+// TestEMRSolve solves a game on a cluster that is created for the run and terminated after it,
+// and reads the table in S3.
 func TestEMRSolve(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud))
@@ -221,7 +221,7 @@ func TestEMRSolve(t *testing.T) {
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket/games --yes")); status != 0 || len(c.s3.Keys("bucket")) != 0 {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
-	// A place without a prefix is the bucket, which goes if nothing else is in it.
+	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0B  the bucket, in which nothing else is\nremoved 0 objects, 0B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
@@ -230,7 +230,8 @@ func TestEMRSolve(t *testing.T) {
 	}
 }
 
-// A run that is to end early does so on the cluster, and a resumed run keeps its options.
+// TestEMRUntilTier checks that a run with --until-tier stops early on the cluster, and that a
+// resumed run keeps its options.
 func TestEMRUntilTier(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver(onCloud + " --yes --until-tier 3 --final no"))
@@ -252,8 +253,8 @@ func TestEMRUntilTier(t *testing.T) {
 	}
 }
 
-// TestEMRRemove checks that driver emr rm deletes what treereduce made below the place and
-// nothing else, lists it first, and refuses while a driver holds a directory.
+// TestEMRRemove checks that driver emr rm lists and then deletes what treereduce created below
+// the place, and nothing else, and that it refuses while a driver holds a directory.
 func TestEMRRemove(t *testing.T) {
 	c := newCloud(t)
 	if status, out, errs := ran(c.driver(onCloud + " --yes")); status != 0 {
@@ -266,11 +267,11 @@ func TestEMRRemove(t *testing.T) {
 	foreign := []string{
 		"elsewhere/treereduce.txt",
 		"games/all_data/notes.txt",
-		"games/bin/0123456789abcdef0123456789abcdef/tool", // no program of ours
+		"games/bin/0123456789abcdef0123456789abcdef/tool", // not a program of ours
 		"games/bin/tool",
-		"games/large/treereduce.json", // larger than a manifest
+		"games/large/treereduce.json", // too large for a manifest
 		"games/logs/app.log",
-		"games/logs/j-FOREIGN/node/i-1/log.gz", // a cluster of another
+		"games/logs/j-FOREIGN/node/i-1/log.gz", // a cluster of someone else
 		"games/notes.txt",
 		"games/other/table/tier-00.blocks", // no manifest
 		"games/other/treereduce.json",      // not a manifest
@@ -314,8 +315,8 @@ func TestEMRRemove(t *testing.T) {
 		t.Errorf("a claim: exit %d, %s%s", status, out, errs)
 	}
 	unchanged("a claim")
-	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // it died
-	// A driver ended its run between the list and the claim.
+	c.s3.Age("bucket", "games/all_data/_owner", time.Hour) // the driver died
+	// A driver finished its run between the list and the claim.
 	c.s3.Set(func(r *http.Request) *s3test.Fault {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/_owner") && r.Header.Get("If-Match") != "" {
 			c.s3.Put("bucket", "games/all_data/table/tier-10.blocks", []byte("new"))
@@ -327,7 +328,7 @@ func TestEMRRemove(t *testing.T) {
 		t.Errorf("a change: exit %d, %s%s, left %v", status, out, errs, left)
 	}
 	c.s3.Set(nil)
-	// Parts of an object that were never put together.
+	// Parts of multipart uploads that were not completed.
 	for _, key := range []string{"games/all_data/table/part", "games/photos/video"} {
 		begun, err := http.Post(c.s3.URL+"/bucket/"+key+"?uploads", "", nil)
 		if err != nil {
@@ -347,8 +348,8 @@ func TestEMRRemove(t *testing.T) {
 	}
 }
 
-// A place in S3 that the driver on the cluster would refuse is refused before there is a
-// cluster.
+// TestEMRPlace checks that a place in S3 that the driver on the cluster would refuse is refused
+// before a cluster is created.
 func TestEMRPlace(t *testing.T) {
 	c := newCloud(t)
 	refused := func(what, flags, want string) {
@@ -372,7 +373,7 @@ func TestEMRPlace(t *testing.T) {
 	if c.s3.Get("bucket", "games/new/_owner") != nil {
 		t.Error("a claim is left")
 	}
-	// The claim of a driver that died ends, and is waited for.
+	// The driver waits for the claim of a dead driver to expire.
 	c.s3.Set(nil)
 	c.s3.Put("bucket", "games/dead/_owner", []byte(`{"who": "a dead driver", "since": "now", "seconds": 3}`))
 	if status, _, errs := ran(c.driver(onCloud + " --yes --data dead")); status != 0 || !strings.Contains(errs, "waiting until then") {
@@ -380,8 +381,8 @@ func TestEMRPlace(t *testing.T) {
 	}
 }
 
-// TestEMRBucket checks that a new bucket has its rules, that those are shown by a dry run,
-// and that a bucket in another region is named with what it costs.
+// TestEMRBucket checks that a new bucket gets its lifecycle rules, that a dry run shows them,
+// and that a bucket in another region causes a message with the costs.
 func TestEMRBucket(t *testing.T) {
 	c := newCloud(t)
 	const up = "emr up --bucket s3://new-bucket/games --bucket-only"
@@ -394,7 +395,7 @@ func TestEMRBucket(t *testing.T) {
 		!regexp.MustCompile(`<Rule>(<ID>treereduce-logs</ID>|<Expiration><Days>30</Days></Expiration>|<Filter><Prefix>games/logs/</Prefix></Filter>|<Status>Enabled</Status>){4}</Rule>`).MatchString(rules) {
 		t.Errorf("exit %d, %s%s, rules %s", status, out, errs, rules)
 	}
-	// One that was there keeps its own.
+	// An existing bucket keeps its own rules.
 	if status, _, errs := ran(c.driver("emr up --bucket s3://bucket/games --bucket-only")); status != 0 || c.s3.Rules("bucket") != "" {
 		t.Errorf("exit %d, %s, rules %s", status, errs, c.s3.Rules("bucket"))
 	}
@@ -411,7 +412,7 @@ func TestEMRBucket(t *testing.T) {
 	}
 }
 
-// Why a step failed is told from its logs, which come late.
+// TestEMRFails checks that the cause of a failed step is found in its logs, which arrive late.
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
@@ -423,7 +424,7 @@ func TestEMRFails(t *testing.T) {
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
 	}
-	// The logs of a cluster that ends come with its end; of one that goes on, later.
+	// The logs of a cluster that terminates arrive then; otherwise they arrive later.
 	status, _, errs = ran(c.driver(onCloud + " --yes --keep-cluster"))
 	if status != 1 || !strings.Contains(errs, "come to S3 minutes late: waiting") || !strings.Contains(errs, cause) || len(c.written(t)) != 1 {
 		t.Errorf("exit %d, %s", status, errs)
@@ -434,8 +435,8 @@ func TestEMRFails(t *testing.T) {
 	c.ended(t)
 }
 
-// A Ctrl-C leaves the step alone where nobody can be asked; --resume follows it, a second
-// driver is refused, driver emr down ends it.
+// TestEMRLeave checks that, without a terminal, Ctrl-C leaves the step running, --resume
+// follows it, a second driver is refused, and driver emr down terminates it.
 func TestEMRLeave(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
@@ -471,7 +472,7 @@ func TestEMRLeave(t *testing.T) {
 	if status != 1 || !strings.Contains(text, "cluster "+id+" may still write there") {
 		t.Errorf("exit %d, %s", status, text)
 	}
-	// The laptop is awake again.
+	// The user comes back.
 	looks := c.calls("DescribeStep")
 	follow := c.driver(onCloud + " --resume")
 	var found, more bytes.Buffer
@@ -488,7 +489,7 @@ func TestEMRLeave(t *testing.T) {
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
 		t.Errorf("%d clusters, written down %v", n, c.written(t))
 	}
-	// One that is left is ended by its id.
+	// A cluster that was left can be terminated by its id.
 	defer c.holding()()
 	cmd = c.driver(onCloud + " --yes --data second")
 	if err := cmd.Start(); err != nil {
@@ -503,8 +504,9 @@ func TestEMRLeave(t *testing.T) {
 	c.ended(t)
 }
 
-// Answers that are lost or refused in passing make no second cluster. Credentials that
-// expire while a run is followed are told; the run goes on, and is followed with new ones.
+// TestEMRExpired checks that answers that are lost, and requests that are refused temporarily,
+// create no second cluster. Credentials that expire while a run is followed are reported; the
+// run goes on, and can be followed with new ones.
 func TestEMRExpired(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
@@ -528,7 +530,7 @@ func TestEMRExpired(t *testing.T) {
 		!strings.Contains(said, "driver solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
 		t.Errorf("exit %d, %s", status, said)
 	}
-	// Without a word of the service nobody takes the cluster for ended.
+	// If the service does not answer, the cluster is not assumed to have terminated.
 	if status, _, _ := ran(c.driver("emr status")); status != 1 || len(c.written(t)) != 1 {
 		t.Errorf("exit %d, written down %v", status, c.written(t))
 	}
@@ -560,7 +562,8 @@ func TestEMRExpired(t *testing.T) {
 	}
 }
 
-// A cluster that nobody ends has its master shut down at its limit, whatever runs there.
+// TestEMRLimit checks that a cluster whose driver has died shuts itself down at its limit, even
+// if a step runs.
 func TestEMRLimit(t *testing.T) {
 	c := newFastCloud(t, time.Millisecond)
 	defer c.holding()()
@@ -584,8 +587,8 @@ func TestEMRLimit(t *testing.T) {
 	}
 }
 
-// At a terminal one is asked: first whether to begin, and after a Ctrl-C whether to leave
-// the run or to cancel it.
+// TestEMRAsk checks that, at a terminal, the driver asks before it starts, and after Ctrl-C
+// whether to leave the run or to cancel it.
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
 	term := inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
@@ -625,7 +628,8 @@ func TestEMRAsk(t *testing.T) {
 	}
 }
 
-// Every command of docs/emr.md is one, with these flags.
+// TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
+// there.
 func TestEMRPage(t *testing.T) {
 	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
 	if len(lines) < 8 {
@@ -652,7 +656,8 @@ func TestEMRPage(t *testing.T) {
 	}
 }
 
-// A cluster that waits takes runs, and is left to wait.
+// TestEMRUp checks that a cluster of driver emr up accepts runs, and is not terminated with
+// them.
 func TestEMRUp(t *testing.T) {
 	c := newCloud(t)
 	status, out, errs := ran(c.driver("emr up --bucket s3://bucket/games --yes --poll 30ms --idle 15m --instance m5.xlarge"))
@@ -667,8 +672,8 @@ func TestEMRUp(t *testing.T) {
 	if slices.ContainsFunc(c.emr.Clusters(), emrtest.State.Ended) {
 		t.Error("the cluster has ended with its run")
 	}
-	// A second driver, that would make a cluster of its own, finds the run on this one; who
-	// follows it leaves the cluster as it is.
+	// A second driver without --cluster-id finds the run on this cluster. Following it does not
+	// terminate the cluster.
 	letGo := c.holding()
 	defer letGo()
 	first := c.driver(onCloud + " --yes --data busy --cluster-id " + id)

@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// command is one of the commands, with its words; a word in quotes would be several.
+// command returns a command with its arguments; quotes have no special meaning.
 func command(dir, line string) *exec.Cmd {
 	words := strings.Fields(line)
 	cmd := exec.Command(filepath.Join(bin, words[0]), words[1:]...)
@@ -23,7 +23,7 @@ func command(dir, line string) *exec.Cmd {
 	return cmd
 }
 
-// exitStatus is what a shell says of a process that has ended.
+// exitStatus returns the exit status of a process as a shell reports it.
 func exitStatus(cmd *exec.Cmd) int {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -46,8 +46,8 @@ func ran(cmd *exec.Cmd) (status int, stdout, stderr string) {
 	return exitStatus(cmd), out.String(), errs.String()
 }
 
-// runs makes a folder with runs of all sorts: three and cross are solved, part is
-// stopped, bad has the table of another game; in made, steps may write.
+// runs creates a folder with runs in different states: three and cross are solved, part is
+// stopped, bad has the table of another game; steps may write to made.
 func runs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,9 +78,9 @@ const (
 	cross = " --game quickcross --width 2 --height 3 --connect 2"
 )
 
-// TestExitStatus wants of every command 0 of what is done, with nothing on stderr;
-// 1 of what failed, with one line; 2 of a wrong command line, with one more that
-// says where to look. Of what failed nothing is on stdout.
+// TestExitStatus checks every command: success has status 0 and nothing on stderr; a failure
+// has 1 and one line; a usage error has 2 and a second line that refers to the help. Failures
+// print nothing on stdout.
 func TestExitStatus(t *testing.T) {
 	dir := runs(t)
 	type test struct {
@@ -281,7 +281,7 @@ func TestExitStatus(t *testing.T) {
 				of = append(of, cross)
 			}
 			if side == "map" && (each == step.Init || each == step.Create) {
-				continue // take any line
+				continue // these accept any line
 			}
 			for _, game := range of {
 				if side == "reduce" && game == cross && each != step.Final {
@@ -298,7 +298,7 @@ func TestExitStatus(t *testing.T) {
 		status, stdout, stderr := ran(cmd)
 		lines := strings.Count(stderr, "\n")
 		name, _, _ := strings.Cut(test.line, " ")
-		count := "" // what a step by hand says when it is done, and play score
+		count := "" // the summary of a step run by hand, or of play score
 		switch {
 		case lines != 1 || name == "driver":
 		case name == "play":
@@ -319,12 +319,12 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// TestMisnamed wants a name with a scheme that is not spoken refused by every
-// command, and pipe in HDFS, where its reducers do not write: nothing is made, and
-// nobody is asked.
+// TestMisnamed checks that every command rejects a name with an unsupported scheme, and that
+// pipe rejects HDFS, where its reducers cannot write. Nothing is created, and no server is
+// contacted.
 func TestMisnamed(t *testing.T) {
 	dir := t.TempDir()
-	// A file system by default changes nothing: nobody answers there.
+	// A default file system makes no difference; no server listens at this one.
 	conf := `<configuration><property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:1</value></property></configuration>`
 	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(conf), 0o666); err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func TestMisnamed(t *testing.T) {
 			}
 		}
 	}
-	made := t.TempDir() // by nobody
+	made := t.TempDir() // must stay empty
 	for _, name := range []string{"x:/y", "x:" + made + "/y", "s3a://bucket/y", "file:" + made + "/y", "hdfs:" + made + "/y", "hdfs://127.0.0.1:1", "hdfs://127.0.0.1:1/", "./x:/y"} {
 		for _, line := range []string{"solve connectn --data", "solve connectn --runner pipe --data", "solve connectn --runner hadoop --data",
 			"solve quickcross --overwrite --data", "solve connectn --runner pipe --resume --data", "status --data", "status --json --data",
@@ -365,7 +365,7 @@ func TestMisnamed(t *testing.T) {
 	}
 }
 
-// full opens what takes no byte.
+// full opens a file to which nothing can be written.
 func full(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -376,7 +376,7 @@ func full(t *testing.T) *os.File {
 	return f
 }
 
-// printing are commands that print, each in a way of its own.
+// printing contains commands that print, with different code each.
 var printing = []string{
 	"driver --help", "driver --version", "driver help stats", "driver help solve connectn", "driver completion zsh", "driver solve --help", "driver solve connectn --help",
 	"driver solve connectn --data again", "driver solve connectn --data again --overwrite --json",
@@ -400,7 +400,7 @@ var printing = []string{
 	"mapper possible" + three, "init_map" + three, "mapper mark" + cross,
 }
 
-// printed is a command of those, with what it reads.
+// printed returns one of these commands with its input.
 func printed(dir, line string) *exec.Cmd {
 	cmd := command(dir, line)
 	cmd.Stdin = strings.NewReader("000\n")
@@ -410,8 +410,8 @@ func printed(dir, line string) *exec.Cmd {
 	return cmd
 }
 
-// TestLostOutput wants one line and exit status 1 of every command whose output
-// could not be written; what solve has solved stays.
+// TestLostOutput checks that every command whose output cannot be written prints one line and
+// exits with status 1. What solve has solved stays.
 func TestLostOutput(t *testing.T) {
 	dir := runs(t)
 	for _, line := range printing {
@@ -427,7 +427,8 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// TestLostAnswers wants look-ups that nobody hears to end, though positions come on.
+// TestLostAnswers checks that look-ups whose output cannot be written end although there is
+// more input.
 func TestLostAnswers(t *testing.T) {
 	cmd := command(runs(t), "driver lookup --data three")
 	stdin, err := cmd.StdinPipe()
@@ -454,8 +455,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestClosedPipe wants every command to die without a word, as any Unix tool does,
-// when nobody reads on.
+// TestClosedPipe checks that every command dies silently, as Unix tools do, if its output pipe
+// is closed.
 func TestClosedPipe(t *testing.T) {
 	dir := runs(t)
 	for _, line := range printing {
@@ -474,7 +475,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// TestLostMessages wants no run to fail because nobody can be told how it goes.
+// TestLostMessages checks that a run does not fail because its messages cannot be written.
 func TestLostMessages(t *testing.T) {
 	dir := t.TempDir()
 	for _, line := range []string{"driver solve connectn --data d", "driver solve connectn --data p --runner pipe", "possible_map" + three} {
@@ -486,13 +487,13 @@ func TestLostMessages(t *testing.T) {
 	}
 }
 
-// TestStatus wants status to know, of each way in which a run can end, which one it
-// was, and that a run goes on as long as its driver lives.
+// TestStatus checks that status detects how a run has ended, for all ways in which it can, and
+// that it reports a run as running while its driver lives.
 func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
-	const large = "driver solve connectn --width 5 --height 5 --connect 4 --data " // some seconds
+	const large = "driver solve connectn --width 5 --height 5 --connect 4 --data " // takes some seconds
 	dir := runs(t)
 	status := func(data, word, said string) {
 		t.Helper()
@@ -513,7 +514,7 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: state %s, %s", data, r.State, word)
 		}
 	}
-	// begin begins a run, one at a time, and waits for its first word, and some progress.
+	// begin starts a run, one at a time, and waits until status shows progress.
 	begin := func(data string) *exec.Cmd {
 		t.Helper()
 		cmd := command(dir, large+data)
@@ -552,7 +553,7 @@ func TestStatus(t *testing.T) {
 		status(data, "stopped", `stopped (in|after) data_\w+; --resume goes on`)
 	}
 
-	// Whoever asks leaves nothing there.
+	// status creates no files.
 	os.Remove(filepath.Join(dir, "killed", "_lock"))
 	status("killed", "died", "died .*; --resume goes on")
 	if _, err := os.Stat(filepath.Join(dir, "killed", "_lock")); err == nil {
@@ -560,8 +561,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt holds a first Ctrl-C up by a process that outlives its
-// mapper, and wants the second one to end the driver at once.
+// TestSecondInterrupt delays the effect of a first Ctrl-C with a process that outlives its
+// mapper, and checks that the second one ends the driver immediately.
 func TestSecondInterrupt(t *testing.T) {
 	own, dir := t.TempDir(), t.TempDir()
 	names, err := filepath.Glob(filepath.Join(bin, "*"))

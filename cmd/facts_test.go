@@ -15,9 +15,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestLongQuickCross4x4 solves the two games on a board of 4×4 and wants the value,
-// the numbers of positions and of messages, and the histogram by remoteness that
-// programs written apart have found.
+// TestLongQuickCross4x4 solves two games on a 4×4 board and checks the value, the numbers of
+// positions and of messages, and the histogram by remoteness, against the results of
+// independently written programs.
 func TestLongQuickCross4x4(t *testing.T) {
 	longtest.Skip(t)
 	for _, test := range []struct {
@@ -63,7 +63,7 @@ func TestLongQuickCross4x4(t *testing.T) {
 	}
 }
 
-// TestLongVerify5x5 checks 100,000 positions of a large board by the rules.
+// TestLongVerify5x5 checks 100,000 positions of a large board against the rules.
 func TestLongVerify5x5(t *testing.T) {
 	longtest.Skip(t)
 	dir := filepath.Join(t.TempDir(), "d")
@@ -74,8 +74,8 @@ func TestLongVerify5x5(t *testing.T) {
 	}
 }
 
-// TestLongMancala solves boards of Mancala and wants the sign of the value, and that of
-// each first move, that a program written apart has found.
+// TestLongMancala solves boards of Mancala and checks the sign of the value, and of each first
+// move, against the results of an independently written program.
 func TestLongMancala(t *testing.T) {
 	longtest.Skip(t)
 	sign := func(text string) string {
@@ -87,7 +87,7 @@ func TestLongMancala(t *testing.T) {
 		}
 		return "0"
 	}
-	for board, want := range map[string]string{ // of the mover, then by first move
+	for board, want := range map[string]string{ // the value, then one sign for each first move
 		"1 2": "- -", "1 3": "+ +",
 		"2 1": "+ -+", "2 4": "- --", "2 5": "+ ++", "2 9": "0 0-",
 		"3 1": "0 -00", "3 3": "0 --0", "3 4": "+ 0+-", "3 6": "- ---",

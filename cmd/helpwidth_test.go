@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestHelpFits wants the help of every command to fit a terminal of 80 columns, all but
-// lines of the shell that are shown.
+// TestHelpFits checks that the help of every command fits a terminal of 80 columns, except for
+// shell lines.
 func TestHelpFits(t *testing.T) {
 	dir := t.TempDir()
 	var fits func(words string)

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestLayers checks that every package stands in the table of docs/design.md, and imports
-// only packages that stand above it there.
+// TestLayers checks that every package is in the table of docs/design.md, and imports only
+// packages that stand above it there.
 func TestLayers(t *testing.T) {
 	const module = "github.com/treereduce/treereduce/"
-	place := make(map[string]int) // of a package, or of a folder of packages, in the table
+	place := make(map[string]int) // row of a package, or of a folder of packages
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\|").FindAllStringSubmatch(readPage(t, "docs/design.md"), -1) {
 		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
 			place[name[1]] = len(place) + 1

@@ -10,9 +10,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// TestFullDisk solves on a file system of a megabyte, with both runners: one
-// clear error, nothing half-written taken for whole, and with room again the
-// run goes on to the right bytes. Mounting needs root, as CI has it.
+// TestFullDisk solves on a file system of a megabyte, with both runners. It checks that there
+// is one clear error, that no partial file is taken for a complete one, and that with more
+// space the run resumes to the right bytes. Mounting requires root, which CI has.
 func TestFullDisk(t *testing.T) {
 	fullDisk(t, []onFullDisk{
 		{board, "--runner=inline", "200k"},
@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// TestLongFullDisk is the same with other flags.
+// TestLongFullDisk does the same with other flags.
 func TestLongFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	fullDisk(t, []onFullDisk{
@@ -76,8 +76,8 @@ func fullDisk(t *testing.T, tests []onFullDisk) {
 	}
 }
 
-// At a terminal one is asked whether to begin a run for which the disk may be too small, and
-// a Ctrl-C is an answer too.
+// TestDiskAsk checks that, at a terminal, the driver asks before it starts a run for which the
+// disk may be too small. Ctrl-C is a valid answer.
 func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\x03": 130} {
 		dir := t.TempDir()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What speaks to Amazon is a good part of driver. The steps, which a cluster starts by the
-// thousand, and play have none of it.
+// TestAWSInDriverAlone checks that only driver links the AWS packages, which make up a large
+// part of it: not the steps, which a cluster starts by the thousand, and not play.
 func TestAWSInDriverAlone(t *testing.T) {
 	of := func(names ...string) (found []string) {
 		out, err := exec.Command("go", append([]string{"list", "-deps"}, names...)...).Output()

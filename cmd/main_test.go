@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// bin is where the real commands are: the tests run them as processes.
+// bin is the directory of the real commands, which the tests run as processes.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// build makes the commands and the names of the steps, as make build does.
+// build builds the commands and links the names of the steps, as make build does.
 func build(dir string) error {
 	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/play", "./cmd/mapper", "./cmd/reducer")
 	cmd.Dir = ".."

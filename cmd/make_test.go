@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestMakeProj2 solves as a user of the course does: by make, in the module's root.
+// TestMakeProj2 solves as a user of the course does: with make, in the module's root directory.
 func TestMakeProj2(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	for _, test := range []struct {
@@ -55,8 +55,8 @@ func TestMakeProj2(t *testing.T) {
 	}
 }
 
-// TestMakePipe runs the loop of jobs by hand, each command printed: it is the course's
-// result, and so is what the printed commands make again.
+// TestMakePipe runs the loop of jobs by hand, with each command printed. The result is the
+// course's, and running the printed commands gives it again.
 func TestMakePipe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pipe")
 	stdout, stderr, code := makes(t, "pipe WIDTH=2 HEIGHT=2 CONNECT=2 PIPE_DATA="+dir)
@@ -86,7 +86,7 @@ func TestMakePipe(t *testing.T) {
 	if got, err := os.ReadFile(final); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the printed commands make something else, %v", err)
 	}
-	// Again is as good; a folder of somebody else is left alone.
+	// A second run works, too; a folder that belongs to someone else is left alone.
 	if _, stderr, code := makes(t, "pipe WIDTH=2 HEIGHT=2 CONNECT=2 PIPE_DATA="+dir); code != 0 {
 		t.Errorf("again: exit status %d, %s", code, stderr)
 	}
@@ -98,8 +98,8 @@ func TestMakePipe(t *testing.T) {
 	}
 }
 
-// TestMakeAlone wants make to compile and then to list what else there is, and a variable
-// that is written wrong to be refused.
+// TestMakeAlone checks that make without arguments compiles and lists the targets, and that a
+// misspelled variable is an error.
 func TestMakeAlone(t *testing.T) {
 	if stdout, stderr, code := makes(t, ""); code != 0 || stderr != "" || !strings.Contains(stdout, "\n  proj2 ") || !strings.Contains(stdout, "\n  pipe ") {
 		t.Errorf("make: exit status %d\n%s%s", code, stdout, stderr)
@@ -112,7 +112,7 @@ func TestMakeAlone(t *testing.T) {
 	}
 }
 
-// makes runs make, of which this test may be a part.
+// makes runs make, without the variables of a make that may run this test.
 func makes(t *testing.T, line string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("make", append([]string{"-s"}, strings.Fields(line)...)...)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stopped starts a command, sends it a Ctrl-C when it has printed a line that begins so
-// and a file is there, if one is named, and returns how it ends.
+// stopped starts a command, and sends it a Ctrl-C when it has printed a line with the prefix
+// after and the file there exists, if one is given. It returns how the command ends.
 func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (status int, stdout, stderr string) {
 	t.Helper()
 	cmd := command(dir, line)
@@ -46,11 +46,11 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 	return exitStatus(cmd), said.String(), errs.String()
 }
 
-// TestMatchStops wants a Ctrl-C to end a match, a tournament and an engine at once, with
-// the result of what has been played, whoever is thinking.
+// TestMatchStops checks that Ctrl-C ends a match, a tournament and an engine immediately, with
+// the result of the games so far, whichever player is thinking.
 func TestMatchStops(t *testing.T) {
 	dir := t.TempDir()
-	// An engine that moves at once in its first game, and then thinks for ever.
+	// An engine that moves immediately in its first game, and then thinks forever.
 	const thinker = `games=0
 while read -r id command rest; do
 case $command in clear_board) games=1;; genmove) [ $games = 1 ] && { echo $$ >thinks; sleep 1000 & echo $! >child; wait; };; esac
@@ -61,7 +61,7 @@ done
 	if err := os.WriteFile(filepath.Join(dir, "thinker"), []byte("#!/bin/sh\n"+thinker), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	silent, w, err := os.Pipe() // of a human who types nothing
+	silent, w, err := os.Pipe() // the input of a human who types nothing
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ done
 	if status, stdout, stderr := ran(command(dir, "play replay kept")); status != 0 || !strings.Contains(stdout, "game 3,") {
 		t.Errorf("what was kept: exit status %d, %s%s", status, stdout, stderr)
 	}
-	// Nothing goes on thinking.
+	// No process is left thinking.
 	for _, name := range []string{"thinks", "child"} {
 		pid, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// peak solves a game with some flags on so many cores, and returns how many
-// bytes the driver and its children had in memory at most: its own peak as the
-// system says while it lives (what it says at the end counts from before exec, when
-// a process is in the memory of its parent: of this test), and with children the
-// largest sum that was met on the way, in which what processes share counts once.
+// peak solves a game with some flags on a number of cores, and returns the peak memory of the
+// driver and its children in bytes. For the driver alone, this is the peak that the system
+// reports while the process lives. (The value at its end includes the time before exec, when
+// the process shares the memory of its parent, this test.) With children, it is the largest sum
+// that was sampled, in which shared memory counts once.
 func peak(t *testing.T, dir string, cores int, game, flags string) int64 {
 	t.Helper()
 	return peakOf(t, cores, strings.Contains(flags, "pipe"), "driver", strings.Fields("solve "+game+" --data "+dir+" "+flags)...)
 }
 
-// peakOf is the same of any command, with its children or without.
+// peakOf is peak for any command, with or without its children.
 func peakOf(t *testing.T, cores int, children bool, name string, args ...string) int64 {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, name), args...)
@@ -53,7 +53,7 @@ func peakOf(t *testing.T, cores int, children bool, name string, args ...string)
 	}
 }
 
-// kilobytes reads a line such as "VmHWM: 1234 kB", in bytes; 0 of a process that has
+// kilobytes reads a line such as "VmHWM: 1234 kB" and returns bytes; 0 if the process has
 // ended.
 func kilobytes(file, name string) int64 {
 	text, _ := os.ReadFile(file)
@@ -65,14 +65,14 @@ func kilobytes(file, name string) int64 {
 	return n * 1024
 }
 
-// resident is what a process and all below it have in memory now.
+// resident returns the current memory of a process and its descendants.
 func resident(pid int) int64 {
 	bytes := kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss")
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, name := range threads {
 		children, _ := os.ReadFile(name)
 		for _, child := range strings.Fields(string(children)) {
-			// Between fork and exec a child is in the memory of its parent.
+			// Between fork and exec, a child shares the memory of its parent.
 			if n, err := strconv.Atoi(child); err == nil && program(n) != program(pid) {
 				bytes += resident(n)
 			}
@@ -81,7 +81,7 @@ func resident(pid int) int64 {
 	return bytes
 }
 
-// program is the file that a process runs.
+// program returns the file that a process runs.
 func program(pid int) string {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return name
@@ -92,8 +92,8 @@ const (
 	cross44 = "quickcross --width 4 --height 4 --connect 3"
 )
 
-// checkMemory solves games on few and on many cores: at most 1.2 times what
-// --memory says is in memory, and the result has the same bytes whatever it says.
+// checkMemory solves games on few and on many cores. It checks that memory usage is at most 1.2
+// times --memory, and that the result has the same bytes for every --memory.
 func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags string) {
 	for _, game := range games {
 		var want string
@@ -101,7 +101,7 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 			name := fmt.Sprintf("%s %s on %d cores", game, flags, n)
 			asked := memory
 			if i == 0 && len(cores) > 1 {
-				asked = 4 << 10 // a run to compare with
+				asked = 4 << 10 // the run to compare with
 			}
 			dir := filepath.Join(t.TempDir(), "d")
 			got := peak(t, dir, n, game, fmt.Sprintf("--memory %dM %s", asked, flags))
@@ -125,7 +125,7 @@ func checkMemory(t *testing.T, games []string, cores []int, memory int64, flags 
 	}
 }
 
-// TestMemory has 5×4 in 64M, whose tables alone take 43, and Quick Cross.
+// TestMemory solves 5×4 in 64M, of which the tables take 43M, and Quick Cross.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -135,9 +135,10 @@ func TestMemory(t *testing.T) {
 	checkMemory(t, []string{"connectn --width 3 --height 3 --connect 3"}, []int{64}, 64, "--runner pipe")
 }
 
-// TestPlayMemory has searches fill tables of some sizes, and wants little more in memory.
+// TestPlayMemory checks that searches that fill tables of different sizes need little more
+// memory.
 func TestPlayMemory(t *testing.T) {
-	const program = 40 // MiB of everything else
+	const program = 40 // MiB of everything except the table
 	for _, flags := range []string{
 		"find-winner connectn --width 7 --height 6 --memory 64M --time 200ms --start",
 		"find-winner connectn --width 7 --height 6 --memory 200M --time 200ms --start",
@@ -158,7 +159,7 @@ func TestPlayMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit has nothing but the limit make the collector run.
+// TestMemoryLimit runs the garbage collector only because of the memory limit.
 func TestMemoryLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -167,8 +168,8 @@ func TestMemoryLimit(t *testing.T) {
 	checkMemory(t, []string{"connectn --width 5 --height 4 --connect 4"}, []int{2}, 64, "--final yes")
 }
 
-// TestLongMemory has 5×5 in 256M, and 4×4 in 64M, in which what the ranges hear
-// does not fit.
+// TestLongMemory solves 5×5 in 256M, and 4×4 in 64M, in which the inboxes of the ranges do not
+// fit.
 func TestLongMemory(t *testing.T) {
 	longtest.Skip(t)
 	five := "connectn --width 5 --height 4 --connect 4"
@@ -182,7 +183,7 @@ func TestLongMemory(t *testing.T) {
 	checkMemory(t, []string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 64, "--runner pipe")
 }
 
-// TestLeastMemory refuses before the first job what a game cannot keep to.
+// TestLeastMemory checks that a game that needs more memory is refused before the first job.
 func TestLeastMemory(t *testing.T) {
 	for flags, want := range map[string]string{
 		"connectn --width 7 --height 6 --memory 64M --until-tier 4":                     "driver: --memory 64M: connectn width=7 height=6 connect=4 needs at least ",
@@ -214,8 +215,8 @@ func TestLeastMemory(t *testing.T) {
 	}
 }
 
-// TestSpill looks into the directory of the pass, in which what the ranges of 4×4
-// hear goes through a file in 64M.
+// TestSpill checks that in 64M, the inboxes of the ranges of 4×4 go through a file in the
+// directory of the pass.
 func TestSpill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -245,12 +246,12 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestMapperMemory has mappers hold back as much as they like, little, and very
-// little: the less, the more often they say the same; merged, it is the same.
+// TestMapperMemory gives the combiner of a mapper unlimited, little, and very little memory:
+// with less memory the mapper emits more duplicates; after merging, the output is the same.
 func TestMapperMemory(t *testing.T) {
 	for _, test := range []struct {
 		mapper, flags string
-		dir           string // which it reads
+		dir           string // the input directory
 	}{
 		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
 		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the picture of the README anew")
 
-// TestTUIPicture plays as far as the picture of the README, docs/tui.svg, and wants the
-// screen to be that.
+// TestTUIPicture plays to the position shown in the README, docs/tui.svg, and compares the
+// screen with that picture.
 func TestTUIPicture(t *testing.T) {
 	term := inTerminal(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 0s", 70, 16)
 	term.shows("you win in 11")
@@ -37,20 +37,20 @@ func TestTUIPicture(t *testing.T) {
 	}
 }
 
-// What the emulator says of a character, in its Mode.
+// Attributes of a character in the emulator's Mode.
 const (
 	underlined = 1 << 1
 	bold       = 1 << 2
 )
 
-// The size of a character in a picture, and of the margin around the screen; and the
-// colours of a terminal that has others by default.
+// The size of a character in a picture, the margin around the screen, and the default colours
+// of the terminal.
 const (
 	charWidth, lineHeight, padding = 9, 19, 12
 	ground, ink                    = "#1c1c1c", "#d8d8d8"
 )
 
-// svg is the screen as a picture.
+// svg returns the screen as a picture.
 func (term *terminal) svg() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
@@ -90,7 +90,7 @@ func (term *terminal) svg() string {
 	return b.String() + "</svg>\n"
 }
 
-// colour is a colour of the 256, or the one by default.
+// colour returns one of the 256 colours, or the default.
 func colour(c vt10x.Color, byDefault string) string {
 	switch c {
 	case vt10x.DefaultFG:

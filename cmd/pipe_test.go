@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// programs is a directory with the commands, some of them, or sort, replaced by
-// scripts; without one, if its script is empty.
+// programs creates a directory with the commands, in which scripts replace some of them, or
+// sort. A program with an empty script is missing.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,8 +38,9 @@ func programs(t *testing.T, scripts map[string]string) string {
 	return dir
 }
 
-// A process of the pipe runner that fails is told as what it is, once and in one
-// line, and never as what the next in the row made of it.
+// TestPipeFirstCause checks that the error of a process of the pipe runner is reported once, in
+// one line, and as that process's own error, not as an error of the next process in the
+// pipeline.
 func TestPipeFirstCause(t *testing.T) {
 	sort, err := exec.LookPath("sort")
 	if err != nil {
@@ -50,9 +51,9 @@ func TestPipeFirstCause(t *testing.T) {
 		begin  = `^driver: data_(first|second)[0-9]+: `
 	)
 	text := []string{"--keep", "all"}
-	// A sort, and how it goes on where what it has sorted is more than 70 bytes.
+	// A sort script that fails only if its output has more than 70 bytes.
 	some := `all=$(` + sort + ` "$@"; echo .); all=${all%.}; [ ${#all} -gt 70 ] || { printf %s "$all"; exit; }; `
-	const later = `; exec >&-; sleep 0.2; kill -9 $$` // what it has written is read by then
+	const later = `; exec >&-; sleep 0.2; kill -9 $$` // by then its output has been read
 	for _, test := range []struct {
 		name    string
 		program string
@@ -100,7 +101,8 @@ func TestPipeFirstCause(t *testing.T) {
 	}
 }
 
-// Where files run out, wherever that is, no program is said to be missing.
+// TestPipeFewFiles checks that running out of file descriptors, wherever that happens, is not
+// reported as a missing program.
 func TestPipeFewFiles(t *testing.T) {
 	for files := 12; files < 60; files += 3 {
 		dir := filepath.Join(t.TempDir(), "d")

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A talk is a command that goes on, which is told something now and then.
+// A talk is a running command with which a test exchanges lines.
 type talk struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -40,7 +40,7 @@ func talkTo(t *testing.T, line string) *talk {
 	return k
 }
 
-// says wants the next line to be such.
+// says checks the next line of output.
 func (k *talk) says(t *testing.T, want string) {
 	t.Helper()
 	if got, err := k.stdout.ReadString('\n'); got != want+"\n" {
@@ -48,8 +48,8 @@ func (k *talk) says(t *testing.T, want string) {
 	}
 }
 
-// stopped sends a signal and wants the command to end soon, with the exit status of that signal; it
-// returns what it said.
+// stopped sends a signal and checks that the command ends soon, with the exit status of that
+// signal. It returns the rest of the output.
 func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	t.Helper()
 	k.cmd.Process.Signal(signal)
@@ -62,11 +62,11 @@ func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
 	return string(rest), k.stderr.String()
 }
 
-// ticksOf is what a process has worked, in hundredths of a second.
+// ticksOf returns the CPU time of a process in hundredths of a second.
 func ticksOf(pid int) int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(text), ") ")
-	f := strings.Fields(rest) // see proc_pid_stat(5); a zombie has what it had
+	f := strings.Fields(rest) // see proc_pid_stat(5); a zombie keeps its times
 	if len(f) < 13 {
 		return math.MaxInt
 	}
@@ -75,7 +75,7 @@ func ticksOf(pid int) int {
 	return user + system
 }
 
-// TestPlayAnswers wants an answer to each line before the next one comes.
+// TestPlayAnswers checks that each line is answered before the next one is sent.
 func TestPlayAnswers(t *testing.T) {
 	score := talkTo(t, "play score connectn --width 4 --height 3 --connect 3")
 	for _, line := range []string{"1 -1", "12 2", "121 -2"} {
@@ -97,8 +97,8 @@ func TestPlayAnswers(t *testing.T) {
 	}
 }
 
-// TestPlayStops stops searches and games by Ctrl-C: a search answers with the best move so
-// far, if it is one that has it; whoever waits for a human ends.
+// TestPlayStops stops searches and games by Ctrl-C: a search prints its best move so far, if it
+// has one; a command that waits for a human ends.
 func TestPlayStops(t *testing.T) {
 	const large = "connectn --width 7 --height 6 --connect 4 "
 	for _, test := range []struct {
@@ -122,7 +122,7 @@ func TestPlayStops(t *testing.T) {
 		if strings.HasSuffix(test.says, `\n$`) && !strings.HasPrefix(test.line, "find-winner") {
 			k.stdout.Peek(1)
 		} else {
-			for ticksOf(k.cmd.Process.Pid) < 20 { // it looks ahead, on a busy machine too
+			for ticksOf(k.cmd.Process.Pid) < 20 { // it is searching, even on a busy machine
 				time.Sleep(10 * time.Millisecond)
 			}
 		}

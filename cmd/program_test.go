@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout
-// and stderr: the job ends all the same, and with it the processes of their group.
+// TestProgramLeavesChild runs programs that leave a process behind with their stdin, stdout and
+// stderr. The job ends nevertheless, and the processes of its group end with it.
 func TestProgramLeavesChild(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("a process that leaves its group needs setsid")
@@ -40,8 +40,8 @@ func TestProgramLeavesChild(t *testing.T) {
 	})
 }
 
-// TestProgramIgnoresInput runs a program that leaves its input to a child, which does not
-// read it: an error, not a wait.
+// TestProgramIgnoresInput runs a program that passes its input to a child that does not read
+// it: this is an error, and the driver does not hang.
 func TestProgramIgnoresInput(t *testing.T) {
 	cmd := command(t.TempDir(), "driver solve connectn --width 3 --height 3 --connect 3 --runner pipe --reducers 1 --data d")
 	cmd.Args = append(cmd.Args, "--program", "possible_reduce=setsid sleep 30 <&0 & exit 0")
@@ -51,8 +51,8 @@ func TestProgramIgnoresInput(t *testing.T) {
 	}
 }
 
-// TestProgramSleeps waits for a program that does nothing: after ten seconds the driver
-// says so.
+// TestProgramSleeps runs a program that does nothing for a while: after ten seconds the driver
+// reports it.
 func TestProgramSleeps(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"possible_map", "possible_reduce"} {
@@ -61,7 +61,8 @@ func TestProgramSleeps(t *testing.T) {
 			cmd := command(t.TempDir(), "driver solve connectn --width 1 --height 1 --connect 1 --runner pipe --reducers 1 --data d")
 			cmd.Args = append(cmd.Args, "--program", name+"=sleep 14; "+name)
 			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
-			// On a busy machine a line of progress comes too, as every ten seconds.
+			// On a busy machine there may also be a line of progress, which comes every ten
+			// seconds.
 			want := regexp.MustCompile(`^driver: data_first1: no byte for 1\d s: waiting for (sort, process \d+, )?` + name + ` \(task 0\), process \d+\n(driver: \[.*\n)*$`)
 			if status != 0 || !want.MatchString(stderr) {
 				t.Errorf("status %d, %s%s, want %s", status, stdout, stderr, want)
@@ -70,7 +71,7 @@ func TestProgramSleeps(t *testing.T) {
 	}
 }
 
-// ranWithin is ran of a command that is to end within a time.
+// ranWithin is ran for a command that must end within a time.
 func ranWithin(t *testing.T, cmd *exec.Cmd, limit time.Duration) (status int, stdout, stderr string) {
 	t.Helper()
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -15,7 +15,7 @@ func TestReadme(t *testing.T) { runPage(t, readPage(t, "README.md")) }
 // TestPlaying runs the commands of docs/playing.md.
 func TestPlaying(t *testing.T) { runPage(t, readPage(t, "docs/playing.md")) }
 
-// TestEngines runs the commands of docs/engines.md, with the programs that are there.
+// TestEngines runs the commands of docs/engines.md, with the page's programs.
 func TestEngines(t *testing.T) {
 	page, programs := pythonPage(t, "docs/engines.md")
 	if strings.Count(programs[0].text, "\n") > 30 {
@@ -24,13 +24,13 @@ func TestEngines(t *testing.T) {
 	runPage(t, page, programs...)
 }
 
-// TestSteps runs the commands of docs/steps.md, with the program that is there.
+// TestSteps runs the commands of docs/steps.md, with the page's program.
 func TestSteps(t *testing.T) {
 	page, programs := pythonPage(t, "docs/steps.md")
 	runPage(t, page, programs...)
 }
 
-// pythonPage reads a page that has programs in Python.
+// pythonPage reads a page that contains Python programs.
 func pythonPage(t *testing.T, name string) (page string, programs []file) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -49,8 +49,8 @@ func pythonPage(t *testing.T, name string) (page string, programs []file) {
 // TestCourses runs the commands of docs/courses.md.
 func TestCourses(t *testing.T) { runPage(t, readPage(t, "docs/courses.md")) }
 
-// TestAddingAGame runs the commands of docs/adding-a-game.md, and wants its code to be
-// that of the files that it names: all of the game that is its example.
+// TestAddingAGame runs the commands of docs/adding-a-game.md, and checks that its code is in
+// the files that it names, and that it shows the example game completely.
 func TestAddingAGame(t *testing.T) {
 	const example = "game/mnk/mnk.go"
 	page := readPage(t, "docs/adding-a-game.md")
@@ -72,13 +72,13 @@ func TestAddingAGame(t *testing.T) {
 			t.Errorf("docs/adding-a-game.md does not say what %s is for", name)
 		}
 	}
-	// Between two pieces is an empty line, or none.
+	// There may be an empty line between two pieces.
 	if got, want := strings.Join(code[example], ""), readPage(t, example); strings.ReplaceAll(got, "\n", "") != strings.ReplaceAll(want, "\n", "") {
 		t.Errorf("the pieces of %s in docs/adding-a-game.md are not all of it", example)
 	}
 }
 
-// A file of a page's commands.
+// A file is a file that a page's commands need.
 type file struct{ name, text string }
 
 func readPage(t *testing.T, name string) string {
@@ -90,10 +90,9 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// runPage runs the commands of a page in their order, in a copy of what make
-// build makes, and compares what they print. Times differ. Those that need a
-// Hadoop are left to the tests that have one. The files are there. Empty lines of what
-// is printed do not count.
+// runPage runs the commands of a page in order, in a copy of the output of make build, and
+// compares their output, except for times and empty lines. It skips commands that need Hadoop,
+// which other tests cover. files are created first.
 func runPage(t *testing.T, page string, files ...file) {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,7 +106,7 @@ func runPage(t *testing.T, page string, files ...file) {
 			t.Fatal(err)
 		}
 	}
-	// make would build again: its proj2 is this.
+	// make would build again, so proj2 is replaced by this function.
 	const proj2 = `make() { shift; for v; do export "$v"; done
 		bin/driver solve connectn --width ${WIDTH:-3} --height ${HEIGHT:-3} --connect ${CONNECT:-3} --replace; unset WIDTH HEIGHT CONNECT; }
 		`
@@ -129,7 +128,7 @@ func runPage(t *testing.T, page string, files ...file) {
 		case !ok:
 			command = false
 		case strings.HasPrefix(text, "$ make test"):
-		case strings.HasPrefix(text, "$ bin/play tui"): // it wants a terminal: TestTUILost
+		case strings.HasPrefix(text, "$ bin/play tui"): // it needs a terminal, see TestTUILost
 		case strings.HasPrefix(text, "$ "):
 			command = true
 			script += text[2:]

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// TestResultAtOnce has nobody read the result of a run for a while, and then its first
-// piece alone: all of it comes in one, when the lock is given up, so that it does not
-// matter when who reads it ends, as head -1 does.
+// TestResultAtOnce does not read the result of a run for a while, and then reads only its first
+// piece. The result must come in one write, after the lock is released, so that it does not
+// matter when the reader ends, as with head -1.
 func TestResultAtOnce(t *testing.T) {
 	for _, line := range []string{
 		"driver solve connectn --data d",
 		"driver solve connectn --data d --until-tier 3",
 		"driver solve quickcross --width 2 --height 3 --connect 2 --data d",
 	} {
-		// A pipe whose reader gets what was written piece by piece, and that is full.
+		// A full pipe whose reader gets each write separately.
 		var ends [2]int
 		if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_DIRECT|syscall.O_NONBLOCK); err != nil {
 			t.Skip(err)
@@ -48,7 +48,7 @@ func TestResultAtOnce(t *testing.T) {
 		w.Close()
 		status, said := -1, ""
 		for begun := time.Now(); status != 0 && time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has the lock, or has had it
+			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has taken the lock
 				status, _, said = ran(command(dir, line+" --resume"))
 			}
 		}

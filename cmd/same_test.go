@@ -20,9 +20,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// The games of these tests, one of each kind: the smallest whose keys fall into
-// several ranges, and where there are none, games that have a thousand rows a tier, or
-// moves that lead many tiers on.
+// The games of these tests, one for each method: the smallest whose keys fall into several
+// ranges; for games without ranges, those with a thousand rows in a tier, or with moves that
+// skip many tiers.
 var (
 	board       = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
 	smallCyclic = strings.Fields("solve quickcross --width 3 --height 3 --connect 3")
@@ -34,8 +34,7 @@ var (
 	far         = strings.Fields("solve mancala --pits 2 --stones 1")
 )
 
-// driver returns the command driver solve on a data directory, in a process
-// group of its own.
+// driver returns the command driver solve on a data directory, in its own process group.
 func driver(board []string, dir string, flags ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(bin, "driver"), slices.Concat(board, []string{"--data", dir}, flags)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -50,14 +49,14 @@ func drive(t *testing.T, board []string, dir string, flags ...string) {
 	}
 }
 
-// result is what must be the same whatever the way: the bytes of final, its
-// parts in a row, and those of every file of the table.
+// result returns what must not depend on the way of solving: a checksum of final (its shards,
+// concatenated) and of every file of the table.
 func result(t *testing.T, dir string) string {
 	t.Helper()
 	return sumOf(t, dir, "final/part-*", "table/*")
 }
 
-// sumOf is a checksum of files, of each pattern at least one.
+// sumOf returns a checksum of files; each pattern must match at least one.
 func sumOf(t *testing.T, dir string, patterns ...string) string {
 	t.Helper()
 	sum := sha256.New()
@@ -83,9 +82,9 @@ func sumOf(t *testing.T, dir string, patterns ...string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// TestSameBytes solves the same game in every way and wants the same bytes: by
-// both runners, into several parts, with and without combiner and
-// compression, begun with one runner and gone on with another in mid-loop.
+// TestSameBytes solves the same game in many ways and checks that the bytes are the same: with
+// both runners, several numbers of reducers, with and without combiner and compression, and
+// started with one runner and resumed with another.
 func TestSameBytes(t *testing.T) {
 	ways := []way{
 		inlineWay("3", "--keep=all --compress"),
@@ -100,7 +99,7 @@ func TestSameBytes(t *testing.T) {
 	t.Run("mnk", func(t *testing.T) { sameBytes(t, rules, ways) })
 }
 
-// TestLongSameBytes has all of that with all of that.
+// TestLongSameBytes tests all combinations.
 func TestLongSameBytes(t *testing.T) {
 	longtest.Skip(t)
 	var ways []way
@@ -119,7 +118,7 @@ func TestLongSameBytes(t *testing.T) {
 	t.Run("mancala", func(t *testing.T) { sameBytes(t, far, ways) })
 }
 
-// A way to solve is the flags of one run after the other.
+// A way to solve consists of the flags of consecutive runs.
 type way [][]string
 
 func inlineWay(reducers, keep string) way {
@@ -148,8 +147,8 @@ func sameBytes(t *testing.T, board []string, ways []way) {
 	}
 }
 
-// snapshot notes every file of the directories that are whole, so that a change
-// of one is seen: its inode, size and time.
+// snapshot returns the inode, size and time of every file in complete directories, to detect
+// changes.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	whole := make(map[string]string)
@@ -159,7 +158,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	}
 	for _, mark := range marks {
 		if strings.HasPrefix(filepath.Base(filepath.Dir(mark)), "_") {
-			continue // an attempt that was about to be renamed
+			continue // an attempt, not yet renamed
 		}
 		files, err := filepath.Glob(filepath.Join(filepath.Dir(mark), "*"))
 		if err != nil {
@@ -167,7 +166,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		}
 		for _, f := range files {
 			if f == mark {
-				continue // it is written anew when states go that nobody needs
+				continue // it is rewritten when states that are no longer needed are deleted
 			}
 			info, err := os.Stat(f)
 			if err != nil {
@@ -179,9 +178,8 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return whole
 }
 
-// TestKilled stops the driver by SIGKILL at random points, again and again, and
-// resumes it, with either runner: the same bytes in the end, and nothing whose
-// _SUCCESS stood is made again.
+// TestKilled kills the driver by SIGKILL at random times, and resumes it, with either runner.
+// In the end the bytes are the same, and no directory with a _SUCCESS was rebuilt.
 func TestKilled(t *testing.T) {
 	ways := []string{"--keep=final --runner=inline", "--keep=all --compress --runner=both"}
 	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
@@ -189,7 +187,7 @@ func TestKilled(t *testing.T) {
 	t.Run("mnk", func(t *testing.T) { killed(t, rules, ways) })
 }
 
-// TestLongKilled has other ways to solve.
+// TestLongKilled tests other ways to solve.
 func TestLongKilled(t *testing.T) {
 	longtest.Skip(t)
 	ways := []string{"--keep=all --runner=inline --reducers=7", "--keep=final --runner=pipe --reducers=2 --combine=false"}
@@ -224,8 +222,8 @@ func killed(t *testing.T, board, ways []string) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				// Shorter lives first, so that many tries are cut off; then longer
-				// ones, so that the run ends.
+				// Short lifetimes first, so that many tries are killed; then longer ones, so
+				// that the run finishes.
 				life := time.Duration(rng.Int64N(int64(longest))) * time.Duration(1+try) / 10
 				timer := time.AfterFunc(life, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 				err := cmd.Wait()
@@ -233,7 +231,7 @@ func killed(t *testing.T, board, ways []string) {
 				for name, was := range before {
 					info, err := os.Stat(name)
 					if errors.Is(err, fs.ErrNotExist) && strings.Contains(flags, "keep=final") {
-						continue // not needed any more
+						continue // no longer needed
 					}
 					if err != nil {
 						t.Fatalf("try %d: %v", try, err)
@@ -261,8 +259,7 @@ func killed(t *testing.T, board, ways []string) {
 	}
 }
 
-// TestInterrupted stops the driver with Ctrl-C: exit status 130, and a word on
-// how to go on.
+// TestInterrupted stops the driver with Ctrl-C: exit status 130, and a message how to resume.
 func TestInterrupted(t *testing.T) {
 	for _, test := range []struct{ flags, whole string }{
 		{"connectn --width 6 --height 5 --connect 4 --runner inline", "data_first3"},
@@ -277,7 +274,7 @@ func TestInterrupted(t *testing.T) {
 		cmd.Stderr = &out
 		start(t, cmd)
 		waitFor(t, filepath.Join(dir, test.whole, "_SUCCESS"))
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // as a terminal does: to the whole group
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // a terminal sends it to the process group
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "--resume goes on") {
 			t.Errorf("%s: exit status %d, %q", test.flags, code, out.String())
@@ -285,19 +282,19 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// start starts a command, and ends it with the test.
+// start starts a command, and kills it at the end of the test.
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill() // one that has been waited for is left alone
+		cmd.Process.Kill() // no effect on a process that has been waited for
 		cmd.Wait()
 	})
 }
 
-// waitFor waits until a file is there.
+// waitFor waits until a file exists.
 func waitFor(t *testing.T, name string) {
 	t.Helper()
 	for range 1000 {
@@ -309,8 +306,8 @@ func waitFor(t *testing.T, name string) {
 	t.Fatalf("%s did not come", name)
 }
 
-// TestLock wants a second driver refused while the first is at work, and a lock
-// that a dead one left not to matter.
+// TestLock checks that a second driver is refused while the first is at work, and that the lock
+// of a dead driver does not matter.
 func TestLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	cmd := exec.Command(filepath.Join(bin, "driver"), strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)

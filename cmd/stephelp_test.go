@@ -8,8 +8,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// TestStepHelp runs the example that the help of a step shows, by whatever name the step
-// goes, and wants the lines that it shows.
+// TestStepHelp runs the example in the help of each step, under every name of the step, and
+// compares the output with the help.
 func TestStepHelp(t *testing.T) {
 	examples := 0
 	for _, name := range step.AllNames() {

@@ -13,8 +13,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// stranger copies testdata/stranger, a module outside this one, and returns its directory
-// and what runs a command there.
+// stranger copies testdata/stranger, a module outside this one, and returns its directory and a
+// function that runs a command there.
 func stranger(t *testing.T) (dir string, run func(words ...string) (status int, out string)) {
 	t.Helper()
 	dir = t.TempDir()
@@ -22,7 +22,8 @@ func stranger(t *testing.T) (dir string, run func(words ...string) (status int, 
 		t.Fatal(err)
 	}
 	root := mustAbs(t, "..")
-	// It wants what we want, as go mod tidy would find: no more than we have at hand.
+	// It has our requirements, as go mod tidy would write them, so that no other modules are
+	// needed.
 	const ours = "module github.com/treereduce/treereduce\n"
 	gomod := strings.Replace(readPage(t, "go.mod"), ours, "module stranger\n\nrequire github.com/treereduce/treereduce v0.0.0\n\nreplace github.com/treereduce/treereduce => "+root+"\n", 1)
 	for name, text := range map[string]string{"go.mod": gomod, "go.sum": readPage(t, "go.sum")} {
@@ -33,14 +34,14 @@ func stranger(t *testing.T) (dir string, run func(words ...string) (status int, 
 	return dir, func(words ...string) (int, string) {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // nothing is fetched
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off") // no downloads
 		status, stdout, stderr := ran(cmd)
 		return status, stdout + stderr
 	}
 }
 
 // TestDifferentBuilds builds the driver of a module with other rules than its mapper and
-// reducer, without version control: the first job says so.
+// reducer, without version control: the first job reports it.
 func TestDifferentBuilds(t *testing.T) {
 	dir, run := stranger(t)
 	do := func(want int, line string) string {
@@ -64,7 +65,7 @@ func TestDifferentBuilds(t *testing.T) {
 	if !want.MatchString(out) {
 		t.Errorf("other rules: %s, want %s", out, want)
 	}
-	do(0, solve+"3") // a heap of three has the same moves
+	do(0, solve+"3") // with a heap of three, the moves are the same
 	do(0, "go build -o bin/ ./mapper ./reducer; for s in "+strings.Join(step.AllNames(), " ")+"; do ln -f bin/mapper bin/${s}_map; ln -f bin/reducer bin/${s}_reduce; done")
 	do(0, solve+"20")
 	if _, err := os.Stat(filepath.Join(dir, "all_data", "table")); err != nil {
@@ -72,9 +73,9 @@ func TestDifferentBuilds(t *testing.T) {
 	}
 }
 
-// TestLongStranger builds a module outside this one, testdata/stranger, with a game of
-// its own, as docs/adding-a-game.md says, and solves it and a game of ours with the
-// module's own programs.
+// TestLongStranger builds a module outside this one, testdata/stranger, with its own game, as
+// docs/adding-a-game.md describes, and solves that game and one of ours with the module's
+// programs.
 func TestLongStranger(t *testing.T) {
 	longtest.Skip(t)
 	dir, runIn := stranger(t)
@@ -86,7 +87,7 @@ func TestLongStranger(t *testing.T) {
 		}
 		return out
 	}
-	// What the page says of a module of one's own, but for its go.mod, which is above.
+	// The commands of the page for a new module, except for go.mod, which is made above.
 	block := regexp.MustCompile("(?s)```sh\n.*?\ngo mod tidy\n(.*?)```").FindStringSubmatch(readPage(t, "docs/adding-a-game.md"))
 	if block == nil {
 		t.Fatal("docs/adding-a-game.md does not say how a module is built")
@@ -94,7 +95,7 @@ func TestLongStranger(t *testing.T) {
 	if said := run("sh", "-ec", block[1]); !strings.HasPrefix(said, "nim stones=20 last=wins: Black wins in ") {
 		t.Errorf("as the page says, it says %s", said)
 	}
-	run("go", "test", "./...") // the contract of a game, which its test calls
+	run("go", "test", "./...") // this includes the contract test of the game
 	for _, name := range step.AllNames() {
 		for _, side := range []string{"_map", "_reduce"} {
 			if _, err := os.Stat(filepath.Join(dir, "bin", name+side)); err != nil {
@@ -154,7 +155,7 @@ func TestLongStranger(t *testing.T) {
 	}
 }
 
-// contentOf is all that is in the table and in final of a data directory.
+// contentOf returns the contents of table and final in a data directory.
 func contentOf(t *testing.T, data string) string {
 	t.Helper()
 	var all strings.Builder

@@ -17,32 +17,32 @@ import (
 	line "golang.org/x/term"
 )
 
-// A terminal is one that a program runs in, and what it shows.
+// A terminal is a terminal in which a program runs, with its screen.
 type terminal struct {
 	t   *testing.T
 	cmd *exec.Cmd
-	own *os.File // the program's side, which stays open
-	pty *os.File // ours
+	own *os.File // the program's side, kept open
+	pty *os.File // our side
 	was *line.State
 
 	mu     sync.Mutex
 	screen vt10x.Terminal
-	rest   []byte // the beginning of a sequence
+	rest   []byte // the beginning of an incomplete sequence
 	modes  map[string]bool
 	output strings.Builder
-	read   chan struct{} // closed when no more will come
+	read   chan struct{} // closed at the end of the output
 }
 
-// foreign are sequences that the emulator takes for others: what asks a terminal what it
-// can do, and sets keys. Those of modes are noted.
+// foreign matches sequences that the emulator misinterprets: queries for the terminal's
+// features, and settings of keys. setMode matches changes of modes, which are recorded.
 var (
 	foreign = regexp.MustCompile(`\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*(\$p|u)`)
 	setMode = regexp.MustCompile(`\x1b\[\?([0-9;]+)([hl])`)
 	partial = regexp.MustCompile(`\x1b(\[[0-9;<=>?$]*)?$`)
 )
 
-// inTerminal starts a command line, as command does, or of the program of a path, in a terminal of so many columns
-// and lines.
+// inTerminal starts a command line in a terminal with a number of columns and lines. The
+// command is one of ours, as in command, or a program given by its path.
 func inTerminal(t *testing.T, dir, words string, columns, lines int, env ...string) *terminal {
 	t.Helper()
 	cmd := command(dir, words)
@@ -81,7 +81,7 @@ func size(columns, lines int) *pty.Winsize {
 	return &pty.Winsize{Cols: uint16(columns), Rows: uint16(lines)}
 }
 
-// settings are those of the terminal's line.
+// settings returns the line settings of the terminal.
 func (term *terminal) settings() *line.State {
 	term.t.Helper()
 	s, err := line.GetState(int(term.own.Fd()))
@@ -91,7 +91,7 @@ func (term *terminal) settings() *line.State {
 	return s
 }
 
-// show has the emulator show what comes.
+// show passes the output to the emulator.
 func (term *terminal) show() {
 	defer close(term.read)
 	buf := make([]byte, 1<<16)
@@ -118,7 +118,7 @@ func (term *terminal) show() {
 	}
 }
 
-// text is what the screen shows, without blanks at the ends of lines.
+// text returns the text of the screen, without blanks at the ends of lines.
 func (term *terminal) text() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
@@ -129,7 +129,7 @@ func (term *terminal) text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// shows waits until the screen shows what a pattern matches, and returns all of it.
+// shows waits until the screen matches a pattern, and returns its text.
 func (term *terminal) shows(pattern string) string {
 	term.t.Helper()
 	want := regexp.MustCompile(pattern)
@@ -150,14 +150,13 @@ func (term *terminal) wrote(text string) bool {
 	return strings.Contains(term.output.String(), text)
 }
 
-// clicks presses the left button of the mouse at a column and a line, from 1, and lets it
-// go.
+// clicks presses and releases the left mouse button at a column and a line, counted from 1.
 func (term *terminal) clicks(column, line int) {
 	term.t.Helper()
 	term.types(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", column, line, column, line))
 }
 
-// types types.
+// types sends input.
 func (term *terminal) types(text string) {
 	term.t.Helper()
 	if _, err := term.pty.WriteString(text); err != nil {
@@ -165,8 +164,8 @@ func (term *terminal) types(text string) {
 	}
 }
 
-// ends waits for the end of the program, and wants the terminal to be as it was: the
-// settings of the line, the screen, the cursor, and all modes.
+// ends waits for the end of the program, and checks that the terminal is as it was before: the
+// line settings, the screen, the cursor, and all modes.
 func (term *terminal) ends(status int) {
 	term.t.Helper()
 	done := make(chan error, 1)
@@ -183,7 +182,7 @@ func (term *terminal) ends(status int) {
 		term.t.Errorf("the terminal is left in %+v, it was in %+v", now, term.was)
 	}
 	left := term.left()
-	for range 250 { // the last bytes may be on their way
+	for range 250 { // the last bytes may still be in transit
 		if left == "" {
 			break
 		}
@@ -195,13 +194,13 @@ func (term *terminal) ends(status int) {
 	}
 }
 
-// left is what is not as it was on the screen of a terminal, by the numbers of modes; ""
-// if all is.
+// left describes what differs from the initial state of the screen, with the numbers of modes;
+// "" if nothing does.
 func (term *terminal) left() (left string) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	for mode, set := range term.modes {
-		if set != (mode == "25") { // the cursor is shown at first
+		if set != (mode == "25") { // initially, only the cursor is on
 			left += fmt.Sprintf("mode %s %t, ", mode, set)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// solvedHere is a folder with a solved board in all_data.
+// solvedHere returns a folder with a solved board in all_data.
 func solvedHere(t *testing.T, words string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,8 +27,8 @@ func solvedHere(t *testing.T, words string) string {
 
 const board45 = "connectn --width 4 --height 5 --connect 3"
 
-// TestTUILost types a whole game against the table, as the README says, and loses it: from
-// the first move on the screen says so.
+// TestTUILost plays a game against the table, as in the README, and loses it: the screen shows
+// the loss from the first move on.
 func TestTUILost(t *testing.T) {
 	const words = "play tui " + board45
 	if page := readPage(t, "README.md"); !strings.Contains(page, "    $ bin/"+words+"\n") {
@@ -43,7 +43,7 @@ func TestTUILost(t *testing.T) {
 		if !strings.Contains(screen, "O (you) to move") || !strings.Contains(screen, "from the table all_data") {
 			t.Fatal(screen)
 		}
-		// The best that can be done: then the end comes as it was said.
+		// With the best moves, the loss comes as predicted.
 		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
 		left, err := strconv.Atoi(lost.FindStringSubmatch(screen)[1])
 		if err != nil {
@@ -62,13 +62,13 @@ func TestTUILost(t *testing.T) {
 	term.ends(0)
 }
 
-// TestTUIStops stops the program wherever it is, by a key or a signal: the terminal is as
-// it was.
+// TestTUIStops stops the program in different situations, by a key or a signal, and checks that
+// the terminal is restored.
 func TestTUIStops(t *testing.T) {
 	const large = "connectn --width 7 --height 6 --connect 4 "
 	for _, tt := range []struct {
 		words, shows, keys string
-		after              string // what the screen shows after the keys
+		after              string // the screen after the keys
 		signal             os.Signal
 		status             int
 	}{
@@ -104,7 +104,7 @@ func TestTUIStops(t *testing.T) {
 	}
 }
 
-// TestTUIAtOnce stops it before anything is to be seen.
+// TestTUIAtOnce stops the program before it has drawn the screen.
 func TestTUIAtOnce(t *testing.T) {
 	term := inTerminal(t, t.TempDir(), "play tui mnk", 80, 24)
 	for range 1000 {
@@ -117,7 +117,7 @@ func TestTUIAtOnce(t *testing.T) {
 	term.ends(130)
 }
 
-// TestTUIResize has the words beside the board or below it, as the window is.
+// TestTUIResize checks that the text is beside the board or below it, depending on the window.
 func TestTUIResize(t *testing.T) {
 	term := inTerminal(t, t.TempDir(), "play tui mnk --you both", 80, 24)
 	term.shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
@@ -143,7 +143,7 @@ func TestTUIResize(t *testing.T) {
 	term.ends(0)
 }
 
-// TestTUIMouse clicks at a column and at a key.
+// TestTUIMouse clicks on a column and on a key.
 func TestTUIMouse(t *testing.T) {
 	term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
 	screen := term.shows(`(?m)^    0   1   2 `)
@@ -160,8 +160,8 @@ func TestTUIMouse(t *testing.T) {
 	term.ends(0)
 }
 
-// TestTUINoColour wants no sequence that sets a colour where NO_COLOR is set, whatever to,
-// and some where it is not.
+// TestTUINoColour checks that no colours are set if NO_COLOR has any value, and that there are
+// colours otherwise.
 func TestTUINoColour(t *testing.T) {
 	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|9[0-7])[;m]`)
 	for value, want := range map[string]bool{"": true, "1": false, "please": false} {
@@ -179,7 +179,8 @@ func TestTUINoColour(t *testing.T) {
 	}
 }
 
-// TestTUIGround asks for the ground of the terminal, and has other colours on a light one.
+// TestTUIGround answers the query for the terminal's background, and checks that a light
+// background gets other colours.
 func TestTUIGround(t *testing.T) {
 	for ground, colour := range map[string]string{"0000/0000/0000": "38;5;75;", "ffff/ffff/ffff": "38;5;25;"} {
 		term := inTerminal(t, t.TempDir(), "play tui connectn --you both", 80, 24)
@@ -197,7 +198,7 @@ func TestTUIGround(t *testing.T) {
 	}
 }
 
-// TestTUISleeps sends it to sleep by Ctrl-Z, as a shell can, and wakes it.
+// TestTUISleeps suspends the program by Ctrl-Z, in a shell, and resumes it.
 func TestTUISleeps(t *testing.T) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
@@ -227,7 +228,7 @@ func TestTUISleeps(t *testing.T) {
 	term.ends(0)
 }
 
-// TestTUIFiles saves a game, which replay reads, and goes on with it.
+// TestTUIFiles saves a game, which replay reads, and loads it again.
 func TestTUIFiles(t *testing.T) {
 	dir := t.TempDir()
 	term := inTerminal(t, dir, "play tui connectn --you both", 80, 24)

@@ -23,7 +23,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// wrongCounts is what verify says of a file whose own numbers are wrong.
+// wrongCounts is the error of verify for a file whose counts are wrong.
 const wrongCounts = "the numbers of positions that it says it has are not those that it has"
 
 // solvedOnce solves each of the two games once, for all tests of verify.
@@ -31,7 +31,7 @@ var solvedOnce = map[string]func() (string, error){"connectn": solveOnce("connec
 
 func solveOnce(name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		dir := filepath.Join(bin, "solved-"+name) // it goes with the commands
+		dir := filepath.Join(bin, "solved-"+name) // deleted with the commands
 		words := map[string][]string{"connectn": board, "quickcross": cyclic}[name]
 		out, err := driver(words, dir, "--final=no").CombinedOutput()
 		if err != nil {
@@ -41,7 +41,7 @@ func solveOnce(name string) func() (string, error) {
 	})
 }
 
-// copyTable is a copy of the table of one of the two games, to be damaged.
+// copyTable copies the table of one of the two games, to be damaged.
 func copyTable(t *testing.T, name string) (dir string) {
 	t.Helper()
 	from, err := solvedOnce[name]()
@@ -55,8 +55,8 @@ func copyTable(t *testing.T, name string) (dir string) {
 	return dir
 }
 
-// reseal makes the _SUCCESS of a table that was damaged on purpose fit its files:
-// it is the check of what is in them that these tests are of.
+// reseal makes the _SUCCESS of a damaged table match its files, because these tests are about
+// the check of the contents.
 func reseal(t *testing.T, dir, spec string) {
 	t.Helper()
 	if err := table.Seal(store.Local{}, dir, spec); err != nil {
@@ -64,8 +64,8 @@ func reseal(t *testing.T, dir, spec string) {
 	}
 }
 
-// changeTier writes a tier of a table anew: block may change each of its blocks,
-// counts what the file says that it holds.
+// changeTier rewrites a tier of a table: change may modify each of its blocks, counts the
+// number of positions that the file states.
 func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*block.Block), counts func(*streamfmt.Counts)) {
 	t.Helper()
 	name := filepath.Join(dir, table.TierFile(g, tier))
@@ -102,7 +102,7 @@ func changeTier(t *testing.T, dir string, g game.Tiered, tier int, change func(*
 	reseal(t, dir, g.Spec())
 }
 
-// changeStates writes the table of a game with cycles anew, as changeTier does.
+// changeStates rewrites the table of a game with cycles, as changeTier does.
 func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint64, s *block.State), counts func(*streamfmt.Counts)) {
 	t.Helper()
 	name := filepath.Join(dir, table.CyclicFile)
@@ -140,8 +140,8 @@ func changeStates(t *testing.T, dir string, g game.Cyclic, change func(rng uint6
 	reseal(t, dir, g.Spec())
 }
 
-// setValues gives positions of a game with cycles another value; those that are to be
-// gone are taken out.
+// setValues changes the values of positions of a game with cycles; positions with the value
+// gone are removed.
 func setValues(t *testing.T, dir string, g game.Cyclic, values map[game.Position]game.Value) {
 	t.Helper()
 	changeStates(t, dir, g, func(rng uint64, s *block.State) {
@@ -163,10 +163,10 @@ func setValues(t *testing.T, dir string, g game.Cyclic, values map[game.Position
 	}, nil)
 }
 
-// gone is the value of a position that is to be no position of the table.
+// gone is the value of a position to remove from the table.
 var gone = game.NewValue(game.Undecided, 1)
 
-// verify runs driver verify on a table that is damaged, and returns its one line.
+// verify runs driver verify on a damaged table, and returns its one line.
 func verify(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, "driver"), append([]string{"verify", "--data", dir}, flags...)...)
@@ -182,8 +182,8 @@ func verify(t *testing.T, dir string, flags ...string) string {
 	return strings.ReplaceAll(text, dir, "DIR")
 }
 
-// TestVerifyRight wants both checks to find nothing wrong with both tables, and a table
-// that is written anew as it was to be the same.
+// TestVerifyRight checks that both checks find no error in both tables, and that rewriting a
+// table without changes gives the same bytes.
 func TestVerifyRight(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	dirs := map[string]string{"connectn": copyTable(t, "connectn"), "quickcross": copyTable(t, "quickcross")}
@@ -241,8 +241,8 @@ func TestVerifyCounts(t *testing.T) {
 	}
 }
 
-// What is wrong with the very first and with the very last position is found, and
-// it is they that are named.
+// TestVerifyEnds checks that an error in the very first or the very last position is found, and
+// that this position is named.
 func TestVerifyEnds(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	dir := copyTable(t, "connectn")
@@ -276,8 +276,8 @@ func TestVerifyEnds(t *testing.T) {
 	}
 	verify(t, dir, "--rules")
 
-	// The start and the eight others that are lost in 8 become draws: nothing is
-	// left that says that remoteness.
+	// The initial position and the eight others that are lost in 8 become draws, so that no
+	// position has that remoteness.
 	dir = copyTable(t, "quickcross")
 	eight := positionsOf(t, q, game.Loses.In(8))
 	if len(eight) != 9 {
@@ -294,7 +294,7 @@ func TestVerifyEnds(t *testing.T) {
 		}
 	}
 
-	// Another start alone.
+	// Only the initial position has another value.
 	dir = copyTable(t, "quickcross")
 	setValues(t, dir, q, map[game.Position]game.Value{0: game.Loses.In(6)})
 	if got, want := verify(t, dir), "'..../..../....' (0): expected LOSE in 8, as its moves lead to, found LOSE in 6"; got != want {
@@ -308,7 +308,7 @@ func TestVerifyEnds(t *testing.T) {
 	}
 }
 
-// positionsOf lists the positions of the right table that have a value, ascending.
+// positionsOf lists the positions of the correct table that have a value, ascending.
 func positionsOf(t *testing.T, q game.Cyclic, want game.Value) (all []game.Position) {
 	t.Helper()
 	dir, err := solvedOnce["quickcross"]()
@@ -323,7 +323,8 @@ func positionsOf(t *testing.T, q game.Cyclic, want game.Value) (all []game.Posit
 	return all
 }
 
-// valuesOf are those of all positions of a table, gone where there is none.
+// valuesOf returns the values of all positions of a table; gone for those that it does not
+// contain.
 func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	t.Helper()
 	tab, err := table.OpenOf(store.Local{}, dir, q)
@@ -345,8 +346,9 @@ func valuesOf(t *testing.T, q game.Cyclic, dir string) []game.Value {
 	return all
 }
 
-// Of many faults the lowest is named, whichever worker comes to its own first: the
-// last position of a large range is wrong, and the first of each range after it.
+// TestVerifyLowest checks that the lowest wrong position is named, regardless of which worker
+// finds an error first: the last position of a large range is wrong, and the first one of each
+// later range.
 func TestVerifyLowest(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	const tier = 11
@@ -379,8 +381,8 @@ func TestVerifyLowest(t *testing.T) {
 		}
 	}
 
-	// The start differs in a bit of its remoteness, a higher position of the same range
-	// in its result, which is looked at first; and there is a third in another range.
+	// The initial position differs in a bit of its remoteness; a higher position of the same
+	// range in its result, which is checked first; and a third one is in another range.
 	dir = copyTable(t, "quickcross")
 	wins := positionsOf(t, q, game.Wins.In(5))
 	if wins[0] >= game.Position(q.RangeSize()) {
@@ -399,7 +401,7 @@ func TestVerifyLowest(t *testing.T) {
 	}
 }
 
-// rank is how many ranges are lower.
+// rank returns how many ranges are lower.
 func rank(counts map[uint64]int, rng uint64) (n int) {
 	for other := range counts {
 		if other < rng {
@@ -409,9 +411,9 @@ func rank(counts map[uint64]int, rng uint64) (n int) {
 	return n
 }
 
-// lowestWrong is what verify is to say of a table of a game with cycles whose
-// positions are those that play can reach: the lowest whose value does not follow
-// from its children's. It is the definition, with no regard to speed.
+// lowestWrong returns the expected error of verify for a table of a game with cycles that
+// contains exactly the reachable positions: it names the lowest position whose value does not
+// follow from those of its successors. It implements the definition, without optimization.
 func lowestWrong(t *testing.T, q game.Cyclic, dir string) string {
 	t.Helper()
 	all := valuesOf(t, q, dir)
@@ -428,10 +430,10 @@ func lowestWrong(t *testing.T, q game.Cyclic, dir string) string {
 	return ""
 }
 
-// outcome is a value's, of a game whose values are those of the player to move.
+// outcome returns the outcome of a value from the view of the player to move.
 func outcome(v game.Value) game.Result { return game.Result(v.Outcome()) }
 
-// follows is the value of a position by its children's.
+// follows returns the value of a position that its successors' values imply.
 func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 	if q.Primitive(p) != 0 {
 		return game.Loses.In(0)
@@ -451,11 +453,11 @@ func follows(q game.Cyclic, all []game.Value, p game.Position) game.Value {
 	return best
 }
 
-// Each position of Quick Cross whose value, or whose being there, is wrong is named
-// itself, in every range of the table.
+// TestVerifyNames checks, for positions of Quick Cross from the beginning to the end of the
+// table, that verify names a position whose value is wrong, or that is missing.
 func TestVerifyNames(t *testing.T) {
 	q := cross433(t)
-	wins := positionsOf(t, q, game.Wins.In(5)) // no finished ones: something leads there
+	wins := positionsOf(t, q, game.Wins.In(5)) // not terminal, and with predecessors
 	for _, p := range []game.Position{wins[0], wins[len(wins)/2], wins[len(wins)-1]} {
 		dir := copyTable(t, "quickcross")
 		setValues(t, dir, q, map[game.Position]game.Value{p: game.Wins.In(12)})
@@ -470,7 +472,7 @@ func TestVerifyNames(t *testing.T) {
 		if want := fmt.Sprintf(" leads to '%s' (%#x), which is missing", q.AppendText(nil, p), p); !strings.HasSuffix(got, want) {
 			t.Errorf("%q, want …%q", got, want)
 		}
-		// Who asks for it is not told that there is no such position.
+		// Looking it up does not report that there is no such position.
 		_, _, stderr := ran(command(dir, fmt.Sprintf("driver lookup --data . #%d", p)))
 		if want := fmt.Sprintf("driver: table: '%s' (%d): is missing: the move ", q.AppendText(nil, p), p); !strings.HasPrefix(stderr, want) {
 			t.Errorf("%q, want %q", stderr, want)
@@ -478,7 +480,7 @@ func TestVerifyNames(t *testing.T) {
 	}
 }
 
-// A position after the end of play, with the value that it would have.
+// TestVerifyTooMany adds a position after the end of play, with the value that it would have.
 func TestVerifyTooMany(t *testing.T) {
 	g, q := connect453(t), cross433(t)
 	const text = "          XXXO OO   "
@@ -510,7 +512,8 @@ func TestVerifyTooMany(t *testing.T) {
 	}
 }
 
-// A sample finds what is wrong with many positions, and finds it again by its seed.
+// TestVerifySample checks that a sample finds an error that affects many positions, and finds
+// it again with the same seed.
 func TestVerifySample(t *testing.T) {
 	dir := copyTable(t, "connectn")
 	changeTier(t, dir, connect453(t), 12, func(b *block.Block) {
@@ -528,7 +531,7 @@ func TestVerifySample(t *testing.T) {
 	}
 }
 
-// What is asked for wrongly is one line, and its status 2.
+// TestVerifyUsage checks that a usage error is one line and a hint, with status 2.
 func TestVerifyUsage(t *testing.T) {
 	for words, want := range map[string]string{
 		"--rules=0":           `--rules: expected how many positions, found "0"`,
@@ -547,7 +550,7 @@ func TestVerifyUsage(t *testing.T) {
 	}
 }
 
-// A Ctrl-C ends a check, whichever: exit status 130.
+// TestVerifyInterrupted checks that Ctrl-C ends both checks with exit status 130.
 func TestVerifyInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

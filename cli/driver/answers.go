@@ -11,21 +11,21 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// textAnswers writes answers for people.
+// textAnswers writes answers as text for people.
 type textAnswers struct {
 	g       game.Game
 	colours bool
 }
 
-// The colours of results on a terminal.
+// colours contains the colours of results on a terminal, as ANSI codes.
 var colours = [...]string{game.Draws: "33", game.Loses: "31", game.Wins: "32", game.Ties: "33"}
 
-// coloursOf reports whether a stream is a terminal, and colours are wanted on it.
+// coloursOf reports whether a stream is a terminal and colours are not disabled.
 func coloursOf(out io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && command.IsTerminal(out)
 }
 
-// paint colours a text as a result is.
+// paint adds the colour of a result to a text.
 func (t *textAnswers) paint(r game.Result, text string) string {
 	if !t.colours {
 		return text
@@ -33,8 +33,7 @@ func (t *textAnswers) paint(r game.Result, text string) string {
 	return "\x1b[" + colours[r] + "m" + text + "\x1b[0m"
 }
 
-// write writes the board, what it is worth, and the moves: those that are worth as much
-// in one line.
+// write writes the board, its value, and the moves; moves with equal values share a line.
 func (t *textAnswers) write(out io.Writer, a *answer) error {
 	fmt.Fprint(out, marked(t.g, a.Asked))
 	head, said := command.Heading(t.g, a.Position)+": ", a.value.String()
@@ -70,8 +69,8 @@ func (t *textAnswers) write(out io.Writer, a *answer) error {
 	return nil
 }
 
-// marked is the picture of a position, with the lines that have won marked, or else what
-// the last move has laid.
+// marked returns the picture of a position, with the winning lines marked, or else the squares
+// that the last move changed.
 func marked(g game.Game, a command.Asked) game.Picture {
 	picture := g.Picture(a.Position)
 	for _, at := range picture.Won {
@@ -83,11 +82,11 @@ func marked(g game.Game, a command.Asked) game.Picture {
 	return picture
 }
 
-// mostMarked is how many squares a move may change that are marked: of one that sows
-// stones all round the board nobody would see which it was.
+// mostMarked is the maximum number of changed squares that are marked: if a move sows stones
+// around the whole board, marks do not show which move it was.
 const mostMarked = 2
 
-// markChanges marks where something lies in a picture that did not in the one before.
+// markChanges marks the squares that differ from the previous picture.
 func markChanges(now, before game.Picture) {
 	var changed []*game.Square
 	for y, row := range now.Rows {
@@ -105,13 +104,13 @@ func markChanges(now, before game.Picture) {
 	}
 }
 
-// An answerJSON is an answer for programs.
+// An answerJSON is the JSON form of an answer.
 type answerJSON struct {
 	Input             string        `json:"input"`
 	Position          string        `json:"position"`
 	Hash              game.Position `json:"hash"`
-	command.WorthJSON               // of the player to move
-	Outcome           string        `json:"outcome"`
+	command.WorthJSON               // for the player to move
+	Outcome           string        `json:"outcome"` // in the game's words
 	Moves             []choiceJSON  `json:"moves"`
 	Line              []string      `json:"line,omitempty"`
 	Parents           []parentJSON  `json:"parents,omitempty"`
@@ -141,7 +140,7 @@ func writeJSON(out io.Writer, a *answer) error {
 	return json.NewEncoder(out).Encode(j)
 }
 
-// refuseJSON writes why there is no answer, as a line of JSON.
+// refuseJSON writes the reason why there is no answer, as a line of JSON.
 func refuseJSON(out io.Writer, input string, why error) error {
 	return json.NewEncoder(out).Encode(struct {
 		Input string `json:"input"`
@@ -149,10 +148,10 @@ func refuseJSON(out io.Writer, input string, why error) error {
 	}{input, why.Error()})
 }
 
-// unTab keeps a field in its line, and its control characters from a terminal.
+// unTab escapes backslashes, tabs, newlines and other control characters of a field.
 func unTab(field string) string { return command.Printable(strings.ReplaceAll(field, `\`, `\\`)) }
 
-// writeTSV writes an answer as fields between tabs.
+// writeTSV writes an answer as tab-separated fields.
 func (l *looker) writeTSV(out io.Writer, a *answer) error {
 	fields := []string{unTab(a.Text), a.text, fmt.Sprint(a.Position), a.value.Word(), a.value.Number()}
 	var moves, parents []string
@@ -173,7 +172,7 @@ func (l *looker) writeTSV(out io.Writer, a *answer) error {
 	return err
 }
 
-// refuseTSV writes why there is no answer as the last field.
+// refuseTSV writes the reason why there is no answer as the last field.
 func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
 	empty := 6
 	for _, wanted := range []bool{l.line, l.parents} {
@@ -185,5 +184,5 @@ func (l *looker) refuseTSV(out io.Writer, input string, why error) error {
 	return err
 }
 
-// colon is value and remoteness, a colon between them: "win:3", "draw:".
+// colon returns a value and its remoteness with a colon between them: "win:3", "draw:".
 func colon(w command.Worth) string { return w.Word() + ":" + w.Number() }

@@ -54,7 +54,7 @@ func calibrateCommand() *cli.Command {
 			if runner != onInline && runner != onHadoop {
 				return command.Usagef("--runner %q: expected %s or %s", runner, onInline, onHadoop)
 			}
-			// Whether it can be kept is known before two minutes of measuring.
+			// Check that the file can be written before two minutes of measuring.
 			if err := mayWriteRates(name); err != nil {
 				return err
 			}
@@ -88,8 +88,7 @@ func calibrateCommand() *cli.Command {
 	}
 }
 
-// calibrateHere measures this machine; of old it keeps the rates of a cluster that were
-// measured.
+// calibrateHere measures this machine. It keeps the measured rates of a cluster from old.
 func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.Rates) (*plan.Rates, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -115,15 +114,16 @@ func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.R
 	return r, err
 }
 
-// clusterRuns are the solves that a cluster is measured by: two of a small board whose largest
-// tiers are its jobs, in application masters and in containers, and one of a larger board.
+// clusterRuns are the solves that measure a cluster. The first two solve a small board, whose
+// largest tiers run as jobs on the cluster, in application masters and in containers; the third
+// solves a larger board.
 var clusterRuns = [...]struct{ what, flags string }{
 	{"jobs in their application masters", "--width 4 --height 5 --connect 3 --cluster-above 30000"},
 	{"jobs in containers", "--width 4 --height 5 --connect 3 --cluster-above 30000 -D mapreduce.job.ubertask.enable=false"},
 	{"jobs with something to do", "--width 5 --height 5 --connect 4 --cluster-above 8000000"},
 }
 
-// calibrateCluster measures the cluster, by runs of this program.
+// calibrateCluster measures the cluster with runs of this program.
 func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.Rates) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -164,7 +164,7 @@ func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.
 	return calibrate.Cluster(r, runs[0], runs[1], runs[2], place.HDFS.Name(), time.Now().UTC().Truncate(time.Second))
 }
 
-// freeFor checks that a directory does not exist, so that it may be made and removed.
+// freeFor checks that a directory does not exist, so that calibrate may create and remove it.
 func freeFor(fsys store.FS, dir string) error {
 	switch _, err := fsys.Stat(dir); {
 	case err == nil:
@@ -175,7 +175,7 @@ func freeFor(fsys store.FS, dir string) error {
 	return nil
 }
 
-// printRates prints what was measured.
+// printRates prints the measured rates.
 func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
 	out := c.App.Writer
 	b, l := &r.Blocks, &r.Lists

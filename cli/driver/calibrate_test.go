@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// refusing is a file system that answers no question about a name.
+// refusing is a file system on which Stat always fails.
 type refusing struct {
 	store.Local
 	err error
@@ -18,8 +18,8 @@ type refusing struct {
 
 func (f refusing) Stat(string) (fs.FileInfo, error) { return nil, f.err }
 
-// A directory is free for calibrate, which removes it at its end, only if it does not exist:
-// an error of Stat does not say so.
+// TestCalibrateFree checks that calibrate, which deletes its directory at the end, only uses
+// one that does not exist. An error of Stat does not show that.
 func TestCalibrateFree(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {

@@ -45,7 +45,7 @@ func compareCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// compare is driver compare.
+// compare implements driver compare.
 func compare(c *cli.Context, games game.Kinds) error {
 	if c.Args().Len() != 2 {
 		return command.Usagef("expected two results, found %d", c.Args().Len())
@@ -83,14 +83,14 @@ func compare(c *cli.Context, games game.Kinds) error {
 	return d.print(c.App.Writer)
 }
 
-// A side is one of two results: a table, or text.
+// A side is one of the two results: a table, or text.
 type side struct {
 	name  string
-	g     game.Game    // nil: it does not tell
-	table *table.Table // nil: it is text
+	g     game.Game    // nil if unknown
+	table *table.Table // nil if the result is text
 	place *filesys.Place
-	files []string  // of text
-	stdin io.Reader // of text, if it is that
+	files []string  // of a text
+	stdin io.Reader // of a text that is read from stdin
 }
 
 func (s *side) close() {
@@ -102,7 +102,7 @@ func (s *side) close() {
 	}
 }
 
-// openSide finds out what a name means.
+// openSide opens the result that a name refers to.
 func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys.Opener) (_ *side, err error) {
 	s := &side{name: command.Printable(name)}
 	if name == "-" {
@@ -140,7 +140,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		s.g = s.table.Game()
 		return s, nil
 	}
-	if _, missing := s.place.FS.Stat(path.Join(dir, store.ManifestFile)); missing == nil { // a run that has no table yet
+	if _, missing := s.place.FS.Stat(path.Join(dir, store.ManifestFile)); missing == nil { // a run without a table yet
 		if absent := datadir.Absent(s.place, name); absent != nil {
 			return nil, absent
 		}
@@ -148,7 +148,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 	return s, s.openText(games, dir)
 }
 
-// openText looks for the parts of a directory of text.
+// openText finds the text files of a directory.
 func (s *side) openText(games game.Kinds, dir string) error {
 	spec := ""
 	if seal, err := store.ReadSeal(s.place.FS, dir); err == nil && seal != nil {
@@ -172,13 +172,13 @@ func (s *side) openText(games game.Kinds, dir string) error {
 	return nil
 }
 
-// A valued position is one of a result.
+// A valued position is a position of a result, with its value.
 type valued struct {
 	position game.Position
 	value    game.Value
 }
 
-// lines reads the text, and sorts it by position; one that comes twice is an error.
+// lines reads the text, sorted by position. A duplicate position is an error.
 func (s *side) lines(g game.Game) (all []valued, err error) {
 	add := func(in io.Reader, source string) error {
 		r := streamfmt.NewLineReader(in, source)
@@ -223,7 +223,7 @@ func (s *side) file(name string, add func(io.Reader, string) error) error {
 	return add(io.NewSectionReader(f, 0, math.MaxInt64), name)
 }
 
-// parseLine reads a line of final, or of a tier's directory, with its value.
+// parseLine parses a line of final, or of a tier's directory, that has a value.
 func parseLine(g game.Game, line string) (v valued, err error) {
 	a, err := command.ParseAsked(g, line, command.FromFinal)
 	if err != nil {
@@ -254,25 +254,25 @@ func parseLine(g game.Game, line string) (v valued, err error) {
 	return v, nil
 }
 
-// A difference is in what two results differ.
+// A difference describes how two results differ.
 type difference struct {
 	g       game.Game
 	names   [2]string
-	all     [2]uint64 // positions of each
-	alone   [2]uint64 // that the other has not
-	unequal uint64    // whose values differ
+	all     [2]uint64 // number of positions of each result
+	alone   [2]uint64 // number of positions that only the other result has
+	unequal uint64    // number of positions with different values
 	first   valuedTwice
 	any     bool
 }
 
-// A valuedTwice is a position of one or both of two results.
+// A valuedTwice is a position with its values in two results; it may be missing in one of them.
 type valuedTwice struct {
 	position game.Position
 	values   [2]game.Value
 	there    [2]bool
 }
 
-// add counts a position. Of those that differ the first, by tier and key, is kept.
+// add counts a position. It keeps the first one that differs, by tier and key.
 func (d *difference) add(at valuedTwice) {
 	for i, there := range at.there {
 		switch {
@@ -293,7 +293,7 @@ func (d *difference) add(at valuedTwice) {
 	}
 }
 
-// before is the order of tiers and keys.
+// before orders positions by tier and key.
 func (d *difference) before(p, q game.Position) bool {
 	if a, ok := d.g.(game.Acyclic); ok && a.Tier(p) != a.Tier(q) {
 		return a.Tier(p) < a.Tier(q)
@@ -301,8 +301,8 @@ func (d *difference) before(p, q game.Position) bool {
 	return p < q
 }
 
-// find counts. Tables are read side by side; of texts, one is held in memory, and the
-// other result is looked up in it.
+// find compares the results. Two tables are merged in order. If one result is text, it is
+// loaded into memory, and the positions of the other are looked up in it.
 func (d *difference) find(sides [2]*side) error {
 	if sides[0].table != nil && sides[1].table != nil {
 		return d.merge(positions(sides[0].table, false), positions(sides[1].table, false))
@@ -326,7 +326,8 @@ func (d *difference) find(sides [2]*side) error {
 	return d.against(held, lines, positions(other.table, true))
 }
 
-// positions are those of a table, or only those that have lines in final.
+// positions yields the positions of a table, or, if listed is true, only those that final has
+// lines for.
 func positions(t *table.Table, listed bool) iter.Seq2[valued, error] {
 	return func(yield func(valued, error) bool) {
 		scan, err := t.Scan(func(int) bool { return true })
@@ -358,8 +359,7 @@ func seqOf(all []valued) iter.Seq2[valued, error] {
 	}
 }
 
-// against looks the positions of one result up in the lines of the other, which is number
-// held.
+// against looks up the positions of one result in the lines of the other, whose number is held.
 func (d *difference) against(held int, lines []valued, other iter.Seq2[valued, error]) error {
 	seen := make([]bool, len(lines))
 	for v, err := range other {
@@ -385,7 +385,7 @@ func (d *difference) against(held int, lines []valued, other iter.Seq2[valued, e
 	return nil
 }
 
-// merge goes through two results in the order of tiers and keys.
+// merge compares two results that are sorted by tier and key.
 func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
 	next, stop := iter.Pull2(b)
 	defer stop()
@@ -413,7 +413,7 @@ func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
 	return err
 }
 
-// print says it in words.
+// print prints the difference as text.
 func (d *difference) print(out io.Writer) error {
 	if !d.any {
 		_, err := fmt.Fprintf(out, "%s and %s are the same: %s\n", d.names[0], d.names[1], command.Count(d.all[0], "position"))
@@ -426,8 +426,8 @@ func (d *difference) print(out io.Writer) error {
 	return command.ErrTold
 }
 
-// board is the first position that differs as one of the results has it: the name of the
-// result, the board, and its value there.
+// board returns the first position that differs, as one of the results has it: the name of the
+// result, the board, and the value.
 func (d *difference) board(i int) string {
 	if !d.first.there[i] {
 		return d.names[i] + "\nnot there\n"
@@ -436,10 +436,10 @@ func (d *difference) board(i int) string {
 	return fmt.Sprintf("%s\n%s%s (%d)\n", d.names[i], d.g.Picture(d.first.position), d.g.Values().Text(v), v)
 }
 
-// besideGap is how far apart two texts stand.
+// besideGap is the number of columns between two texts.
 const besideGap = 4
 
-// beside is two texts of some lines side by side.
+// beside formats two texts side by side.
 func beside(left, right string) string {
 	texts := [2][]string{strings.Split(strings.TrimSuffix(left, "\n"), "\n"), strings.Split(strings.TrimSuffix(right, "\n"), "\n")}
 	width := 0

@@ -19,23 +19,24 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// finishQuiet is how long a run that is done may be busy with its copy until it says so.
+// finishQuiet is how long a finished run waits for its copy before it prints a message.
 const finishQuiet = 3 * time.Second
 
-// copyFlag names a copy of the data directory.
+// copyFlag returns --copy, which names a copy of the data directory.
 func copyFlag() cli.Flag {
 	return &cli.StringFlag{Name: "copy", Usage: "keep a copy of the data directory in S3, `s3://bucket/path`, as it is made; --resume with an empty data directory fetches it"}
 }
 
-// A copying is the copy of a run; nil: it has none.
+// A copying is the copy of a run; it is nil if the run has none.
 type copying struct {
 	*mirror.Copy
 	tell  func(string)
-	close func() error // ends it, once
+	close func() error // closes the copy, once
 }
 
-// openCopy opens the copy that a run is to have, if it is to have one, and has the place
-// be one that is copied. A run that goes on, and has nothing here, gets what the copy has.
+// openCopy opens the copy of a run, if --copy names one, and replaces the file system of the
+// place by one that follows changes for the copy. If a run is resumed and has no data here,
+// openCopy fetches the data from the copy.
 func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, tell func(string)) (*copying, error) {
 	name := c.String("copy")
 	if name == "" {
@@ -70,7 +71,7 @@ func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode
 	return k, nil
 }
 
-// whoami is what another driver is told of this one.
+// whoami returns the name of this driver that other drivers see in its claims.
 func whoami() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -79,7 +80,7 @@ func whoami() string {
 	return fmt.Sprintf("driver %d on %s", os.Getpid(), host)
 }
 
-// start makes the copy what the data directory is, and follows it.
+// start makes the copy equal to the data directory, and then copies changes as they are made.
 func (k *copying) start(mode store.Mode) error {
 	if k == nil {
 		return nil
@@ -87,7 +88,7 @@ func (k *copying) start(mode store.Mode) error {
 	return k.Start(mode)
 }
 
-// finish waits until the copy is whole, and returns its name.
+// finish waits until the copy is complete, and returns its name.
 func (k *copying) finish() (name string, err error) {
 	if k == nil {
 		return "", nil
@@ -112,9 +113,9 @@ func (k *copying) finish() (name string, err error) {
 	return k.Name(), nil
 }
 
-// end gives the copy up, if that has not been done.
+// end closes the copy, if that has not been done.
 func (k *copying) end() {
 	if k != nil {
-		k.close() // the claim ends by itself
+		k.close() // an error does not matter: the claim expires
 	}
 }

@@ -18,14 +18,15 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// boards are small ones of all methods.
+// boards contains a small board for each method.
 var boards = map[string]string{
 	"connectn":   "--width 3 --height 2 --connect 2",
 	"quickcross": "--width 2 --height 2 --connect 2",
 	"mnk":        "--width 2 --height 2 --connect 2",
 }
 
-// files are the files of a data directory, by name; its lock and the seed aside.
+// files reads the files of a data directory, by name, except for its lock and the temporary
+// directory.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -43,7 +44,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// isCopy wants the copy to be what a data directory is, to the last file.
+// isCopy checks that the copy is equal to the data directory, file by file.
 func isCopy(t *testing.T, fake *s3test.Fake, key, dir string) {
 	t.Helper()
 	here := files(t, dir)
@@ -62,8 +63,9 @@ func isCopy(t *testing.T, fake *s3test.Fake, key, dir string) {
 	}
 }
 
-// A run leaves in S3 what it leaves here, whatever the method, and with all directories;
-// what is there can be read from there, and is gone on with where nothing is here.
+// TestCopy checks that a copy in S3 is equal to the data directory, for all methods, and also
+// if all directories are kept; that commands can read it; and that a run can be resumed from it
+// on a machine without the data.
 func TestCopy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -92,15 +94,15 @@ func TestCopy(t *testing.T) {
 					t.Errorf("put again: %s", request)
 				}
 			}
-			// Another game takes its place.
+			// Another game replaces it.
 			runs(t, "solve connectn --width 2 --height 2 --connect 2 --overwrite --data "+again+" --copy s3://bucket/"+key)
 			isCopy(t, fake, key, again)
 		}
 	}
 }
 
-// Whatever request is the last that is answered: what is in the copy is gone on with, by
-// another driver on another machine, to the same bytes.
+// TestCopyCutAnywhere cuts runs off after different numbers of requests, and checks that
+// another driver on another machine can resume them from the copy to the same bytes.
 func TestCopyCutAnywhere(t *testing.T) { cutAnywhere(t, func(n int64) int64 { return n + 2 + n/2 }) }
 
 func TestLongCopyCutAnywhere(t *testing.T) {
@@ -108,8 +110,7 @@ func TestLongCopyCutAnywhere(t *testing.T) {
 	cutAnywhere(t, func(n int64) int64 { return n + 1 })
 }
 
-// cutAnywhere cuts runs after numbers of writes, of which next gives the one that comes
-// after another.
+// cutAnywhere cuts runs off after n writes, for the n that next returns in succession.
 func cutAnywhere(t *testing.T, next func(n int64) int64) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -143,7 +144,7 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 				t.Fatalf("after %d writes: status %d, %s", n, status, stderr)
 			}
 			owner := key + "/" + mirror.OwnerFile
-			if fake.Get("bucket", owner) == nil { // it could be given up
+			if fake.Get("bucket", owner) == nil { // so that the claim could be released
 				t.Fatalf("after %d writes nobody owns the copy", n)
 			}
 			again := filepath.Join(t.TempDir(), "data")
@@ -176,8 +177,8 @@ func cutAnywhere(t *testing.T, next func(n int64) int64) {
 	}
 }
 
-// Where a copy is not to be written, or not to be taken, that is told, and nothing in it
-// changes.
+// TestCopyRefused checks that a copy that must not be written, or not be fetched, causes an
+// error, and does not change.
 func TestCopyRefused(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -217,7 +218,8 @@ func TestCopyRefused(t *testing.T) {
 	}
 }
 
-// A run outlasts an S3 that is busy for a while, and one that cuts its answers off.
+// TestCopyBusy checks that a run survives an S3 that is busy for a while, and one that cuts off
+// its answers.
 func TestCopyBusy(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -234,7 +236,7 @@ func TestCopyBusy(t *testing.T) {
 	isCopy(t, fake, "d", dir)
 }
 
-// A listener keeps what is written, and closes heard at the first of it.
+// A listener keeps what is written, and closes heard at the first write.
 type listener struct {
 	strings.Builder
 	heard chan struct{}
@@ -247,7 +249,8 @@ func (l *listener) Write(b []byte) (int, error) {
 	return l.Builder.Write(b)
 }
 
-// A run that is done, but for its copy, says what it is busy with.
+// TestCopyLate checks that a run that has finished, except for its copy, reports what it is
+// waiting for.
 func TestCopyLate(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())

@@ -1,5 +1,5 @@
-// Package driver is the command line of driver: it reads flags, calls the
-// packages that do the work, and prints.
+// Package driver contains the command line of driver: it reads flags, calls the packages that
+// do the work, and prints the results.
 package driver
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 )
 
-// Main is the command driver for a program that knows these games: it does what the
-// command line of the process says, and ends the process. A module that has games of
-// its own calls it with them.
+// Main implements the command driver for a program with these games: it executes the command
+// line of the process, and ends the process. A module that has its own games calls it with
+// them.
 func Main(games ...game.Kind) {
 	os.Exit(Run(games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run is driver with this command line, of which the first word is its own name, and
-// these streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped
-// by Ctrl-C, 143 by SIGTERM.
+// Run executes a command line, of which the first word is the program's name, with these
+// streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
+// 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := command.CheckGames(games, slices.Concat(solveFlags(), rangesFlags(), planFlags())); err != nil {
 		return command.Exit(args, err, stderr)
@@ -43,8 +43,8 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	}, args, stdin, stdout, stderr)
 }
 
-// firstSteps is an example session with the first of the games that can be solved, "" if
-// there is none.
+// firstSteps returns an example session with the first game that can be solved; "" if there is
+// none.
 func firstSteps(games game.Kinds) string {
 	g := example(games)
 	if g == nil {
@@ -63,8 +63,8 @@ func firstSteps(games game.Kinds) string {
 		"   play tui " + flags
 }
 
-// example is the first of the games that can be solved, with its default parameters; nil
-// if there is none.
+// example returns the first game that can be solved, with its default parameters; nil if there
+// is none.
 func example(games game.Kinds) game.Game {
 	for _, kind := range games {
 		if g, err := command.Default(kind); err == nil && solve.Check(g) == nil {

@@ -11,28 +11,28 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// some are games of all sorts: with ranges, with cycles, of rules only.
+// some contains a game for each method: blocks (with ranges), states (with cycles) and lists.
 func some() game.Kinds { return game.Kinds{connectn.Kind, quickcross.Kind, mnk.Kind} }
 
-// runs runs a command line, and wants it to be done.
+// runs runs a command line, which must succeed.
 func runs(t *testing.T, line string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := told(some(), line, "")
-	// Where S3 is slow, a run says what it is still busy with.
+	// If S3 is slow, a run reports what it is waiting for.
 	if status != 0 || stderr != "" && !strings.Contains(stderr, " still to be copied to ") {
 		t.Fatalf("driver %s: status %d, %s", line, status, stderr)
 	}
 	return stdout
 }
 
-// told is what a command line comes to, by its words.
+// told runs a command line and returns its status and output.
 func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
 	status = Run(games, append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
-// refused wants command lines to be wrong usage, of which the first line is told.
+// refused checks that command lines are usage errors with the given first line.
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
@@ -43,7 +43,7 @@ func refused(t *testing.T, lines map[string]string) {
 	}
 }
 
-// solved is a data directory of each game of some, solved.
+// solved returns a solved data directory for each game of some.
 func solved(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := make(map[string]string)
@@ -54,7 +54,7 @@ func solved(t *testing.T) map[string]string {
 	return dirs
 }
 
-// A program lists what it can do with its games, and nothing else.
+// TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {
 		games game.Kinds

@@ -21,17 +21,17 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// logsDir is where logs go below --bucket.
+// logsDir is the directory of logs below --bucket.
 const logsDir = "logs"
 
-// upLimit is the limit of a cluster by driver emr up where nothing is said.
+// upLimit is the default limit of a cluster made by driver emr up.
 const upLimit = 8 * time.Hour
 
-// forgetAfter is how long after its limit a cluster of which the service tells nothing is
-// still spoken of.
+// forgetAfter is how long after its limit a cluster is still listed if the service does not
+// answer for it.
 const forgetAfter = 24 * time.Hour
 
-// emrManage is driver emr: clusters and bucket alone, without a run.
+// emrManage returns driver emr: commands for clusters and buckets without a run.
 func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
@@ -84,7 +84,8 @@ func emrManage() *cli.Command {
 	}
 }
 
-// emrBegin is what the commands begin with.
+// emrBegin does what these commands have in common: it checks the arguments and creates the
+// emrCommand.
 func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, func(), error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return nil, nil, nil, err
@@ -101,7 +102,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 	return e, ctx, stop, nil
 }
 
-// emrUp is driver emr up.
+// emrUp implements driver emr up.
 func emrUp(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -160,7 +161,7 @@ func emrUp(c *cli.Context) error {
 	return err
 }
 
-// makeBucket finds the bucket, or makes it.
+// makeBucket opens the bucket, or creates it.
 func (e *emrCommand) makeBucket(ctx context.Context) error {
 	if e.dry {
 		request := map[string]any{"Bucket": e.place.bucket}
@@ -187,7 +188,7 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 	return e.openBucket(ctx)
 }
 
-// showRules shows the request for the rules of a new bucket.
+// showRules prints the request that sets the lifecycle rules of a new bucket.
 func (e *emrCommand) showRules() error {
 	rule := func(name, prefix, key string, value map[string]int) map[string]any {
 		return map[string]any{"ID": "treereduce-" + name, "Status": "Enabled", "Filter": map[string]string{"Prefix": prefix}, key: value}
@@ -208,7 +209,7 @@ func (e *emrCommand) showRules() error {
 		Line: fmt.Sprintf("aws s3api put-bucket-lifecycle-configuration --bucket %s --lifecycle-configuration '%s'", e.place.bucket, text)})
 }
 
-// emrStatus is driver emr status.
+// emrStatus implements driver emr status.
 func emrStatus(c *cli.Context) error {
 	e, ctx, stop, err := emrBegin(c, bucketPlace{})
 	if err != nil {
@@ -236,7 +237,7 @@ func emrStatus(c *cli.Context) error {
 		if slices.ContainsFunc(alive, func(s emr.ClusterState) bool { return s.ID == m.ID }) {
 			continue
 		}
-		// It may be another account's.
+		// The cluster may belong to another account.
 		state, err := e.service.Cluster(m.ID).State(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -272,7 +273,7 @@ func emrStatus(c *cli.Context) error {
 	return w.Flush()
 }
 
-// clock is a time of this place; "" of none.
+// clock formats a time in the local time zone; "" for the zero time.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -308,7 +309,7 @@ func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
 	return w.Flush()
 }
 
-// emrDown is driver emr down.
+// emrDown implements driver emr down.
 func emrDown(c *cli.Context) error {
 	if c.IsSet("cluster-id") == c.Bool("all") {
 		return command.Usagef("expected --cluster-id or --all")
@@ -350,7 +351,7 @@ func emrDown(c *cli.Context) error {
 	return errors.Join(failed...)
 }
 
-// emrPolicies is driver emr policies.
+// emrPolicies implements driver emr policies.
 func emrPolicies(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err

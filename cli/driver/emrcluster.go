@@ -18,41 +18,40 @@ import (
 )
 
 const (
-	// leastLimit is the shortest limit of a cluster that is worth making: ten minutes pass
-	// until it takes a step.
+	// leastLimit is the shortest limit for which creating a cluster makes sense: it needs ten
+	// minutes before its first step.
 	leastLimit = 30 * time.Minute
-	// usualLimit is the limit of a cluster where nothing is said, if three times the
-	// estimate is not more.
+	// usualLimit is the default limit of a cluster, unless three times the estimate is more.
 	usualLimit = 2 * time.Hour
-	// reserve is how much earlier than its cluster a step is told to stop, so that it stops
-	// in order.
+	// reserve is how long before the cluster's limit the step is stopped, so that it can stop
+	// cleanly.
 	reserve = 15 * time.Minute
-	// unlimited is how long a cluster costs besides its limit: from the start of its
-	// machines to the bootstrap action, and from the shutdown to their end.
+	// unlimited is the time that is billed in addition to the limit: from the start of the
+	// machines to the bootstrap action, and from the shutdown to the end of the machines.
 	unlimited = 5 * time.Minute
-	// countTime bounds how long the positions of a game are counted for its estimate.
+	// countTime limits the time for counting a game's positions for the estimate.
 	countTime = 20 * time.Second
 )
 
-// An emrEstimate is what a run on a cluster may come to.
+// An emrEstimate is the estimated time and cost of a run on a cluster.
 type emrEstimate struct {
-	plan    *plan.Plan // nil: nobody knows the instances
-	why     error      // why not
-	perHour float64    // dollars, with a guess of what spot nodes cost; 0: not known
-	most    float64    // dollars an hour if spot nodes cost as much as their bid; 0: not known
+	plan    *plan.Plan // nil if the instance types are unknown
+	why     error      // why plan is nil
+	perHour float64    // dollars an hour, with a guess of the spot price; 0 if unknown
+	most    float64    // dollars an hour if spot nodes cost their full bid; 0 if unknown
 	limit   time.Duration
 }
 
-// prices is an estimate with what a cluster costs an hour.
+// prices returns an estimate that contains only the cluster's costs per hour.
 func (e *emrCommand) prices(s *emr.Spec) *emrEstimate {
 	cluster, of := e.clusterOf(s), new(emrEstimate)
 	of.perHour, of.why = cluster.DollarsPerHour()
 	cluster.Nodes, cluster.SpotNodes = cluster.Nodes+cluster.SpotNodes, 0
-	of.most, _ = cluster.DollarsPerHour() // fails as the first call
+	of.most, _ = cluster.DollarsPerHour() // this fails if the first call did
 	return of
 }
 
-// clusterOf is a cluster as a plan wants it.
+// clusterOf returns the cluster in the form that package plan uses.
 func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
 	c := plan.Cluster{Instance: s.Worker, Nodes: s.Core, SpotNodes: s.Spot, EBSGB: float64(s.EBSGB), Price: e.c.Float64("price"), EMR: true, CopyToS3: true}
 	if s.Master != s.Worker {
@@ -61,7 +60,7 @@ func (e *emrCommand) clusterOf(s *emr.Spec) plan.Cluster {
 	return c
 }
 
-// estimate plans the run, and finds the limit of its cluster.
+// estimate plans the run, and computes the limit of its cluster.
 func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	e := r.prices(r.spec)
 	cluster := r.clusterOf(r.spec)
@@ -90,13 +89,13 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	return e, err
 }
 
-// hoursTime is a number of hours, in whole minutes.
+// hoursTime converts a number of hours, rounded down to minutes and limited to a year.
 func hoursTime(hours float64) time.Duration {
 	return time.Duration(min(hours, 24*365)*60) * time.Minute
 }
 
-// limitOf is how long a cluster may live: --max-hours, or what is usual, or less if
-// --max-dollars do not last so long.
+// limitOf returns the lifetime of a cluster: --max-hours, or else usual; less if --max-dollars
+// does not pay for that long.
 func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duration, error) {
 	limit := usual
 	if e.c.IsSet("max-hours") {
@@ -116,10 +115,10 @@ func (e *emrCommand) limitOf(usual time.Duration, of *emrEstimate) (time.Duratio
 	return limit, nil
 }
 
-// stepLimit is how long the step may run.
+// stepLimit returns the time limit of the step.
 func (e *emrEstimate) stepLimit() time.Duration { return e.limit - reserve }
 
-// text is the estimate in words.
+// text returns the estimate as a line of text.
 func (e *emrEstimate) text(r *emrSolve) string {
 	cluster := r.clusterOf(r.spec)
 	on := plan.Where{Runner: plan.EMR, Cluster: &cluster}.String()
@@ -153,7 +152,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	return text + "; " + e.latest(what)
 }
 
-// latest says what ends at the latest, and at what price.
+// latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
 	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
 	if e.most > 0 {
@@ -162,7 +161,8 @@ func (e *emrEstimate) latest(what string) string {
 	return text
 }
 
-// limit has a cluster end itself.
+// limit sets the time after which the cluster shuts itself down, and uploads the script that
+// does it.
 func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
 	script := emr.LimitScript()
 	at, err := e.put(script)
@@ -173,8 +173,8 @@ func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
 	return nil
 }
 
-// make makes a cluster and names it at once: on the screen, and in a file for driver emr
-// status and down.
+// make creates a cluster and records its id immediately: it prints the id, and writes it to a
+// file for driver emr status and down.
 func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, error) {
 	cluster, err := e.service.Make(ctx, spec)
 	if err != nil || e.dry {
@@ -187,7 +187,7 @@ func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, er
 	return cluster, nil
 }
 
-// made is what is written down of a cluster that was made from here.
+// made describes a cluster that was created from this machine. Each is stored in a file.
 type made struct {
 	ID     string    `json:"id"`
 	Region string    `json:"region"`
@@ -196,16 +196,16 @@ type made struct {
 	Ends   time.Time `json:"ends"` // at the latest
 }
 
-// madeDir is where they are written down, a file each.
+// madeDir returns the directory of these files.
 func madeDir() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "treereduce", "emr"), err
 }
 
-// clusterID is the form of the id of a cluster.
+// clusterID matches the id of a cluster.
 var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
 
-// remember writes a cluster down.
+// remember writes the file of a cluster.
 func remember(m made) error {
 	dir, err := madeDir()
 	if err != nil {
@@ -224,19 +224,20 @@ func remember(m made) error {
 	return os.WriteFile(filepath.Join(dir, m.ID+".json"), append(text, '\n'), 0o666)
 }
 
-// forget is for a cluster that has ended. What cannot be removed is asked about once more
-// by driver emr status.
+// forget removes the file of a cluster that has terminated. If that fails, driver emr status
+// asks the service about the cluster again, and retries.
 func forget(id string) {
 	if dir, err := madeDir(); err == nil && clusterID.MatchString(id) {
 		os.Remove(filepath.Join(dir, id+".json"))
 	}
 }
 
-// rememberedClusters are the clusters that were made from here and are not known to have ended.
+// rememberedClusters returns the clusters that were created from this machine and are not known
+// to have terminated.
 func rememberedClusters() (all []made, err error) {
 	dir, err := madeDir()
 	if err != nil {
-		return nil, nil // then nothing could be written down
+		return nil, nil // without a directory, no cluster was recorded
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "j-*.json"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// --max-dollars holds whatever spot nodes cost: up to the price on demand, which is their bid.
+// TestMaxDollarsSpot checks that --max-dollars is a limit for every price of spot nodes up to
+// their bid, the on-demand price.
 func TestMaxDollarsSpot(t *testing.T) {
 	m5, ok := plan.InstanceNamed("m5.xlarge")
 	if !ok {
@@ -57,8 +58,8 @@ func TestMaxDollarsSpot(t *testing.T) {
 	}
 }
 
-// Where only a lower bound of the positions is known, the question before a run has no hours
-// and no price of it, but the price of an hour.
+// TestEstimateOfBound checks the question before a run if only a lower bound of the positions
+// is known: it contains the price of an hour, but no duration or price of the run.
 func TestEstimateOfBound(t *testing.T) {
 	parsed(t, strings.Fields("solve mnk --runner emr --bucket s3://bucket/games"), func(c *cli.Context, kind game.Kind, g game.Game) error {
 		r, err := newEMRSolve(c, kind, g)

@@ -20,10 +20,10 @@ import (
 // emrGroup is the heading of the flags of Amazon EMR in the help.
 const emrGroup = "Amazon EMR (--runner emr)"
 
-// defaultNodes is --nodes where it is not given.
+// defaultNodes is the default of --nodes.
 const defaultNodes = 2
 
-// emrFlags are the flags of solve that only --runner emr reads.
+// emrFlags returns the flags of solve that only --runner emr uses.
 func emrFlags() []cli.Flag {
 	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
@@ -33,7 +33,7 @@ func emrFlags() []cli.Flag {
 	)...))
 }
 
-// accountFlags say where in AWS.
+// accountFlags returns the flags for the AWS account: bucket, region, profile.
 func accountFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "bucket", Usage: "where in S3 programs, logs and data go: `s3://BUCKET/PREFIX`; the data below it in the name that --data gives"},
@@ -43,7 +43,7 @@ func accountFlags() []cli.Flag {
 	}
 }
 
-// clusterFlags say what a cluster is made of, and what it may cost.
+// clusterFlags returns the flags that describe a cluster and limit its cost.
 func clusterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "release", Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
@@ -65,26 +65,25 @@ func clusterFlags() []cli.Flag {
 	}
 }
 
-// A bucketPlace is s3://BUCKET/PREFIX.
+// A bucketPlace is a place in S3, s3://BUCKET/PREFIX.
 type bucketPlace struct {
 	bucket string
-	prefix string // without slashes at its ends
+	prefix string // without leading and trailing slashes
 }
 
-// bucketName is the form of the name of a bucket.
+// bucketName matches the name of a bucket.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// keyName is the form of a prefix, and of what stands below it, that needs no quoting
-// anywhere.
+// keyName matches a prefix or a name below it that needs no quoting anywhere.
 var keyName = regexp.MustCompile(`^[A-Za-z0-9_.=-]+(/[A-Za-z0-9_.=-]+)*$`)
 
-// isKey reports whether a name is one of that form, and of nothing beside or above what it
-// is below.
+// isKey reports whether a name has that form and no "." or ".." elements, so that it is below
+// its prefix.
 func isKey(name string) bool {
 	return keyName.MatchString(name) && path.Clean("/"+name) == "/"+name
 }
 
-// bucketOf is --bucket.
+// bucketOf parses --bucket.
 func bucketOf(c *cli.Context) (b bucketPlace, err error) {
 	uri := c.String("bucket")
 	if uri == "" {
@@ -99,15 +98,15 @@ func bucketOf(c *cli.Context) (b bucketPlace, err error) {
 	return b, nil
 }
 
-// String is the place without a slash at its end.
+// String returns the place without a trailing slash.
 func (b bucketPlace) String() string {
 	return "s3://" + b.path()
 }
 
-// path is the place without s3://.
+// path returns the place without s3://.
 func (b bucketPlace) path() string { return strings.TrimSuffix(b.bucket+"/"+b.prefix, "/") }
 
-// specOf is the cluster that the flags describe, without steps or limit.
+// specOf returns the cluster that the flags describe, without steps or limit.
 func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	s := &emr.Spec{
 		Release: c.String("release"),
@@ -152,10 +151,10 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	return s, nil
 }
 
-// clusterPrograms are the files that a cluster needs on which a driver runs.
+// clusterPrograms lists the programs that a cluster needs to run a driver.
 var clusterPrograms = []string{"driver", "mapper", "reducer"}
 
-// programsFor reads the programs for a processor.
+// programsFor reads the programs for a processor architecture.
 func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
 	dir := c.String("binaries")
 	if dir == "" {

@@ -23,29 +23,29 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// removeHold is how long the claims of driver emr rm hold after it dies.
+// removeHold is how long the claims of driver emr rm stay valid after it dies.
 const removeHold = 2 * time.Minute
 
-// stepsDir is the directory below --bucket of the files that older versions exchanged with
+// stepsDir is the directory below --bucket that older versions used to exchange files with
 // streaming steps.
 const stepsDir = "steps"
 
-// Keys below --bucket, beside the data directories, that are ours by their form: a program
-// below its hash, the logs of a cluster, the files of steps.
+// Keys below --bucket and outside of data directories that treereduce wrote, recognized by
+// their form: a program below its hash, the logs of a cluster, the files of steps.
 var (
 	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver|mapper|reducer|limit\.sh)$`)
 	logKey     = regexp.MustCompile(`^logs/(j-[A-Z0-9]+)/`)
 	stepKey    = regexp.MustCompile(`^` + stepsDir + `/(j-[A-Z0-9]+)/(in|out)/`)
 )
 
-// A removal is what driver emr rm would delete.
+// A removal lists what driver emr rm would delete.
 type removal struct {
-	groups map[string]*removalGroup // by path in the bucket
-	others int                      // objects that stay
+	groups map[string]*removalGroup // keyed by path in the bucket
+	others int                      // the number of objects that stay
 	other  string                   // one of them
 }
 
-// A removalGroup is a data directory, or one of bin, logs and steps.
+// A removalGroup is a data directory, or one of the directories bin, logs and steps.
 type removalGroup struct {
 	what string
 	data bool
@@ -53,7 +53,7 @@ type removalGroup struct {
 	size int64
 }
 
-// objects is the number of objects of all groups, and their bytes.
+// objects returns the number of objects of all groups, and their total size in bytes.
 func (r *removal) objects() (n int, size int64) {
 	for _, g := range r.groups {
 		n, size = n+len(g.keys), size+g.size
@@ -61,7 +61,7 @@ func (r *removal) objects() (n int, size int64) {
 	return n, size
 }
 
-// bucketToo reports whether the bucket would be empty.
+// bucketToo reports whether the bucket would be empty and is deleted as well.
 func (r *removal) bucketToo(place bucketPlace) bool { return place.prefix == "" && r.others == 0 }
 
 // print lists what would be deleted.
@@ -85,7 +85,7 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 	return nil
 }
 
-// stay says how many objects are not ours.
+// stay describes the number of objects that are not ours.
 func stay(n int) string {
 	if n == 1 {
 		return "1 other object stays"
@@ -93,18 +93,18 @@ func stay(n int) string {
 	return fmt.Sprintf("%d other objects stay", n)
 }
 
-// A remover finds what driver emr rm deletes.
+// A remover finds and deletes the objects of driver emr rm.
 type remover struct {
 	*emrCommand
-	ours map[string]bool // by id of a cluster: whether it was made for this place
+	ours map[string]bool // whether a cluster was created for this place, keyed by id
 }
 
-// rel is the path of a key below --bucket.
+// rel returns the path of a key relative to --bucket.
 func (r *remover) rel(key string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(key, r.place.prefix), "/")
 }
 
-// find lists all below the place and sorts it.
+// find lists all objects below the place and assigns them to groups.
 func (r *remover) find(ctx context.Context) (*removal, error) {
 	sizes := make(map[string]int64)
 	var manifests []string
@@ -122,7 +122,7 @@ func (r *remover) find(ctx context.Context) (*removal, error) {
 		text, err := store.ReadFile(r.fs, path.Join(dir, store.ManifestFile))
 		var damaged *store.DamageError
 		if errors.As(err, &damaged) {
-			continue // larger than a manifest can be: another's
+			continue // too large for a manifest, so it is not one of ours
 		}
 		if err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (r *remover) find(ctx context.Context) (*removal, error) {
 			return nil, err
 		case dir == "":
 			if path.Base(key) == mirror.OwnerFile && found.groups[path.Dir(key)] != nil {
-				continue // the claim of the directory, which goes with it
+				continue // the claim of the directory, which is deleted with it
 			}
 			if found.others++; found.other == "" {
 				found.other = key
@@ -154,8 +154,8 @@ func (r *remover) find(ctx context.Context) (*removal, error) {
 	return found, nil
 }
 
-// groupOf is the directory of which a key is deleted; "": it stays. Of a data directory
-// that is the innermost one with a manifest.
+// groupOf returns the directory with which a key is deleted, or "" if the key stays. If the key
+// is in a data directory, that is the innermost directory with a manifest.
 func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir, what string, err error) {
 	for at := path.Dir(key); at != "."; at = path.Dir(at) {
 		if g := found.groups[at]; g == nil || !g.data {
@@ -184,8 +184,8 @@ func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir,
 	return "", "", nil
 }
 
-// isOurs reports whether a cluster was made for this place, or for one below it. One that
-// the service does not know any more, or does not show us, was not.
+// isOurs reports whether a cluster was created for this place, or for one below it. It returns
+// false for a cluster that the service no longer knows, or denies access to.
 func (r *remover) isOurs(ctx context.Context, id string) (bool, error) {
 	if ours, asked := r.ours[id]; asked {
 		return ours, nil
@@ -199,19 +199,20 @@ func (r *remover) isOurs(ctx context.Context, id string) (bool, error) {
 	return r.ours[id], nil
 }
 
-// madeFor reports whether a cluster of that name was made for a place, or for one below it.
+// madeFor reports whether the name of a cluster shows that it was created for a place, or for
+// one below it.
 func madeFor(name string, place bucketPlace) bool {
 	rest, ok := strings.CutPrefix(name, "treereduce "+place.String())
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == ' ')
 }
 
-// mayWrite is an error if a cluster that runs may write below the place.
+// mayWrite returns an error if a running cluster may write below the place.
 func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	alive, err := r.service.Alive(ctx)
 	if err != nil {
 		return err
 	}
-	works := make(map[string]bool) // clusters that have logs or files of steps there
+	works := make(map[string]bool) // clusters with logs or step files there
 	for _, g := range found.groups {
 		for _, key := range g.keys {
 			for _, form := range []*regexp.Regexp{logKey, stepKey} {
@@ -229,7 +230,7 @@ func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	return nil
 }
 
-// emrRemove is driver emr rm.
+// emrRemove implements driver emr rm.
 func emrRemove(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -283,8 +284,8 @@ func emrRemove(c *cli.Context) error {
 	return err
 }
 
-// remove deletes what was listed. It claims the data directories first, so that no driver
-// works in them, and deletes nothing if they changed after they were listed.
+// remove deletes the listed objects. It claims the data directories first, so that no driver
+// works in them, and deletes nothing if they have changed since they were listed.
 func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 	var claims []*s3.Claim
 	defer func() {
@@ -318,8 +319,8 @@ func (r *remover) remove(ctx context.Context, found *removal) (err error) {
 		return fmt.Errorf("nothing was removed: what is below %s has changed since it was listed; list it again", r.place)
 	}
 	for _, g := range found.groups {
-		// The seals go first: a directory without one is incomplete. The manifest goes last:
-		// without it the directory is not found again.
+		// Delete the seals first: a directory without one is incomplete. Delete the manifest
+		// last: without it, find no longer recognizes the directory.
 		var seals, rest, manifest []string
 		for _, key := range g.keys {
 			switch path.Base(key) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Keys in a bucket and games in a manifest may have any characters: the list of driver emr rm
-// has none that a terminal would obey.
+// TestRemovalPrintable checks that driver emr rm escapes control characters in its list: keys
+// in a bucket and games in a manifest may contain any characters.
 func TestRemovalPrintable(t *testing.T) {
 	var out strings.Builder
 	r := &removal{groups: map[string]*removalGroup{"a\x1b[2Jb": {what: "game\r", data: true}}, others: 1, other: "c\nd"}

@@ -31,27 +31,28 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// logPatience is how long the logs of a failed step are waited for: the service brings
-// them about every five minutes.
+// logPatience is how long to wait for the logs of a failed step: the service delivers them
+// about every five minutes.
 const logPatience = 12 * time.Minute
 
-// cancelPatience is how long a step that is cancelled may take to stop in order.
+// cancelPatience is how long a canceled step may take to stop cleanly.
 const cancelPatience = 2 * time.Minute
 
-// An emrCommand is what the commands that talk to Amazon EMR have in common.
+// An emrCommand is the common part of the commands that use Amazon EMR.
 type emrCommand struct {
 	c       *cli.Context
 	place   bucketPlace
 	conf    sdk.Config
 	service *emr.Service
-	// fs is the bucket; nil in a dry run. It outlives an interrupted context, for what
-	// is to be put in order then.
+	// fs is the bucket; nil in a dry run. Its context is not canceled by an interrupt, so that
+	// cleanup still works.
 	fs  *s3.FS
 	dry bool
 	bar *progress
 }
 
-// newEMRCommand reads the flags of the account. In a dry run nobody is asked for anything.
+// newEMRCommand reads the account flags. In a dry run it needs no credentials and sends no
+// requests.
 func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
 	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: newBar(c)}
 	if d := c.Duration("poll"); d <= 0 {
@@ -72,7 +73,7 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	return e, nil
 }
 
-// openBucket finds the bucket.
+// openBucket opens the bucket, which must exist. In a dry run it does nothing.
 func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	if e.dry {
 		return nil
@@ -87,7 +88,8 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	return err
 }
 
-// sayRegions says what it costs if the bucket lies in another region than the cluster.
+// sayRegions prints the price of transfers if the bucket and the cluster are in different
+// regions.
 func (e *emrCommand) sayRegions() {
 	if e.fs != nil && e.fs.Region() != e.conf.Region {
 		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 for each GB between them, and slower (--region %s puts the cluster there)",
@@ -95,11 +97,11 @@ func (e *emrCommand) sayRegions() {
 	}
 }
 
-// tell writes a line for a person.
+// tell prints a line to the user.
 func (e *emrCommand) tell(line string) { e.bar.tell(line) }
 
-// show prints a request of a dry run: as the service, boto3 and the SDKs take it, and as
-// the AWS command line does. With --json each is a line.
+// show prints a request of a dry run, as JSON parameters (which the service, boto3 and the SDKs
+// accept) and as an AWS CLI command. With --json, each request is one line of JSON.
 func (e *emrCommand) show(call emr.Call) error {
 	out := e.c.App.Writer
 	if e.c.Bool("json") {
@@ -116,7 +118,8 @@ func (e *emrCommand) show(call emr.Call) error {
 	return nil
 }
 
-// put puts a bundle below the place, and returns its address in S3.
+// put uploads a bundle below the place, and returns its S3 address. In a dry run it prints the
+// requests instead.
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	if !e.dry {
 		dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
@@ -137,7 +140,7 @@ func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	return "s3://" + path.Join(e.place.bucket, dir), nil
 }
 
-// confirm asks a person at a terminal whether to begin; elsewhere --yes answers.
+// confirm asks the user at a terminal whether to start. Without a terminal, --yes is required.
 func confirm(ctx context.Context, c *cli.Context, what string) error {
 	if c.Bool("yes") {
 		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", what)
@@ -155,43 +158,45 @@ func confirm(ctx context.Context, c *cli.Context, what string) error {
 	return nil
 }
 
-// ask asks a person at a terminal until ctx ends; asked is false if there is none.
+// ask asks the user a question and waits for the answer until ctx ends; asked is false if there
+// is no terminal.
 func ask(ctx context.Context, c *cli.Context, question string) (answer string, asked bool) {
 	if !command.IsTerminal(c.App.Reader) || !command.IsTerminal(c.App.ErrWriter) {
 		return "", false
 	}
 	fmt.Fprintf(c.App.ErrWriter, "driver: %s ", question)
-	line, _ := bufio.NewReader(command.Until(ctx, c.App.Reader)).ReadString('\n') // the end of the input is no answer
+	line, _ := bufio.NewReader(command.Until(ctx, c.App.Reader)).ReadString('\n') // at the end of the input, the answer is empty
 	return strings.ToLower(strings.TrimSpace(line)), true
 }
 
-// An emrSolve is a run of solve on Amazon EMR, the driver as one step.
+// An emrSolve is a run of solve on Amazon EMR: the driver runs as one step of a cluster.
 type emrSolve struct {
 	*emrCommand
 	kind game.Kind
 	g    game.Game
 	data string // the data directory within the bucket
 	spec *emr.Spec
-	keep bool // the cluster
+	keep bool // don't terminate the cluster after the run
 
 	memory string // --memory of the driver on the cluster
 }
 
-// uri is the data directory in S3.
+// uri returns the address of the data directory in S3.
 func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
 
-// notOnEMR are flags of solve that say something of this machine.
+// notOnEMR lists the flags of solve that only apply to this machine.
 var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
 
-// sent are the flags of solve that the driver on the cluster is given as they are.
+// sent lists the flags of solve that are passed unchanged to the driver on the cluster.
 var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "cluster-above", "D", "queue"}
 
-// ofAnyCluster are flags that say something of a cluster that runs, too: what it is made
-// of, for the estimate and the processor, how long the step may take, where its logs go.
+// ofAnyCluster lists the cluster flags that are also accepted with --cluster-id. They describe
+// the cluster's nodes (for the estimate and the choice of binaries), the time limit of the
+// step, and the place of the logs.
 var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
 
-// solveOnEMR is solve with --runner emr: a driver like this one runs as one step on the
-// master of a cluster, with --runner hadoop, and copies to S3 what it commits.
+// solveOnEMR runs solve with --runner emr: a driver like this one runs as one step on the
+// master of a cluster, with --runner hadoop, and copies what it commits to S3.
 func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) error {
 	r, err := newEMRSolve(c, kind, g)
 	if err != nil {
@@ -261,15 +266,16 @@ func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error)
 }
 
 const (
-	// masterCores is the memory that a game may need on the cluster beyond what it needs here,
-	// since the master may have more cores.
+	// masterCores is the additional memory that a game may need on the cluster compared with
+	// this machine, because the master may have more cores.
 	masterCores = 32 << 20
-	// masterDaemons is the memory that Hadoop's daemons take on the master.
+	// masterDaemons is the memory of Hadoop's daemons on the master.
 	masterDaemons = 8 << 30
 )
 
-// checkOptions refuses what the driver on the cluster would refuse, and sets its --memory:
-// that of the command line, or else as much as the game needs, at least the default.
+// checkOptions rejects options that the driver on the cluster would reject, and sets its
+// --memory: the value of the command line, or else what the game needs, but at least the
+// default.
 func (r *emrSolve) checkOptions() error {
 	chosen, err := choiceOf(onHadoop)
 	if err != nil {
@@ -301,8 +307,8 @@ func (r *emrSolve) checkOptions() error {
 	return nil
 }
 
-// checkEMRFlags wants no flag that says something of this machine, or of a cluster that is
-// made where one is named.
+// checkEMRFlags rejects flags that only apply to this machine, and, with --cluster-id, flags
+// that describe a cluster to be created.
 func checkEMRFlags(c *cli.Context) error {
 	for _, flag := range notOnEMR {
 		if c.IsSet(flag) {
@@ -322,8 +328,8 @@ func checkEMRFlags(c *cli.Context) error {
 	return nil
 }
 
-// mayBegin asks what the place in S3 has, before anything is begun that costs money, or a
-// step is followed that is at work there.
+// mayBegin checks that the data directory in S3 allows this run. It is called before anything
+// starts that costs money, and before an active step is followed (atWork).
 func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 	if r.dry {
 		return nil
@@ -355,11 +361,12 @@ func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
 	return nil
 }
 
-// claimHold is how long the claim of a driver holds that is not renewed.
+// claimHold is how long a driver's claim stays valid after its last renewal.
 const claimHold = 2 * time.Minute
 
-// mayWrite makes a claim to the place in S3, as the driver on the cluster will, and gives it
-// up. If another holds, it waits once until that would end: its driver may be dead.
+// mayWrite checks that the data directory in S3 can be claimed, as the driver on the cluster
+// will do: it makes a claim and releases it. If another driver has a claim, mayWrite waits once
+// for it to expire, because that driver may be dead.
 func (r *emrSolve) mayWrite(ctx context.Context) error {
 	if r.dry {
 		return nil
@@ -382,11 +389,11 @@ func (r *emrSolve) mayWrite(ctx context.Context) error {
 	}
 }
 
-// name is that of the cluster and of its step: by it a run is found again.
+// name returns the name of the cluster and of its step. atWork finds a run by it.
 func (r *emrSolve) name() string { return "treereduce " + r.uri() }
 
-// atWork finds a step that works on the same data: --resume follows it, without it the run
-// is refused. step is "" if there is none.
+// atWork finds an active step that works on the same data directory. With --resume that step is
+// followed; without it the run is refused. step is "" if there is no such step.
 func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cluster, step string, err error) {
 	if r.dry {
 		return nil, "", nil
@@ -397,7 +404,8 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	}
 	asked := r.c.String("cluster-id")
 	for _, state := range alive {
-		// One made for something else in the bucket, by driver emr up say, may have it too.
+		// A cluster created for something else in the bucket, e.g. by driver emr up, may run
+		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
 		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
 			continue
@@ -422,14 +430,14 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	return nil, "", nil
 }
 
-// inBucket reports whether a cluster of that name was made from here, for something in a
-// bucket.
+// inBucket reports whether the name of a cluster shows that treereduce created it for something
+// in the bucket.
 func inBucket(name, bucket string) bool {
 	rest, ok := strings.CutPrefix(name, "treereduce s3://"+bucket)
 	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, " "))
 }
 
-// words are the command line of the driver on the cluster.
+// words returns the command line of the driver on the cluster.
 func (r *emrSolve) words() []string {
 	words := []string{"solve", r.kind.Name}
 	for _, p := range r.kind.Params {
@@ -455,14 +463,14 @@ func (r *emrSolve) words() []string {
 	return words
 }
 
-// step is the driver as a step of a cluster, with the programs at an address.
+// step returns the step that runs the driver, with the programs at an address in S3.
 func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
 	s := emr.Program(r.name(), programs, at, "driver", r.words(), limit)
 	s.EndsCluster = endsCluster
 	return s
 }
 
-// above is --cluster-above: on several nodes what is worth more than one task goes to them.
+// above returns --cluster-above. With several nodes, the default is severalAbove.
 func (r *emrSolve) above() int64 {
 	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
 		return r.c.Int64("cluster-above")
@@ -470,7 +478,7 @@ func (r *emrSolve) above() int64 {
 	return severalAbove
 }
 
-// begin starts the step, on a cluster that is made for it or on the one that is named.
+// begin starts the step, on a new cluster or on the one that --cluster-id names.
 func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	id := r.c.String("cluster-id")
 	arch, err := emr.Architecture(r.spec.Worker)
@@ -517,8 +525,8 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 	return r.start(ctx)
 }
 
-// start makes the cluster with its step, and names it at once. A Ctrl-C meanwhile waits: a
-// cluster of which nobody knows must not be.
+// start creates the cluster with its step, and prints its id immediately. It ignores Ctrl-C
+// until then: the user must know of every cluster that exists.
 func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
@@ -537,7 +545,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 	return cluster, steps[len(steps)-1].ID, nil
 }
 
-// interrupted is the error of what was begun, or of the signal that stopped it.
+// interrupted adds to the error of a canceled request that nothing was started.
 func (r *emrSolve) interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w before anything was begun", command.ErrInterrupted)
@@ -545,7 +553,8 @@ func (r *emrSolve) interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// finish follows a step to its end, says what came of it, and sees to the cluster.
+// finish follows a step to its end, prints its result or returns its error, and terminates the
+// cluster if it was created for this run.
 func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
 	r.bar = newProgress(r.c)
 	last := ""
@@ -555,7 +564,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 			last = text
 			r.tell(text)
 		}
-		// The journal is the copy's, as driver status reads it.
+		// Progress comes from the journal in the copy, which driver status reads, too.
 		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
 			seen = j.Updated
 			r.bar.report(*j.Now)
@@ -577,7 +586,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	return errors.Join(r.why(ctx, cluster, failed, err), ended)
 }
 
-// seeToCluster ends a cluster that was made for the run.
+// seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
 	if r.keep || r.c.IsSet("cluster-id") {
 		r.tell(fmt.Sprintf("cluster %s goes on: driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
@@ -591,8 +600,8 @@ func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error
 	return nil
 }
 
-// why is the error of a step that failed, with its probable cause: what the driver there
-// wrote into its journal, or else what the logs say.
+// why returns the error of a failed step with its probable cause: the error in the journal of
+// the driver on the cluster, or else what the logs contain.
 func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
 	goOn := "driver solve … --resume goes on"
 	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
@@ -623,8 +632,8 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 	return fmt.Errorf("%s; %w; %s", cause, err, goOn)
 }
 
-// leaveOrCancel is what becomes of a step that is followed no more: a person is asked,
-// elsewhere it goes on.
+// leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
+// cancel the step; otherwise the step goes on.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	left := fmt.Errorf("%w following; the step goes on: driver solve … --resume follows it, driver status --data %s shows it, driver emr down --cluster-id %s ends it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
@@ -635,7 +644,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	defer cancel()
 	err := cluster.Cancel(ctx, step)
 	if err == nil {
-		// It is given time to write its journal before the cluster goes.
+		// Give the driver time to write its journal before the cluster is terminated.
 		if err = cluster.Wait(ctx, step, nil); err != nil {
 			if _, over := emr.IsStep(err); over || ctx.Err() != nil {
 				err = nil
@@ -648,7 +657,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 	return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
 }
 
-// result prints what a run came to, from its table in S3.
+// result prints the result of a run, from its table in S3.
 func (r *emrSolve) result() error {
 	out := r.c.App.Writer
 	if r.c.Int("until-tier") >= 0 {

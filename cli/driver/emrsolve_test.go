@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// parsed calls do with the command line of a solve as Run would parse it.
+// parsed calls do with the command line of a solve, parsed as Run parses it.
 func parsed(t *testing.T, words []string, do func(c *cli.Context, kind game.Kind, g game.Game) error) {
 	t.Helper()
 	var errs strings.Builder
@@ -33,10 +33,11 @@ func parsed(t *testing.T, words []string, do func(c *cli.Context, kind game.Kind
 // emrLine is the shortest command line of a run on Amazon EMR.
 const emrLine = "solve connectn --runner emr --bucket s3://bucket/games"
 
-// Each option of a run reaches the driver on the cluster, which parses the words of its step
-// to the same value; the other options concern this machine or the cluster alone.
+// TestEMRWords checks that each option of a run reaches the driver on the cluster, which parses
+// the arguments of its step to the same value. The other options only affect this machine or
+// the cluster.
 func TestEMRWords(t *testing.T) {
-	reach := map[string][]string{ // option: values, in words of the command line
+	reach := map[string][]string{ // option: values, as words of the command line
 		"reducers":      {"--reducers 3"},
 		"resume":        {"--resume"},
 		"overwrite":     {"--overwrite"},
@@ -93,10 +94,11 @@ func TestEMRWords(t *testing.T) {
 	}
 }
 
-// What the driver on the cluster would refuse is refused before anything is sent.
+// TestEMRRefuses checks that what the driver on the cluster would refuse is refused before any
+// request is sent.
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 7 --height 6 --connect 4"
-	var need string // of 7×6: it depends on the cores of this machine
+	var need string // for 7×6: it depends on the cores of this machine
 	parsed(t, strings.Fields(large+" --cluster-id j-A"), func(c *cli.Context, kind game.Kind, g game.Game) error {
 		r, err := newEMRSolve(c, kind, g)
 		if err != nil {
@@ -115,7 +117,8 @@ func TestEMRRefuses(t *testing.T) {
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
 		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
 	})
-	// A board that ends early, or has a large master, goes: with the memory that it needs.
+	// A board with an early --until-tier, or with a large master, is accepted: with the memory
+	// that it needs.
 	for line, want := range map[string]string{
 		large + " --until-tier 3":                "--memory=2048M",
 		large + " --cluster-id j-A":              "--memory=" + need,

@@ -27,7 +27,7 @@ func explainCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// explain is driver explain.
+// explain implements driver explain.
 func explain(c *cli.Context, games game.Kinds) error {
 	if c.Args().Len() == 0 {
 		return command.Usagef("expected a value, such as 66")
@@ -55,7 +55,7 @@ func explain(c *cli.Context, games game.Kinds) error {
 	return err
 }
 
-// meaning is a value in words.
+// meaning describes a value.
 func meaning(values game.Values, v game.Value) string {
 	switch {
 	case !v.Valid() && v.Remoteness() > 0:

@@ -50,11 +50,10 @@ func exportCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// mostSample is how many positions a sample may have: they are kept in memory, by each
-// worker.
+// mostSample is the maximum size of a sample: each worker keeps that many positions in memory.
 const mostSample = 10_000_000
 
-// export is driver export.
+// export implements driver export.
 func export(c *cli.Context, games game.Kinds) error {
 	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
@@ -107,12 +106,13 @@ func export(c *cli.Context, games game.Kinds) error {
 	}, inS3(c))
 }
 
-// A span is numbers from first to last.
+// A span is a range of numbers, first and last included.
 type span struct{ first, last int }
 
 func (s span) has(n int) bool { return n >= s.first && n <= s.last }
 
-// spanOf reads a flag that is a number or two; all, if it is not given.
+// spanOf parses a flag that is a number N or a range N-M. It returns all if the flag is not
+// set.
 func spanOf(c *cli.Context, name string, all span) (span, error) {
 	if !c.IsSet(name) {
 		return all, nil
@@ -129,7 +129,7 @@ func spanOf(c *cli.Context, name string, all span) (span, error) {
 	return span{a, b}, nil
 }
 
-// wanted is which positions are.
+// wanted selects the positions to export.
 type wanted struct {
 	tier       span
 	remoteness span
@@ -144,7 +144,7 @@ func (w *wanted) value(v game.Value) bool {
 	return w.remoteness.has(v.Remoteness()) && w.outcome(v)
 }
 
-// wantedOf reads the filters of a command line.
+// wantedOf reads the filters of the command line.
 func wantedOf(c *cli.Context, t *table.Table) (w wanted, err error) {
 	g := t.Game()
 	if _, ok := g.(game.Acyclic); !ok && c.IsSet("tier") {
@@ -161,7 +161,8 @@ func wantedOf(c *cli.Context, t *table.Table) (w wanted, err error) {
 	return w, err
 }
 
-// outcomeOf is which values a word means: any if there is none.
+// outcomeOf returns a filter for the values that a word describes; every value if the word is
+// "".
 func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 	if word == "" {
 		return func(game.Value) bool { return true }, nil
@@ -188,12 +189,12 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 	return nil, command.Usagef("--outcome %q: expected %s, or a value byte", word, strings.Join(can, ", "))
 }
 
-// An exportForm is how a position is written: what stands before its text, between that
-// and the hash, and after the hash: value, remoteness and outcome.
+// An exportForm is an output format: the text before the board, between the board and the hash,
+// and after the hash (value, remoteness and outcome).
 type exportForm struct {
 	header         string
 	before, middle string
-	board          func(dst []byte, from int) []byte // mends dst[from:], the text
+	board          func(dst []byte, from int) []byte // edits dst[from:], the text of the board, in place
 	after          func(value, remoteness, outcome string) string
 }
 
@@ -221,7 +222,7 @@ var exportForms = map[string]exportForm{
 	},
 }
 
-// dotted writes the blanks of a text as points.
+// dotted replaces the spaces of a text with dots.
 func dotted(text []byte) []byte {
 	for i, c := range text {
 		if c == ' ' {
@@ -231,7 +232,7 @@ func dotted(text []byte) []byte {
 	return text
 }
 
-// quoteCSV puts a field in quotes if it has to be.
+// quoteCSV quotes a field if necessary.
 func quoteCSV(dst []byte, from int) []byte {
 	field := dst[from:]
 	if bytes.IndexByte(field, ',') < 0 && bytes.IndexByte(field, '"') < 0 {
@@ -241,7 +242,8 @@ func quoteCSV(dst []byte, from int) []byte {
 	return append(dst[:from], quoted...)
 }
 
-// quoteJSON makes a string of JSON; boards are one line of text without quotes.
+// quoteJSON makes dst[from:] a JSON string. A board is one line of text without quotation
+// marks, so that only backslashes need escaping.
 func quoteJSON(dst []byte, from int) []byte {
 	if bytes.IndexByte(dst[from:], '\\') >= 0 {
 		dst = append(dst[:from], bytes.ReplaceAll(dst[from:], []byte{'\\'}, []byte(`\\`))...)
@@ -252,7 +254,7 @@ func quoteJSON(dst []byte, from int) []byte {
 	return dst
 }
 
-// An exporter writes positions of a table.
+// An exporter writes the positions of a table.
 type exporter struct {
 	g      game.Game
 	form   exportForm
@@ -262,15 +264,15 @@ type exporter struct {
 	dots   bool
 }
 
-// A liner appends lines of positions. It is one worker's.
+// A liner formats positions as lines. Each worker has its own.
 type liner struct {
 	*exporter
 	ends map[valueOf]string
-	last valueOf // of which end is
+	last valueOf // the value that end belongs to
 	end  string
 }
 
-// A valueOf is a value, and the player to move where it is one.
+// A valueOf is a value and the player to move of its position.
 type valueOf struct {
 	value  game.Value
 	toMove game.Player
@@ -298,7 +300,7 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 	return append(dst, l.end...)
 }
 
-// endOf is what follows the hash of a position with this value.
+// endOf returns the part of a line after the hash, for a position with this value.
 func (l *liner) endOf(of valueOf, p game.Position) string {
 	end, ok := l.ends[of]
 	if !ok {
@@ -310,24 +312,25 @@ func (l *liner) endOf(of valueOf, p game.Position) string {
 }
 
 const (
-	// exportBatches is how many batches a worker takes at a time.
+	// exportBatches is the number of batches in a share, the unit of work of a worker.
 	exportBatches = 8
-	// exportPiece is how many bytes of lines are written at a time.
+	// exportPiece is the number of bytes that are passed on and written at a time.
 	exportPiece = 256 << 10
-	// exportAhead is how many of those a worker may have written before their turn comes.
+	// exportAhead is how many of those pieces of a share may wait for their turn to be written.
 	exportAhead = 16
 )
 
-// all writes every position that is wanted. The workers' lines come out in the order of
-// the table: each share of it has a channel, and those are emptied one after the other.
+// all writes every wanted position, in the order of the table. The scan is divided into shares;
+// each has a channel for its lines, and the channels are emptied one after the other.
 func (x *exporter) all(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	free := sync.Pool{New: func() any { return new([]byte) }}
-	shares := make(chan chan *[]byte, 2*runtime.GOMAXPROCS(0)) // in their order
+	shares := make(chan chan *[]byte, 2*runtime.GOMAXPROCS(0)) // in the order of the table
 	var claim sync.Mutex
 	next := 0
-	// take is the next share: its first batch, and the channel for its lines.
+	// take returns the next share: the number of its first batch, and the channel for its
+	// lines.
 	take := func() (first int, lines chan *[]byte, ok bool) {
 		claim.Lock()
 		defer claim.Unlock()
@@ -378,7 +381,7 @@ func (x *exporter) all(parent context.Context) error {
 	return context.Cause(ctx)
 }
 
-// share writes the batches of a share.
+// share writes the batches of a share to its channel.
 func (x *exporter) share(ctx context.Context, r *table.ScanReader, l *liner, b *table.Batch, first int, lines chan<- *[]byte, free *sync.Pool) error {
 	piece := free.Get().(*[]byte)
 	*piece = (*piece)[:0]
@@ -411,15 +414,15 @@ func (x *exporter) share(ctx context.Context, r *table.ScanReader, l *liner, b *
 	return send()
 }
 
-// A picked position is one of a sample.
+// A picked position is a position of a sample.
 type picked struct {
-	order    uint64 // the sample has those with the least
+	order    uint64 // the sample consists of the positions with the lowest
 	tier     int
 	position game.Position
 	value    game.Value
 }
 
-// picks is a heap, the greatest order on top.
+// picks is a heap with the highest order on top.
 type picks []picked
 
 func (h picks) Len() int           { return len(h) }
@@ -432,7 +435,7 @@ func (h *picks) Pop() any {
 	return last
 }
 
-// add takes a position in, if it is among the n with the least order.
+// add adds a position if it is among the n lowest in order.
 func (h *picks) add(n int, p picked) {
 	switch {
 	case len(*h) < n:
@@ -443,8 +446,8 @@ func (h *picks) add(n int, p picked) {
 	}
 }
 
-// shuffled is a number that looks like a random one, another for each position, and
-// others by another seed: the finisher of SplitMix64, which is a bijection.
+// shuffled returns a pseudorandom number for a position and a seed. Different positions have
+// different numbers: it is the finisher of SplitMix64, which is a bijection.
 func shuffled(p game.Position, seed uint64) uint64 {
 	z := p + seed*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -452,7 +455,7 @@ func shuffled(p game.Position, seed uint64) uint64 {
 	return z ^ z>>31
 }
 
-// sample writes n of the positions that are wanted, all if there are no more.
+// sample writes n random positions of those that are wanted, or all if there are fewer.
 func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
 	batches, ok, err := x.scan.Sample(ctx, uint64(n), seed, x.wanted.value)
 	if err != nil {
@@ -475,10 +478,10 @@ func (x *exporter) sample(ctx context.Context, n int, seed uint64) error {
 	return nil
 }
 
-// sampleAll goes through all positions, and writes n of those that are wanted: those to
-// which the seed gives the least numbers.
+// sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
+// the lowest numbers.
 func (x *exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
-	var mu sync.Mutex // of the list of what the workers have picked
+	var mu sync.Mutex // protects each, the picks of all workers
 	var each []*picks
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.scan.Len(), 1, func() func(int) error {
 		r, b, own := x.scan.Reader(), new(table.Batch), new(picks)

@@ -16,8 +16,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// What is exported of every kind of game is what look-ups say, in all forms, with all
-// filters; nothing is missing.
+// TestExport checks that, for every kind of game, the export is complete and agrees with
+// look-ups, in all formats and with all filters.
 func TestExport(t *testing.T) {
 	for name, dir := range solved(t) {
 		tab, err := table.Open(store.Local{}, dir, some().Parse)
@@ -86,7 +86,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A draw has no number of moves: a filter by that leaves it out.
+// TestExportRemotenessWithDraws checks that a filter by remoteness excludes draws, which have
+// none.
 func TestExportRemotenessWithDraws(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	runs(t, "solve quickcross --width 4 --height 3 --connect 3 --final no --data "+dir)
@@ -99,7 +100,8 @@ func TestExportRemotenessWithDraws(t *testing.T) {
 	}
 }
 
-// A spreadsheet drops the blanks that a position begins with: --dots writes points.
+// TestExportDots checks that --dots writes dots instead of blanks: a spreadsheet removes the
+// leading blanks of a position.
 func TestExportDots(t *testing.T) {
 	dirs := solved(t)
 	said := runs(t, "export --format csv --dots --tier 1 --data "+dirs["connectn"])
@@ -117,7 +119,8 @@ func TestExportDots(t *testing.T) {
 	}
 }
 
-// A sample has each position as often as another, within what chance makes of it.
+// TestSample checks that all positions are equally frequent in samples, within random
+// variation.
 func TestSample(t *testing.T) {
 	dir := solved(t)["mnk"]
 	count := make(map[string]int)
@@ -144,8 +147,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// Whatever a line of text is, it is read or refused; what is read is a position, and its
-// own line is read the same.
+// FuzzParseLine checks that every line of text is parsed or refused. What is parsed is a
+// position, and is the same after it has been formatted and parsed again.
 func FuzzParseLine(f *testing.F) {
 	for _, line := range []string{"'X O '\t6", "11\t6", "5\tDRAW\t", "5\tWIN\t3", "5\tLOSE\t-1", "\t", "'", "'X   '\t99999"} {
 		f.Add(line)

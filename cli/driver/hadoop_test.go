@@ -33,23 +33,23 @@ import (
 )
 
 const (
-	// beforeLimit is how long the driver may take to refuse what cannot go well,
-	// duringLimit what it may take when something goes wrong on the way.
+	// beforeLimit is the time in which the driver must refuse a run that cannot succeed,
+	// duringLimit the time in which it must report an error during a run.
 	beforeLimit = 30 * time.Second
 	duringLimit = 2 * time.Minute
-	// silentLimit is more than driver status waits before it calls a run dead.
+	// silentLimit is longer than the time after which driver status calls a silent run dead.
 	silentLimit = 65 * time.Second
 )
 
-// A site is a cluster, and the driver that works on it.
+// A site is a cluster and the driver that uses it.
 type site struct {
 	*minicluster.Cluster
 	fs  *hadoop.FS
 	bin string
 }
 
-// TestDiagnosis does what users do wrong, and breaks what may break, on a real
-// cluster that it starts: each time the driver must say what it was in one line.
+// TestDiagnosis makes the mistakes of users, and causes failures, on a real cluster that it
+// starts. The driver must report the cause each time in one line.
 func TestDiagnosis(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -67,16 +67,16 @@ func TestDiagnosis(t *testing.T) {
 	t.Run("quota of text", func(t *testing.T) { testQuotaText(ctx, t, s) })
 	t.Run("quota of blocks", func(t *testing.T) { testQuotaBlocks(ctx, t, s) })
 	t.Run("killed", func(t *testing.T) { testKilled(ctx, t, s, "/killed", killed) })
-	// No cluster is left after these.
+	// These stop parts of the cluster.
 	t.Run("resource manager", func(t *testing.T) { testResourceManager(ctx, t, s) })
 	t.Run("name node", func(t *testing.T) { testNameNode(ctx, t, s) })
 }
 
-// up brings up a cluster that goes down with the test.
+// up starts a cluster that is stopped at the end of the test.
 func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
 	c := clustertest.Up(ctx, t, minicluster.Config{})
-	// A driver looks beside itself for a hadoop command: here is none.
+	// A driver looks for a hadoop command next to itself; there is none here.
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
 		program, err := os.ReadFile(filepath.Join("..", "..", "bin", name)) // make test-hadoop builds it
@@ -95,26 +95,26 @@ func up(ctx context.Context, t *testing.T) *site {
 	return &site{c, f, bin}
 }
 
-// driver is the driver as a process, with more in its environment.
+// driver returns the driver as a process, with additional environment variables.
 func (s *site) driver(ctx context.Context, env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "driver"), args...)
 	cmd.Env = append(s.Env(), env...)
 	return cmd
 }
 
-// solve is the command line of a solve in a directory of HDFS, with every job on
-// the cluster.
+// solve returns the command line of a solve in a directory of HDFS, with every job on the
+// cluster.
 func (s *site) solve(dir string, more ...string) []string {
 	return append([]string{"solve", "connectn", "--width", "4", "--height", "4", "--connect", "3",
 		"--data", s.DefaultFS() + dir, "--runner", "hadoop", "--cluster-above", "0"}, more...)
 }
 
-// solveHere is the same with every job in the driver.
+// solveHere is solve with every job in the driver.
 func (s *site) solveHere(dir string, more ...string) []string {
 	return append(s.solve(dir, more...), "--cluster-above", "1000000")
 }
 
-// runs wants the driver to do its work, and returns what it said.
+// runs runs the driver, which must succeed, and returns its output.
 func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := s.driver(ctx, nil, args...).CombinedOutput()
@@ -124,14 +124,14 @@ func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// fails wants the driver to fail within a time, with one line on stderr that has
-// some words in it. It returns the line.
+// fails runs the driver, which must fail within a time, with one line on stderr that contains
+// some words. It returns the line.
 func (s *site) fails(ctx context.Context, t *testing.T, limit time.Duration, words, env, args []string) string {
 	t.Helper()
 	return s.failed(t, s.driver(ctx, env, args...), (*exec.Cmd).Run, limit, words)
 }
 
-// failed is what fails wants of a driver that finish brings to its end.
+// failed is fails for a driver that finish runs.
 func (s *site) failed(t *testing.T, driver *exec.Cmd, finish func(*exec.Cmd) error, limit time.Duration, words []string) string {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -197,7 +197,7 @@ func (s *site) write(t *testing.T, name string, content []byte) {
 	}
 }
 
-// make makes a directory in HDFS with a mode.
+// make creates a directory in HDFS with a mode.
 func (s *site) make(t *testing.T, name string, mode os.FileMode) {
 	t.Helper()
 	client, err := hdfs.New(s.NameNode())
@@ -218,7 +218,7 @@ func (s *site) dfsadmin(ctx context.Context, t *testing.T, args ...string) {
 	}
 }
 
-// applications is how many applications the resource manager knows.
+// applications returns the number of applications that the resource manager knows.
 func (s *site) applications(t *testing.T) int {
 	t.Helper()
 	answer, err := http.Get(s.Web(minicluster.ResourceManager) + "/ws/v1/cluster/apps")
@@ -245,7 +245,7 @@ func script(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// slow makes a directory of programs of which the mapper waits before it works.
+// slow creates a directory of programs with a mapper that sleeps before it works.
 func (s *site) slow(t *testing.T, wait time.Duration) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -255,7 +255,7 @@ func (s *site) slow(t *testing.T, wait time.Duration) string {
 	return dir
 }
 
-// hadoopWith is the hadoop command with another Java.
+// hadoopWith returns a hadoop command that uses another Java.
 func (s *site) hadoopWith(t *testing.T, java string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Dir(), "bin", "hadoop"))
@@ -269,8 +269,7 @@ func (s *site) hadoopWith(t *testing.T, java string) string {
 	return script(t, t.TempDir(), "hadoop", own.ReplaceAllString(string(text), "exec '"+java+"'"))
 }
 
-// newestJava is a Java of this machine that is too new for Hadoop; "" if there is
-// none.
+// newestJava returns a Java on this machine that is too new for Hadoop; "" if there is none.
 func newestJava(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/jvm/*/bin/java")
@@ -289,15 +288,14 @@ func newestJava(t *testing.T) string {
 	return ""
 }
 
-// oldJava is what a Java 8 says to a Hadoop that was compiled for Java 11.
+// oldJava prints the error of Java 8 for a Hadoop that was compiled for Java 11.
 const oldJava = `echo 'Error: A JNI error has occurred, please check your installation and try again' >&2
 echo 'Exception in thread "main" java.lang.UnsupportedClassVersionError: org/apache/hadoop/fs/FsShell has been compiled by a more recent version of the Java Runtime (class file version 55.0), this version of the Java Runtime only recognizes class file versions up to 52.0' >&2
 echo '	at java.lang.ClassLoader.defineClass1(Native Method)' >&2
 exit 1
 `
 
-// testBefore wants all that can be known to fail to be refused before anything
-// is begun.
+// testBefore checks that runs that are known to fail are refused before anything starts.
 func testBefore(ctx context.Context, t *testing.T, s *site) {
 	s.make(t, "/owned", 0o755)
 	s.make(t, "/owned/secret", 0o700)
@@ -369,15 +367,15 @@ func testBefore(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testSafeMode has a name node that takes no files yet, as after its start.
+// testSafeMode uses a name node that does not accept files yet, as after its start.
 func testSafeMode(ctx context.Context, t *testing.T, s *site) {
 	s.dfsadmin(ctx, t, "-safemode", "enter")
 	defer s.dfsadmin(ctx, t, "-safemode", "leave")
 	s.fails(ctx, t, beforeLimit, []string{"safe mode"}, nil, s.solve("/x"))
 }
 
-// testStatus looks at a run from another process while a job is at work, and then
-// kills the driver.
+// testStatus reads the status of a run from another process while a job runs, and then kills
+// the driver.
 func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
 	if err := cmd.Start(); err != nil {
@@ -398,7 +396,7 @@ func testStatus(ctx context.Context, t *testing.T, s *site, dir string) {
 	}
 }
 
-// until asks for the status of a directory until it has a form.
+// until reads the status of a directory until it matches form.
 func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp.Regexp) string {
 	t.Helper()
 	said := []byte(nil)
@@ -412,7 +410,7 @@ func (s *site) until(ctx context.Context, t *testing.T, dir string, form *regexp
 	return ""
 }
 
-// testKilled looks at the run that was killed once it has been silent for long.
+// testKilled reads the status of the killed run after a long silence.
 func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed time.Time) {
 	time.Sleep(silentLimit - time.Since(killed))
 	said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
@@ -422,8 +420,8 @@ func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed t
 	}
 }
 
-// reseal makes the seal of a directory fit what is in it: the driver, which holds it to
-// its seal, is not to notice before a task does.
+// reseal makes the seal of a directory match its files: the driver, which verifies the
+// directory against its seal, must not detect the damage before a task does.
 func (s *site) reseal(t *testing.T, dir, name string) {
 	t.Helper()
 	files, err := jobdir.SealAll(s.fs, dir+"/"+name)
@@ -435,8 +433,8 @@ func (s *site) reseal(t *testing.T, dir, name string) {
 	}
 }
 
-// testDamagedLine damages a line that is not in the first split of its file, and
-// looks at what status says of the run that failed.
+// testDamagedLine damages a line that is not in the first split of its file, and reads the
+// status of the failed run.
 func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
 	const dir, part = "/line", "/line/data_first4/part-00000"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
@@ -460,7 +458,7 @@ func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testContradiction has a solved position in two files, which only a reducer sees.
+// testContradiction puts a solved position into two files, which only a reducer can detect.
 func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/contradiction"
 	s.runs(ctx, t, s.solveHere(dir, "--keep", "all", "--final", "no")...)
@@ -479,8 +477,8 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testDamagedBlock damages a block of a file, for a job whose tasks run in the
-// application master, and for one with tasks of their own.
+// testDamagedBlock damages a block of a file, for a job whose tasks run in the application
+// master, and for one with tasks in containers.
 func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	const dir, part = "/block", "/block/data_first4/part-00000.blocks"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
@@ -530,8 +528,8 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testQuotaText has a reducer's output, which Hadoop writes, hit a quota: while a
-// block is written, all of it counts.
+// testQuotaText makes a reducer's output, which Hadoop writes, exceed a quota: while a block is
+// written, its full size counts.
 func testQuotaText(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/quotatext"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
@@ -541,8 +539,8 @@ func testQuotaText(ctx context.Context, t *testing.T, s *site) {
 	s.recovers(ctx, t, dir, "--keep", "all")
 }
 
-// testQuotaBlocks has a reducer itself hit a quota, which is set when the job is
-// submitted.
+// testQuotaBlocks makes a reducer that writes its own files exceed a quota, which is set when
+// the job is submitted.
 func testQuotaBlocks(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/quotablocks"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4")...)
@@ -553,7 +551,7 @@ func testQuotaBlocks(ctx context.Context, t *testing.T, s *site) {
 	s.recovers(ctx, t, dir)
 }
 
-// recovers clears a quota, and wants the run to go on to a right end.
+// recovers clears a quota, and checks that the run can be resumed to a correct end.
 func (s *site) recovers(ctx context.Context, t *testing.T, dir string, flags ...string) {
 	t.Helper()
 	if s.exists(t, dir+"/data_first5") {
@@ -566,8 +564,8 @@ func (s *site) recovers(ctx context.Context, t *testing.T, dir string, flags ...
 	s.runs(ctx, t, "verify", "--data", s.DefaultFS()+dir)
 }
 
-// testResourceManager kills the resource manager while a job runs, and asks again
-// when there is none.
+// testResourceManager kills the resource manager while a job runs, and starts another run
+// without one.
 func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/lost"
 	manager := s.Web(minicluster.ResourceManager)
@@ -590,7 +588,7 @@ func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testNameNode asks a name node that has been stopped.
+// testNameNode uses a name node that has been stopped.
 func testNameNode(ctx context.Context, t *testing.T, s *site) {
 	if err := s.Stop(ctx, minicluster.NameNode); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// TestHelpNamesOwnGames reads the help of every command of a program without connectn:
-// no example is of a game that the program does not have.
+// TestHelpNamesOwnGames reads the help of every command of a program without connectn: no
+// example uses a game that the program does not have.
 func TestHelpNamesOwnGames(t *testing.T) {
 	games := game.Kinds{mnk.Kind, quickcross.Kind}
 	for _, line := range []string{"help", "help solve mnk", "help status", "help lookup", "help stats", "help export", "help compare", "help explain", "help verify", "help plan mnk", "help calibrate"} {
@@ -24,7 +24,7 @@ func TestHelpNamesOwnGames(t *testing.T) {
 	}
 }
 
-// TestExplainNamesPlayers wants the players of the game in words, not X and O.
+// TestExplainNamesPlayers checks that the players have the game's names, not X and O.
 func TestExplainNamesPlayers(t *testing.T) {
 	domineering := mnk.Kind
 	domineering.New = func(args []int) (game.Game, error) {

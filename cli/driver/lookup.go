@@ -48,7 +48,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// lookup is driver lookup.
+// lookup implements driver lookup.
 func lookup(c *cli.Context, games game.Kinds) error {
 	form, err := command.FormOf(c)
 	if err != nil {
@@ -85,35 +85,36 @@ func lookup(c *cli.Context, games game.Kinds) error {
 	}, inS3(c))
 }
 
-// errUnreachable is the error of a position that is none of a table, and rightly so.
+// errUnreachable is the error for a position that is not in the table because play cannot reach
+// it.
 var errUnreachable = errors.New("cannot be reached from the initial position")
 
-// A looker looks positions up.
+// A looker looks up positions.
 type looker struct {
 	t             *table.Table
-	line, parents bool // are wanted
+	line, parents bool // whether to print the best line and the parents
 }
 
-// An answer is all that is known of a position. Values are those of the player who is to
-// move there: Wins, if that player wins.
+// An answer is everything that is known about a position. Values are from the view of the
+// player to move: Wins means that this player wins.
 type answer struct {
 	command.Asked
-	text    string // of the position
+	text    string // text of the position
 	value   command.Worth
 	outcome string   // in the game's words
-	moves   []option // the best first
-	line    []string // best play to the end; of a draw, until a position comes again
+	moves   []option // the best one first
+	line    []string // best play to the end; in a draw, until a position repeats
 	parents []parent
 }
 
-// An option is a move, and what it is worth to the player who has it: the moves to the end
-// are counted from where it is made.
+// An option is a move and its value for the player who makes it. The remoteness counts from the
+// position before the move.
 type option struct {
 	name string
 	command.Worth
 }
 
-// A parent is a position one move before, with what it is worth to its own player.
+// A parent is a predecessor of the position, with its value for the player to move there.
 type parent struct {
 	position game.Position
 	text     string
@@ -121,8 +122,8 @@ type parent struct {
 	command.Worth
 }
 
-// answer looks a position up. One that play cannot reach is errUnreachable; one that it
-// can, but that the table has not, is a *table.Fault.
+// answer looks up a position. The error is errUnreachable if play cannot reach it, and a
+// *table.Fault if play can, but the table does not contain it.
 func (l *looker) answer(asked command.Asked) (*answer, error) {
 	g, p := l.t.Game(), asked.Position
 	v, ok, err := l.t.Lookup(p)
@@ -157,8 +158,8 @@ func (l *looker) answer(asked command.Asked) (*answer, error) {
 	return a, nil
 }
 
-// bestLine is best play from a position with these choices, by the first of the best
-// moves; play that never ends is followed until a position comes again.
+// bestLine returns a line of best play from a position with these choices; it follows the first
+// of the best moves. If play never ends, it stops when a position repeats.
 func (l *looker) bestLine(p game.Position, choices []table.Choice) (line []string, err error) {
 	line = []string{}
 	for seen := map[game.Position]bool{p: true}; len(choices) > 0; {

@@ -15,8 +15,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// The parents of every position of every kind of game are those from which a move leads
-// to it; what has none but is no start cannot be reached.
+// TestParents checks, for every kind of game, that the parents of every position are the
+// positions with a move to it, and that a position without parents, unless it is the initial
+// position, cannot be reached.
 func TestParents(t *testing.T) {
 	for name, dir := range solved(t) {
 		tab, err := table.Open(store.Local{}, dir, some().Parse)
@@ -60,7 +61,8 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the answer is an answer or an error of one line for it, in JSON.
+// FuzzLookup checks that the output for every input is an answer or an error, as one line of
+// JSON.
 func FuzzLookup(f *testing.F) {
 	for _, text := range []string{"", "01", "0 1", "X O ", "0x11", "#17", "'X O '\t6", "11\t6", "5\tDRAW\t", "\"X\\"} {
 		f.Add(text)
@@ -80,7 +82,7 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-// A look-up is the same command for every game.
+// TestLookup checks that lookup is the same command for every game.
 func TestLookup(t *testing.T) {
 	for name, dir := range solved(t) {
 		said := runs(t, "lookup --start --data "+dir)
@@ -95,8 +97,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A seal may name a game that cannot be solved: commands that read its table fail with one
-// line.
+// TestTableOfVastGame checks that commands that read a table fail with one line if its seal
+// names a game that cannot be solved.
 func TestTableOfVastGame(t *testing.T) {
 	data := t.TempDir()
 	dir := filepath.Join(data, table.Dir)
@@ -114,7 +116,8 @@ func TestTableOfVastGame(t *testing.T) {
 	}
 }
 
-// Lines are looked up one by one; one that is wrong does not stop the others.
+// TestLookupLines checks that lines are looked up one by one, and that a wrong line does not
+// stop the others.
 func TestLookupLines(t *testing.T) {
 	status, stdout, stderr := told(some(), "lookup --data "+solved(t)["mnk"], "a1\nz9\na1 b1\n")
 	if status != 1 || !strings.Contains(stdout, `"X./..", O to move: you lose in 2`) || !strings.Contains(stdout, `"XO/..", X to move: you win in 1`) ||
@@ -123,8 +126,8 @@ func TestLookupLines(t *testing.T) {
 	}
 }
 
-// Control characters of a line, a path or a file's name are escaped: they neither move a
-// cursor nor break a line.
+// TestControlCharacters checks that control characters of a line, a path or a file's name are
+// escaped, so that they neither move the cursor nor break a line.
 func TestControlCharacters(t *testing.T) {
 	dirs := solved(t)
 	odd := filepath.Join(t.TempDir(), "a\nb\x1b[2J")

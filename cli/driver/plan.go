@@ -67,11 +67,11 @@ func planFlags() []cli.Flag {
 	}))
 }
 
-// severalAbove is --cluster-above where it is not given and there are several nodes: what is
-// worth more than one task.
+// severalAbove is the default of --cluster-above with several nodes: more records than one task
+// should process alone.
 const severalAbove = 16 << 20
 
-// planGame is driver plan.
+// planGame implements driver plan.
 func planGame(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
@@ -134,7 +134,7 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	return printPlan(c, g, made)
 }
 
-// whereOf is where a command line wants a game to be solved.
+// whereOf returns where the command line wants to solve the game.
 func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	w = plan.Where{Runner: c.String("runner"), Nodes: c.Int("nodes"), Replication: c.Int("replication")}
 	for _, name := range []string{"nodes", "cores"} {
@@ -223,18 +223,18 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	return w, nil
 }
 
-// memoryHere is how many bytes of memory this machine has; 0: it does not say.
+// memoryHere returns the memory of this machine in bytes; 0 if unknown.
 func memoryHere() float64 {
-	text, _ := os.ReadFile("/proc/meminfo") // of Linux
+	text, _ := os.ReadFile("/proc/meminfo") // Linux only
 	found := regexp.MustCompile(`(?m)^MemTotal: +(\d+) kB$`).FindSubmatch(text)
 	if found == nil {
 		return 0
 	}
-	kilobytes, _ := strconv.ParseFloat(string(found[1]), 64) // it is digits
+	kilobytes, _ := strconv.ParseFloat(string(found[1]), 64) // only digits
 	return kilobytes * 1024
 }
 
-// printPlan prints a plan in the form that is asked for.
+// printPlan prints a plan in the requested format.
 func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 	if name := c.String("svg"); name != "" {
 		var picture bytes.Buffer
@@ -265,8 +265,7 @@ func printPlan(c *cli.Context, g game.Game, p *plan.Plan) error {
 	return err
 }
 
-// writePlan writes a plan for people: a line for each tier, what all come to, and what
-// follows.
+// writePlan writes a plan as text: a line for each tier, the totals, and notes.
 func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintf(out, "%s: %s\n\n", p.Title, positionsIn(p))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -307,7 +306,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		}
 		fmt.Fprintln(w)
 	}
-	w.Flush() // into memory
+	w.Flush() // out is in memory
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
@@ -360,7 +359,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	}
 }
 
-// positionsIn says how many positions a game has.
+// positionsIn describes the number of positions of a game.
 func positionsIn(p *plan.Plan) string {
 	n := table.Commas(uint64(p.Total.Positions))
 	switch p.How {
@@ -372,7 +371,7 @@ func positionsIn(p *plan.Plan) string {
 	return fmt.Sprintf("about %s positions (%s)", n, offBy(&p.Total))
 }
 
-// offBy is how far the positions of a tier may be off.
+// offBy returns the uncertainty of the number of positions of a tier.
 func offBy(t *plan.Tier) string {
 	switch {
 	case t.Low == t.High:
@@ -385,7 +384,7 @@ func offBy(t *plan.Tier) string {
 	return count.Percent((t.High - t.Low) / 2 / t.Positions)
 }
 
-// hours writes hours for people.
+// hours formats a number of hours for people.
 func hours(h float64) string {
 	switch s := h * 3600; {
 	case s < 0.1:
@@ -400,10 +399,10 @@ func hours(h float64) string {
 	return fmt.Sprintf("%.0f h", h)
 }
 
-// dollars writes dollars for people.
+// dollars formats an amount in dollars.
 func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 
-// planPicture is the tiers of a plan as a picture.
+// planPicture returns a picture of the tiers of a plan.
 func planPicture(g game.Game, p *plan.Plan) table.Bars {
 	b := table.Bars{
 		Title:    p.Title + ": " + positionsIn(p),

@@ -27,14 +27,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// The ends of the names of programs.
+// The suffixes of program names.
 const (
 	mapEnd    = "_map"
 	reduceEnd = "_reduce"
 )
 
-// programsOf are the programs of the command line, by the step whose place they take; nil
-// if there are none.
+// programsOf returns the programs of the command line, keyed by the step that they replace
+// (such as possible_map); nil if there are none.
 func programsOf(c *cli.Context) (programs map[string]string, err error) {
 	for _, word := range c.StringSlice("program") {
 		name, line, ok := strings.Cut(word, "=")
@@ -54,8 +54,8 @@ func programsOf(c *cli.Context) (programs map[string]string, err error) {
 	return programs, nil
 }
 
-// checkPrograms wants the programs of the command line to be of steps of the game, and
-// something to run them, and reports whether there are any.
+// checkPrograms checks that the programs of the command line replace steps of the game, and
+// that the runner can run them. It reports whether there are any.
 func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
 	programs, err := programsOf(c)
 	switch {
@@ -93,23 +93,23 @@ func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
 	return len(programs) > 0, nil
 }
 
-// A checked runner runs jobs with programs of the command line, and holds what they make
-// against what ours make.
+// A checked runner runs jobs with the programs of the command line, and compares their output
+// with the output of our own programs.
 type checked struct {
 	theirs *pipe.Runner
-	ours   *pipe.Runner // the same, without these programs
+	ours   *pipe.Runner // the same runner without these programs
 	fs     store.FS
 }
 
 var _ runner.Runner = (*checked)(nil)
 
-// A wrongLine is the error of the first line that is wrong.
+// A wrongLine is the error that describes the first wrong line.
 type wrongLine struct {
-	program  string   // that printed it, or did not: possible_map
-	input    []string // the lines of its input of which it should have come
-	expected string   // "": nothing
-	found    string   // "": nothing
-	why      error    // what came of it, if the job has failed
+	program  string   // the one that printed the line or omitted it, such as possible_map
+	input    []string // the lines of its input that should produce the expected line
+	expected string   // "" if no line was expected
+	found    string   // "" if no line was found
+	why      error    // the error of the job, if the job failed
 }
 
 func (w *wrongLine) Error() string {
@@ -120,7 +120,7 @@ func (w *wrongLine) Error() string {
 	return text
 }
 
-// quoted is a line in an error.
+// quoted returns a line as it appears in an error.
 func quoted(line string) string {
 	if line == "" {
 		return "no line"
@@ -128,8 +128,8 @@ func quoted(line string) string {
 	return strconv.Quote(line)
 }
 
-// Run runs a job twice if a program of the command line has a part in it. What is wrong
-// is a *wrongLine.
+// Run runs a job; if programs of the command line take part in it, Run runs it a second time
+// with ours and compares. The error is a *wrongLine if the outputs differ.
 func (c *checked) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	stats, failed := c.theirs.Run(ctx, job)
 	_, maps := c.theirs.Programs[job.Step+mapEnd]
@@ -138,7 +138,7 @@ func (c *checked) Run(ctx context.Context, job *runner.Job) (stats runner.Stats,
 		return stats, failed
 	}
 	t := &trial{checked: c, Job: job, all: func(string) bool { return true }}
-	if failed != nil { // maybe since the mapper is wrong
+	if failed != nil { // perhaps because the mapper is wrong
 		var w *wrongLine
 		if maps {
 			w, err = t.wrongMap(ctx, t.all)
@@ -170,14 +170,14 @@ func (c *checked) Run(ctx context.Context, job *runner.Job) (stats runner.Stats,
 	return stats, w
 }
 
-// A trial is a job whose directory is not as ours is.
+// A trial is a job that failed, or whose output differs from ours.
 type trial struct {
 	*checked
 	*runner.Job
-	all func(line string) bool // is true
+	all func(line string) bool // always returns true
 }
 
-// make runs the job into a directory beside its own.
+// make runs the job with its output in a directory next to its own, whose name has the suffix.
 func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir string, err error) {
 	job := *t.Job
 	job.Output, job.FS, job.Progress = t.Output+suffix, t.fs, nil
@@ -188,8 +188,8 @@ func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir s
 	return job.Output, err
 }
 
-// mapsWrong reports whether our reducer does not make what it should of what their mapper
-// prints.
+// mapsWrong reports whether their mapper with our reducer gives a different output than ours,
+// i.e. whether the mapper is at fault.
 func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err error) {
 	half := *t.ours
 	half.Programs = map[string]string{t.Step + mapEnd: t.theirs.Programs[t.Step+mapEnd]}
@@ -202,8 +202,7 @@ func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err err
 	return expected != found, err
 }
 
-// blame finds the lines of the input of the mapper, or of the reducer, from which a line
-// comes that is wrong.
+// blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
 func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*wrongLine, error) {
 	w := &wrongLine{program: t.Step + reduceEnd, expected: expected, found: found}
 	of := sameKey(t.Game, cmp.Or(expected, found))
@@ -225,15 +224,15 @@ func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*
 	return w, nil
 }
 
-// lines are those that the mappers of the job read.
+// lines returns the lines that the mappers of the job read.
 func (t *trial) lines(ctx context.Context) ([]string, error) {
 	var input bytes.Buffer
 	err := t.ours.MapInput(ctx, t.Job, &input)
 	return slices.Collect(filtered(input.Bytes(), t.all)), err
 }
 
-// wrongMap finds a line of the input of which their mapper prints something else than
-// ours, in lines that are wanted; nil if there is none.
+// wrongMap finds an input line for which their mapper prints something else than ours,
+// comparing only the wanted lines; nil if there is none.
 func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*wrongLine, error) {
 	all, err := t.lines(ctx)
 	if err != nil {
@@ -259,7 +258,7 @@ func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*w
 		if line == "" {
 			continue
 		}
-		// The half that has it, again and again.
+		// Bisect the input: keep the half that produces the line.
 		input := all
 		for len(input) > 1 {
 			half := input[:len(input)/2]
@@ -285,8 +284,7 @@ func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*w
 	return nil, nil
 }
 
-// without is the first line, in their order, of those that are not among others; "" if
-// all are.
+// without returns the first line, in sorted order, that is not in others; "" if there is none.
 func without(lines, others map[string]bool) (first string) {
 	for line := range lines {
 		if !others[line] && (first == "" || line < first) {
@@ -296,7 +294,7 @@ func without(lines, others map[string]bool) (first string) {
 	return first
 }
 
-// joined is lines as a text.
+// joined returns the lines as one text.
 func joined(lines []string) (text []byte) {
 	for _, line := range lines {
 		text = append(append(text, line...), '\n')
@@ -304,8 +302,8 @@ func joined(lines []string) (text []byte) {
 	return text
 }
 
-// filtered are the lines of a text that are wanted. A tab that stands before no value is
-// left out, as everybody does who reads them.
+// filtered yields the wanted lines of a text. It removes a tab without a value after it at the
+// end of a line, as every reader of these lines does.
 func filtered(text []byte, wanted func(line string) bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range bytes.Lines(text) {
@@ -320,7 +318,8 @@ func trimmed(line []byte) string {
 	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\t'}))
 }
 
-// sameKey reports of lines whether they are of the position of another, or have its key.
+// sameKey returns a function that reports whether another line has the same key as line, or is
+// for the same position.
 func sameKey(g game.Game, line string) func(other string) bool {
 	p, err := command.ParseAsked(g, line, command.FromFinal)
 	key, _, _ := strings.Cut(line, "\t")
@@ -331,8 +330,9 @@ func sameKey(g game.Game, line string) func(other string) bool {
 	}
 }
 
-// differ looks for the first line in which the texts of two directories differ, or what
-// is missing in one, or too much. The same lines twice: they do not.
+// differ finds the first line in which the text files of two directories differ. found is "" if
+// the expected line is missing, and expected is "" if there is an additional line. They are
+// equal if nothing differs.
 func (c *checked) differ(ours, theirs string) (expected, found string, err error) {
 	entries, err := c.fs.ReadDir(ours)
 	if err != nil {
@@ -349,7 +349,7 @@ func (c *checked) differ(ours, theirs string) (expected, found string, err error
 	return "", "", nil
 }
 
-// differIn is differ of a file.
+// differIn is differ for one file.
 func (c *checked) differIn(ours, theirs string) (expected, found string, err error) {
 	var readers [2]*bufio.Reader
 	for i, name := range []string{ours, theirs} {
@@ -383,13 +383,13 @@ func (c *checked) differIn(ours, theirs string) (expected, found string, err err
 	}
 }
 
-// alone leaves out of two lines that differ the one that the other file has further on:
-// then only the other is wrong.
+// alone decides which of two differing lines to report. If one of them comes later in the other
+// file, only the other line is wrong, and that one is returned.
 func (c *checked) alone(lines [2]string, readers [2]*bufio.Reader) (expected, found string, err error) {
 	if lines[0] == lines[1] {
 		return "", "", nil
 	}
-	var later [2]bool // whether the line of the other file comes in this one
+	var later [2]bool // whether this file contains the other file's line further on
 	for i, r := range readers {
 		for !later[i] && lines[1-i] != "" {
 			line, err := r.ReadBytes('\n')
@@ -400,7 +400,7 @@ func (c *checked) alone(lines [2]string, readers [2]*bufio.Reader) (expected, fo
 		}
 	}
 	switch {
-	case later[0] && !later[1]: // what was found is one that comes later: one is missing
+	case later[0] && !later[1]: // the found line is expected later, so the expected one is missing
 		return lines[0], "", nil
 	case later[1] && !later[0]:
 		return "", lines[1], nil
@@ -408,7 +408,7 @@ func (c *checked) alone(lines [2]string, readers [2]*bufio.Reader) (expected, fo
 	return lines[0], lines[1], nil
 }
 
-// tellWrong shows a line that is wrong as boards, and returns the error of a run.
+// tellWrong prints a wrong line and its input as boards. It returns err.
 func tellWrong(c *cli.Context, g game.Game, err error) error {
 	var w *wrongLine
 	if !errors.As(err, &w) {
@@ -426,7 +426,7 @@ func tellWrong(c *cli.Context, g game.Game, err error) error {
 			break
 		}
 		board := pictureOf(g, line)
-		if board != before { // of several lines about a position it is shown once
+		if board != before { // show the board once for consecutive lines of a position
 			fmt.Fprint(out, board)
 		}
 		before = board
@@ -439,10 +439,10 @@ func tellWrong(c *cli.Context, g game.Game, err error) error {
 	return err
 }
 
-// mostInput is how many lines of input are shown.
+// mostInput is the maximum number of input lines to print.
 const mostInput = 4
 
-// boardOf is a line of a step under a heading, with the board that it is of.
+// boardOf returns a line of a step below a heading and the picture of its position.
 func boardOf(g game.Game, line, heading string) string {
 	if line == "" {
 		return heading + "\nnothing\n"
@@ -450,7 +450,7 @@ func boardOf(g game.Game, line, heading string) string {
 	return fmt.Sprintf("%s\n%s%s\n", heading, pictureOf(g, line), strconv.Quote(line))
 }
 
-// pictureOf is the board that a line of a step is of; "" if it is of none.
+// pictureOf returns the picture of the position of a step's line; "" if the line has none.
 func pictureOf(g game.Game, line string) string {
 	asked, err := command.ParseAsked(g, line, command.FromFinal)
 	if err != nil {

@@ -18,36 +18,36 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// progressEvery is how often a line of progress is drawn anew.
+// progressEvery is the shortest time between two updates of the progress line.
 const progressEvery = 100 * time.Millisecond
 
-// lineEvery is how often a line of progress is written where stderr is no terminal.
-var lineEvery = 10 * time.Second // a variable for tests
+// lineEvery is the time between two lines of progress if stderr is not a terminal.
+var lineEvery = 10 * time.Second // variable for tests
 
-// progress shows the news of a run: one line that is drawn over on a terminal,
-// lines of JSON with --json, otherwise a line every ten seconds. What a person is told meanwhile is told
-// through it, also by what works beside the run.
+// progress shows the progress of a run: as one line that is redrawn on a terminal, as lines of
+// JSON with --json, otherwise as a line every ten seconds. Messages to the user go through it,
+// including those of goroutines that run in parallel.
 type progress struct {
 	stderr io.Writer
-	mu     sync.Mutex // whoever writes, or reads the rest, has it
+	mu     sync.Mutex // protects all that follows
 
 	out   io.Writer
 	json  bool
-	lines bool // out is no terminal: each line is written once
+	lines bool // out is not a terminal: each line is written once
 	last  time.Time
 	job   string
 	drawn bool
 	width func() int // columns of the terminal
-	total int64      // positions that were found in this run
+	total int64      // positions found in this run
 }
 
-// The bar of progress.
+// The progress bar.
 const (
 	barWidth = 20
-	// estimateFrom is the share of a run that must be done for the rest to be estimated:
-	// of less it is the start of processes that counts.
+	// estimateFrom is the share of a run that must be done before the remaining time is
+	// estimated: until then, the time to start processes dominates.
 	estimateFrom = 0.01
-	// usualWidth is the columns of a terminal that does not say.
+	// usualWidth is the number of columns if the terminal does not report it.
 	usualWidth = 80
 )
 
@@ -59,7 +59,8 @@ func newProgress(c *cli.Context) *progress {
 	return p
 }
 
-// newBar is progress as a line on a terminal, or a line every ten seconds.
+// newBar returns a progress that draws a line on a terminal, or else prints a line every ten
+// seconds.
 func newBar(c *cli.Context) *progress {
 	p := &progress{stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: true, last: time.Now(), width: func() int { return usualWidth }}
 	if f, ok := c.App.ErrWriter.(*os.File); ok {
@@ -76,12 +77,12 @@ func newBar(c *cli.Context) *progress {
 	return p
 }
 
-// report takes an event.
+// report shows an event.
 func (p *progress) report(e solve.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
-		p.total += positionsOf(e.Stats) // the way back meets the same ones again
+		p.total += positionsOf(e.Stats) // the retrograde passes visit the same positions again
 	}
 	now := time.Now()
 	if p.out == nil {
@@ -99,14 +100,15 @@ func (p *progress) report(e solve.Event) {
 	if p.json {
 		if fresh || e.Done || now.Sub(p.last) >= time.Second {
 			p.last = now
-			json.NewEncoder(p.out).Encode(e) // a lost line is told at the end
+			json.NewEncoder(p.out).Encode(e) // a failed write is reported at the end
 		}
 		return
 	}
 	p.draw(now, p.line(e))
 }
 
-// draw draws a line over the last, unless that has only just been drawn, or writes one.
+// draw redraws the line, unless the last update was less than progressEvery ago. If out is not
+// a terminal, it prints a line every lineEvery.
 func (p *progress) draw(now time.Time, line string) {
 	if p.lines {
 		if now.Sub(p.last) >= lineEvery {
@@ -123,7 +125,7 @@ func (p *progress) draw(now time.Time, line string) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s", cut(line, p.width()-1))
 }
 
-// doing shows how far something is that has no jobs.
+// doing shows the progress of an activity without jobs.
 func (p *progress) doing(what string, share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,13 +134,13 @@ func (p *progress) doing(what string, share float64) {
 	}
 }
 
-// bar is the share of something as a bar.
+// bar returns a share (0 to 1) as a progress bar.
 func bar(share float64) string {
 	done := min(barWidth, max(0, int(share*barWidth)))
 	return fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*share)
 }
 
-// line is the news in a line, what matters most first: it may be cut.
+// line formats an event as a line, with the most important parts first because it may be cut.
 func (p *progress) line(e solve.Event) string {
 	line := bar(e.Share)
 	if e.Left > 0 && e.Share >= estimateFrom {
@@ -157,7 +159,7 @@ func (p *progress) line(e solve.Event) string {
 	return line
 }
 
-// cut keeps what of a line fits into so many columns.
+// cut cuts a line to a number of columns.
 func cut(line string, columns int) string {
 	if letters := []rune(line); len(letters) > columns {
 		return string(letters[:max(0, columns)])
@@ -165,14 +167,14 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// end removes the line of progress.
+// end removes the progress line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
 }
 
-// clear removes the line that is drawn.
+// clear removes the progress line if there is one.
 func (p *progress) clear() {
 	if p.drawn {
 		fmt.Fprint(p.out, "\r\x1b[K")
@@ -180,7 +182,7 @@ func (p *progress) clear() {
 	}
 }
 
-// tell writes a line for a person, in place of the line of progress.
+// tell prints a message to the user, replacing the progress line.
 func (p *progress) tell(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +190,7 @@ func (p *progress) tell(text string) {
 	fmt.Fprintf(p.stderr, "driver: %s\n", text)
 }
 
-// short writes a number in three digits and a unit.
+// short formats a number with three digits and a unit prefix.
 func short(n float64) string {
 	digits, prefix := plan.Scaled(n)
 	return digits + prefix

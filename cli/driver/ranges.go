@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// rangesCommand is of games with ranges; see withRanges.
+// rangesCommand returns driver ranges for games with ranges; see withRanges.
 func rangesCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "ranges",
@@ -30,9 +30,9 @@ func rangesFlags() []cli.Flag {
 	}
 }
 
-// withRanges are the games whose tiers have ranges. The borders of other games are not
-// known beforehand, but by the driver: it cuts lists by what a tier before has written,
-// and in a pass over a game with cycles no job by hand makes the index that the next one
+// withRanges returns the games whose tiers have ranges. For other games only the driver knows
+// the boundaries of the partitions: it divides lists by what an earlier tier has written, and a
+// pass over a game with cycles that is run by hand does not write the index that the next pass
 // needs.
 func withRanges(games game.Kinds) game.Kinds {
 	return command.Which(games, func(g game.Game) bool {
@@ -41,7 +41,7 @@ func withRanges(games game.Kinds) game.Kinds {
 	})
 }
 
-// ranges is driver ranges.
+// ranges implements driver ranges.
 func ranges(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err

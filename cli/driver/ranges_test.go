@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The keys at which the parts begin are on stdout, or in the file; what games have none
-// is not to be chosen.
+// TestRanges checks that the first keys of the partitions are written to stdout, or to the
+// file, and that games without ranges do not have the command.
 func TestRanges(t *testing.T) {
 	const line = "ranges connectn --width 4 --height 5 --connect 3 --tier 7 --reducers 3"
 	said := runs(t, line)

@@ -14,20 +14,20 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// builtin is what --rates is for those of package plan.
+// builtin is the value of --rates for the rates in package plan.
 const builtin = "builtin"
 
 func ratesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + builtin, DefaultText: "that of driver calibrate, if there is one"}
 }
 
-// ratesFile is where calibrate keeps the rates if no file is named.
+// ratesFile returns the default file of calibrate.
 func ratesFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "treereduce", "rates.json"), err
 }
 
-// ratesOf are the rates that a command line wants, and says in words whose they are.
+// ratesOf returns the rates that a command line selects, and describes their source.
 func ratesOf(c *cli.Context) (r *plan.Rates, whose string, err error) {
 	name := c.String("rates")
 	if name == builtin {
@@ -37,7 +37,7 @@ func ratesOf(c *cli.Context) (r *plan.Rates, whose string, err error) {
 	given := name != ""
 	if !given {
 		if name, err = ratesFile(); err != nil {
-			name = "" // a user without a home has no rates
+			name = "" // without a home directory there is no default file
 		}
 	}
 	r, err = readRates(name)
@@ -51,7 +51,7 @@ func ratesOf(c *cli.Context) (r *plan.Rates, whose string, err error) {
 	return r, fmt.Sprintf("%s, of %s, %s", name, r.Machine, age(time.Since(r.Measured))), nil
 }
 
-// age is how long ago something was, in words.
+// age describes how long ago a measurement was made.
 func age(d time.Duration) string {
 	switch days := int(d.Hours() / 24); {
 	case days < 1:
@@ -79,8 +79,8 @@ func readRates(name string) (*plan.Rates, error) {
 	return r, nil
 }
 
-// mayWriteRates makes the directory of a file of rates, and says why one cannot be written
-// there.
+// mayWriteRates creates the directory for a file of rates, and returns an error if a file
+// cannot be written there.
 func mayWriteRates(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a directory: expected the name of a file", name)
@@ -95,7 +95,7 @@ func mayWriteRates(name string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// writeRates writes a file of rates, whole or not at all.
+// writeRates writes a file of rates atomically.
 func writeRates(name string, r *plan.Rates) error {
 	text, err := store.MarshalSummed(r)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// A file of rates is read as it was written; what else is read keeps its rules.
+// FuzzRates checks that rates that can be read satisfy the rules, and are the same after they
+// have been written and read again.
 func FuzzRates(f *testing.F) {
 	text, err := store.MarshalSummed(plan.Builtin())
 	if err != nil {
@@ -40,7 +41,7 @@ func FuzzRates(f *testing.F) {
 	})
 }
 
-// The age of rates is said in words.
+// TestAge checks how the age of rates is described in words.
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{time.Hour: "of today", 30 * time.Hour: "a day old", 240 * time.Hour: "10 days old"} {
 		if got := age(d); got != want {

@@ -13,12 +13,12 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// quick is how long a finished run may have taken for --replace to replace it.
+// quick is the longest time that a finished run may have taken if --replace is to replace it.
 const quick = time.Minute
 
-// replaceMode is the mode of --replace, which make proj2 gives: a finished run of the same
-// game is resumed, so that its result is printed again, and one of another game is
-// overwritten if it was quick; note says so. Any other run is refused.
+// replaceMode returns the mode for --replace, which make proj2 uses: a finished run of the same
+// game is resumed, so that its result is printed again; a finished run of another game is
+// overwritten if it took less than quick, and note describes that. Any other run is refused.
 func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note string, err error) {
 	m, err := store.ReadManifest(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +49,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 		took += time.Duration(job.Seconds * float64(time.Second))
 		first = first || job.Step == step.Init || job.Step == step.Create
 	}
-	if !first { // the journal was lost, and a resumed run began another
+	if !first { // the journal was lost, and a resumed run started a new one
 		return 0, "", refuse("is solved, but "+store.JournalFile+" does not say how long it took", "")
 	}
 	if took >= quick {

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// TestReplace is what --replace, and so make proj2, makes of a run that is there.
+// TestReplace checks what --replace, and therefore make proj2, does with an existing run.
 func TestReplace(t *testing.T) {
 	g, err := connectn.New(4, 3, 3)
 	if err != nil {

@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// slotBytes is how many bytes the table has for a slot of the tiers: measured on 5×5
-	// (docs/benchmarks.md). Of larger boards play reaches a smaller share of the slots:
-	// from manySlots on it is manyBytes, measured on 6×6.
+	// slotBytes is the size of the table in bytes per slot of the tiers, as measured on 5×5
+	// (docs/benchmarks.md). On larger boards, play reaches a smaller share of the slots: from
+	// manySlots on, manyBytes applies, as measured on 6×6.
 	slotBytes = 0.25
 	manySlots = 1e11
 	manyBytes = 0.08
 	// slotPositions is the share of the slots of 5×5 that play reaches.
 	slotPositions = 0.4
-	// hashBytes is how many bytes the passes and the table of a game with cycles have for a
-	// hash when they have most: measured on 4×4 Quick Cross.
+	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
+	// hash, at their peak: measured on 4×4 Quick Cross.
 	hashBytes = 4.5
-	// filesBeside is how many files a run has open beside its parts.
+	// filesBeside is the number of open files of a run, not counting its shards.
 	filesBeside = 64
-	// fewParts are tried in any case.
+	// fewParts is a number of shards that is always allowed.
 	fewParts = 16
 )
 
-// diskFor is about how many bytes a run takes on the disk at most; 0: that is not known,
-// as of a game by lists, or of a run that --until-tier ends.
+// diskFor estimates the peak disk usage of a run in bytes. It returns 0 if that is not known:
+// for games solved by lists, and for runs with --until-tier.
 func diskFor(g game.Game, o *solve.Options) float64 {
 	if o.UntilTier >= 0 {
 		return 0
 	}
 	switch g := g.(type) {
 	case game.Tiered:
-		// Of a board of one column most slots cannot be reached: a tier has no more
-		// positions than those of the one before have moves.
+		// On a board with one column, most slots cannot be reached: a tier cannot have more
+		// positions than the previous one has moves.
 		slots, tier := 0.0, 1.0
 		moves := float64(len(g.Moves(nil, g.Start())))
 		for i := range g.Tiers() + 1 {
@@ -72,8 +72,8 @@ func diskFor(g game.Game, o *solve.Options) float64 {
 	return 0
 }
 
-// freeOn is how many bytes are free where a directory of this machine is, or will be; ok
-// is false if that cannot be said.
+// freeOn returns the free bytes on the disk of a local directory, which need not exist yet; ok
+// is false if that is unknown.
 func freeOn(dir string) (bytes float64, ok bool) {
 	dir, err := filepath.Abs(dir)
 	for err == nil {
@@ -90,15 +90,17 @@ func freeOn(dir string) (bytes float64, ok bool) {
 	return 0, false
 }
 
-// roomDraws is how many boards are drawn to count the positions of a game that may not fit: a
-// second of CPU, for some per cent.
+// roomDraws is the number of boards drawn at random to count the positions of a game that may
+// not fit on the disk: a second of CPU time, for a precision of some percent.
 const roomDraws = 30_000
 
-// roomMargin is what a run is given beyond its plan: the model is held to 1.3.
+// roomMargin is the safety factor on the planned disk usage. Tests check that the plan is
+// accurate within a factor of 1.3.
 const roomMargin = 1.2
 
-// plannedDisk is what package plan says that a run takes on the disk at most, of a game whose
-// moves are maps of bitmaps; of others, and where more is kept than that, it is bound.
+// plannedDisk returns the peak disk usage that package plan computes, with a margin, at most
+// bound. It returns bound for games that are not Tiered or cannot be counted, and if all
+// directories are kept.
 func plannedDisk(ctx context.Context, g game.Game, o *solve.Options, bound float64) (float64, error) {
 	if _, ok := g.(game.Tiered); !ok || o.KeepAll {
 		return bound, nil
@@ -121,8 +123,8 @@ func plannedDisk(ctx context.Context, g game.Game, o *solve.Options, bound float
 	return min(bound, need*roomMargin), nil
 }
 
-// enoughDisk asks whether to begin a run for which the disk may be too small: a person at
-// a terminal; elsewhere --yes answers.
+// enoughDisk asks for confirmation if the disk may be too small for the run: the user at a
+// terminal; without a terminal, --yes is required.
 func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Options) error {
 	need := diskFor(g, o)
 	free, known := freeOn(place.Path)
@@ -144,12 +146,12 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	return confirm(ctx, c, fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path))
 }
 
-// enoughFiles wants the parts of a directory, and of one that is read meanwhile, to be
-// open at once.
+// enoughFiles checks that the process may open enough files: the shards of a directory, and
+// those of another one that is read at the same time.
 func enoughFiles(o *solve.Options) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // then it may be as many as there are
+		return nil // assume there is no limit
 	}
 	most := max(fewParts, (int64(min(limit.Cur, 1<<31))-filesBeside)/2)
 	if int64(o.Reducers) > most {

@@ -23,24 +23,24 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 )
 
-// A choice is one of --runner, with all in which the runners differ for a command
+// A choice is a value of --runner, with everything in which the runners differ for the command
 // line.
 type choice struct {
-	// dataDir is the name of the data directory as the runner understands it.
+	// dataDir converts the name of the data directory to the form that the runner needs.
 	dataDir func(name string) (string, error)
-	// reducers is how many there are if nothing is said.
+	// reducers returns the default number of reducers.
 	reducers func(g game.Game, memory int) int
-	// memory is the least bytes that a run takes, and how many of those that it is
-	// given are this process's own.
+	// memory returns the minimum memory of a run in bytes, and the part of the given memory
+	// that belongs to this process.
 	memory func(g game.Game, given int, o *solve.Options) (least, own int)
-	// codec is the form of the tiers' directories where one is asked for.
+	// codec returns the form of the tiers' directories, given the one that is asked for.
 	codec func(g game.Game, asked jobdir.Codec) jobdir.Codec
-	// ready makes the runner; bin is where mapper and reducer are.
+	// ready creates the runner; bin is the directory of mapper and reducer.
 	ready func(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error)
 }
 
-// A readyRunner is a runner that knows what must be so before a run begins, and which
-// attempts of a driver that died are still worked for.
+// A readyRunner is a runner that can also check the preconditions of a run, and can tell which
+// attempts of a dead driver are still in use by a running job.
 type readyRunner interface {
 	runner.Runner
 	Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error
@@ -49,13 +49,14 @@ type readyRunner interface {
 
 var _ readyRunner = (*streaming.Runner)(nil)
 
-// local is a runner of this machine: its programs are here, and end with the driver.
+// local is a runner on this machine: it has no preconditions, and its processes end with the
+// driver.
 type local struct{ runner.Runner }
 
 func (local) Preflight(context.Context, game.Game, jobdir.Codec, string) error { return nil }
 func (local) Keeps(context.Context, string) (bool, error)                      { return false, nil }
 
-// The names of the choices.
+// The values of --runner.
 const (
 	onInline = "inline"
 	onPipe   = "pipe"
@@ -63,7 +64,7 @@ const (
 	onEMR    = "emr"
 )
 
-// choiceOf is the choice of a name.
+// choiceOf returns the choice with a name.
 func choiceOf(name string) (*choice, error) {
 	one := func(game.Game, int) int { return 1 }
 	inProcess := func(g game.Game, given int, o *solve.Options) (least, own int) {
@@ -106,10 +107,10 @@ func choiceOf(name string) (*choice, error) {
 	return nil, command.Usagef("--runner %q: expected %s, %s, %s or %s", name, onInline, onPipe, onHadoop, onEMR)
 }
 
-// asAsked is for a runner to which the form of directories is all the same.
+// asAsked is the codec function of a runner that supports every form of directory.
 func asAsked(_ game.Game, c jobdir.Codec) jobdir.Codec { return c }
 
-// hereAlone refuses a name in HDFS, where the reducers of pipe cannot write.
+// hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there.
 func hereAlone(name string) (string, error) {
 	there, err := hadoop.InHDFS(name)
 	if err == nil && there {
@@ -118,7 +119,7 @@ func hereAlone(name string) (string, error) {
 	return name, err
 }
 
-// options turns the flags into options, all but the runner and the number of reducers.
+// options converts the flags to options, except the runner and the number of reducers.
 func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Options, error) {
 	o, err := solveOptions(c)
 	if err != nil {
@@ -129,7 +130,7 @@ func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Op
 		return o, err
 	}
 	if programs && !o.KeepAll {
-		o.Codec = jobdir.Text // which is what they print
+		o.Codec = jobdir.Text // the programs print text
 	}
 	if codec := ch.codec(g, o.Codec); codec != o.Codec {
 		if o.KeepAll {
@@ -140,8 +141,8 @@ func (ch *choice) options(c *cli.Context, kind game.Kind, g game.Game) (solve.Op
 	return o, nil
 }
 
-// ownMemory is how many bytes of --memory are this process's own; it is an error if
-// the run needs more than is given.
+// ownMemory returns the part of --memory that belongs to this process, in bytes. It is an error
+// if the run needs more than the given memory.
 func (ch *choice) ownMemory(c *cli.Context, g game.Game, given int, o *solve.Options) (int, error) {
 	least, own := ch.memory(g, given, o)
 	if given >= least {
@@ -154,7 +155,8 @@ func (ch *choice) ownMemory(c *cli.Context, g game.Game, given int, o *solve.Opt
 	return 0, command.Usagef("--memory %s: %s needs at least %dM", c.String("memory"), what, (least-1)>>20+1)
 }
 
-// readyRunnerOf makes the runner of a choice, with the programs beside this one.
+// readyRunnerOf creates the runner of a choice, with the mapper and reducer from this program's
+// directory.
 func (ch *choice) readyRunnerOf(c *cli.Context, place *filesys.Place, memory int) (readyRunner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -163,11 +165,11 @@ func (ch *choice) readyRunnerOf(c *cli.Context, place *filesys.Place, memory int
 	return ch.ready(c, place, filepath.Dir(self), memory)
 }
 
-// clusterOS is the system of a cluster's machines.
+// clusterOS is the operating system of a cluster's machines.
 const clusterOS = "linux"
 
-// clusterRunner makes the runner of a cluster. What is not worth a job there runs in
-// this process.
+// clusterRunner creates the runner for a cluster. Jobs that are too small for the cluster run
+// in this process.
 func clusterRunner(c *cli.Context, place *filesys.Place, bin string, memory int) (readyRunner, error) {
 	r := &streaming.Runner{
 		Bin: bin, FS: place.HDFS,

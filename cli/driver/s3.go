@@ -13,11 +13,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// readFlag names the data directory of a command that only reads.
+// readFlag returns --data for a command that only reads.
 func readFlag() cli.Flag { return datadir.FlagWith("in S3 (s3://bucket/path)") }
 
-// inS3 opens what lies in S3, with the credentials of the environment. The end of the
-// command ends what is asked there.
+// inS3 opens names in S3, with the credentials of the environment. Requests end with the
+// context of the command.
 func inS3(c *cli.Context) filesys.Opener {
 	return filesys.Opener{Scheme: s3.Scheme, Open: func(name string) (store.FS, string, error) {
 		f, dir, err := s3.Dial(c.Context, name, aws.Options{})
@@ -28,7 +28,7 @@ func inS3(c *cli.Context) filesys.Opener {
 	}}
 }
 
-// misnamed makes an error of usage of one that a flag's name in S3 has earned.
+// misnamed converts an error in the S3 name that a flag gives to a usage error.
 func misnamed(flag string, err error) error {
 	if errors.As(err, new(*s3.NameError)) {
 		return command.Usagef("--%s %w", flag, err)
@@ -36,8 +36,8 @@ func misnamed(flag string, err error) error {
 	return err
 }
 
-// dataInS3 takes the one argument of a command line, if there is one, for --data: what
-// begins with s3:// can mean nothing else.
+// dataInS3 uses the only argument of a command line as --data if it begins with s3://, because
+// it cannot mean anything else.
 func dataInS3(c *cli.Context) error {
 	if name := c.Args().First(); c.Args().Len() == 1 && s3.InS3(name) && !c.IsSet("data") {
 		return c.Set("data", name)

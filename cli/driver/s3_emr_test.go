@@ -11,8 +11,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// A run is copied to a real server, read there, fetched from there, and taken away by
-// Amazon's own tool, which finds what it expects.
+// TestCopyMoto copies a run to a real server, reads and fetches it from there, and removes it
+// with Amazon's own tool, which must find the expected files.
 func TestCopyMoto(t *testing.T) {
 	server := s3test.Start(t)
 	useS3(t, server.Env())

@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// useS3 has this process know of AWS what a test says, and nothing else.
+// useS3 sets the AWS environment variables that a test gives, and unsets all others.
 func useS3(t *testing.T, env []string) {
 	t.Helper()
 	for _, line := range os.Environ() {
@@ -26,7 +26,7 @@ func useS3(t *testing.T, env []string) {
 	}
 }
 
-// putData puts a data directory into a bucket.
+// putData copies a data directory into a bucket.
 func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -46,8 +46,8 @@ func putData(t *testing.T, s *s3test.Fake, dir, bucket, key string) {
 	}
 }
 
-// Every command that reads says of a table in S3 what it says of the same on this
-// machine.
+// TestReadInS3 checks that every command that reads prints the same for a table in S3 as for a
+// local one.
 func TestReadInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -73,7 +73,7 @@ func TestReadInS3(t *testing.T) {
 	}
 }
 
-// What is not there, or not as it was written, is told with its name.
+// TestWrongInS3 checks that a missing or damaged file causes an error that contains its name.
 func TestWrongInS3(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	useS3(t, fake.Env())
@@ -99,7 +99,7 @@ func TestWrongInS3(t *testing.T) {
 	if status, _, stderr := told(some(), "lookup --data s3://bucket/d/two --start", ""); status != 1 || !strings.Contains(stderr, "d/two/table/_SUCCESS: damaged") {
 		t.Errorf("%d: %s", status, stderr)
 	}
-	// Without credentials that is said, and what to set.
+	// Without credentials, the error describes what to set.
 	useS3(t, append(s3test.Environ(), "AWS_ACCESS_KEY_ID="))
 	if status, _, stderr := told(some(), "status s3://bucket/d/two", ""); status != 1 || !strings.HasPrefix(stderr, "driver: s3://bucket/d/two: no AWS credentials: set AWS_ACCESS_KEY_ID") {
 		t.Errorf("%d: %s", status, stderr)

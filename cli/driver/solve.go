@@ -24,11 +24,11 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// defaultMemory is --memory where it is not given.
+// defaultMemory is the default of --memory.
 const defaultMemory = "2G"
 
-// clusterAbove is --cluster-above where it is not given: what this process does,
-// at 20 ns a record, in the 10 s that a job needs to start (docs/hadoop.md).
+// clusterAbove is the default of --cluster-above: the number of records that this process
+// handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
 const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
@@ -74,10 +74,10 @@ func solveFlags() []cli.Flag {
 	}), emrFlags())
 }
 
-// minMemory is the least that --memory may be for any game.
+// minMemory is the lowest --memory for any game.
 const minMemory = 64 << 20
 
-// memoryOf is --memory in bytes.
+// memoryOf returns --memory in bytes.
 func memoryOf(c *cli.Context) (int, error) {
 	memory, err := command.ParseSize(c.String("memory"))
 	if err != nil {
@@ -89,10 +89,10 @@ func memoryOf(c *cli.Context) (int, error) {
 	return int(memory), nil
 }
 
-// maxReducers is how many parts have names that sort by their number.
+// maxReducers is the maximum number of shards whose names sort by number.
 const maxReducers = 100_000
 
-// solveOptions turns the flags into options, all but the runner.
+// solveOptions converts the flags to options, except the runner.
 func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	o = solve.Options{
 		Reducers:  c.Int("reducers"),
@@ -132,7 +132,7 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 	return o, nil
 }
 
-// modeOf is what becomes of a run that the data directory holds.
+// modeOf returns how to handle a run that already exists in the data directory.
 func modeOf(c *cli.Context) (store.Mode, error) {
 	switch {
 	case c.Bool("resume") && c.Bool("overwrite"):
@@ -149,7 +149,7 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 	return store.Fresh, nil
 }
 
-// solveGame is driver solve.
+// solveGame implements driver solve.
 func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
@@ -229,10 +229,10 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	o.Runner = r
-	debug.SetMemoryLimit(int64(own)) // the collector's
+	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
 	o.Report, o.Warn = p.report, p.tell
-	// From here on the lock is given up by whoever ends early: in HDFS it would
-	// outlive its holder by a minute.
+	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
+	// early: in HDFS it would otherwise stay for a minute after this process ends.
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	data, err := begin(ctx, place, g, mode, o.Codec, r)
@@ -259,8 +259,8 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	// What is printed is printed at once, when nothing is left to do: who reads no
-	// more than the first line of it must not leave a lock behind.
+	// Print the result in one write, after everything else is done: if the reader closes the
+	// pipe after the first line, no lock must be left behind.
 	if err := data.Close(); err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	return err
 }
 
-// begin asks whether a run can be, and makes or takes its data directory.
+// begin checks whether the run is possible, and creates or opens its data directory.
 func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mode, codec jobdir.Codec, r readyRunner) (*store.Data, error) {
 	err := r.Preflight(ctx, g, codec, place.Path)
 	if ctx.Err() != nil {
@@ -293,26 +293,27 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	return data, err
 }
 
-// remembered are the flags that a run keeps to when it is resumed.
+// remembered lists the flags that are stored with a run and apply to it when it is resumed.
 var remembered = []string{"keep", "compress", "final", "reducers"}
 
-// options are the flags of a run that it keeps to.
+// options returns the values of these flags.
 func options(c *cli.Context) map[string]string {
 	o := make(map[string]string)
 	for _, name := range remembered {
-		if name != "reducers" || c.IsSet(name) { // how many there are by default depends on the runner
+		if name != "reducers" || c.IsSet(name) { // the default number depends on the runner
 			o[name] = fmt.Sprint(c.Value(name))
 		}
 	}
 	return o
 }
 
-// goOnWith sets the flags that are not given to those of the run that is resumed.
-// lateKeep says that more is to be kept than it was asked for, or in another form.
+// goOnWith sets the flags that are not given to the values stored with the run to be resumed.
+// lateKeep reports that more directories are to be kept than when the run began, or in another
+// form.
 func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
 	m, err := store.ReadManifest(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // store.Create says so
+		return false, nil // store.Create returns this error
 	}
 	if err != nil {
 		return false, err
@@ -338,7 +339,7 @@ func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
 	return lateKeep, nil
 }
 
-// printResult says what a run came to, in words or as JSON, and where its copy is.
+// printResult prints the result of a run, as text or JSON, and the place of its copy.
 func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r solve.Result, copied string) error {
 	if asJSON {
 		m := map[string]any{"game": g.Spec(), "solved": r.Solved, "seconds": r.Wall.Seconds()}
@@ -382,7 +383,7 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 	return nil
 }
 
-// inWords is the value of the start as people say it.
+// inWords returns the value of the initial position as text.
 func inWords(values game.Values, v game.Value) string {
 	words := values.Word(v.Outcome())
 	if values.OfMover {
@@ -399,7 +400,7 @@ func inWords(values game.Values, v game.Value) string {
 	return words + " in " + command.Moves(v.Remoteness())
 }
 
-// reached is the number of tiers that are known after --until-tier.
+// reached returns the number of tiers that are known after --until-tier.
 func reached(r solve.Result) int {
 	n := 0
 	for n < len(r.Tiers) && r.Tiers[n] >= 0 {

@@ -38,7 +38,8 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// What is asked for and cannot be is refused before anything is made.
+// TestSolveRefuses checks that wrong or contradictory options are refused before any file is
+// created.
 func TestSolveRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	data := " --data " + dir
@@ -66,7 +67,7 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-// Each runner says for itself where it can work.
+// TestChoices checks which names of data directories each runner accepts.
 func TestChoices(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "ada")
 	for _, test := range []struct{ runner, name, want string }{
@@ -93,8 +94,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// A run may take this much of the disk: what was measured of boards that were solved, and
-// not ten times that.
+// TestDiskFor checks that the bound of the disk usage is at least what was measured on solved
+// boards, and less than ten times that.
 func TestDiskFor(t *testing.T) {
 	for _, test := range []struct {
 		spec string
@@ -117,8 +118,8 @@ func TestDiskFor(t *testing.T) {
 	}
 }
 
-// Where that is too much, the plan says more closely what it takes, with a margin: of 7×6
-// connect 4 no less than the 0.65 bytes a position that 6×6 took.
+// TestPlannedDisk checks that the plan gives a closer estimate than the bound, with a margin:
+// for 7×6 connect 4, at least the 0.65 bytes a position that 6×6 took.
 func TestPlannedDisk(t *testing.T) {
 	g, err := some().Parse("connectn width=7 height=6 connect=4")
 	if err != nil {
@@ -136,7 +137,8 @@ func TestPlannedDisk(t *testing.T) {
 	}
 }
 
-// Where stderr is no terminal, a line is written every so often; plan and verify write it too.
+// TestProgressLines checks that lines are written at intervals if stderr is not a terminal,
+// also by plan and verify.
 func TestProgressLines(t *testing.T) {
 	defer func(every time.Duration) { lineEvery = every }(lineEvery)
 	lineEvery = time.Hour
@@ -156,14 +158,15 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// The line of progress says first what matters most, and is cut to the terminal.
+// TestProgressLine checks that the line of progress begins with what matters most, and is cut
+// to the terminal's width.
 func TestProgressLine(t *testing.T) {
 	p := &progress{}
 	p.report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
 	p.report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
 	for share, want := range map[float64]string{
 		0:     "[....................]   0.0%  solve tier 7 of 20  1.23k positions",
-		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early to say
+		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early for an estimate
 		0.5:   "[##########..........]  50.0%  17s left  solve tier 7 of 20  1.23k positions",
 		1:     "[####################] 100.0%  17s left  solve tier 7 of 20  1.23k positions",
 		2:     "[####################] 200.0%  17s left  solve tier 7 of 20  1.23k positions",

@@ -61,7 +61,8 @@ func statsCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// unsolved is the journal of a run that has no table yet; nil: there is one, or no run.
+// unsolved returns the journal of a run that has no table yet; nil if there is a table, or no
+// run.
 func unsolved(c *cli.Context) (*solve.Journal, error) {
 	place, err := datadir.Open(c, inS3(c))
 	if err != nil {
@@ -72,24 +73,24 @@ func unsolved(c *cli.Context) (*solve.Journal, error) {
 		return nil, nil
 	}
 	j, err := solve.ReadJournal(place.FS, place.Path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && j.State == solve.Solved { // then the table is gone
+	if errors.Is(err, fs.ErrNotExist) || err == nil && j.State == solve.Solved { // if Solved, the table has been deleted
 		return nil, nil
 	}
 	return j, err
 }
 
-// A tierCount is what a run has found of a tier, or in a pass.
+// A tierCount is the number of positions that a run has found in a tier, or in a pass.
 type tierCount struct {
 	Tier      int   `json:"tier"`
 	Positions int64 `json:"positions"`
 	Finished  int64 `json:"finished"`
 }
 
-// found is what the jobs of a run that go forward have found.
+// found returns what the forward jobs of a run have found.
 func found(j *solve.Journal) (counts []tierCount) {
 	for _, done := range j.Jobs {
 		switch {
-		case done.Step == step.Create: // mark is counted from 1
+		case done.Step == step.Create: // the passes of mark are numbered from 1
 			counts = append(counts, tierCount{0, done.Records, done.Finished})
 		case done.Step == step.Init, done.Step == step.Possible, done.Step == step.Mark:
 			counts = append(counts, tierCount{done.Tier, positionsOf(done.Stats), done.Finished})
@@ -98,7 +99,7 @@ func found(j *solve.Journal) (counts []tierCount) {
 	return counts
 }
 
-// positionsOf is how many positions a job has written.
+// positionsOf returns the number of positions that a job has written.
 func positionsOf(done runner.Stats) int64 {
 	if done.Positions > 0 {
 		return done.Positions
@@ -106,7 +107,7 @@ func positionsOf(done runner.Stats) int64 {
 	return done.Records
 }
 
-// printUnsolved prints what is known of a run without a table.
+// printUnsolved prints the known counts of a run without a table.
 func printUnsolved(c *cli.Context, j *solve.Journal) error {
 	if c.IsSet("svg") {
 		return fmt.Errorf("%s: %s is not solved yet, and a picture is of values", c.String("data"), j.Game)
@@ -138,7 +139,7 @@ func printUnsolved(c *cli.Context, j *solve.Journal) error {
 	return w.Flush()
 }
 
-// printStats prints the statistics of a table in the form that is asked for.
+// printStats prints the statistics of a table in the requested format.
 func printStats(c *cli.Context, t *table.Table) error {
 	s, err := t.Stats()
 	if err != nil {

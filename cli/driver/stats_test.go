@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The statistics of every game come in the three forms.
+// TestStats prints the statistics of every game in the three formats.
 func TestStats(t *testing.T) {
 	for name, dir := range solved(t) {
 		if said := runs(t, "stats --data "+dir); !strings.HasPrefix(said, name+" width=2 height=2 connect=2: ") || strings.Count(said, "\n") < 4 {

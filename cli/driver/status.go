@@ -33,7 +33,7 @@ func statusCommand() *cli.Command {
 	}
 }
 
-// status is driver status.
+// status implements driver status.
 func status(c *cli.Context) error {
 	if err := dataInS3(c); err != nil {
 		return err
@@ -59,7 +59,7 @@ func status(c *cli.Context) error {
 	return r.print(c.App.Writer, c.Bool("all"))
 }
 
-// A report is that of a run, to be printed.
+// A report is the report of a run, with methods to print it.
 type report struct{ *solve.Report }
 
 // readReport reads the report of a data directory.
@@ -71,7 +71,7 @@ func readReport(fsys store.FS, path string) (*report, error) {
 	return &report{r}, nil
 }
 
-// place is where a run came to that goes no more.
+// place describes where a run stopped.
 func (r *report) place() string {
 	switch {
 	case r.Now != nil && !r.Now.Done:
@@ -84,7 +84,7 @@ func (r *report) place() string {
 	return ""
 }
 
-// print says it in words, with a line for each step, or for all jobs.
+// print prints the report as text, with a line for each step, or, if all is true, for each job.
 func (r *report) print(out io.Writer, all bool) error {
 	fmt.Fprintf(out, "%s: %s", r.Game, r.Status)
 	if r.Status == solve.Died || r.Status == solve.Stopped {
@@ -100,7 +100,7 @@ func (r *report) print(out io.Writer, all bool) error {
 	if e := r.Now; e != nil {
 		alive := r.Status == solve.Running && r.Silence <= solve.Silent
 		fmt.Fprintf(out, "%.1f%% done; at %s: %s, %s", 100*e.Share, e.Job, e.Step, e.Place())
-		if alive && e.Tracking != "" { // of a job that failed Hadoop says 100 %
+		if alive && e.Tracking != "" { // for a failed job, Hadoop reports 100%
 			fmt.Fprintf(out, ", map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}
 		if e.Tracking != "" {
@@ -117,7 +117,7 @@ func (r *report) print(out io.Writer, all bool) error {
 	return printPhases(out, r.Jobs)
 }
 
-// A jobLine is what one job, or the jobs of a step together, did.
+// A jobLine contains the statistics of a job, or the totals of a step.
 type jobLine struct {
 	name               string
 	jobs               int
@@ -129,20 +129,20 @@ type jobLine struct {
 	application        string
 }
 
-// lineOf is the line of a job.
+// lineOf returns the line of a job.
 func lineOf(done solve.JobRecord) jobLine {
 	l := jobLine{name: done.Job, jobs: 1, positions: positionsOf(done.Stats), finished: done.Finished, seconds: done.Seconds}
 	if l.application = done.Application; l.application == "" {
 		return l
 	}
 	l.shuffled, l.bytes, l.waiting, l.working = done.Shuffled, done.Bytes, done.Waiting, done.Working
-	if done.Step == step.Possible { // of a solve job: a position hears as often as it has moves
+	if done.Step == step.Possible { // not of a solve job, where a position receives a message for each move
 		l.combined = done.Shuffled - done.Records
 	}
 	return l
 }
 
-// add adds another line's numbers.
+// add adds the numbers of another line.
 func (l *jobLine) add(o jobLine) {
 	l.jobs += o.jobs
 	l.positions += o.positions
@@ -155,7 +155,7 @@ func (l *jobLine) add(o jobLine) {
 	l.seconds += o.seconds
 }
 
-// printPhases prints a line for the jobs of each step, in the order of the run.
+// printPhases prints a line for each step with the totals of its jobs, in the order of the run.
 func printPhases(out io.Writer, jobs []solve.JobRecord) error {
 	var lines []jobLine
 	for _, done := range jobs {
@@ -179,7 +179,7 @@ func printJobs(out io.Writer, jobs []solve.JobRecord) error {
 	return printLines(out, "job", lines)
 }
 
-// printLines prints lines in columns, those in which something stands.
+// printLines prints lines in columns, without the empty columns.
 func printLines(out io.Writer, what string, lines []jobLine) error {
 	if len(lines) == 0 {
 		return nil
@@ -222,7 +222,7 @@ func printLines(out io.Writer, what string, lines []jobLine) error {
 	return w.Flush()
 }
 
-// seconds writes a time, nothing for 0.
+// seconds formats a time; "" for 0.
 func seconds(s float64) string {
 	if s == 0 {
 		return ""
@@ -230,7 +230,7 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.2f", s)
 }
 
-// number writes a count, nothing for none.
+// number formats a count; "" for 0.
 func number(n int64) string {
 	if n <= 0 {
 		return ""

@@ -12,11 +12,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// inHDFS is a file system whose locks nobody can be asked about.
+// inHDFS is a file system whose locks cannot be queried.
 type inHDFS struct{ store.Local }
 
-// TestStatusInHDFS wants the age of the journal to tell whether a driver lives whose
-// lock cannot be asked: no time is left to a dead one.
+// TestStatusInHDFS checks that status uses the age of the journal to decide whether a driver is
+// alive if its lock cannot be queried. For a dead driver no remaining time is printed.
 func TestStatusInHDFS(t *testing.T) {
 	dir := t.TempDir()
 	for age, want := range map[time.Duration][]string{
@@ -48,7 +48,7 @@ func TestStatusInHDFS(t *testing.T) {
 	}
 }
 
-// FuzzStatus wants no journal, whatever is in it, to be more than an error of a line.
+// FuzzStatus checks that a journal with any content causes at most an error of one line.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"game":"g","state":"running","begun":"2026-11-22T07:43:53Z","now":{"job":"data_first17","left":1e300},"jobs":[{"job":"mark1","seconds":0.1}]}`))
 	f.Add([]byte(`{"game":"g","state":"stopped","error":"data_first17: interrupt signal received"}`))

@@ -19,18 +19,17 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// An optional is a flag that may stand alone or have a word, as in --rules=1000.
+// An optional is a flag whose value may be omitted, as in --rules or --rules=1000.
 type optional struct{ text string }
 
-// alone is the text of an optional flag without a word.
+// alone is the text of an optional flag without a value.
 const alone = "true"
 
-func (o *optional) String() string        { return "" } // no default is to be shown
+func (o *optional) String() string        { return "" } // the help shows no default
 func (o *optional) IsBoolFlag() bool      { return true }
 func (o *optional) Set(text string) error { o.text = text; return nil }
 
-// sampleOf is what --rules of a command line asks for: nothing, all positions or so
-// many.
+// sampleOf parses --rules: not given, all positions (sample is 0), or a number of positions.
 func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 	text, words := c.Generic("rules").(*optional).text, c.Args().Slice()
 	if text == alone && len(words) == 1 {
@@ -96,11 +95,11 @@ func verifyCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// checkKept verifies what a run with --keep all has kept.
+// checkKept verifies the directories that a run with --keep all has kept.
 func checkKept(ctx context.Context, place *filesys.Place, g game.Game) error {
 	m, err := store.ReadManifest(place.FS, place.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a table may lie alone
+		return nil // a table without a run is allowed
 	}
 	if err != nil || m.Options["keep"] != "all" {
 		return err
@@ -108,8 +107,8 @@ func checkKept(ctx context.Context, place *filesys.Place, g game.Game) error {
 	return solve.CheckKept(ctx, place.FS, place.Path, g)
 }
 
-// verifyRules checks a table, or a sample of it, by the plain rules. A sample can be
-// had again: its seed is told.
+// verifyRules checks a table, or a sample of it, against the rules of the game. It prints the
+// seed of a sample, so that the check can be repeated.
 func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uint64) error {
 	rules := table.Rules{Sample: sample}
 	seed := ""

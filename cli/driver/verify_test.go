@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every game's table is checked in both ways, and by a sample.
+// TestVerify checks every game's table by both methods, and by a sample.
 func TestVerify(t *testing.T) {
 	for name, dir := range solved(t) {
 		for flags, want := range map[string]string{
@@ -13,7 +13,7 @@ func TestVerify(t *testing.T) {
 			" --rules":            " positions, every one as the rules have it\n",
 			" --seed 7 --rules=5": " positions, every one as the rules have it (seed 7)\n",
 			" --rules 5 ":         "5 of ",
-			" --rules 1000000":    " positions, every one as the rules have it\n", // it has no more
+			" --rules 1000000":    " positions, every one as the rules have it\n", // it has fewer
 		} {
 			if said := runs(t, "verify --data "+dir+flags); !strings.HasPrefix(said, name+" ") || !strings.Contains(said, want) {
 				t.Errorf("%s%s: %s, want %s", name, flags, said, want)

@@ -28,7 +28,7 @@ func engineCommand(games game.Kinds) *cli.Command {
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
 }
 
-// playEngine is play engine.
+// playEngine implements play engine.
 func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	words := append(c.Args().Slice(), "machine")
 	if c.Args().Len() > 1 {
@@ -70,24 +70,24 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	return err
 }
 
-// An engine answers a controller with what a player says.
+// An engine answers the commands of a controller with the moves of a player.
 type engine struct {
 	ctx   context.Context
 	games game.Kinds
-	// sit makes the player of a game; it has so much time for a move, if nobody says
-	// another.
+	// sit makes the player of a game; the duration is the player's time for a move, unless the
+	// controller sets another.
 	sit func(g game.Game) (player.Player, time.Duration, error)
 
 	player player.Player
 	limit  time.Duration
-	left   [2]time.Duration // for a move of each side, as the controller has said; 0: nothing
+	left   [2]time.Duration // per move of each side, as set by the controller; 0: not set
 	h      *player.History
 }
 
-// take takes a game up. If that cannot be, the one before goes on.
+// take starts a game. If that fails, the previous game continues.
 func (e *engine) take(g game.Game) error {
 	if e.player != nil {
-		e.player.Close() // first: there may be no room for the tables of two
+		e.player.Close() // first: the memory may not suffice for two search tables
 	}
 	p, limit, err := e.sit(g)
 	if err != nil {
@@ -103,10 +103,10 @@ func (e *engine) take(g game.Game) error {
 	return nil
 }
 
-// clear sets the board up.
+// clear resets the board.
 func (e *engine) clear(g game.Game) { e.h, e.left = player.NewHistory(g), [2]time.Duration{} }
 
-// version is that of the module that the program is built from.
+// version returns the version of the module from which the program is built.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -114,7 +114,7 @@ func version() string {
 	return "unknown"
 }
 
-// frame is the protocol with the commands of a player.
+// frame returns the protocol handler with the commands of a player.
 func (e *engine) frame() *gtp.Engine {
 	f := gtp.NewEngine("treereduce", version())
 	f.Handle("game", e.game)
@@ -135,7 +135,7 @@ func (e *engine) frame() *gtp.Engine {
 	return f
 }
 
-// words is a command of so many arguments, which are described.
+// words wraps a handler that takes least to most arguments; what describes them in errors.
 func words(least, most int, what string, h gtp.Handler) gtp.Handler {
 	return func(args []string) (string, error) {
 		if len(args) < least || len(args) > most {
@@ -145,7 +145,7 @@ func words(least, most int, what string, h gtp.Handler) gtp.Handler {
 	}
 }
 
-// game says the game, or takes another up.
+// game returns the current game, or starts another one.
 func (e *engine) game(args []string) (string, error) {
 	if len(args) == 0 {
 		return e.h.Game().Spec(), nil
@@ -160,7 +160,7 @@ func (e *engine) game(args []string) (string, error) {
 	return "", e.take(g)
 }
 
-// board is the board, and whose turn it is or how play has ended.
+// board returns the board, and the player to move or the result.
 func (e *engine) board() string {
 	g := e.h.Game()
 	text := g.Picture(e.h.Position()).String()
@@ -176,7 +176,7 @@ func (e *engine) board() string {
 	return text + player.Side(e.h.Turn()) + " to move"
 }
 
-// turn wants it to be the turn of a side.
+// turn checks that it is the turn of a side.
 func (e *engine) turn(word string) error {
 	side, err := player.ParseSide(word)
 	if err != nil {
@@ -191,7 +191,7 @@ func (e *engine) turn(word string) error {
 	return nil
 }
 
-// play makes a move that somebody else has chosen.
+// play makes a move that the controller has sent.
 func (e *engine) play(args []string) (string, error) {
 	err := e.turn(args[0])
 	if err == nil {
@@ -221,11 +221,11 @@ func (e *engine) genmove(args []string) (string, error) {
 	return name, e.h.Play(name)
 }
 
-// restMoves is among how many moves time is divided that is for the rest of the game. As
-// it is told anew before each move, it never ends.
+// restMoves divides the time for the rest of the game: each move gets this share of it. The
+// controller sends the remaining time before each move, so the time never runs out.
 const restMoves = 20
 
-// timeLeft notes the time that a side has for a move.
+// timeLeft sets the time that a side has for a move.
 func (e *engine) timeLeft(args []string) (string, error) {
 	side, err := player.ParseSide(args[0])
 	if err != nil {
@@ -240,7 +240,7 @@ func (e *engine) timeLeft(args []string) (string, error) {
 			moves = restMoves
 		}
 	}
-	const most = 1e9 // seconds: more is as good as no limit, and fits no Duration
+	const most = 1e9 // seconds: more is practically unlimited, and overflows Duration
 	s, err := strconv.ParseFloat(args[1], 64)
 	if err != nil || !(s >= 0 && s <= most) {
 		return "", fmt.Errorf("syntax error: expected seconds, 0 to %g, found %q", most, args[1])

@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// A timed player makes the first move, and notes the time that it is given.
+// A timed player makes the first move, and records its time limits.
 type timed struct{ limits []time.Duration }
 
 func (p *timed) Move(_ context.Context, h *player.History, limit time.Duration) (string, error) {
@@ -23,7 +23,7 @@ func (p *timed) Move(_ context.Context, h *player.History, limit time.Duration) 
 }
 func (*timed) Close() error { return nil }
 
-// newEngine is an engine of a game with a player.
+// newEngine returns an engine for a game and a player.
 func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -38,8 +38,9 @@ func newEngine(t testing.TB, spec string, p player.Player) *engine {
 	return e
 }
 
-// The time of a move is what was said of its side, divided among the moves; or the
-// engine's own; and nothing of it is left in another game.
+// TestEngineTime checks that the time for a move is the one that the controller has set for its
+// side, divided by the number of moves, or else the engine's own, and that it is reset when
+// another game starts.
 func TestEngineTime(t *testing.T) {
 	p := new(timed)
 	var out bytes.Buffer
@@ -58,7 +59,8 @@ func TestEngineTime(t *testing.T) {
 	}
 }
 
-// An engine with no time left moves at once: on a board that takes a minute to solve.
+// TestEngineNoTime checks that an engine with no time left moves immediately, on a board that
+// takes a minute to solve.
 func TestEngineNoTime(t *testing.T) {
 	for _, player := range []string{"", "machine:threads=2"} {
 		done := make(chan string, 1)
@@ -77,8 +79,8 @@ func TestEngineNoTime(t *testing.T) {
 	}
 }
 
-// FuzzEngine wants whatever a controller says to leave the engine in a legal position,
-// and an answer to each line that says something.
+// FuzzEngine checks that any input leaves the engine in a legal position, and that each line
+// gets at most one answer.
 func FuzzEngine(f *testing.F) {
 	f.Add("play first 1\ngenmove second\nundo\nshowboard\n7 game\ngame quickcross width=2 height=2 connect=2\ngenmove first\ntime_left first 1e3 2\nplay second a1-\n")
 	f.Add("1 clear_board\n# x\nlist_commands\ngame mancala pits=1 stones=1\ngenmove first\nquit\nname\n")

@@ -22,7 +22,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// entrantForms is what an entrant may be, for messages.
+// entrantForms lists the forms of an entrant, for errors.
 const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6,memory=64M,threads=1] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
@@ -35,16 +35,16 @@ const entrantHelp = "A PLAYER is one of\n\n" +
 	"   program:COMMAND          speaks the protocol of docs/engines.md; COMMAND\n" +
 	"                            is for the shell: 'program:python3 engine.py'\n\n"
 
-// countError is the error of a command line with a wrong number of players.
+// countError returns the error for a wrong number of players.
 func countError(want string, found int) error {
 	return command.Usagef("expected %s, found %d; a player is one word: %s; put quotes around a program with blanks", want, found, entrantForms)
 }
 
-// An entrantSpec is a player as a command line names it.
+// An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
-	text    string // all of it
+	text    string // the complete word
 	kind    string // human, random, table, machine or program
-	rest    string // the directory, "" if none is named; the command
+	rest    string // the directory, "" if none is given; or the command
 	time    time.Duration
 	depth   int
 	memory  int64
@@ -53,7 +53,7 @@ type entrantSpec struct {
 	seeded  bool
 }
 
-// parseEntrant reads the word that names a player.
+// parseEntrant parses the word that describes a player.
 func parseEntrant(text string) (s entrantSpec, err error) {
 	kind, rest, more := strings.Cut(text, ":")
 	s = entrantSpec{text: text, kind: kind}
@@ -81,7 +81,7 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 	return s, nil
 }
 
-// options reads NAME=VALUE,NAME=VALUE, each name once.
+// options parses NAME=VALUE,NAME=VALUE, each name at most once.
 func (s *entrantSpec) options(list string) error {
 	known := []string{"time", "depth", "memory", "threads"}
 	if s.kind == "random" {
@@ -125,10 +125,10 @@ func (s *entrantSpec) options(list string) error {
 	return nil
 }
 
-// positive reads a number of 1 or more.
+// positive parses a number of 1 or more.
 func positive(text string) (int, error) { return wholeFrom(1, text) }
 
-// wholeFrom reads a number of least or more.
+// wholeFrom parses a number of least or more.
 func wholeFrom(least int, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
@@ -137,7 +137,7 @@ func wholeFrom(least int, text string) (int, error) {
 	return n, nil
 }
 
-// entrantFlags are what entrants want to know beside their words.
+// entrantFlags returns the flags that configure all entrants.
 func entrantFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.DurationFlag{Name: "time", Usage: "of each move, which whoever takes longer loses, e.g. 200ms; a human has as much as he likes",
@@ -147,7 +147,7 @@ func entrantFlags() []cli.Flag {
 	}, searchFlags(byDefault)...)
 }
 
-// A lobby makes entrants of one game, by the flags of a command line.
+// A lobby makes the entrants of a game, using the flags of a command line.
 type lobby struct {
 	c       *cli.Context
 	g       game.Game
@@ -156,7 +156,8 @@ type lobby struct {
 	console *player.Console
 }
 
-// newLobby reads the flags; humans sit at a console of the command's input and out.
+// newLobby reads the flags; humans play on a console that reads the command's input and writes
+// to out.
 func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	o, err := searchOptions(c)
 	if err != nil {
@@ -172,7 +173,7 @@ func newLobby(c *cli.Context, g game.Game, out io.Writer) (*lobby, error) {
 	return l, nil
 }
 
-// entrants makes the entrants that words name; those of the same words are numbered.
+// entrants makes the entrants that words describe. Entrants with equal words get numbers.
 func (l *lobby) entrants(words []string) (all []referee.Entrant, humans int, err error) {
 	times := make(map[string]int)
 	for i, word := range words {
@@ -195,7 +196,7 @@ func (l *lobby) entrants(words []string) (all []referee.Entrant, humans int, err
 	return all, humans, nil
 }
 
-// limit is the time for a move of an entrant.
+// limit returns the time per move of an entrant; 0 if unlimited.
 func (l *lobby) limit(s entrantSpec) time.Duration {
 	switch {
 	case s.kind == "human":
@@ -240,7 +241,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
 }
 
-// table is the player of the table in a directory; of --data, if none is named.
+// table returns a player that uses the table in a directory; in --data if dir is "".
 func (l *lobby) table(dir string) (player.Player, error) {
 	place, err := datadir.OpenDir("data", cmp.Or(dir, l.c.String("data")))
 	if err != nil {

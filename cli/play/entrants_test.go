@@ -64,7 +64,7 @@ func TestParseEntrant(t *testing.T) {
 	}
 }
 
-// FuzzParseEntrant wants what can be read to be a player, with what it needs.
+// FuzzParseEntrant checks that every text that can be parsed is a player with what it needs.
 func FuzzParseEntrant(f *testing.F) {
 	for _, text := range []string{"human", "random:seed=3", "table:d", "machine:time=200ms,memory=64M", "machine:depth=6", "program:a b", "machine:time=1s,depth=2"} {
 		f.Add(text)

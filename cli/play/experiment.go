@@ -17,18 +17,18 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// experimentChains are the numbers of chains of the hand-out's experiment; 0 is no table.
+// experimentChains are the numbers of chains in the hand-out's experiment; 0 means no table.
 var experimentChains = []int{0, 10, 1_000, 100_000}
 
-// experimentBoards are what the experiment tries, each some times the work of the one
-// before it without a table: 3,278 positions on the first, 98 million on the last.
+// experimentBoards are the boards of the experiment. Each takes several times the work of the
+// previous one without a table: the first has 3,278 positions, the last 98 million.
 var experimentBoards = [][3]int{{3, 3, 3}, {3, 4, 3}, {3, 5, 3}, {3, 6, 3}, {4, 4, 3}, {3, 7, 3}, {3, 8, 3}}
 
-// experimentTime is what a board must need without a table.
+// experimentTime is the minimum time that the chosen board must take without a table.
 const experimentTime = time.Second
 
-// experimentCommand is of those of the games that have an experiment: Connect N and
-// Mancala. It is nil if there are none.
+// experimentCommand returns the command with the experiments of these games: Connect N and
+// Mancala have one. It is nil if there are none.
 func experimentCommand(games game.Kinds) *cli.Command {
 	var list []*cli.Command
 	if columns := ofColumns(games); len(columns) > 0 {
@@ -48,7 +48,7 @@ func experimentCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// memoExperiment is play experiment memo, of the kind that is Connect N.
+// memoExperiment returns play experiment memo for kind, which is Connect N.
 func memoExperiment(kind game.Kind) *cli.Command {
 	return &cli.Command{
 		Name:  byMemo,
@@ -64,18 +64,18 @@ func experimentFlags() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "all of it as JSON"}}
 }
 
-// A firstMove is what find-winner has taken for the first move of a game.
+// A firstMove is the effort of find-winner for the first move of a game.
 type firstMove struct {
-	Chains    int     `json:"chains"` // 0: no table
-	Game      int     `json:"game"`   // 1, or a later one: then the table is that of the ones before
+	Chains    int     `json:"chains"` // 0 means no table
+	Game      int     `json:"game"`   // 1, or 2 for a later game that uses the table of the previous one
 	Seconds   float64 `json:"seconds"`
 	Positions uint64  `json:"positions"`
 	Lookups   uint64  `json:"lookups"`
-	Compared  uint64  `json:"compared"`   // positions in chains, by all look-ups
-	MeanChain float64 `json:"mean_chain"` // positions in it, when the move is found
+	Compared  uint64  `json:"compared"`   // positions compared in chains, by all look-ups
+	MeanChain float64 `json:"mean_chain"` // mean number of positions in a chain after the search
 }
 
-// experimentMemo is play experiment memo.
+// experimentMemo implements play experiment memo.
 func experimentMemo(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
@@ -101,7 +101,7 @@ func experimentMemo(c *cli.Context, kind game.Kind) error {
 	return nil
 }
 
-// experimentGames are the boards to be tried: the one that is fixed, or a ladder.
+// experimentGames returns the boards to try: the one that flags select, or experimentBoards.
 func experimentGames(c *cli.Context, kind game.Kind) (boards []game.Acyclic, err error) {
 	for _, p := range kind.Params {
 		if !c.IsSet(p.Name) {
@@ -123,8 +123,8 @@ func experimentGames(c *cli.Context, kind game.Kind) (boards []game.Acyclic, err
 	return boards, nil
 }
 
-// measure takes the first board that needs so long without a table, or else the last one,
-// and returns its verdict and its first moves, by the number of chains.
+// measure measures the first board that takes at least enough without a table, or else the last
+// one. It returns the board's verdict and first moves, sorted by the number of chains.
 func measure(ctx context.Context, boards []game.Acyclic, enough time.Duration) (g game.Acyclic, v memo.Verdict, all []firstMove, err error) {
 	for i := 0; i < len(boards) && (i == 0 || all[0].Seconds < enough.Seconds()); i++ {
 		g = boards[i]
@@ -142,7 +142,7 @@ func measure(ctx context.Context, boards []game.Acyclic, enough time.Duration) (
 	return g, v, all, nil
 }
 
-// firstMoves finds the first move of two games, one after the other.
+// firstMoves finds the first move of two games in succession.
 func firstMoves(ctx context.Context, g game.Acyclic, chains int) (v memo.Verdict, moves []firstMove, err error) {
 	s, err := memo.New(g, memo.Options{Chains: chains})
 	if err != nil {
@@ -164,7 +164,7 @@ func firstMoves(ctx context.Context, g game.Acyclic, chains int) (v memo.Verdict
 	return v, moves, nil
 }
 
-// printFirstMoves prints them as a table.
+// printFirstMoves prints the measurements as a table.
 func printFirstMoves(out io.Writer, all []firstMove) {
 	fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", "chains", "game", "first move", "positions", "look-ups", "mean chain")
 	for _, m := range all {
@@ -179,7 +179,7 @@ func printFirstMoves(out io.Writer, all []firstMove) {
 	}
 }
 
-// span writes seconds in two digits or more, and a unit.
+// span formats seconds with two or more digits and a unit.
 func span(seconds float64) string {
 	switch {
 	case seconds >= 1:

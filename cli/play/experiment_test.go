@@ -11,8 +11,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// The experiment on a fixed board counts what the board has, and the sentences have the
-// numbers of the table.
+// TestExperiment checks that, on a fixed board, the experiment counts the board's positions,
+// and that the sentences contain the numbers of the table.
 func TestExperiment(t *testing.T) {
 	said := runs(t, "experiment memo --width 3 --height 4", "")
 	want := regexp.MustCompile(` +TIME`).ReplaceAllLiteralString(regexp.QuoteMeta(`connectn width=3 height=4 connect=3: tie in 12, best move 0
@@ -48,7 +48,8 @@ no table  later        TIME        26,195            0             -
 	}
 }
 
-// The board is the first that needs long enough, or the last one.
+// TestExperimentBoard checks that the experiment uses the first board that takes long enough,
+// or else the last one.
 func TestExperimentBoard(t *testing.T) {
 	var boards []game.Acyclic
 	for _, b := range [][3]int{{2, 2, 2}, {3, 4, 3}, {4, 3, 3}, {2, 3, 2}} {
@@ -63,7 +64,7 @@ func TestExperimentBoard(t *testing.T) {
 			t.Errorf("%v: %v, %v, want board %d", enough, g, err, want)
 		}
 	}
-	// 13 positions take microseconds, a quarter of a million cannot.
+	// 13 positions take microseconds; a quarter of a million take more than 5 ms.
 	if g, _, _, err := measure(t.Context(), boards, 5*time.Millisecond); err != nil || g == boards[3] {
 		t.Errorf("%v, %v: 4×3 takes more than 5 ms", g, err)
 	}

@@ -27,16 +27,16 @@ import (
 // byMancala is the name of the experiment.
 const byMancala = "mancala"
 
-// What the experiment tries.
+// The parameters of the experiment.
 const (
-	mostPits      = 8       // of the largest boards
-	mostInPit     = 10      // stones in a pit of those
-	openingPlies  = 2       // at random, before two players of different depths begin
+	mostPits      = 8       // of the largest boards to try
+	mostInPit     = 10      // stones per pit on these boards
+	openingPlies  = 2       // random moves before two players of different depths begin
 	mistakeBoards = 30      // positions in which a mistake is possible
-	shortMemory   = 8 << 20 // of a search of milliseconds
+	shortMemory   = 8 << 20 // of a search that takes milliseconds
 )
 
-// mancalaExperiment is play experiment mancala.
+// mancalaExperiment returns play experiment mancala.
 func mancalaExperiment() *cli.Command {
 	return &cli.Command{
 		Name:  byMancala,
@@ -62,16 +62,17 @@ func mancalaExperimentFlags() []cli.Flag {
 	}
 }
 
-// techniques are the names of what makes a search faster.
+// techniques returns the names of the search techniques that can be switched off.
 func techniques() []string { return slices.Sorted(maps.Keys(search.ByName())) }
 
-// A largestBoard says how many stones in each pit a player can do, by the pits of a row.
+// A largestBoard contains the most stones in each pit that a player can handle, for each number
+// of pits in a row.
 type largestBoard struct {
 	Player string `json:"player"`
-	Stones []int  `json:"stones"` // with 1 pit, 2, …; as many as were tried, if mostInPit
+	Stones []int  `json:"stones"` // with 1 pit, 2, …; mostInPit means at least that many
 }
 
-// A pairing is what came of the games of two depths.
+// A pairing is the result of the games between two depths.
 type pairing struct {
 	Depth  int `json:"depth"`
 	Other  int `json:"other"`
@@ -80,21 +81,21 @@ type pairing struct {
 	Losses int `json:"losses"`
 }
 
-// An ablation is what it takes to solve a board without a technique.
+// An ablation is the effort of solving a board without one technique.
 type ablation struct {
-	Without string  `json:"without"` // "": with all of them
+	Without string  `json:"without"` // "" if all techniques are on
 	Nodes   uint64  `json:"nodes"`
 	Seconds float64 `json:"seconds"`
 }
 
-// A mistaken is how often a move was a mistake.
+// A mistaken is the frequency of mistakes.
 type mistaken struct {
-	Seconds   float64 `json:"seconds"` // for a move
+	Seconds   float64 `json:"seconds"` // time for a move
 	Positions int     `json:"positions"`
 	Mistakes  int     `json:"mistakes"`
 }
 
-// mancalaPlan is what the flags of the experiment ask for.
+// mancalaPlan contains the flags of the experiment.
 type mancalaPlan struct {
 	time     time.Duration
 	game     *mancala.Searched
@@ -151,10 +152,10 @@ func newMancalaPlan(c *cli.Context) (p *mancalaPlan, err error) {
 	return p, err
 }
 
-// experimentBoardsBuilt is how many boards the endgames of the experiment have.
+// experimentBoardsBuilt is the number of boards in the endgame tables of the experiment.
 const experimentBoardsBuilt = 100_000
 
-// experimentMancala is play experiment mancala.
+// experimentMancala implements play experiment mancala.
 func experimentMancala(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
@@ -189,8 +190,8 @@ func experimentMancala(c *cli.Context) error {
 	return nil
 }
 
-// largest tries boards with more and more stones until the player does not find the first
-// move in time.
+// largest tries boards with an increasing number of stones until the player does not find the
+// first move in time.
 func (p *mancalaPlan) largest(ctx context.Context, out io.Writer) (any, error) {
 	var list []largestBoard
 	fmt.Fprintf(out, "The first move of a game within %v: stones in each pit, at most (of %d that were tried)\n\n%-15s", p.time, mostInPit, "pits of a row")
@@ -225,7 +226,7 @@ func (p *mancalaPlan) largest(ctx context.Context, out io.Writer) (any, error) {
 	return list, nil
 }
 
-// manages reports whether a player finds the first move of a board in time, and knows that
+// manages reports whether a player finds the first move of a board in time and has proven that
 // it is the best.
 func (p *mancalaPlan) manages(ctx context.Context, name string, pits, stones int) (bool, error) {
 	g, err := mancala.New(pits, stones)
@@ -259,8 +260,8 @@ func (p *mancalaPlan) solves(ctx context.Context, g game.Acyclic) (bool, error) 
 	return r.Exact, err
 }
 
-// depthsTable has custom players of different depths play one another, each opening once
-// with either of them as row 0.
+// depthsTable plays custom players of different depths against each other. Each opening is
+// played twice, with either player as row 0.
 func (p *mancalaPlan) depthsTable(ctx context.Context, out io.Writer) (any, error) {
 	var list []pairing
 	fmt.Fprintf(out, "%s: the custom player at one depth against itself at another, %d games a pair\n\n", p.game.Spec(), p.games)
@@ -294,7 +295,7 @@ func (p *mancalaPlan) depthsTable(ctx context.Context, out io.Writer) (any, erro
 	return list, nil
 }
 
-// techniquesTable solves the board with all techniques, and without each.
+// techniquesTable solves the board with all techniques, and without each of them.
 func (p *mancalaPlan) techniquesTable(ctx context.Context, out io.Writer) (any, error) {
 	var list []ablation
 	fmt.Fprintf(out, "%s: to find who wins, with endgames of %d stones\n\n%-20s  %12s  %10s  %6s\n", p.game.Spec(), p.endgames.Stones(), "", "positions", "time", "factor")
@@ -322,15 +323,15 @@ func (p *mancalaPlan) techniquesTable(ctx context.Context, out io.Writer) (any, 
 	return list, nil
 }
 
-// mistakesTable has the custom player move in positions in which some moves are worth less
-// than others.
+// mistakesTable makes the custom player move in positions in which some moves are better than
+// others.
 func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, error) {
 	judge, err := search.New(p.game, search.Options{})
 	if err != nil {
 		return nil, err
 	}
 	random := rand.New(rand.NewPCG(p.seed, 0))
-	worth := make(map[game.Position]map[string]int) // of the moves
+	worth := make(map[game.Position]map[string]int) // values of the moves, by position and name
 	for tries := 0; len(worth) < mistakeBoards && tries < 100*mistakeBoards; tries++ {
 		at := p.somewhere(random)
 		if p.game.Primitive(at) != 0 {
@@ -370,7 +371,8 @@ func (p *mancalaPlan) mistakesTable(ctx context.Context, out io.Writer) (any, er
 	return list, nil
 }
 
-// somewhere is a position after some moves at random, up to as many as half the stones.
+// somewhere returns a position after a random number of random moves, at most half the number
+// of stones.
 func (p *mancalaPlan) somewhere(random *rand.Rand) game.Position {
 	at := p.game.Start()
 	for range random.IntN(p.game.Stones()/2 + 1) {
@@ -381,8 +383,8 @@ func (p *mancalaPlan) somewhere(random *rand.Rand) game.Position {
 	return at
 }
 
-// worths are the utilities of the moves of a position for who makes them, by a search to
-// the end.
+// worths returns the utilities of the moves of a position for the player to move, by a search
+// to the end.
 func worths(ctx context.Context, s *search.Searcher, g game.Game, p game.Position) (map[string]int, error) {
 	all := make(map[string]int)
 	for _, m := range g.Moves(nil, p) {

@@ -16,14 +16,14 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// The searches of find-winner.
+// The values of --by.
 const (
 	byPlain  = "plain"
 	byMemo   = "memo"
 	bySearch = "search"
 )
 
-// defaultChains is --chains where it is not given: the most of the hand-out's three.
+// defaultChains is the default of --chains: the largest of the hand-out's three values.
 const defaultChains = 100_000
 
 func findWinnerCommand(games game.Kinds) *cli.Command {
@@ -53,25 +53,25 @@ func findWinnerFlags() []cli.Flag {
 	}, searchFlags(byDefault+"; of memo 1G")...)
 }
 
-// A finding is what has been found of a position.
+// A finding is the result of a search of a position.
 type finding struct {
-	value     game.Value // 0: nothing is proven
-	weak      bool       // its remoteness is not proven
-	best      string     // the best move; "" of a finished position
-	line      []string   // best play, where it is known
-	depth     int        // looked so many moves ahead; 0: all is proven
+	value     game.Value // 0 if nothing is proven
+	weak      bool       // the remoteness is not proven
+	best      string     // the best move; "" for a terminal position
+	line      []string   // best play, if known
+	depth     int        // the search depth in plies; 0 if the result is proven
 	positions uint64
 	lookups   uint64
 	hits      uint64
-	chain     float64 // mean number of positions in a chain; 0: there are no chains
+	chain     float64 // mean number of positions in a chain; 0 if there are no chains
 	seconds   float64
 }
 
-// A finder finds the winner of a position. When ctx ends it says what it has found, or
-// returns command.ErrInterrupted if that is nothing.
+// A finder finds the winner of a position. When ctx ends it returns what it has found so far,
+// or command.ErrInterrupted if it has found nothing.
 type finder func(ctx context.Context, p game.Position) (finding, error)
 
-// findWinner is play find-winner.
+// findWinner implements play find-winner.
 func findWinner(c *cli.Context, kind game.Kind) error {
 	g, err := command.GameOf(c, kind)
 	if err != nil {
@@ -102,14 +102,14 @@ func findWinner(c *cli.Context, kind game.Kind) error {
 	})
 }
 
-// flagsOf are the flags that only some searches heed.
+// flagsOf lists, for each search, the flags that not all searches use.
 var flagsOf = map[string][]string{
 	byPlain:  nil,
 	byMemo:   {"chains", "memory"},
 	bySearch: {"memory", "threads", "time", "depth"},
 }
 
-// finderOf is the search that --by asks for.
+// finderOf returns the search that --by selects.
 func finderOf(c *cli.Context, g game.Game) (finder, error) {
 	by := c.String("by")
 	heeded, ok := flagsOf[by]
@@ -127,7 +127,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 	return memoFinder(c, g, by == byMemo)
 }
 
-// memoFinder is the hand-out's search, with its table or without.
+// memoFinder returns the hand-out's search, with or without its table.
 func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 	a, ok := g.(game.Acyclic)
 	if !ok {
@@ -166,7 +166,7 @@ func memoFinder(c *cli.Context, g game.Game, withTable bool) (finder, error) {
 	}, nil
 }
 
-// searchFinder is the fast search.
+// searchFinder returns the fast search.
 func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 	o, err := searchOptions(c)
 	if err != nil {
@@ -192,7 +192,7 @@ func searchFinder(c *cli.Context, g game.Game) (finder, error) {
 	}, nil
 }
 
-// findingOf is what a search has found.
+// findingOf converts the result of a search.
 func findingOf(r search.Result) finding {
 	f := finding{value: r.Value, weak: r.Weak, positions: r.Nodes, lookups: r.Lookups, hits: r.Hits}
 	if !r.Exact {
@@ -207,7 +207,7 @@ func findingOf(r search.Result) finding {
 	return f
 }
 
-// print says what was found in words.
+// print prints the finding as text.
 func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	worth := command.WorthOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))
@@ -237,7 +237,7 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	fmt.Fprintf(out, " in %.2f s\n", f.seconds)
 }
 
-// printJSON says it as a line of JSON.
+// printJSON prints the finding as a line of JSON.
 func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
 	m := map[string]any{
 		"game": g.Spec(), "position": string(g.AppendText(nil, p)), "hash": p,

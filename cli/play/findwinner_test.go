@@ -16,8 +16,8 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// Whoever searches finds the same: the value, and a best move; a finished position and a
-// wrong line among others.
+// TestFindWinner checks that all searches find the same value and a best move. The input also
+// contains a terminal position and wrong lines.
 func TestFindWinner(t *testing.T) {
 	const lines = "\n1\n1 1 2\n     X   \n0 1 0 1 0\nzz\n'XO       '\n"
 	heads := []string{
@@ -39,7 +39,7 @@ func TestFindWinner(t *testing.T) {
 	}
 }
 
-// A pile is a random game, in which ties may come before the last tier.
+// A pile is a random game, in which ties may occur before the last tier.
 type pile struct {
 	game.Acyclic
 	spec string
@@ -47,8 +47,8 @@ type pile struct {
 
 func (p pile) Spec() string { return p.spec }
 
-// Who searches, and who tries every line of play, say the same of a tie: how far off it is
-// only where that is proven.
+// TestFindWinnerTies checks that --by search and --by memo agree, except that the former omits
+// the remoteness of a tie if it has not proven it.
 func TestFindWinnerTies(t *testing.T) {
 	kind := game.Kind{Name: "pile", Usage: "a random game", Params: []game.Param{{Name: "number", Usage: "which one", Default: 1}}}
 	kind.New = func(args []int) (game.Game, error) {
@@ -94,7 +94,7 @@ func TestFindWinnerTies(t *testing.T) {
 	}
 }
 
-// The counts are those of the search, and told with it.
+// TestFindWinnerCounts checks the counts that are printed with the result.
 func TestFindWinnerCounts(t *testing.T) {
 	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-ups.*\n0 positions, 1 look-ups`).MatchString(said) {
 		t.Error(said)
@@ -112,8 +112,8 @@ func TestFindWinnerCounts(t *testing.T) {
 	}
 }
 
-// JSON says the same: a line for each position, of what is not proven neither value nor
-// remoteness.
+// TestFindWinnerJSON checks that the JSON output contains the same as the text, one line for
+// each position, without value and remoteness if they are not proven.
 func TestFindWinnerJSON(t *testing.T) {
 	for flags, want := range map[string]string{
 		"connectn --width 4 --by memo --start":   "4×3: win, 9, 1, 7157, 11819, 4662, 0",
@@ -139,7 +139,8 @@ func TestFindWinnerJSON(t *testing.T) {
 	}
 }
 
-// What is not proven is not said to be. A game with cycles is searched as far as one likes.
+// TestNotProven checks that a result that is not proven is marked as such. A game with cycles
+// can be searched to any depth.
 func TestNotProven(t *testing.T) {
 	said := runs(t, "find-winner connectn --width 4 --height 4 --connect 4 --depth 5 --start", "")
 	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n\d+ positions`).MatchString(said) {
@@ -151,7 +152,8 @@ func TestNotProven(t *testing.T) {
 	}
 }
 
-// A win that is proven is told, though in how many moves is not proven.
+// TestFindWinnerLengthUnproven checks that a proven win is printed even if its remoteness is
+// not proven.
 func TestFindWinnerLengthUnproven(t *testing.T) {
 	g, err := connectn.New(7, 6, 4)
 	if err != nil {

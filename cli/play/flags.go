@@ -10,10 +10,11 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// byDefault is the memory of a search.
+// byDefault is the default memory of a search.
 const byDefault = "85M"
 
-// searchFlags are those of whatever searches; memory says how much it is by default.
+// searchFlags returns the flags of commands that search; memory describes the default of
+// --memory.
 func searchFlags(memory string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "memory", Usage: "of the table of positions, e.g. 64M or 4G", DefaultText: memory},
@@ -21,7 +22,7 @@ func searchFlags(memory string) []cli.Flag {
 	}
 }
 
-// memoryOf is --memory in bytes; 0: not given.
+// memoryOf returns --memory in bytes; 0 if it is not given.
 func memoryOf(c *cli.Context) (int64, error) {
 	if !c.IsSet("memory") {
 		return 0, nil
@@ -36,7 +37,7 @@ func memoryOf(c *cli.Context) (int64, error) {
 	return n, nil
 }
 
-// searchOptions are the options of a search by --memory and --threads.
+// searchOptions returns the search options that --memory and --threads set.
 func searchOptions(c *cli.Context) (o search.Options, err error) {
 	if o.Memory, err = memoryOf(c); err != nil {
 		return o, err
@@ -52,7 +53,7 @@ func searchOptions(c *cli.Context) (o search.Options, err error) {
 	return o, nil
 }
 
-// checkThreads wants a number of threads that a search can have.
+// checkThreads checks that a search can have n threads.
 func checkThreads(n int) error {
 	if n < 1 || n > search.MaxThreads {
 		return fmt.Errorf("expected 1 to %d", search.MaxThreads)

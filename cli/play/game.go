@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// gameCommands are a command for each game, under its name: playing it.
+// gameCommands returns a command for each game, named like the game, that plays it.
 func gameCommands(games game.Kinds) []*cli.Command {
 	c := command.OfGame(games, &cli.Command{
 		ArgsUsage: "PLAYER PLAYER",
@@ -32,12 +32,12 @@ func gameCommands(games game.Kinds) []*cli.Command {
 	return c.Subcommands
 }
 
-// gameFlags are those of play GAME.
+// gameFlags returns the flags of play GAME.
 func gameFlags() []cli.Flag {
 	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "when the game ends: nobody is asked to play again"}}, entrantFlags()...)
 }
 
-// playGame is play GAME.
+// playGame implements play GAME.
 func playGame(c *cli.Context, kind game.Kind) error {
 	words := c.Args().Slice()
 	if len(words) != 2 {
@@ -53,7 +53,7 @@ func playGame(c *cli.Context, kind game.Kind) error {
 	return sitDown(c, g, words)
 }
 
-// sitDown has two players play at the console, whom words name.
+// sitDown plays games between the two players that words describe, on the console.
 func sitDown(c *cli.Context, g game.Game, words []string) error {
 	l, err := newLobby(c, g, c.App.Writer)
 	if err != nil {
@@ -78,18 +78,18 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	return err
 }
 
-// tableTalk is two players at a table, and what is said there.
+// tableTalk is a series of games between two players, with the questions that a human is asked.
 type tableTalk struct {
-	entrants [2]referee.Entrant // who begins first
-	players  [2]player.Player   // nil: to be made
+	entrants [2]referee.Entrant // the first one has the first move
+	players  [2]player.Player   // nil if not yet made
 	humans   int
-	settled  bool // who begins
-	quit     bool // after one game
+	settled  bool // the first player is already chosen
+	quit     bool // end after one game
 	console  *player.Console
 	out      io.Writer
 }
 
-// games are played until the human has enough; without one, one is.
+// games plays games until the human wants no more; without a human, it plays one game.
 func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	for {
 		if t.humans == 1 && !t.settled && !game.CustomsOf(g).NamedFirst {
@@ -133,7 +133,7 @@ func (t *tableTalk) games(ctx context.Context, g game.Game) error {
 	}
 }
 
-// leave has the players go.
+// leave closes the players.
 func (t *tableTalk) leave() {
 	for _, p := range t.players {
 		if p != nil {
@@ -142,7 +142,8 @@ func (t *tableTalk) leave() {
 	}
 }
 
-// ask asks until the answer is one of two, or the first letter of one; it returns which.
+// ask repeats a question until the answer is one of two, or the first letter of one; it returns
+// the index of the answer.
 func (t *tableTalk) ask(ctx context.Context, question string, answers ...string) (int, error) {
 	for {
 		if _, err := fmt.Fprintf(t.out, "%s, %s or %s?\n", question, answers[0], answers[1]); err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/treereduce/treereduce/cli/driver"
 )
 
-// The hand-out's game: who begins, columns, the board, who wins, and again.
+// TestGame plays the hand-out's game: who begins, columns, the board, the winner, and a second
+// game.
 func TestGame(t *testing.T) {
 	const typed = "who\nhuman\n0\n7\n1\nresign\nmaybe\ny\nmachine\n"
 	want := `Who begins, human or machine?
@@ -56,7 +57,8 @@ O to move
 	}
 }
 
-// The end of the input, quit and no end a game without an error; whoever resigns loses.
+// TestGameEnds checks that the end of the input, quit and no end a game without an error, and
+// that a player who resigns loses.
 func TestGameEnds(t *testing.T) {
 	for typed, ends := range map[string]string{
 		"":                   "Who begins, human or random?\n",
@@ -76,7 +78,8 @@ func TestGameEnds(t *testing.T) {
 	}
 }
 
-// Without a human nothing is asked, and the first word begins.
+// TestGameOfOthers checks that there are no questions without a human, and that the first
+// player begins.
 func TestGameOfOthers(t *testing.T) {
 	for line, ends := range map[string]string{
 		"connectn --width 4 --time 10s machine random":                                `\nmachine wins after \d+ moves\n$`,
@@ -95,7 +98,8 @@ func TestGameOfOthers(t *testing.T) {
 	}
 }
 
-// A table plays what is solved; that of another game is refused.
+// TestGameOfTable checks that a table plays the game that it contains, and that a table of
+// another game is refused.
 func TestGameOfTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cross")
 	const game = "quickcross --width 3 --height 2 --connect 2"

@@ -28,16 +28,16 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// mancalaHelp is of play mancala M N TIMEOUT PLAYER PLAYER.
+// mancalaHelp is the help for play mancala M N TIMEOUT PLAYER PLAYER.
 const mancalaHelp = "\n\nAs in the course (CSE 150): play mancala M N TIMEOUT PLAYER PLAYER, of M pits a row with N stones in each,\n" +
 	"TIMEOUT in whole seconds, -1 for none, and a PLAYER is HumanPlayer, RandomPlayer, MinimaxPlayer, AlphaBetaPlayer,\n" +
 	"EvaluationPlayer, CustomPlayer or program:COMMAND. The first is row 0, at the bottom. Who is a second late gets a move\n" +
 	"at random. A CustomPlayer without a timeout has five seconds."
 
-// unlimited is what the custom player takes for a move where there is no timeout.
+// unlimited is the time per move of the custom player without a timeout.
 const unlimited = 5 * time.Second
 
-// asMancala makes the command of Mancala, which plays it, do what the course's does too.
+// asMancala extends the command that plays Mancala with what the course's program does.
 func asMancala(c *cli.Command) {
 	c.ArgsUsage += " | M N TIMEOUT PLAYER PLAYER"
 	c.Description += mancalaHelp
@@ -56,12 +56,12 @@ func asMancala(c *cli.Command) {
 	}
 }
 
-// endgamesFlag names a file of endgames.
+// endgamesFlag returns --endgames, which names an endgame file.
 func endgamesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "endgames", Usage: "for the search, a `FILE` that play mancala endgames has made", DefaultText: "what is built in less than a second"}
 }
 
-// mancalaCommands are the sub-commands of play mancala.
+// mancalaCommands returns the subcommands of play mancala.
 func mancalaCommands() []*cli.Command {
 	flags := append([]cli.Flag{
 		&cli.DurationFlag{Name: "time", Usage: "of CustomPlayer, for an answer", DefaultText: "until it is proven"},
@@ -97,7 +97,7 @@ func mancalaCommands() []*cli.Command {
 	}}
 }
 
-// courseOptions reads the flags that configure the players of the course.
+// courseOptions reads the flags that configure the course's players.
 func courseOptions(c *cli.Context) (o cse150.Options, err error) {
 	l, err := newLobby(c, nil, c.App.Writer)
 	if err != nil {
@@ -108,7 +108,7 @@ func courseOptions(c *cli.Context) (o cse150.Options, err error) {
 	return o, err
 }
 
-// readEndgames reads the file that --endgames names; nil, if none is.
+// readEndgames reads the file that --endgames names; nil if there is none.
 func readEndgames(c *cli.Context) (*mancala.Endgames, error) {
 	name := c.String("endgames")
 	if name == "" {
@@ -126,7 +126,8 @@ func readEndgames(c *cli.Context) (*mancala.Endgames, error) {
 	return e, nil
 }
 
-// withEndgames gives a game of Mancala the file of endgames, if one is named.
+// withEndgames adds the endgames of the --endgames file to a game of Mancala, if the flag is
+// given.
 func withEndgames(c *cli.Context, g game.Game) (game.Game, error) {
 	e, err := readEndgames(c)
 	if fast, ok := g.(*mancala.Searched); ok && e != nil && err == nil {
@@ -135,7 +136,7 @@ func withEndgames(c *cli.Context, g game.Game) (game.Game, error) {
 	return g, err
 }
 
-// courseGame is play mancala M N TIMEOUT PLAYER PLAYER.
+// courseGame implements play mancala M N TIMEOUT PLAYER PLAYER.
 func courseGame(c *cli.Context) error {
 	words := c.Args().Slice()
 	for _, name := range []string{"pits", "stones", "time", "data"} {
@@ -196,7 +197,7 @@ func courseGame(c *cli.Context) error {
 	return err
 }
 
-// mancalaAnswer is play mancala answer.
+// mancalaAnswer implements play mancala answer.
 func mancalaAnswer(c *cli.Context) error {
 	if c.NArg() > 1 {
 		return command.Usagef("expected one case, found %d", c.NArg())
@@ -228,12 +229,12 @@ func mancalaAnswer(c *cli.Context) error {
 	return nil
 }
 
-// answerOf is what the player of a name answers to a case.
+// answerOf returns the answer of a player to a case.
 func answerOf(ctx context.Context, name string, o cse150.Options, source string, in io.Reader) (string, error) {
 	g, err := cse150.ReadCase(in)
 	answer := mancala.Pass
 	if err == nil {
-		// Where there is no choice, no player is asked.
+		// If passing is the only possibility, don't ask the player.
 		if moves := g.Moves(nil, g.Start()); len(moves) > 0 && moves[0].Name != mancala.Pass {
 			answer, err = moveOf(ctx, name, o, g)
 		}
@@ -247,7 +248,7 @@ func answerOf(ctx context.Context, name string, o cse150.Options, source string,
 	return cse150.ActionRepr(g.ToMove(g.Start()), answer), nil
 }
 
-// moveOf is the first move of the player of a name in a game.
+// moveOf returns a player's first move in a game.
 func moveOf(ctx context.Context, name string, o cse150.Options, g game.Acyclic) (string, error) {
 	p, err := cse150.New(name, g, o)
 	if err != nil {
@@ -257,13 +258,14 @@ func moveOf(ctx context.Context, name string, o cse150.Options, g game.Acyclic) 
 	return p.Move(ctx, player.NewHistory(g), 0)
 }
 
-// problem is a part of a path that names a problem of the course.
+// problem matches the part of a path that names a problem of the course.
 var problem = regexp.MustCompile(`(?:^|/)p([1-4])(?:\D|$)`)
 
-// problemPlayers are the players of the problems.
+// problemPlayers contains the player of each problem.
 var problemPlayers = map[string]string{"1": cse150.MinimaxName, "2": cse150.AlphaBetaName, "3": cse150.EvaluationName, "4": cse150.CustomName}
 
-// playerOfCase is the player of the problem whose number is in a path; "" if none is.
+// playerOfCase returns the player of the problem whose number a path contains; "" if it
+// contains none.
 func playerOfCase(path string) string {
 	found := problem.FindAllStringSubmatch(filepath.ToSlash(path), -1)
 	if len(found) == 0 {
@@ -272,7 +274,7 @@ func playerOfCase(path string) string {
 	return problemPlayers[found[len(found)-1][1]]
 }
 
-// mancalaCheck is play mancala check.
+// mancalaCheck implements play mancala check.
 func mancalaCheck(c *cli.Context) error {
 	if c.NArg() != 2 {
 		return command.Usagef("expected two directories, IN and OUT, found %d", c.NArg())
@@ -320,7 +322,7 @@ func mancalaCheck(c *cli.Context) error {
 	return nil
 }
 
-// checkCase is an error if a player does not answer a case as a file says.
+// checkCase returns an error if a player's answer to a case is not the expected one.
 func checkCase(ctx context.Context, name string, o cse150.Options, file, expected string) (string, error) {
 	want, err := os.ReadFile(expected)
 	if err != nil {
@@ -338,7 +340,7 @@ func checkCase(ctx context.Context, name string, o cse150.Options, file, expecte
 	return got, err
 }
 
-// mancalaEndgames is play mancala endgames.
+// mancalaEndgames implements play mancala endgames.
 func mancalaEndgames(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return command.Usagef("expected one file, found %d", c.NArg())
@@ -353,7 +355,8 @@ func mancalaEndgames(c *cli.Context) error {
 	create := func() (*os.File, error) {
 		return os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
-	// A directory that is not there is found out before the work, in which nothing lies about.
+	// Create the file before the work starts to detect errors such as a missing directory, and
+	// remove it: no incomplete file exists during the work.
 	f, err := create()
 	if err != nil {
 		return err

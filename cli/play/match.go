@@ -24,7 +24,7 @@ func matchCommand(games game.Kinds) *cli.Command {
 	}, playMatch)
 }
 
-// playMatch is play match.
+// playMatch implements play match.
 func playMatch(c *cli.Context, kind game.Kind) error {
 	a, err := newArena(c, kind, 2, 2)
 	if err != nil {

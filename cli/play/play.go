@@ -1,5 +1,5 @@
-// Package play is the command line of play: it reads flags, calls the packages that
-// search and play, and prints.
+// Package play contains the command line of play: it reads flags, calls the packages that
+// search and play, and prints the results.
 package play
 
 import (
@@ -14,16 +14,15 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// Main is the command play for a program that knows these games: it does what the
-// command line of the process says, and ends the process. A module that has games of
-// its own calls it with them.
+// Main implements the command play for a program with these games: it executes the command line
+// of the process, and ends the process. A module that has its own games calls it with them.
 func Main(games ...game.Kind) {
 	os.Exit(Run(games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run is play with this command line, of which the first word is its own name, and these
-// streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by
-// Ctrl-C.
+// Run executes a command line, of which the first word is the program's name, with these
+// streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
+// 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err := checkGames(games); err != nil {
 		return command.Exit(args, err, stderr)
@@ -37,7 +36,7 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 	}, args, stdin, stdout, stderr)
 }
 
-// commands are what play can do with games.
+// commands returns the commands of play for these games.
 func commands(games game.Kinds) []*cli.Command {
 	list := []*cli.Command{tuiCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
@@ -49,13 +48,13 @@ func commands(games game.Kinds) []*cli.Command {
 	return append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
 }
 
-// flags are those of all commands.
+// flags returns the flags of all commands.
 func flags() []cli.Flag {
 	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
-// checkGames wants the list of games to be in order, and no name to be taken: a game's by
-// a command, a parameter's by a flag.
+// checkGames checks the list of games, and that no game has the name of a command and no
+// parameter that of a flag.
 func checkGames(games game.Kinds) error {
 	if err := command.CheckGames(games, flags()); err != nil {
 		return err

@@ -11,19 +11,20 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// some are games of all sorts: with a fast search of their own, with cycles, of rules only.
+// some contains games of all kinds: with their own fast search, with cycles, and with rules
+// only.
 func some() game.Kinds {
 	return game.Kinds{connectn.Kind, quickcross.Kind, mnk.Kind, mancala.Kind}
 }
 
-// told is what a command line comes to, by its words.
+// told runs a command line and returns its status and output.
 func told(games game.Kinds, line, stdin string) (status int, stdout, stderr string) {
 	var out, errs strings.Builder
 	status = Run(games, append([]string{"play"}, strings.Fields(line)...), strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
-// runs runs a command line, and wants it to be done.
+// runs runs a command line, which must succeed.
 func runs(t *testing.T, line, stdin string) (stdout string) {
 	t.Helper()
 	status, stdout, stderr := told(some(), line, stdin)
@@ -33,7 +34,7 @@ func runs(t *testing.T, line, stdin string) (stdout string) {
 	return stdout
 }
 
-// refused wants command lines to be wrong usage, of which the first line is told.
+// refused checks that command lines are usage errors with the given first line.
 func refused(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for line, want := range lines {
@@ -44,7 +45,7 @@ func refused(t *testing.T, lines map[string]string) {
 	}
 }
 
-// A program lists what it can do with its games, and nothing else.
+// TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {
 		games game.Kinds

@@ -29,7 +29,7 @@ func replayCommand(games game.Kinds) *cli.Command {
 	}
 }
 
-// replay is play replay.
+// replay implements play replay.
 func replay(c *cli.Context, games game.Kinds) error {
 	if c.Args().Len() != 1 {
 		return command.Usagef("expected one file, found %d", c.Args().Len())
@@ -87,7 +87,7 @@ func printBoards(out io.Writer, p referee.Played, played *player.History) {
 		}
 		mover := h.Turn()
 		if h.Play(name) != nil {
-			return // it has been played before
+			return // cannot happen: the move has been played before
 		}
 		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, mover), p.Players[mover], name, given, g.Picture(h.Position()))
 	}

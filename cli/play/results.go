@@ -18,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// resultFlags are those of a match and of a tournament: games is the default of --games.
+// resultFlags returns the flags of match and tournament; games is the default of --games.
 func resultFlags(games int, usage string) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.IntFlag{Name: "games", Usage: usage, Value: games},
@@ -30,20 +30,20 @@ func resultFlags(games int, usage string) []cli.Flag {
 	}, entrantFlags()...)
 }
 
-// An arena is where entrants meet: the match that flags describe, and what is told of it.
+// An arena runs a match or tournament: the match that the flags describe, and its output.
 type arena struct {
 	c        *cli.Context
 	match    referee.Match
 	entrants []referee.Entrant
 	seed     uint64
-	games    int // played to their end
+	games    int // number of finished games
 	saved    *os.File
 	out      io.Writer
-	players  [2]string // of the play that goes on
+	players  [2]string // of the current game
 }
 
-// newArena reads the flags and the players of a command line: so many of them at least,
-// so many at most.
+// newArena reads the flags and the players of a command line: at least least and at most most
+// players.
 func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	words := c.Args().Slice()
 	if len(words) < least || len(words) > most {
@@ -91,7 +91,7 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !quiet) }
 	}
 	if name := c.String("save"); name != "" {
-		// Not over games that somebody wants to keep.
+		// don't overwrite a file with other games
 		if a.saved, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 			return nil, fmt.Errorf("--save: %w", err)
 		}
@@ -99,7 +99,7 @@ func newArena(c *cli.Context, kind game.Kind, least, most int) (*arena, error) {
 	return a, nil
 }
 
-// showMove tells of the move that was made last, and draws the board.
+// showMove prints the last move, and, if board is true, the board.
 func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 	if n := len(h.Names()); n > 0 {
 		mover := h.Mover(n - 1)
@@ -110,7 +110,7 @@ func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
 	}
 }
 
-// report tells of a game that has been played.
+// report prints and saves a finished game.
 func (a *arena) report(p referee.Played) error {
 	a.games++
 	if a.saved != nil {
@@ -136,12 +136,12 @@ func (a *arena) report(p referee.Played) error {
 	return nil
 }
 
-// gameLine is a game in a line.
+// gameLine returns a game as a line of text.
 func gameLine(number int, p referee.Played) string {
 	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text())
 }
 
-// playedJSON is a game as JSON.
+// playedJSON returns a game as JSON.
 func playedJSON(number int, p referee.Played) map[string]any {
 	m := map[string]any{
 		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
@@ -153,15 +153,15 @@ func playedJSON(number int, p referee.Played) map[string]any {
 	return m
 }
 
-// end prints the result by print, if there is any, and makes the error of the command of
-// how the playing has ended: a human who leaves is none.
+// end prints the result with print, if a game was finished, and returns the error of the
+// command. It is not an error if a human leaves.
 func (a *arena) end(ctx context.Context, playing error, print func() error) error {
 	if a.saved != nil {
 		if err := a.saved.Close(); err != nil && playing == nil {
 			playing = fmt.Errorf("--save: %w", err)
 		}
 		if a.games == 0 {
-			os.Remove(a.saved.Name()) // nothing is in it
+			os.Remove(a.saved.Name()) // it is empty
 		}
 	}
 	if a.games > 0 {
@@ -172,13 +172,13 @@ func (a *arena) end(ctx context.Context, playing error, print func() error) erro
 	switch {
 	case ctx.Err() != nil:
 		return command.ErrInterrupted
-	case playing == player.ErrLeft: // not for another reason
+	case playing == player.ErrLeft: // an error that only wraps ErrLeft has another reason
 		return nil
 	}
 	return playing
 }
 
-// standingJSON is how somebody has fared as JSON.
+// standingJSON returns a player's results as JSON.
 func standingJSON(s referee.Standing) map[string]any {
 	return map[string]any{
 		"player": s.Name, "score": s.Score(), "error": s.Error(), "wins": s.Wins, "ties": s.Ties, "losses": s.Losses,
@@ -186,10 +186,11 @@ func standingJSON(s referee.Standing) map[string]any {
 	}
 }
 
-// seconds is a time in a table.
+// seconds formats a time for a table.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
-// columns prints rows, the first column to the left and the others to the right.
+// columns prints rows in columns; the first column is left-aligned, the others are
+// right-aligned.
 func columns(out io.Writer, rows [][]string) {
 	var widths []int
 	for _, row := range rows {

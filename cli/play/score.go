@@ -17,8 +17,8 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// scoreCommand is of Connect N alone: in other games a move is more than a digit, or a
-// position has no number of squares that are left.
+// scoreCommand returns play score, which only supports Connect N: in other games, a move is
+// more than a digit, or a position has no number of empty squares.
 func scoreCommand(games game.Kinds) *cli.Command {
 	return command.OfGame(games, &cli.Command{
 		Name:  "score",
@@ -37,7 +37,7 @@ func scoreFlags() []cli.Flag {
 	}, searchFlags(byDefault)...)
 }
 
-// ofColumns are the games that are Connect N.
+// ofColumns returns the games that are Connect N.
 func ofColumns(games game.Kinds) game.Kinds {
 	return command.Which(games, func(g game.Game) bool {
 		_, ok := g.(*connectn.Rules)
@@ -45,10 +45,10 @@ func ofColumns(games game.Kinds) game.Kinds {
 	})
 }
 
-// mostColumns is how many columns have a digit.
+// mostColumns is the largest number of columns that a digit can name.
 const mostColumns = 9
 
-// score is play score.
+// score implements play score.
 func score(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ": positions come on stdin"); err != nil {
 		return err
@@ -97,7 +97,8 @@ func score(c *cli.Context, kind game.Kind) error {
 	return err
 }
 
-// scoreOf is the score of a position of value v, for the player to move; weak: its sign.
+// scoreOf returns the score of a position of value v for the player to move; if weak is true,
+// only its sign.
 func scoreOf(g *connectn.Rules, p game.Position, v game.Value, weak bool) int {
 	n := 1
 	if !weak {

@@ -12,7 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// Every line of a small board has the score that its value makes, exact and weak.
+// TestScore checks, for every line of a small board, that the score follows from the value,
+// exact and weak.
 func TestScore(t *testing.T) {
 	const width, height, connect = 3, 4, 3
 	g, err := connectn.New(width, height, connect)
@@ -53,7 +54,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// What others have found.
+// TestKnownScores checks results that other programs have found.
 func TestKnownScores(t *testing.T) {
 	for flags, want := range map[string]int{
 		"--width 2 --height 2 --connect 2": 1, // X wins in 3
@@ -68,7 +69,8 @@ func TestKnownScores(t *testing.T) {
 	}
 }
 
-// A wrong line is told with its number, the others are answered.
+// TestScoreLines checks that a wrong line is reported with its number, and that the others are
+// answered.
 func TestScoreLines(t *testing.T) {
 	status, stdout, stderr := told(some(), "score connectn --json", "1\n0\n4\n1111\r\n11 1\n121212\n12121\r\n12\n")
 	var got strings.Builder
@@ -110,7 +112,8 @@ func TestScoreRefuses(t *testing.T) {
 	})
 }
 
-// FuzzParseColumns wants a line of columns to lead where its moves lead, one by one.
+// FuzzParseColumns checks that a line of columns leads to the position that its moves, made one
+// by one, lead to.
 func FuzzParseColumns(f *testing.F) {
 	g, err := connectn.New(7, 6, 4)
 	if err != nil {

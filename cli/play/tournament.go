@@ -28,7 +28,7 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 	}, playTournament)
 }
 
-// playTournament is play tournament.
+// playTournament implements play tournament.
 func playTournament(c *cli.Context, kind game.Kind) error {
 	a, err := newArena(c, kind, 2, math.MaxInt)
 	if err != nil {
@@ -47,7 +47,7 @@ func playTournament(c *cli.Context, kind game.Kind) error {
 	})
 }
 
-// ranked is the entrants from the best to the worst.
+// ranked returns the indices of the entrants from the best to the worst.
 func ranked(ratings []referee.Rating) []int {
 	order := make([]int, len(ratings))
 	for i := range order {
@@ -57,7 +57,7 @@ func ranked(ratings []referee.Rating) []int {
 	return order
 }
 
-// points is what somebody has won of some games: "3½/4"; "-" of none.
+// points returns the points and the number of games: "3½/4"; "-" without games.
 func points(s referee.Standing) string {
 	if s.Games() == 0 {
 		return "-"
@@ -72,7 +72,7 @@ func points(s referee.Standing) string {
 	return fmt.Sprintf("%s/%d", text, s.Games())
 }
 
-// crossRows is the table of a tournament, the best first.
+// crossRows returns the table of a tournament, best player first.
 func crossRows(cross referee.Cross) [][]string {
 	ratings := cross.Ratings()
 	order := ranked(ratings)
@@ -92,13 +92,13 @@ func crossRows(cross referee.Cross) [][]string {
 	return rows
 }
 
-// crossJSON is the same as JSON.
+// crossJSON returns the same table as JSON.
 func (a *arena) crossJSON(cross referee.Cross) map[string]any {
 	ratings := cross.Ratings()
 	var players []any
 	for _, i := range ranked(ratings) {
 		if cross.Standings[i].Games() == 0 {
-			continue // it was stopped before his first
+			continue // the tournament was stopped before this player's first game
 		}
 		m := standingJSON(cross.Standings[i])
 		m["rating"], m["rating_error"] = ratings[i].Elo, ratings[i].Error

@@ -29,7 +29,7 @@ func tuiCommand(games game.Kinds) *cli.Command {
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
 }
 
-// sides are the words of --you, and who is a person then.
+// sides contains the values of --you, and the seats that humans take.
 var sides = []struct {
 	word  string
 	seats [2]bool
@@ -40,7 +40,7 @@ var sides = []struct {
 	{"none", [2]bool{false, false}},
 }
 
-// defaultPace is long enough for a move of the machine to be seen.
+// defaultPace is long enough to see a move of the machine.
 const defaultPace = 400 * time.Millisecond
 
 func tuiFlags() []cli.Flag {
@@ -54,7 +54,7 @@ func tuiFlags() []cli.Flag {
 	}, searchFlags(byDefault)...)
 }
 
-// playTUI is play tui.
+// playTUI implements play tui.
 func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
@@ -87,7 +87,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	return command.ErrInterrupted
 }
 
-// tuiOptions reads the flags, but those of the game and of its table.
+// tuiOptions reads the flags, except those of the game and of its table.
 func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	if o.Search, err = searchOptions(c); err != nil {
 		return o, err
@@ -119,9 +119,9 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	return o, nil
 }
 
-// tableIfAny is the table of a game in the data directory, and the name of that. Where no
-// directory is named, there need be none, nor one of this game; a notice says that it is
-// damaged.
+// tableIfAny returns the table of a game in the data directory, and the name of the directory.
+// If --data is not given, the table may be missing or be that of another game; if it is
+// damaged, notice describes that.
 func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice string, err error) {
 	name = c.String("data")
 	if !c.IsSet("data") {
@@ -151,7 +151,7 @@ func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice strin
 	return nil, "", err.Error(), nil
 }
 
-// lineByLine is who plays where there is no terminal.
+// lineByLine returns the players to use if there is no terminal.
 func lineByLine(o tui.Options) []string {
 	machine := "machine"
 	switch {

@@ -10,7 +10,7 @@ func TestPathOf(t *testing.T) {
 	for dir, want := range map[string]string{
 		"d": "d", "/d": "/d", "/x:/y": "/x:/y",
 		"hdfs://h:9000/d/e": "/d/e", "hdfs:///d": "/d", "hdfs:/d": "/d", "file:/d": "/d", "file:///d": "/d", "file:/": "/",
-		"hdfs://h/100%25?#": "/100%25?#", // Hadoop names a path as it is
+		"hdfs://h/100%25?#": "/100%25?#", // Hadoop does not escape paths
 	} {
 		if got, err := pathOf(dir); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", dir, got, err, want)
@@ -23,8 +23,8 @@ func TestPathOf(t *testing.T) {
 	}
 }
 
-// FuzzPathOf wants a path to come back from Hadoop's names of it, and nothing to lose
-// a beginning that is none of those.
+// FuzzPathOf checks that Hadoop's names of a path are converted back to it, and that all other
+// names are unchanged.
 func FuzzPathOf(f *testing.F) {
 	for _, dir := range []string{"/d", "d", "x:/y", "hdfs://h:9000/d", "file:/d", "", "/%zz", "/a b?c#d", "/\n", "/"} {
 		f.Add(dir)

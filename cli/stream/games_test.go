@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// toys are two games with parameters of the same names that mean different things.
+// toys returns two games that have parameters with the same names and different meanings.
 func toys() game.Kinds {
 	none := func(name string) func([]int) (game.Game, error) {
 		return func(args []int) (game.Game, error) { return nil, fmt.Errorf("%s is made of %d", name, args) }
@@ -30,7 +30,8 @@ func mapped(games game.Kinds, words ...string) (status int, stdout, stderr strin
 	return status, out.String(), errs.String()
 }
 
-// A step has the flags of its own game, whichever way it is named, and none of another.
+// TestFlagsOfTheGame checks that a step has only the flags of its own game, however the game is
+// selected.
 func TestFlagsOfTheGame(t *testing.T) {
 	for _, test := range []struct {
 		line, environment string
@@ -69,7 +70,7 @@ func TestFlagsOfTheGame(t *testing.T) {
 	}
 }
 
-// The help is that of the game: what its parameters mean there.
+// TestHelpOfTheGame checks that the help describes the parameters of the selected game.
 func TestHelpOfTheGame(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"mapper possible --help":            {"heaps of the game", "length of a side"},
@@ -85,7 +86,7 @@ func TestHelpOfTheGame(t *testing.T) {
 	}
 }
 
-// Games that are not in order are told, by whichever command.
+// TestGamesInOrder checks that mapper reports an invalid list of games.
 func TestGamesInOrder(t *testing.T) {
 	twice := append(toys(), toys()...)
 	property := toys()
@@ -104,8 +105,8 @@ func TestGamesInOrder(t *testing.T) {
 	}
 }
 
-// FuzzGameNamed wants the game that is found before the flags are read to be the one
-// that they name.
+// FuzzGameNamed checks that the game that is found before the flags are parsed is the one that
+// they select.
 func FuzzGameNamed(f *testing.F) {
 	for _, line := range []string{"--game hex", "-game=hex --size 2", "--states --game hex", "--combine --game hex", "--game", "-- --game hex", "--size --game hex", "- --game hex", "--=x --game hex", "--h --game hex"} {
 		f.Add(line)

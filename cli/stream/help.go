@@ -10,15 +10,16 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A says is what the help tells of one side of a step: a sentence, and where lines of text
-// show it, lines in, the flags beside those of the board, and lines out. They are of
-// Connect N on 2×2, 2 in a row; those of passes of Quick Cross on 2×3, 2 in a row.
+// A says is the help for one side of a step: a sentence, and, if lines of text illustrate it,
+// an example: input lines, flags in addition to those of the board, and output lines. The
+// examples are Connect N on 2×2 with 2 in a row; for passes, Quick Cross on 2×3 with 2 in a
+// row.
 type says struct {
 	sentence       string
 	in, flags, out string
 }
 
-// helpOf is the help of the map and the reduce of each step.
+// helpOf contains the help for the map and the reduce of each step.
 var helpOf = map[string][2]says{
 	step.Init: {
 		{"Whatever comes in, the key of the position before the first move goes out.", "start", "", "00"},
@@ -50,10 +51,10 @@ var helpOf = map[string][2]says{
 	},
 }
 
-// tab is how a tab is shown in the help, whose own tabs make columns.
+// tab stands for a tab in the help, because the help uses tabs for its columns.
 const tab = "⇥"
 
-// purposes are what the steps are for, in the list of them.
+// purposes contains the purpose of each step, for the list of steps.
 var purposes = map[string]string{
 	step.Init:     "the first tier: the position before the first move",
 	step.Possible: "from each tier the next: where its moves lead",
@@ -64,8 +65,8 @@ var purposes = map[string]string{
 	step.Ties:     "a pass back over ties, where moves go in circles",
 }
 
-// description is what the help says of one side of a step, named as the process was. The
-// example is left out where the games of the program are not those that it shows.
+// description returns the help for one side of a step, under the name of the process. It omits
+// the example if the program does not have the example's game.
 func description(games game.Kinds, command, name string, reduces bool) string {
 	side := 0
 	if reduces {

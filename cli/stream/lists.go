@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// streamLists is one side of a step of a game of which only the rules are known. The part
-// of a reducer is its output; what it tells other tiers are files.
+// streamLists runs one side of a step of a game that is solved by lists. The output of a
+// reducer is its shard; its messages to other tiers go to files.
 func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.Options) (n step.Counters, err error) {
 	if o.Tier, err = tierOf(c, g); err != nil {
 		return n, err
@@ -39,12 +39,12 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.
 	return work.lists(name, g, c.App.Reader, c.App.Writer, o)
 }
 
-// createIn makes files in a directory.
+// createIn returns a function that creates files in a directory.
 func createIn(place *filesys.Place) func(name string) (io.WriteCloser, error) {
 	return func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
 }
 
-// tierOf is the tier of a job, -1 if it is not said.
+// tierOf returns the tier of a job, or -1 if --tier is not given.
 func tierOf(c *cli.Context, g game.Acyclic) (int, error) {
 	if !c.IsSet("tier") {
 		return -1, nil
@@ -56,8 +56,8 @@ func tierOf(c *cli.Context, g game.Acyclic) (int, error) {
 	return tier, nil
 }
 
-// outputOf is the directory for the files that a reducer writes beside its output;
-// what says which.
+// outputOf returns the directory for the files that a reducer writes in addition to its output;
+// what describes them in errors.
 func outputOf(c *cli.Context, what string) (*filesys.Place, error) {
 	if c.String("output") == "" {
 		return nil, command.Usagef("--output is missing: the directory for %s", what)
@@ -66,8 +66,8 @@ func outputOf(c *cli.Context, what string) (*filesys.Place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--output %s: %w", c.String("output"), err)
 	}
-	// On this machine the directory is there; one that was removed with the attempt of
-	// a driver that died is not to come back.
+	// On this machine the directory exists already. If it was removed with the attempt of a
+	// driver that died, it must not be created again.
 	if place.HDFS != nil {
 		err = place.FS.MkdirAll(place.Path)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// jobProperties are what the driver puts into a job's configuration, beside what is a
-// flag of a step too.
+// jobProperties are the properties that the driver writes to a job's configuration and that are
+// not flags of a step.
 var jobProperties = []string{step.BuildProperty, "packed", "parents", "reducers", "name-nodes"}
 
-// checkParameters wants every parameter of a game to be given: a step that goes by
-// another board than its neighbours makes other positions, and says nothing. So a
-// name in the environment that looks like ours must be one that a step knows.
+// checkParameters checks that every parameter of a game is given: a step with another board
+// than its neighbours would silently compute other positions. For the same reason, an
+// environment variable that looks like one of ours must be one that a step knows.
 func checkParameters(c *cli.Context, kind game.Kind) error {
 	var known []string
 	for _, name := range jobProperties {

@@ -14,9 +14,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// streamPass is one side of a pass over a game with cycles. The states of the ranges of a
-// reducer are files: what is shuffled is messages. So are the moves of a game that does
-// not know them backwards, which reducers tell and mappers read.
+// streamPass runs one side of a pass over a game with cycles. What is shuffled is messages; the
+// states of a reducer's ranges are files. So are the moves of a game that cannot compute
+// predecessors: reducers write them, and mappers of later passes read them.
 func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
@@ -70,8 +70,8 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	return n, keeper.Finish(told.Finish(err))
 }
 
-// checkNumber wants a pass to have a number, and one that can be the remoteness of
-// what it decides; the last one decides nothing.
+// checkNumber checks that the number of a pass is at least 1, and that it can be the remoteness
+// of the positions that the pass decides; the last pass decides none.
 func checkNumber(c *cli.Context, name string) error {
 	n := c.Int("number")
 	if n < 1 {
@@ -83,8 +83,8 @@ func checkNumber(c *cli.Context, name string) error {
 	return nil
 }
 
-// checkStates wants the states to be those after which a pass comes: those of another
-// pass have not heard all that was said before, and no message tells.
+// checkStates checks that the states in dir are those before this pass. The states of another
+// pass lack messages, and nothing else would detect that.
 func checkStates(fsys store.FS, dir, name string, number int, g game.Cyclic) error {
 	x, err := jobdir.ReadIndex(fsys, dir, g)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package stream is the command lines of mapper and reducer: a step as a
-// filter from stdin to stdout, with the habits of Hadoop Streaming. It opens no
-// file, but where a job of the driver says that its records are blocks, for the states
-// that a reducer of a game with cycles keeps, and for what the reducer of a game of
-// which only the rules are known tells others, other tiers or mappers of later passes.
+// Package stream contains the command lines of mapper and reducer: a step as a filter from
+// stdin to stdout that follows the conventions of Hadoop Streaming. It opens files only if a
+// job of the driver uses packed blocks, for the states that a reducer of a game with cycles
+// keeps, and for the messages that a reducer of a game solved by lists sends to other tiers, or
+// the moves that it keeps for the mappers of later passes.
 package stream
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/task"
 )
 
-// A side is the map or the reduce of the steps: on lines, of blocks and states or of lists
-// of rows; or as the task of a job whose records are packed.
+// A side is the map or the reduce of all steps: on lines, for games solved by blocks and
+// states; on lines, for games solved by lists; and as a task of a job with packed records.
 type side struct {
 	name    string
 	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
@@ -36,25 +36,24 @@ type side struct {
 	reduces bool
 }
 
-// mapSide and reduceSide are the sides.
+// mapSide and reduceSide return the two sides.
 func mapSide() side    { return side{"map", step.Map, lists.Map, (*task.Job).Map, false} }
 func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, reduceBlocks, true} }
 
-// Mapper is the command mapper, which is also called STEP_map, for a program that
-// knows these games, of which the first is the one that nobody names. It does what the
-// command line of the process says, and ends the process.
+// Mapper implements the command mapper, also called STEP_map, for a program with these games;
+// the first one is the default. It executes the command line of the process, and ends the
+// process.
 func Mapper(games ...game.Kind) {
 	os.Exit(run(mapSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Reducer is the command reducer, which is also called STEP_reduce, as Mapper is
-// mapper.
+// Reducer implements the command reducer, also called STEP_reduce; otherwise it is like Mapper.
 func Reducer(games ...game.Kind) {
 	os.Exit(run(reduceSide(), games, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run runs a command line of one side of the steps and returns its exit code. The name
-// of the command may say which step.
+// run executes a command line of one side of the steps and returns its exit code. The name of
+// the command may contain the step.
 func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := stepFlags()
 	if err := command.CheckGames(games, flags, jobProperties...); err != nil {
@@ -83,7 +82,7 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 			Usage:       purposes[name],
 			Description: description(games, by, name, work.reduces),
 			Flags:       slices.Concat([]cli.Flag{of}, command.GameFlags(kind, true), flags),
-			// What its flags are is not known of a game that is not.
+			// The flags of an unknown game are not known.
 			SkipFlagParsing: !known,
 			Action: func(c *cli.Context) error {
 				if !known {
@@ -101,10 +100,10 @@ func run(work side, games game.Kinds, args []string, stdin io.Reader, stdout, st
 	return command.Run(app, args, stdin, stdout, stderr)
 }
 
-// gameNamed is the game that the words of a command line name after the step, or its
-// environment, or the one that nobody need name. What flags there are besides depends
-// on it, so that it must be known before they are read: those of other games may be
-// called the same and mean something else.
+// gameNamed returns the name of the game that the command line gives after the step, or else
+// the environment, or else the default. It must be known before the flags are parsed, because
+// it determines which flags there are: another game may have a flag with the same name and
+// another meaning.
 func gameNamed(words []string, of *cli.StringFlag, flags []cli.Flag) string {
 	name := of.Value
 	if text, ok := os.LookupEnv(of.EnvVars[0]); ok {
@@ -123,7 +122,7 @@ func gameNamed(words []string, of *cli.StringFlag, flags []cli.Flag) string {
 	return name
 }
 
-// standsAlone reports whether a flag takes no word after it.
+// standsAlone reports whether a flag has no value.
 func standsAlone(name string, flags []cli.Flag) bool {
 	return slices.ContainsFunc(append(flags, cli.HelpFlag), func(f cli.Flag) bool {
 		_, alone := f.(*cli.BoolFlag)
@@ -131,13 +130,13 @@ func standsAlone(name string, flags []cli.Flag) bool {
 	})
 }
 
-// gameFlag names the game of a step.
+// gameFlag returns --game, the game of a step.
 func gameFlag(games game.Kinds) *cli.StringFlag {
 	return &cli.StringFlag{Name: "game", Usage: "name of the game, whose parameters are flags too: " + strings.Join(games.Names(), ", "),
 		Value: games[0].Name, EnvVars: command.Environment("game")}
 }
 
-// stepFlags are the parameters of a step, but for its game and those of the game.
+// stepFlags returns the parameters of a step, without its game and the game's parameters.
 func stepFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (a game of rules only needs it)", EnvVars: command.Environment("tier")},
@@ -157,7 +156,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if err := command.NoArguments(c, ": records come on stdin"); err != nil {
 		return n, err
 	}
-	driver := os.Getenv(command.Environment(step.BuildProperty)[0]) // "": a person has started this process
+	driver := os.Getenv(command.Environment(step.BuildProperty)[0]) // "" if the process was not started by a job of the driver
 	if err := step.CheckBuild(driver); err != nil {
 		return n, err
 	}
@@ -204,7 +203,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
-// lineOptions turns the flags into options.
+// lineOptions converts the flags to options.
 func lineOptions(c *cli.Context) (step.Options, error) {
 	o := step.Options{
 		Source:  source(),
@@ -226,12 +225,12 @@ func lineOptions(c *cli.Context) (step.Options, error) {
 	return o, nil
 }
 
-// inTask reports whether this process is a task of Hadoop's.
+// inTask reports whether this process is a Hadoop task.
 func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
-// source is what the input of this process is called in errors. A mapper knows
-// where its split of a file begins, not which line of the file that is, and of several
-// files which is the first; a reducer knows which part of its directory it writes.
+// source returns the name of this process's input for errors. A mapper knows the offset of its
+// split within a file, but not the line number, and with several files it only knows the first.
+// A reducer knows the number of its partition and the output directory.
 func source() string {
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
 		if os.Getenv("mapred_input_format_class") == hadoop.TogetherFormat {
@@ -248,7 +247,7 @@ func source() string {
 	return "stdin"
 }
 
-// report tells the counters: to Hadoop in a task, to a person otherwise.
+// report writes the counters: to Hadoop in a task, otherwise as text to stderr.
 func report(stderr io.Writer, name, side string, n step.Counters, begun time.Time) error {
 	if inTask() {
 		w := bufio.NewWriter(stderr)
@@ -267,6 +266,6 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}
-	fmt.Fprintf(stderr, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Out) // a word that nobody counts on
+	fmt.Fprintf(stderr, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Out) // informative only: an error here is ignored
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/task"
 )
 
-// taskOf is the job whose task this process is, as the driver put it into the job's
-// configuration; its files are in a place.
+// taskOf returns the job to which this task belongs, from the job configuration that the driver
+// wrote, and the file system of its files.
 func taskOf(c *cli.Context, name string, rules game.Game) (t *task.Job, place *filesys.Place, err error) {
 	t = &task.Job{Step: name, Game: rules, States: c.String("states"), Memory: c.Int("memory"),
 		Parents: os.Getenv(command.Environment("parents")[0])}
@@ -47,7 +47,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t *task.Job, place *f
 	return t, place, nil
 }
 
-// property is a number that the driver put into the job's configuration.
+// property returns a number that the driver wrote to the job's configuration.
 func property(name string) (int, error) {
 	text := os.Getenv(command.Environment(name)[0])
 	n, err := strconv.Atoi(text)
@@ -57,8 +57,8 @@ func property(name string) (int, error) {
 	return n, nil
 }
 
-// taskPlace is where the files of this task are: in the HDFS of its job, or on this
-// machine, if it is none of a cluster's.
+// taskPlace returns the file system of this task's files: the HDFS of its job, or this machine
+// if the task does not run on a cluster.
 func taskPlace() (*filesys.Place, error) {
 	nodes := os.Getenv(command.Environment("name-nodes")[0])
 	if nodes == "" {
@@ -71,8 +71,8 @@ func taskPlace() (*filesys.Place, error) {
 	return &filesys.Place{FS: dfs, HDFS: dfs}, nil
 }
 
-// filesAt is a directory which Hadoop names, or a person: as taskPlace, but in the HDFS
-// that it names where no driver told of one.
+// filesAt returns a directory that Hadoop or a user names. It is in the file system of
+// taskPlace; if no driver has set one, a name with hdfs:// selects its own HDFS.
 func filesAt(dir string) (*filesys.Place, error) {
 	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
 		return filesys.Open(dir)
@@ -88,11 +88,11 @@ func filesAt(dir string) (*filesys.Place, error) {
 	return place, err
 }
 
-// named is how Hadoop names a directory: hdfs://host:port/path, file:/path.
+// named matches the names that Hadoop gives to directories: hdfs://host:port/path, file:/path.
 var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
 
-// pathOf is the path of a directory that Hadoop names, or a person, in HDFS or on
-// this machine.
+// pathOf returns the path of a directory that Hadoop or a user names, in HDFS or on this
+// machine.
 func pathOf(dir string) (string, error) {
 	if m := named.FindStringSubmatch(dir); m != nil {
 		return m[1] + m[2], nil
@@ -103,8 +103,8 @@ func pathOf(dir string) (string, error) {
 	return dir, nil
 }
 
-// reduceBlocks writes the part of this task into the directory that Hadoop
-// gives to this attempt, and takes over if it succeeds.
+// reduceBlocks writes the shard of this task to the directory that Hadoop gives to this
+// attempt; Hadoop commits it if the attempt succeeds.
 func reduceBlocks(t *task.Job, in io.Reader, _ io.Writer) (n step.Counters, err error) {
 	dir, err := pathOf(os.Getenv("mapreduce_task_output_dir"))
 	if err != nil {

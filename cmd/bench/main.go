@@ -1,6 +1,5 @@
-// Bench measures treereduce on this machine: whole commands, as a user runs
-// them, each several times, and prints the medians. Its figures are those of
-// docs/benchmarks.md.
+// Bench measures treereduce on this machine: it runs complete commands, as a user does, each
+// several times, and prints the medians. The figures in docs/benchmarks.md come from it.
 //
 //	bench [-bin DIR] [-n RUNS] [-large]
 //	bench -sync [-n RUNS]
@@ -13,22 +12,21 @@
 //	bench -hadoop [-bin DIR] [-n RUNS] [-large]
 //	bench -hadoop -tax [-bin DIR] [-n RUNS] [-board FLAGS] [-above N]
 //
-// -large adds what takes minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -plan compares
-// driver plan, with rates that it measures first, to solving boards. -hadoop measures runs on
-// a cluster, which it starts on this machine, and prints the tables of docs/hadoop.md; with
-// -large tiers of 5×5 and passes of Quick Cross too. -tax only compares the largest tiers of
-// 6×5 on the cluster to the same jobs in the driver.
+// -large adds runs that take minutes: pipe on 5×5, inline on 6×5 (2 GB of disk). -plan measures
+// rates, and compares the estimates of driver plan with solving boards. -hadoop starts a
+// cluster on this machine, measures runs on it, and prints the tables of docs/hadoop.md; with
+// -large also tiers of 5×5 and passes of Quick Cross. -tax only compares the largest tiers of
+// 6×5 on the cluster with the same jobs in the driver.
 //
-// The others run Go benchmarks, in a checkout of the repository: -sync those of the cost of
-// surviving a power cut; -search those of the search of Connect Four, and BitBully on the same
-// positions where pip can install it; with -large from the empty board too. -moves counts how
-// many moves of Connect Four, searched for a time each, give value away. -network measures how
-// far Network is searched in five seconds, -mancala the search of Mancala; with -large 4,8,
-// 5,4 and 6,3 from their start too. -counts counts the positions of some games before they are
-// solved, with a number of draws each.
+// The others run Go benchmarks, in a checkout of the repository. -sync measures the cost of
+// durable writes. -search measures the search of Connect Four, and BitBully on the same
+// positions if pip can install it; with -large also from the empty board. -moves counts how
+// many moves of Connect Four, chosen by a search of limited time, lose value. -network measures
+// how deep Network is searched in five seconds; -mancala measures the search of Mancala, with
+// -large also 4,8, 5,4 and 6,3 from their initial positions. -counts measures the counting of
+// some games' positions before they are solved, with the given number of random draws each.
 //
-// A solve that finds another number of positions than it should is told, and ends
-// the run with exit status 1.
+// If a solve finds a wrong number of positions, bench reports it and exits with status 1.
 package main
 
 import (

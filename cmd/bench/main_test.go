@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCounts wants a solve that finds one position too few to be told.
+// TestCounts checks that bench reports a solve that finds one position too few.
 func TestCounts(t *testing.T) {
 	dir := t.TempDir()
 	bench := filepath.Join(dir, "bench")

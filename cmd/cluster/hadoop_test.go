@@ -20,15 +20,17 @@ import (
 	"time"
 )
 
-// manager and history are where the cluster of make cluster-up tells of its jobs.
+// manager and history are the web services that report the jobs of the cluster of make
+// cluster-up.
 const (
 	manager = "http://localhost:8088/ws/v1/cluster/"
 	history = "http://localhost:19888/ws/v1/history/mapreduce/jobs/"
 )
 
-// TestMake takes a real cluster through its life as a user does, in a shell: up,
-// files, jobs by hand, games by make and by driver; a node manager that is killed in
-// mid-job, up again, down; up and down again; and one that cannot start.
+// TestMake uses a real cluster as a user does, in a shell. It starts the cluster, copies files,
+// runs jobs by hand, and solves games by make and by driver. It kills a node manager during a
+// job and restarts it. It stops, starts and stops the cluster again. Finally it makes a daemon
+// unable to start.
 func TestMake(t *testing.T) {
 	u := newUser(t)
 	const up = `file system: hdfs://localhost:9000
@@ -46,7 +48,7 @@ use it:      . CLUSTER/env.sh
 			-D treereduce.width=3 -D treereduce.height=3 -D treereduce.connect=3 -files bin/possible_map,bin/possible_reduce \
 			-mapper possible_map -reducer possible_reduce -input first -output out >&2 && hadoop fs -cat 'out/part-*'`, "002\t\n020\t\n200\t\n")
 	})
-	// bin/hadoop, which make cluster-up puts there, leads to the cluster.
+	// bin/hadoop, which make cluster-up creates, uses the cluster.
 	t.Run("proj2-hadoop", func(t *testing.T) {
 		u.wants(t, `make -s proj2-hadoop DATA_HADOOP=$DATA`, `Connect 3 on 3×3: tie in 9 moves
 694 positions in N s
@@ -94,8 +96,9 @@ final: /user/USER/DATA/final
 	})
 }
 
-// testOptions has two jobs on the cluster, whose maps want a file that --files brings;
-// a queue is named; status --json tells of the jobs, and the cluster of their queue.
+// testOptions runs two jobs on the cluster, whose mappers need a file that --files provides. It
+// checks the jobs that status --json lists, and that --queue has set their queue on the
+// cluster.
 func testOptions(t *testing.T, u *user) {
 	extra := filepath.Join(u.dir, "extra.txt")
 	if err := os.WriteFile(extra, []byte("brought\n"), 0o666); err != nil {
@@ -130,7 +133,7 @@ func testOptions(t *testing.T, u *user) {
 			continue
 		}
 		records[j.Job] = j.Records
-		// By default it is this queue too, but then nobody has set it.
+		// The default queue is the same one, but then its source is a configuration file.
 		if source := queueSource(t, j.Application); source == "" || strings.HasSuffix(source, ".xml") {
 			t.Errorf("%s: the queue default was set by %q", j.Job, source)
 		}
@@ -140,7 +143,7 @@ func testOptions(t *testing.T, u *user) {
 	}
 }
 
-// queueSource says who set the queue of a job that has ended to default.
+// queueSource returns what set the queue of a finished job to default.
 func queueSource(t *testing.T, application string) string {
 	t.Helper()
 	var app struct{ App struct{ State, Queue string } }
@@ -165,7 +168,7 @@ func queueSource(t *testing.T, application string) string {
 	return ""
 }
 
-// getJSON gets what a web service says, once it knows of it.
+// getJSON gets the answer of a web service, and retries until there is one.
 func getJSON(t *testing.T, address string, to any) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
@@ -186,14 +189,14 @@ func getJSON(t *testing.T, address string, to any) {
 	}
 }
 
-// A user types commands in the module's root.
+// A user types commands in the module's root directory.
 type user struct {
 	root, dir string
 	cluster   string // the folder of the cluster
 	env       []string
 }
 
-// newUser is one without a Hadoop of their own.
+// newUser returns a user who has no Hadoop installation.
 func newUser(t *testing.T) *user {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -242,14 +245,14 @@ func (u *user) does(t *testing.T, line string) (stdout, stderr string, code int)
 	return out.String(), said.String(), cmd.ProcessState.ExitCode()
 }
 
-// varies is what differs from run to run, and what stands in the place of it.
+// varies replaces the parts of an output that differ from run to run.
 func (u *user) varies(text string) string {
 	text = regexp.MustCompile(`in \d+\.\d+ s`).ReplaceAllString(text, "in N s")
 	text = regexp.MustCompile(`/user/[^/]+/`).ReplaceAllString(text, "/user/USER/")
 	return strings.NewReplacer(u.cluster, "CLUSTER", filepath.Base(u.dir), "DATA").Replace(text)
 }
 
-// wants runs a command line that must do its work and print this.
+// wants runs a command line, which must succeed and print want.
 func (u *user) wants(t *testing.T, line, want string) {
 	t.Helper()
 	stdout, stderr, code := u.does(t, line)
@@ -258,7 +261,7 @@ func (u *user) wants(t *testing.T, line, want string) {
 	}
 }
 
-// daemons are the processes that make cluster-status names, all five.
+// daemons returns the process ids of the five daemons that make cluster-status lists.
 func (u *user) daemons(t *testing.T) map[string]int {
 	t.Helper()
 	stdout, stderr, code := u.does(t, "make -s cluster-status CLUSTER=$CLUSTER")
@@ -272,8 +275,8 @@ func (u *user) daemons(t *testing.T) map[string]int {
 	return found
 }
 
-// kill kills a daemon while a mapper sleeps, which must outlive it; wants status to
-// say so, and make cluster-up to start it again and end the mapper.
+// kill kills a daemon while a mapper sleeps. It checks that the mapper survives, that status
+// reports the missing daemon, and that make cluster-up restarts the daemon and ends the mapper.
 func (u *user) kill(t *testing.T, daemon string, daemons map[string]int) {
 	const asleep = "sleep\x003600"
 	job := exec.Command("bash", "-c", `exec bin/hadoop jar $CLUSTER/bin/hadoop-streaming.jar -D mapreduce.job.reduces=0 \
@@ -315,7 +318,7 @@ func (u *user) kill(t *testing.T, daemon string, daemons map[string]int) {
 	}
 }
 
-// wantNone wants no process of the cluster to be left.
+// wantNone checks that no process of the cluster is left.
 func (u *user) wantNone(t *testing.T) {
 	t.Helper()
 	if u.runs("") {
@@ -323,8 +326,8 @@ func (u *user) wantNone(t *testing.T) {
 	}
 }
 
-// runs says whether a process with this in its command line runs whose command line
-// or environment names the cluster's folder, but for this test's own.
+// runs reports whether there is a process, other than this test's own, whose command line
+// contains what and whose command line or environment names the cluster's folder.
 func (u *user) runs(what string) bool {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -1,20 +1,20 @@
-// Cluster brings a real Hadoop on this machine up and down: NameNode, DataNode,
-// ResourceManager, NodeManager and JobHistoryServer on loopback.
+// Cluster starts and stops a real Hadoop on this machine: NameNode, DataNode, ResourceManager,
+// NodeManager and JobHistoryServer on the loopback interface.
 //
 //	cluster up [--dir DIR] [--free-ports]
 //	cluster status [--dir DIR]
 //	cluster down [--dir DIR]
 //
-// Up comes back when the cluster can take jobs; it does nothing if it runs, and
-// starts again what has died. After
+// Up returns when the cluster accepts jobs. It does nothing if the cluster runs, and restarts
+// processes that have died. After
 //
 //	. build/cluster/env.sh
 //
-// the commands hadoop, hdfs, yarn and mapred are the cluster's. Down leaves no
-// process; data and logs stay in the folder.
+// the commands hadoop, hdfs, yarn and mapred use this cluster. Down stops all processes; data
+// and logs stay in the folder.
 //
-// Exit status: 0 done; 1 failed, or for status: not all of it runs; 2 wrong
-// usage; 130 stopped by Ctrl-C.
+// Exit status: 0 done; 1 failed, or for status: not everything runs; 2 wrong usage; 130 stopped
+// by Ctrl-C.
 package main
 
 import "os"

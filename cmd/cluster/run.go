@@ -25,7 +25,7 @@ const (
 	exitInterrupted = 130
 )
 
-// A usageError is a command line that cannot be carried out as it stands.
+// A usageError is an error in the command line.
 type usageError struct{ error }
 
 // run runs the command and returns its exit code.
@@ -49,7 +49,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// app is the command line.
+// app returns the command line.
 func app(stdout, stderr io.Writer) *cli.App {
 	dir := &cli.StringFlag{Name: "dir", Usage: "folder of the cluster", Value: filepath.Join("build", "cluster")}
 	free := &cli.BoolFlag{Name: "free-ports", Usage: "take free ports rather than Hadoop's standard ones"}
@@ -100,7 +100,7 @@ func up(c *cli.Context) error {
 	return nil
 }
 
-// down does nothing where no cluster is, so that it can be called at any time.
+// down does nothing if there is no cluster, so that it can be called at any time.
 func down(c *cli.Context) error {
 	cl, err := minicluster.Open(c.String("dir"))
 	if errors.Is(err, minicluster.ErrNone) {

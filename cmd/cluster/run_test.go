@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain is the command itself, where it is called so.
+// TestMain runs the command itself if the test is started under its name.
 func TestMain(m *testing.M) {
 	if os.Args[0] == "cluster" {
 		main()
@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestInterrupted presses Ctrl-C while up waits for the lock that another one holds.
+// TestInterrupted presses Ctrl-C while up waits for the lock that another process holds.
 func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "run", "lock")
@@ -82,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// opened says whether a process has opened a file.
+// opened reports whether a process has opened a file.
 func opened(pid int, name string) bool {
 	files, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "fd", "*"))
 	for _, f := range files {

@@ -1,4 +1,4 @@
-// Driver solves games and reads the result.
+// Driver solves games and reads their solutions.
 //
 //	driver solve connectn --width 4 --height 5 --connect 3
 //	driver solve quickcross --width 4 --height 3 --connect 3
@@ -9,8 +9,8 @@
 //
 // driver help, and driver COMMAND --help, list everything.
 //
-// Exit status: 0 done, 1 failed (output that could not be written too), 2 wrong
-// usage, 130 stopped by Ctrl-C, 143 by SIGTERM.
+// Exit status: 0 done, 1 failed (also if output cannot be written), 2 wrong usage, 130 stopped
+// by Ctrl-C, 143 by SIGTERM.
 package main
 
 import (

@@ -1,14 +1,15 @@
-// Mapper is the map side of every step, as a Hadoop Streaming mapper: records
-// come as lines on stdin and go as lines on stdout.
+// Mapper is the map side of every step, as a Hadoop Streaming mapper: it reads records as lines
+// from stdin and writes lines to stdout.
 //
 //	mapper STEP [flags]
 //	STEP_map [flags]
 //
-// STEP is init, possible, solve or final, and of a game with cycles create, mark,
-// solve, ties or final; called by the name possible_map it is mapper possible. The
-// parameters come from flags or from the environment that Hadoop Streaming makes of
-// the job configuration: --width is treereduce_width, which is -D treereduce.width.
-// Flags win. The board has no default; a name that no step knows is refused.
+// STEP is init, possible, solve or final; for a game with cycles it is create, mark, solve,
+// ties or final. A mapper called possible_map runs mapper possible. The parameters come from
+// flags, or from the environment variables in which Hadoop Streaming passes the job
+// configuration: --width is treereduce_width, set by -D treereduce.width. Flags take
+// precedence. The board has no default; an environment variable treereduce_… that no step knows
+// is an error.
 //
 //	printf '00\n' | mapper possible --width 2 --height 2 --connect 2
 //	printf '000\n' | mapper mark --game quickcross --width 2 --height 3 --connect 2

@@ -1,4 +1,4 @@
-// Play plays games, and searches them.
+// Play plays games and searches positions.
 //
 //	play connectn --width 5 --height 4 --connect 3 human machine
 //	play find-winner connectn --width 5 --height 4 --connect 3 1 1 2
@@ -11,9 +11,8 @@
 //
 // play help, and play COMMAND --help, list everything.
 //
-// Exit status: 0 done, 1 failed (a line that could not be read, output that could not be
-// written too), 2 wrong usage, 130 stopped by Ctrl-C, 143 by
-// SIGTERM.
+// Exit status: 0 done, 1 failed (also if a line cannot be read or output cannot be written), 2
+// wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM.
 package main
 
 import (

@@ -8,22 +8,23 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A call is a command line, split into the command that it calls and the words for it.
+// A call is a command line, split into the command that it calls and the words for that
+// command.
 type call struct {
-	path  []*cli.Command // the command, after those that contain it; empty for the application
+	path  []*cli.Command // the command, preceded by those that contain it; empty for the application
 	words []string       // flags, then arguments
-	help  bool           // the call only asks for help
+	help  bool           // the call only requests help
 }
 
-// completing is the word that the completion of a shell adds to the command line.
+// completing is the word that shell completion adds to the command line.
 const completing = "--generate-bash-completion"
 
-// aFlag matches a flag. A board may begin with a dash too, but no letter follows it.
+// aFlag matches a flag. A board may also begin with a dash, but without a letter after it.
 var aFlag = regexp.MustCompile(`(?s)^--?([A-Za-z][A-Za-z0-9-]*)(=.*)?$`)
 
-// callOf finds the command that words call. Flags may stand before, between and after the
-// names of commands and the arguments; the flag package stops at the first word that is no
-// flag, so callOf moves the flags before the arguments. The word help, or its flag, may stand
+// callOf finds the command that words call. Flags may come before, between and after the names
+// of commands and the arguments. Because the flag package stops at the first word that is not a
+// flag, callOf moves the flags before the arguments. The word help, or its flag, may come
 // before or after the name of a command.
 func callOf(app *cli.App, words []string) (c call, err error) {
 	if n := len(words); n > 0 && (words[n-1] == completing || slices.Contains(cli.VersionFlag.Names(), strings.TrimLeft(words[0], "-"))) {
@@ -63,7 +64,7 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 			others = append(others, word)
 		}
 	}
-	if len(here.Flags) == 0 && len(here.Subcommands) > 0 { // it takes the name of a command only
+	if len(here.Flags) == 0 && len(here.Subcommands) > 0 { // it only takes the name of a command
 		flags, c.help = nil, c.help && len(others) == 0
 	}
 	if slices.ContainsFunc(others, func(word string) bool { return strings.HasPrefix(word, "-") }) {
@@ -73,13 +74,13 @@ func callOf(app *cli.App, words []string) (c call, err error) {
 	return c, nil
 }
 
-// args are the words of a process for the call.
+// args returns the process arguments for the call.
 func (c call) args(program string) []string {
 	return slices.Concat([]string{program}, Names(c.path), c.words)
 }
 
-// name is the command as a user types it: "driver solve connectn". The name of a program
-// called STEP_map contains the step.
+// name returns the command as a user types it: "driver solve connectn". If the program is
+// called STEP_map, its name already contains the step.
 func (c call) name(app *cli.App) string {
 	words := []string{app.Name}
 	for _, name := range Names(c.path) {
@@ -90,7 +91,7 @@ func (c call) name(app *cli.App) string {
 	return strings.Join(words, " ")
 }
 
-// findFlag finds a flag of a command, or of the commands below it; nil if there is none.
+// findFlag finds a flag of a command or of its subcommands; nil if there is none.
 func findFlag(c *cli.Command, name string) cli.Flag {
 	for _, f := range c.Flags {
 		if slices.Contains(f.Names(), name) {
@@ -105,7 +106,7 @@ func findFlag(c *cli.Command, name string) cli.Flag {
 	return nil
 }
 
-// longNames are the names of flags that have more than one letter.
+// longNames returns the names of flags that have more than one letter.
 func longNames(flags []cli.Flag) (names []string) {
 	for _, f := range flags {
 		names = append(names, f.Names()...)

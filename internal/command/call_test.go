@@ -7,7 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The flags of a command may stand anywhere among the names and the other words.
+// TestFlagsAnywhere checks that flags may be anywhere among the names of commands and the
+// arguments.
 func TestFlagsAnywhere(t *testing.T) {
 	run := func(line string) (status int, said, stderr string) {
 		app := &cli.App{Name: "x", Commands: []*cli.Command{{Name: "solve", Action: Unknown("game", []string{"chess"}), Subcommands: []*cli.Command{{

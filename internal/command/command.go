@@ -1,6 +1,6 @@
-// Package command is what the command lines of mapper, reducer, driver and play
-// have in common: exit codes, errors of usage, the parameters of a game as flags, and
-// positions as arguments and as lines.
+// Package command contains what the command lines of mapper, reducer, driver and play have in
+// common: exit codes, usage errors, the parameters of a game as flags, and positions as
+// arguments and as lines.
 package command
 
 import (
@@ -32,21 +32,21 @@ const (
 	ExitTerminated  = 143
 )
 
-// ErrInterrupted is returned by a command that Ctrl-C, or SIGTERM, has stopped.
+// ErrInterrupted is returned by a command that was stopped by Ctrl-C or SIGTERM.
 var ErrInterrupted = errors.New("stopped")
 
-// ErrTold is returned by a command that has told all that is wrong.
+// ErrTold is returned by a command that has already printed its errors.
 var ErrTold = errors.New("told")
 
-// A usageError is a command line that cannot be carried out as it stands.
+// A usageError is an error in the command line.
 type usageError struct{ error }
 
-// Usagef makes an error of usage.
+// Usagef returns a usage error.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// An output is stdout. It keeps its first error, after which nothing more is
-// written, so that a print which nobody checks cannot get lost. A closed pipe is no
-// error: the process dies of SIGPIPE, as any filter does.
+// An output is stdout. It keeps its first error and then writes nothing more, so that the error
+// of an unchecked print is not lost. A closed pipe is not an error: the process dies of
+// SIGPIPE, as any filter does.
 type output struct {
 	to  io.Writer
 	err error
@@ -59,8 +59,8 @@ func (o *output) Write(b []byte) (n int, _ error) {
 	return n, o.err
 }
 
-// Run runs an application and turns its error into one line and an exit code. An
-// output that could not be written is an error.
+// Run runs an application and converts its error to a line on stderr and an exit code. Failing
+// to write output is an error.
 func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app.Version, app.EnableBashCompletion, app.DisableSliceFlagSeparator = version(), true, true
 	out := &output{to: stdout}
@@ -86,13 +86,13 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	return code
 }
 
-// Exit tells the error of a command line, if it is one, and returns the exit code that
-// it deserves.
+// Exit prints the error of a command line, if err is not nil, and returns the exit code for it.
 func Exit(args []string, err error, stderr io.Writer) int {
 	return exit(args, filepath.Base(args[0]), err, stderr)
 }
 
-// exit is Exit; after an error of usage it says where help is, that of the command called.
+// exit is Exit for the command called; after a usage error it also points to that command's
+// help.
 func exit(args []string, called string, err error, stderr io.Writer) int {
 	if err == nil {
 		return ExitDone
@@ -115,7 +115,7 @@ func exit(args []string, called string, err error, stderr io.Writer) int {
 	return ExitFailed
 }
 
-// joined are the errors that errors.Join has put together, or the one.
+// joined returns the errors that errors.Join has combined, or err alone.
 func joined(err error) []error {
 	all, ok := err.(interface{ Unwrap() []error })
 	if !ok || errors.Join(all.Unwrap()...).Error() != err.Error() {
@@ -124,10 +124,10 @@ func joined(err error) []error {
 	return all.Unwrap()
 }
 
-// onUsageError makes an error of usage of what the library finds wrong with flags.
+// onUsageError makes usage errors of the errors that the library finds in flags.
 func onUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
-// NoArguments refuses words that are no flags: hint says what is meant instead.
+// NoArguments rejects arguments that are not flags; hint tells the user what to write instead.
 func NoArguments(c *cli.Context, hint string) error {
 	if c.Args().Len() > 0 {
 		return Usagef("unexpected argument %q%s", c.Args().First(), hint)
@@ -135,7 +135,8 @@ func NoArguments(c *cli.Context, hint string) error {
 	return nil
 }
 
-// Unknown is the action of a command that only has sub-commands.
+// Unknown returns the action of a command that only has subcommands: it reports an unknown or
+// missing name.
 func Unknown(what string, known []string) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.Args().Len() == 0 {
@@ -153,7 +154,7 @@ func Unknown(what string, known []string) cli.ActionFunc {
 	}
 }
 
-// Names are the names of commands.
+// Names returns the names of commands.
 func Names(commands []*cli.Command) (names []string) {
 	for _, c := range commands {
 		names = append(names, c.Name)
@@ -161,14 +162,14 @@ func Names(commands []*cli.Command) (names []string) {
 	return names
 }
 
-// Environment is the name under which a parameter comes from the job
-// configuration: treereduce.last-round would be treereduce_last_round.
+// Environment returns the environment variable in which Hadoop Streaming passes a parameter
+// from the job configuration: treereduce.last-round becomes treereduce_last_round.
 func Environment(name string) []string {
 	return []string{"treereduce_" + strings.ReplaceAll(name, "-", "_")}
 }
 
-// CheckGames wants the list of games of a program to be in order, and no parameter of
-// a game to have a name that is taken: that of another flag, or of a property of jobs.
+// CheckGames checks the list of games of a program, and that no parameter of a game has the
+// name of another flag or of a job property.
 func CheckGames(games game.Kinds, flags []cli.Flag, properties ...string) error {
 	if err := games.Check(); err != nil {
 		return err
@@ -187,8 +188,8 @@ func CheckGames(games game.Kinds, flags []cli.Flag, properties ...string) error 
 	return nil
 }
 
-// GameFlags are the parameters of a kind of game as flags; fromJob says that
-// they may come from a job's configuration, and have no default.
+// GameFlags returns the parameters of a kind of game as flags. If fromJob is true, they may
+// come from a job's configuration, and have no default.
 func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	var flags []cli.Flag
 	for _, p := range kind.Params {
@@ -213,8 +214,8 @@ func GameFlags(kind game.Kind, fromJob bool) []cli.Flag {
 	return flags
 }
 
-// OfGame gives a command a sub-command for each game, each with the game's
-// parameters and the command's flags.
+// OfGame adds a subcommand for each game to a command, each with the game's parameters and the
+// command's flags.
 func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kind) error) *cli.Command {
 	for _, kind := range games {
 		c.Subcommands = append(c.Subcommands, &cli.Command{
@@ -231,8 +232,8 @@ func OfGame(games game.Kinds, c *cli.Command, action func(*cli.Context, game.Kin
 	return c
 }
 
-// Which are the kinds whose games are such: what a kind makes is told by the game that
-// its defaults make.
+// Which returns the kinds whose games satisfy such. It tests the game that a kind makes by
+// default.
 func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
 	for _, kind := range games {
 		if g, err := Default(kind); err == nil && such(g) {
@@ -242,7 +243,7 @@ func Which(games game.Kinds, such func(game.Game) bool) (kinds game.Kinds) {
 	return kinds
 }
 
-// Default makes the game that the defaults of a kind describe.
+// Default makes the game of a kind with its default parameters.
 func Default(kind game.Kind) (game.Game, error) {
 	var args []int
 	for _, p := range kind.Params {
@@ -251,7 +252,7 @@ func Default(kind game.Kind) (game.Game, error) {
 	return kind.New(args)
 }
 
-// GameOf makes the game that the flags of a kind describe.
+// GameOf makes the game that the flags describe.
 func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	var args []int
 	for _, p := range kind.Params {
@@ -271,12 +272,12 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	return g, nil
 }
 
-// signalKey is the key under which a context has the place for the signal that ended one
-// made of it.
+// signalKey is the context key for the place where Interruptible stores the signal that ended
+// its context.
 type signalKey struct{}
 
-// withSignal is a context that knows which signal has ended an Interruptible one made of
-// it; nil: none has.
+// withSignal returns a context, and a function that returns the signal that ended an
+// Interruptible context derived from it; nil if none has.
 func withSignal(parent context.Context) (ctx context.Context, signalled func() os.Signal) {
 	place := new(atomic.Pointer[os.Signal])
 	return context.WithValue(parent, signalKey{}, place), func() os.Signal {
@@ -287,8 +288,9 @@ func withSignal(parent context.Context) (ctx context.Context, signalled func() o
 	}
 }
 
-// Interruptible is a context that a Ctrl-C ends, or SIGTERM, or that the terminal is closed,
-// if that is not to be ignored (nohup). A second one ends the process at once.
+// Interruptible returns a context that ends at Ctrl-C, at SIGTERM, or when the terminal is
+// closed (SIGHUP), unless SIGHUP is ignored (nohup). A second signal ends the process
+// immediately.
 func Interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 1)
@@ -311,8 +313,8 @@ func Interruptible(parent context.Context) (ctx context.Context, stop context.Ca
 	return ctx, cancel
 }
 
-// Until is r until ctx ends: then a read that waits returns the error of ctx. What it has
-// read by then is lost, so nobody should read r after that.
+// Until returns a reader of r that ends with ctx: a waiting read then returns the error of ctx.
+// What that read gets later is lost, so r must not be read after that.
 func Until(ctx context.Context, r io.Reader) io.Reader {
 	if ctx.Done() == nil {
 		return r
@@ -324,12 +326,12 @@ type until struct {
 	ctx  context.Context
 	from io.Reader
 	buf  [1 << 16]byte
-	rest []byte // of buf: read, and not yet passed on
+	rest []byte // the part of buf that has been read and not yet returned
 	err  error
 	got  chan got
 }
 
-// got is what a read came to.
+// got is the result of a read.
 type got struct {
 	n   int
 	err error
@@ -359,7 +361,7 @@ func (u *until) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// ParseSize reads a number of bytes: "1000", "256M", "4G", "2T".
+// ParseSize parses a number of bytes: "1000", "256M", "4G", "2T".
 func ParseSize(text string) (int64, error) {
 	digits := strings.TrimRight(text, "KMGTkmgt")
 	shift := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}

@@ -12,11 +12,11 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A source is the texts of stdin, each with the number of its first line; io.EOF after
-// the last.
+// A source returns the texts of stdin one by one, each with the number of its first line; after
+// the last it returns io.EOF.
 type source func() (text string, line int64, err error)
 
-// linesOf are lines, each a text.
+// linesOf returns a source in which each line is a text.
 func linesOf(r *streamfmt.LineReader) source {
 	number := int64(0)
 	return func() (string, int64, error) {
@@ -26,28 +26,29 @@ func linesOf(r *streamfmt.LineReader) source {
 	}
 }
 
-// drawings are lines, of which those that draw a board together are one text.
+// drawings is a source that combines the lines that draw a board into one text.
 //
-// Such a board begins with a line of its form: a blank, a bracket or a label, and then as many
-// pieces as the first row of the board has squares, or the labels above it. One that has
-// an empty square among them is no position by itself, for there blanks and points would
-// be mixed; another may not be one. It goes on to its base line, if it can be read by
-// then; otherwise to an empty line, or to the line below it that the commands print, which
-// begins with its text in double quotes. A line that is of another form ends it too, and
-// is taken for itself. So whoever waits for an answer never has to send more than an empty
-// line for it.
+// A board begins with a line that starts with a blank, a bracket or a label, followed by as
+// many pieces as the first row of the board has squares, or by the labels above it. If one of
+// these squares is drawn as empty, the line is always the beginning of a board, because text
+// that mixes blanks and dots is not a position; otherwise only if it cannot be parsed as a
+// position. The board ends at its base line, if the text can be parsed by then; otherwise at an
+// empty line, or at the line that the commands print below a board, which begins with the
+// board's text in double quotes. A line of another form also ends the board, and is processed
+// on its own. A client that waits for an answer therefore never has to send more than an empty
+// line.
 //
-// What the commands print below a board is passed over after it.
+// The lines that the commands print below a board are skipped.
 type drawings struct {
 	g     game.Game
 	lines source
-	all   bool         // every line is of a board
-	like  game.Picture // any
+	all   bool         // every line belongs to a board
+	like  game.Picture // the picture of any position
 
-	kept   *numbered // read, and not yet taken
-	below  bool      // a board was read last
+	kept   *numbered // a line that was read and not yet used
+	below  bool      // the last text was a board
 	board  game.Position
-	isRead bool // and it is board
+	isRead bool // board is its position
 }
 
 // numbered is a line with its number.
@@ -56,13 +57,13 @@ type numbered struct {
 	at   int64
 }
 
-// newDrawings gathers the boards among lines of positions of g; all says that there is
-// nothing else.
+// newDrawings returns a source that finds the boards among lines of positions of g. If all is
+// true, the lines contain nothing else.
 func newDrawings(g game.Game, lines source, all bool) *drawings {
 	return &drawings{g: g, lines: lines, all: all, like: g.Picture(g.Start())}
 }
 
-// line is the next line.
+// line returns the next line.
 func (d *drawings) line() (numbered, error) {
 	if kept := d.kept; kept != nil {
 		d.kept = nil
@@ -72,7 +73,7 @@ func (d *drawings) line() (numbered, error) {
 	return numbered{text, at}, err
 }
 
-// next is a source.
+// next implements source.
 func (d *drawings) next() (text string, at int64, err error) {
 	for {
 		first, err := d.line()
@@ -90,7 +91,7 @@ func (d *drawings) next() (text string, at int64, err error) {
 	}
 }
 
-// gather is the board that begins with this line.
+// gather reads the rest of the board that begins with this line.
 func (d *drawings) gather(text string) (string, error) {
 	rows := 1
 	if d.like.Above != nil && slices.Equal(game.PictureFields(text), labelsOf(d.like.Above)) {
@@ -127,7 +128,7 @@ func (d *drawings) gather(text string) (string, error) {
 	return text, nil
 }
 
-// read reads a board.
+// read parses a board.
 func (d *drawings) read(text string) (p game.Position, ok bool) {
 	p, err := game.ReadPicture(d.g, text)
 	return p, err == nil
@@ -159,7 +160,7 @@ func (d *drawings) begins(line string) bool {
 	return err != nil
 }
 
-// isRow reports whether a line can be a further row of a board.
+// isRow reports whether a line can be another row of a board.
 func (d *drawings) isRow(line string) bool {
 	fields := game.PictureFields(line)
 	return slices.ContainsFunc(d.like.Rows, func(row []game.Square) bool {
@@ -168,15 +169,15 @@ func (d *drawings) isRow(line string) bool {
 	})
 }
 
-// isBase reports whether a line is the labels below a board.
+// isBase reports whether a line consists of the labels below a board.
 func (d *drawings) isBase(line string) bool {
 	return d.like.Below != nil && slices.Equal(game.PictureFields(line), labelsOf(d.like.Below))
 }
 
-// labelsOf are labels that are no blanks.
+// labelsOf returns the labels that are not blank.
 func labelsOf(labels []string) []string { return game.PictureFields(strings.Join(labels, " ")) }
 
-// squaresIn is how many squares of a row are drawn.
+// squaresIn returns the number of squares of a row that are drawn.
 func squaresIn(row []game.Square) (n int) {
 	for _, s := range row {
 		if s.Text != "" {
@@ -186,11 +187,11 @@ func squaresIn(row []game.Square) (n int) {
 	return n
 }
 
-// saidBelow are the lines that lookup and find-winner print below a board and what it is
-// worth: the moves, best play, the positions before, what it took.
+// saidBelow matches the lines that lookup and find-winner print below a board and its value:
+// the moves, best play, the predecessors, and the effort of the search.
 var saidBelow = regexp.MustCompile(`^((\* |  )\S.*: (you |draw)|best (play|move)( so far)?: |from "|\d+ positions\b)`)
 
-// isBelow reports whether a line is one that stands below the board before it.
+// isBelow reports whether a line belongs to the output below the previous board.
 func (d *drawings) isBelow(line string) bool {
 	if quoted, err := strconv.QuotedPrefix(line); err == nil && d.isRead && quoted[0] == '"' {
 		board, err := strconv.Unquote(quoted)

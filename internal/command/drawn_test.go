@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// gathered are the texts of drawings, with the numbers of their lines.
+// gathered returns the texts of drawings, with their line numbers.
 func gathered(t testing.TB, g game.Game, stdin string, all bool) (texts []string, at []int64) {
 	t.Helper()
 	d := newDrawings(g, linesOf(streamfmt.NewLineReader(strings.NewReader(stdin), "stdin")), all)
@@ -24,13 +24,13 @@ func gathered(t testing.TB, g game.Game, stdin string, all bool) (texts []string
 	}
 }
 
-// drawers are games of which some have labels above, some below, some on the left, some none.
+// drawers contains games with labels above, below, on the left, and without labels.
 var drawers = []string{"connectn width=3 height=2 connect=2", "connectn width=2 height=2 connect=2", "connectn width=4 height=1 connect=2",
 	"quickcross width=3 height=2 connect=3", "mnk width=2 height=3 connect=2", "mancala pits=2 stones=2", "dodgem size=3", "network"}
 
-// TestDrawings has all that lookup prints about some positions of each game, and
-// their pictures with an empty line after each where that is enough: it is these positions,
-// each at its line, and nothing else.
+// TestDrawings reads everything that lookup prints about some positions of each game, and their
+// pictures with an empty line after each if that is sufficient. The result must be exactly
+// these positions, with their line numbers.
 func TestDrawings(t *testing.T) {
 	for _, spec := range drawers {
 		g, err := all.Kinds().Parse(spec)
@@ -53,7 +53,7 @@ func TestDrawings(t *testing.T) {
 			said += pic.String() + Heading(g, p) + ": you lose in 2\n* 0 1: you lose in 2\n  2: you tie in 4\nbest play: 0\nfrom \"X\", hash 2, by 1; there you win in 3\n"
 			bare += pic.String() + "\n"
 			if _, err := game.ReadPicture(g, pic.String()); err != nil {
-				read = false // it does not tell whose turn it is
+				read = false // the picture does not show the player to move
 			}
 		}
 		check := func(stdin string, all bool, lines []int64) {
@@ -80,8 +80,8 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
-// TestDrawingsAlone has lines that are positions by themselves, or nobody's board: each is
-// one, at once.
+// TestDrawingsAlone reads lines that are positions on their own, or do not belong to a board:
+// each is a text, without waiting for the next line.
 func TestDrawingsAlone(t *testing.T) {
 	g, err := all.Kinds().Parse("connectn width=2 height=2 connect=2")
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDrawingsAlone(t *testing.T) {
 			t.Errorf("%q: %q at %v", line, texts, at)
 		}
 	}
-	// A board that waits for the line that tells whose turn it is has one base line.
+	// A board whose player to move is on a line below it has only one base line.
 	if g, err = all.Kinds().Parse("mancala pits=2 stones=2"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestDrawingsAlone(t *testing.T) {
 	}
 }
 
-// FuzzDrawings wants every line to be in one text, in their order, or to be empty or one of
-// those that stand below a board.
+// FuzzDrawings checks that every line is in exactly one text, in order, or is empty or part of
+// the output below a board.
 func FuzzDrawings(f *testing.F) {
 	for i := range drawers {
 		f.Add(i, false, " . .\n . X\n 0 1\n\"  X \", O to move: you lose in 2\n* 0: you lose in 2\n\n . .\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// named is a game that is nothing but its spec.
+// named is a game that has only a spec.
 type named struct {
 	game.Game
 	spec string
@@ -20,7 +20,7 @@ type named struct {
 
 func (n named) Spec() string { return n.spec }
 
-// nim has a parameter of either sort. Of fewer than -1 heaps its spec is another game's.
+// nim has a parameter of each kind. With fewer than -1 heaps, its spec is that of another game.
 var nim = game.Kind{Name: "nim", Params: []game.Param{
 	{Name: "heaps", Usage: "heaps", Default: 3},
 	{Name: "play", Usage: "who takes the last one", Default: 1, Words: []string{"normal", "misere"}},
@@ -28,8 +28,8 @@ var nim = game.Kind{Name: "nim", Params: []game.Param{
 	return named{spec: fmt.Sprintf("nim heaps=%d play=%s", max(args[0], -1), []string{"normal", "misere"}[args[1]])}, nil
 }}
 
-// Flags make the arguments of a game, whichever sort they are; what comes from a job
-// has no default.
+// TestGameOf checks that flags set the arguments of a game, for both kinds of parameters, and
+// that those from a job have no default.
 func TestGameOf(t *testing.T) {
 	for _, test := range []struct {
 		line    string
@@ -66,8 +66,8 @@ func TestGameOf(t *testing.T) {
 	}
 }
 
-// A parameter cannot have the name of a flag that all games have, nor of what the
-// driver says to tasks: one of them would get lost.
+// TestCheckGames checks that a parameter cannot have the name of a flag that all games have,
+// nor of a property that the driver sets for tasks: one of them would be lost.
 func TestCheckGames(t *testing.T) {
 	flags := []cli.Flag{&cli.StringFlag{Name: "data", Aliases: []string{"d"}}}
 	if err := command.CheckGames(game.Kinds{nim}, flags, "tier"); err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Group puts flags under a heading of the help.
 func Group(name string, flags []cli.Flag) []cli.Flag {
-	for _, f := range flags { // the library has the field in each type, and no interface that sets it
+	for _, f := range flags { // each type of the library has this field, but no interface sets it
 		switch f := f.(type) {
 		case *cli.BoolFlag:
 			f.Category = name
@@ -38,15 +38,15 @@ func Group(name string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// The columns of help: as many as a terminal has, but no more than are easily read; as
-// many as most have, where it is none.
+// The width of the help in columns: that of the terminal, within these limits; usualColumns if
+// it is not a terminal.
 const (
 	usualColumns = 80
 	leastColumns = 40
 	mostColumns  = 100
 )
 
-// columnsOf is how many columns there are for help.
+// columnsOf returns the number of columns for help on a stream.
 func columnsOf(stream any) int {
 	if o, ok := stream.(*output); ok {
 		stream = o.to
@@ -59,12 +59,11 @@ func columnsOf(stream any) int {
 	return usualColumns
 }
 
-// margin is how far the text of help stands in.
+// margin is the indentation of help text.
 const margin = 3
 
-// writeHelp writes what there is to know of the command of a call: what it is for, its
-// words, its commands and its flags, these under their headings, in the order in which the
-// command has them.
+// writeHelp writes the help of a call's command: its purpose, usage, subcommands and flags. The
+// flags are grouped by headings, in the order in which the command defines them.
 func writeHelp(out io.Writer, app *cli.App, c call) error {
 	h := helper{columns: columnsOf(out)}
 	name := c.name(app)
@@ -103,13 +102,13 @@ func writeHelp(out io.Writer, app *cli.App, c call) error {
 	return err
 }
 
-// A helper writes help.
+// A helper formats help.
 type helper struct {
 	to      strings.Builder
 	columns int
 }
 
-// title begins a part.
+// title begins a section.
 func (h *helper) title(title string) {
 	if h.to.Len() > 0 {
 		h.to.WriteByte('\n')
@@ -117,8 +116,8 @@ func (h *helper) title(title string) {
 	h.to.WriteString(title + ":\n")
 }
 
-// text writes paragraphs, filled. Lines that stand in, and paragraphs that begin with a
-// prompt, are as they are.
+// text writes paragraphs, wrapped. It keeps indented lines, and paragraphs that begin with a
+// prompt, as they are.
 func (h *helper) text(text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
@@ -143,10 +142,10 @@ func (h *helper) text(text string) {
 	}
 }
 
-// fill writes words after what begins their first line; the others stand in.
+// fill wraps text after the beginning of its first line; the other lines are indented.
 func (h *helper) fill(begin string, in int, text string) {
 	line, empty := begin, true
-	for word := range strings.SplitSeq(strings.TrimSpace(text), " ") { // two blanks stay two, as in a board
+	for word := range strings.SplitSeq(strings.TrimSpace(text), " ") { // keeps double blanks, as in a board
 		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > h.columns {
 			h.to.WriteString(line + "\n")
 			line, empty = strings.Repeat(" ", in), true
@@ -159,11 +158,11 @@ func (h *helper) fill(begin string, in int, text string) {
 	h.to.WriteString(line + "\n")
 }
 
-// An entry is a line of a list: a name and what it means.
+// An entry is a line of a list: a name and its meaning.
 type entry struct{ name, means string }
 
-// mostName is the longest name that has what it means beside it: of a longer one that
-// stands below.
+// mostName is the longest name that has its meaning on the same line; the meaning of a longer
+// name is on the next line.
 const mostName = 22
 
 // list writes entries.
@@ -185,7 +184,7 @@ func (h *helper) list(entries []entry) {
 	}
 }
 
-// groups are things in lists, by their headings, in the order in which they come first.
+// groups groups things by heading, in the order in which the headings first occur.
 func groups[T any](things []T, heading func(T) string) (headings []string, by map[string][]T) {
 	by = make(map[string][]T)
 	for _, t := range things {
@@ -211,7 +210,7 @@ func (h *helper) commands(commands []*cli.Command) {
 	}
 }
 
-// flags lists flags as the library describes them.
+// flags lists flags, with the library's descriptions.
 func (h *helper) flags(flags []cli.Flag) {
 	headings, by := groups(flags, func(f cli.Flag) string {
 		if c, ok := f.(cli.CategorizableFlag); ok {
@@ -231,7 +230,7 @@ func (h *helper) flags(flags []cli.Flag) {
 	}
 }
 
-// version is that of the build.
+// version returns the version of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -240,7 +239,8 @@ func version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
-// The scripts of completion: each asks the command itself what may come.
+// completions contains the completion script of each shell. The scripts run the command itself
+// to get the candidates.
 var completions = map[string]string{
 	"bash": `_%[1]s_complete() {
 	local word=${COMP_WORDS[COMP_CWORD]} words=("${COMP_WORDS[@]:0:COMP_CWORD}")
@@ -269,7 +269,8 @@ complete -c %[1]s -a '(__%[1]s_complete)'
 `,
 }
 
-// CompletionCommand prints what makes a shell complete the words of a command.
+// CompletionCommand returns the command that prints a shell's completion script for the command
+// of that name.
 func CompletionCommand(name string) *cli.Command {
 	shells := []string{"bash", "zsh", "fish"}
 	return &cli.Command{

@@ -12,12 +12,12 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// longGame has a tier more than a value can tell moves.
+// longGame has one tier more than the largest remoteness of a value.
 type longGame struct{ game.Tiered }
 
 func (longGame) Tiers() int { return game.MaxByteRemoteness + 1 }
 
-// A game that can last too long is refused where a command makes it.
+// TestTooLong checks that a game that can last too long is refused when a command creates it.
 func TestTooLong(t *testing.T) {
 	kind := connectn.Kind
 	kind.New = func([]int) (game.Game, error) {

@@ -6,11 +6,11 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// leastLike is the similarity from which a word is suggested in place of another.
+// leastLike is the similarity above which a word is suggested.
 const leastLike = 0.8
 
-// Like is the word among others that is most similar to a word, by the measure that
-// urfave/cli uses for its suggestions; "" if none is similar.
+// Like returns the word of others that is most similar to word, by the measure that urfave/cli
+// uses for its suggestions; "" if none is similar.
 func Like(word string, others []string) string {
 	best, most := "", leastLike
 	for _, other := range others {
@@ -21,8 +21,8 @@ func Like(word string, others []string) string {
 	return best
 }
 
-// orLike asks whether the most similar of other words was meant, with the text before
-// in front of it; "" if none is similar.
+// orLike returns the question whether the most similar of others was meant, with before in
+// front of it; "" if none is similar.
 func orLike(word string, others []string, before string) string {
 	if like := Like(word, others); like != "" {
 		return fmt.Sprintf(": did you mean %s%s?", before, like)

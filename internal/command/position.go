@@ -16,23 +16,23 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// StartFlag asks for the position before the first move.
+// StartFlag returns --start, which asks for the initial position.
 func StartFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "start", Usage: "the position before the first move"}
 }
 
-// Positions is how the positions of a command line, or of stdin, are read.
+// Positions reads the positions of a command line, or of stdin.
 type Positions struct {
 	Game game.Game
 	From Form
-	// Refused, if it is not nil, writes the answer to what names no position, and why: a
-	// command whose answers are for programs has one for each line. What it returns ends
-	// the command.
+	// Refused, if it is not nil, writes an answer for a text that is not a position, with the
+	// reason. Commands with answers for programs use it: they give one answer for each line. If
+	// it returns an error, the command ends.
 	Refused func(out io.Writer, text string, why error) error
 }
 
-// Each answers the position that the words of a command line name, or --start, or else
-// that of each line of stdin. See ParseAsked and EachLine.
+// Each calls answer for the position that the arguments of a command line describe, or --start,
+// or else for each line of stdin. See ParseAsked and EachLine.
 func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io.Writer, a Asked) error) error {
 	type parsed struct {
 		Asked
@@ -70,33 +70,34 @@ func (ps Positions) Each(ctx context.Context, c *cli.Context, answer func(out io
 	return err
 }
 
-// A refusal is what is wrong with one line of stdin; the others are answered.
+// A refusal is an error that affects one line of stdin; the command goes on with the next line.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// Refuse makes the error of a line, or of the words of a command line, that cannot be
-// answered: why not.
+// Refuse marks an error as one that affects only the current line or argument; why is the
+// reason.
 func Refuse(why error) error { return refusal{why} }
 
-// EachLine answers each line of stdin as it comes: an answer is written whole before the
-// next line is read. A line that cannot be parsed, or whose answer is a refusal, is told
-// at once, with its number; it does not stop the others, but the command fails at the
-// end. What answer writes goes out even if it returns an error; one that is no refusal
-// ends the command, as ctx does. A person at a terminal sees a prompt.
+// EachLine answers each line of stdin as it arrives: an answer is written completely before the
+// next line is read. If a line cannot be parsed, or answer returns a refusal, the error is
+// printed immediately, with the line number; EachLine goes on with the next line, but the
+// command fails at the end. The output of answer is written even if it returns an error. An
+// error that is not a refusal ends the command, as does the end of ctx. At a terminal, the user
+// sees a prompt.
 func EachLine[T any](ctx context.Context, c *cli.Context, what string, parse func(line string) (T, error), answer func(out io.Writer, line string, asked T) error) error {
 	return eachText(ctx, c, what, stdinOf(ctx, c), parse, answer)
 }
 
-// stdinName is what stdin is called in errors.
+// stdinName is the name of stdin in errors.
 const stdinName = "stdin"
 
-// stdinOf are the lines of stdin, until ctx ends.
+// stdinOf returns the lines of stdin, until ctx ends.
 func stdinOf(ctx context.Context, c *cli.Context) source {
 	return linesOf(streamfmt.NewLineReader(Until(ctx, c.App.Reader), stdinName))
 }
 
-// eachText is EachLine of texts, which may be of several lines.
+// eachText is EachLine for texts that may have several lines.
 func eachText[T any](ctx context.Context, c *cli.Context, what string, next source, parse func(text string) (T, error), answer func(out io.Writer, text string, asked T) error) error {
 	prompt := promptOf(c, what)
 	var said bytes.Buffer
@@ -129,7 +130,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 			err = answer(&said, text, asked)
 		}
 		if _, lost := c.App.Writer.Write(said.Bytes()); lost != nil {
-			return lost // nobody hears the answers any more
+			return lost // the reader of the answers has closed the pipe
 		}
 		var refused refusal
 		switch {
@@ -141,7 +142,7 @@ func eachText[T any](ctx context.Context, c *cli.Context, what string, next sour
 	}
 }
 
-// promptOf asks for what, if a person sits there: stdin and stderr are a terminal.
+// promptOf returns a function that prints a prompt if stdin and stderr are a terminal.
 func promptOf(c *cli.Context, what string) func() {
 	if !IsTerminal(c.App.Reader) || !IsTerminal(c.App.ErrWriter) {
 		return func() {}
@@ -149,8 +150,8 @@ func promptOf(c *cli.Context, what string) func() {
 	return func() { fmt.Fprintf(c.App.ErrWriter, "%s> ", what) }
 }
 
-// Heading begins a line about a position: it as text, and what one must know to read its
-// value, whose turn it is; where that makes no difference, its hash.
+// Heading returns the beginning of a line about a position: its text, and the player to move if
+// one needs that to interpret the value, or else its hash.
 func Heading(g game.Game, p game.Position) string {
 	values, board := g.Values(), g.AppendText(nil, p)
 	if values.OfMover {
@@ -159,29 +160,29 @@ func Heading(g game.Game, p game.Position) string {
 	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }
 
-// A Form is a way to name a position.
+// A Form is a notation for a position.
 type Form string
 
-// The forms; AnyForm is whichever fits.
+// The forms. AnyForm means that the form is detected.
 const (
 	AnyForm   Form = ""
-	FromMoves Form = "moves" // that lead to it from the start: "3 3 2", "3,3,2" or "332"
-	FromBoard Form = "board" // as Game.AppendText writes it, in quotes or not; or as it is drawn, see game.ReadPicture
-	FromKey   Form = "key"   // of the steps: "0x044"
+	FromMoves Form = "moves" // the moves from the initial position: "3 3 2", "3,3,2" or "332"
+	FromBoard Form = "board" // the format of Game.AppendText, with or without quotes; or a drawing, see game.ReadPicture
+	FromKey   Form = "key"   // the key in the records of the steps: "0x044"
 	FromHash  Form = "hash"  // the key in decimal: "#68"
 	FromFinal Form = "final" // a line of final, or of a tier's directory
-	// FromPicture is a board as it is drawn: see game.ReadPicture, and of stdin drawings.
+	// FromPicture is a drawing of the board: see game.ReadPicture, and drawings for stdin.
 	FromPicture Form = "picture"
 )
 
 var forms = []Form{FromMoves, FromBoard, FromKey, FromHash, FromFinal, FromPicture}
 
-// FromFlag fixes the form of positions; FormOf is its value.
+// FromFlag returns --from, which sets the form of positions; FormOf returns its value.
 func FromFlag() cli.Flag {
 	return &cli.StringFlag{Name: "from", Usage: "read positions as `FORM`: moves, board, key (hexadecimal), hash (decimal), final (its lines) or picture (as drawn)", DefaultText: "whichever fits"}
 }
 
-// FormOf is the value of FromFlag.
+// FormOf returns the value of FromFlag.
 func FormOf(c *cli.Context) (Form, error) {
 	f := Form(c.String("from"))
 	if c.IsSet("from") && !slices.Contains(forms, f) {
@@ -190,20 +191,20 @@ func FormOf(c *cli.Context) (Form, error) {
 	return f, nil
 }
 
-// An Asked is a position, as it was asked for.
+// An Asked is a position and the text that described it.
 type Asked struct {
-	Text     string // as it came
+	Text     string // the original text
 	Position game.Position
-	// Before is the position before the last move, if Moved: it was asked for by moves.
+	// If Moved is true, the text was moves, and Before is the position before the last one.
 	Before game.Position
 	Moved  bool
 }
 
-// ParseAsked reads a position in the form that is asked for. Of a text that may have any,
-// words of which each is a move of the position that the ones before lead to are moves;
-// no words are the start; then come boards, keys after 0x, hashes after #, lines with a
-// tab, and moves without blanks between them. Where a text is none of these, the error is
-// of the moves, if the first word is one; else of the board and the moves.
+// ParseAsked parses a position in the given form. For AnyForm, it tries in this order: moves,
+// if each word is a legal move after the previous ones (no words at all are the initial
+// position); a board; a key after 0x; a hash after #; a line that contains a tab; and moves
+// without blanks between them. If none of these fits, the error is that of the moves if the
+// first word is a legal move, or else that of the board and the moves.
 func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 	a.Text = text
 	switch form {
@@ -225,11 +226,11 @@ func ParseAsked(g game.Game, text string, form Form) (a Asked, err error) {
 	return a, brief(err)
 }
 
-// mostTold is how many bytes of an error are told at its beginning, and at its end: one
-// that repeats what it found may be as long as a file.
+// mostTold is the number of bytes at the beginning and at the end of an error that brief keeps:
+// an error that repeats its input may be as long as a file.
 const mostTold = 500
 
-// brief is an error without its middle, if it is long.
+// brief cuts the middle out of a long error.
 func brief(err error) error {
 	if err == nil || len(err.Error()) <= 2*mostTold {
 		return err
@@ -238,16 +239,16 @@ func brief(err error) error {
 	return errors.New(strings.ToValidUTF8(text[:mostTold]+" … "+text[len(text)-mostTold:], ""))
 }
 
-// What stands before a key and before a hash.
+// The prefixes of a key and of a hash.
 const (
 	keyPrefix  = "0x"
 	hashPrefix = "#"
 )
 
-// drawn reports whether a text is of several lines, as nothing but a picture is.
+// drawn reports whether a text has several lines, which only a picture has.
 func drawn(text string) bool { return strings.Contains(strings.Trim(text, "\r\n"), "\n") }
 
-// parseAny reads a position of any form.
+// parseAny parses a position in any form.
 func (a *Asked) parseAny(g game.Game, text string) (err error) {
 	if drawn(text) {
 		a.Position, err = parseBoard(g, text)
@@ -273,7 +274,7 @@ func (a *Asked) parseAny(g game.Game, text string) (err error) {
 		return err
 	case made > 0:
 		return notMoves
-	case notMoves == nil: // nothing but blanks
+	case notMoves == nil: // only blanks
 		return notBoard
 	}
 	if made, err := a.play(g, true, text); made > 0 {
@@ -282,8 +283,8 @@ func (a *Asked) parseAny(g game.Game, text string) (err error) {
 	return fmt.Errorf("neither a board nor moves: %w; %w", notBoard, notMoves)
 }
 
-// parseBoard reads a board as it is written, which lookup prints in double quotes, or, if
-// it has several lines, as it is drawn.
+// parseBoard parses a board in the format of Game.AppendText, with or without the double quotes
+// that lookup prints, or, if it has several lines, a drawing.
 func parseBoard(g game.Game, text string) (game.Position, error) {
 	if drawn(text) {
 		return game.ReadPicture(g, text)
@@ -294,7 +295,7 @@ func parseBoard(g game.Game, text string) (game.Position, error) {
 	return g.Parse(text)
 }
 
-// parseKey reads a key in this base.
+// parseKey parses a key in the given base.
 func parseKey(g game.Game, digits string, base int) (game.Position, error) {
 	p, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
@@ -307,8 +308,8 @@ func parseKey(g game.Game, digits string, base int) (game.Position, error) {
 	return p, g.Check(p)
 }
 
-// parseRecord reads a line of final or of a tier's directory: a board and its value, a
-// hash with its result and remoteness, or a key with what is told of it.
+// parseRecord parses a line of final or of a tier's directory: a board and its value, a hash
+// with its result and remoteness, or a key with its messages.
 func parseRecord(g game.Game, line string) (game.Position, error) {
 	fields := strings.Split(line, "\t")
 	p, notBoard := parseBoard(g, fields[0])
@@ -325,12 +326,12 @@ func parseRecord(g game.Game, line string) (game.Position, error) {
 	return parseKey(g, fields[0], base)
 }
 
-// splitMoves cuts a text into words.
+// splitMoves splits a text into words.
 func splitMoves(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 }
 
-// playAny makes the moves of a text, with blanks between them or without.
+// playAny makes the moves of a text, with or without blanks between them.
 func (a *Asked) playAny(g game.Game, text string) (made int, err error) {
 	if made, err = a.play(g, false, splitMoves(text)...); err == nil || made > 0 {
 		return made, err
@@ -341,8 +342,9 @@ func (a *Asked) playAny(g game.Game, text string) (made int, err error) {
 	return 0, err
 }
 
-// play makes moves from the start: each word is one, or, joined, moves that follow one
-// another without a blank, each the longest that fits. It returns how many could be made.
+// play makes moves from the initial position. Each word is a move, or, if joined is true,
+// several moves without blanks between them; then each move is the longest one that fits. play
+// returns the number of moves made.
 func (a *Asked) play(g game.Game, joined bool, words ...string) (made int, err error) {
 	a.Position, a.Moved = g.Start(), false
 	for _, word := range words {
@@ -364,7 +366,7 @@ func (a *Asked) play(g game.Game, joined bool, words ...string) (made int, err e
 	return made, nil
 }
 
-// noMove is the error of a word that is not one of the moves; made were made before.
+// noMove returns the error for a word that is not one of the moves, after made moves.
 func noMove(moves []game.Move, made int, name string) error {
 	if len(moves) == 0 {
 		return fmt.Errorf("move %d (%s): the game is finished before it", made+1, name)
@@ -376,15 +378,15 @@ func noMove(moves []game.Move, made int, name string) error {
 	return fmt.Errorf("move %d: expected one of %s, found %q", made+1, strings.Join(can, " "), name)
 }
 
-// Moves is a number of moves in words.
+// Moves returns a number of moves as text: "1 move", "2 moves".
 func Moves(n int) string { return Count(int64(n), "move") }
 
-// Count is a number of things with their name.
+// Count returns a number of things as text: "1 move", "2 moves".
 func Count[N int64 | uint64](n N, one string) string {
 	return fmt.Sprintf("%d %s", n, Noun(n, one))
 }
 
-// Noun is the name of so many things: of one, or with an s.
+// Noun returns the singular for 1, and the plural for all other numbers.
 func Noun[N int64 | uint64 | float64](n N, one string) string {
 	if n == 1 {
 		return one

@@ -22,7 +22,8 @@ func (g numbered) Parse(text string) (game.Position, error) {
 	return g.Rules.Parse(board)
 }
 
-// Words are moves if each is one in its turn, otherwise a board, whatever it begins with.
+// TestParsePosition checks that words are moves if each is a legal move after the previous
+// ones, and otherwise a board, whatever they begin with.
 func TestParsePosition(t *testing.T) {
 	rules, err := connectn.New(2, 2, 2)
 	if err != nil {
@@ -55,7 +56,8 @@ func TestParsePosition(t *testing.T) {
 	}
 }
 
-// What is no position may be a file of anything: its error is not.
+// TestLongPosition checks that the error for a long input that is not a position, such as a
+// file, is short.
 func TestLongPosition(t *testing.T) {
 	g, err := connectn.New(2, 2, 2)
 	if err != nil {
@@ -69,7 +71,7 @@ func TestLongPosition(t *testing.T) {
 	}
 }
 
-// FuzzParsePosition wants every answer to be a position of the game.
+// FuzzParsePosition checks that every result is a position of the game.
 func FuzzParsePosition(f *testing.F) {
 	g, err := connectn.New(4, 5, 3)
 	if err != nil {

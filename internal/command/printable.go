@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Printable escapes the characters of text that a terminal would not print as they are:
-// control characters (newline, tab and DEL too), format characters, and bytes that are not
-// UTF-8. It writes them as strconv.Quote does, so that text from outside neither moves a
-// cursor nor breaks a line. Printable text is returned unchanged; backslashes and quotes
-// are printable.
+// Printable escapes the characters of text that a terminal does not print as they are: control
+// characters (including newline, tab and DEL), format characters, and bytes that are not UTF-8.
+// It writes them as strconv.Quote does, so that text from outside neither moves the cursor nor
+// breaks a line. Printable text is returned unchanged; backslashes and quotes are printable.
 func Printable(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {

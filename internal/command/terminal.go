@@ -7,8 +7,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is where a command reads and writes, if a person sits at both: a terminal, and
-// one that can do more than print lines.
+// Terminal returns the files from which a command reads and to which it writes; ok is true if
+// both are terminals that support cursor control.
 func Terminal(c *cli.Context) (in, out *os.File, ok bool) {
 	in, _ = c.App.Reader.(*os.File)
 	if o, is := c.App.Writer.(*output); is {

@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 )
 
-// What is read until the end is what was written, in pieces of any size; a read that waits
-// ends when the context does, and nothing is read after it.
+// TestUntil checks that Until returns the same bytes as its reader, in pieces of any size, and
+// that a waiting read ends with ctx, after which nothing more is read.
 func TestUntil(t *testing.T) {
 	text := strings.Repeat("0123456789", 20_000)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,8 +41,9 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// An answer goes out whole before the next line is read; a wrong line is told at once; an
-// error of an answer ends it all, with what was written of it.
+// TestEachLine checks that an answer is written completely before the next line is read, that a
+// wrong line is reported immediately, and that an error of answer ends EachLine after its
+// output has been written.
 func TestEachLine(t *testing.T) {
 	var out, told strings.Builder
 	log := ""

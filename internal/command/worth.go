@@ -6,17 +6,17 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Worth is what a position is worth to the player whose turn it is.
+// A Worth is the value of a position from the view of the player to move.
 //
-// A question about a position is answered so, in words to whoever asks: "you win in 7".
-// What is said of a game, a tier or a file, where nobody is to move, names the player: "X
-// wins in 7" (game.Values).
+// Answers about a position address that player: "you win in 7". Statements about a game, a tier
+// or a file, in which there is no player to move, name the player instead: "X wins in 7"
+// (game.Values).
 type Worth struct {
 	Result     game.Result
-	Remoteness int // moves to the end; 0 of a draw
+	Remoteness int // plies to the end; 0 for a draw
 }
 
-// WorthOf is a value of a position as the player to move there sees it.
+// WorthOf converts a value of a position to the view of the player to move.
 func WorthOf(g game.Game, p game.Position, v game.Value) Worth {
 	if g.Values().OfMover {
 		return Worth{game.Result(v.Outcome()), v.Remoteness()}
@@ -24,8 +24,8 @@ func WorthOf(g game.Game, p game.Position, v game.Value) Worth {
 	return Worth{v.Outcome().For(g.ToMove(p)), v.Remoteness()}
 }
 
-// results are the results in words of programs, and to the player who asks: while play
-// goes on, and when it is over.
+// results contains the results as a word for programs, and as text for the player: during play,
+// and after its end.
 var results = [...]struct{ word, you, over string }{
 	game.Draws: {"draw", "draw: play need never end", ""},
 	game.Loses: {"lose", "you lose", "you have lost"},
@@ -33,10 +33,10 @@ var results = [...]struct{ word, you, over string }{
 	game.Ties:  {"tie", "you tie", "a tie"},
 }
 
-// Word is the result for programs: win, lose, tie or draw.
+// Word returns the result for programs: win, lose, tie or draw.
 func (w Worth) Word() string { return results[w.Result].word }
 
-// Number is the number of moves to the end for programs; a draw has none.
+// Number returns the remoteness for programs; "" for a draw.
 func (w Worth) Number() string {
 	if w.Result == game.Draws {
 		return ""
@@ -44,10 +44,10 @@ func (w Worth) Number() string {
 	return fmt.Sprint(w.Remoteness)
 }
 
-// You is the result alone, said to the player who asks: "you win".
+// You returns the result without the remoteness, addressed to the player: "you win".
 func (w Worth) You() string { return results[w.Result].you }
 
-// String is all of it, said to the player who asks: "you win in 7".
+// String returns the result and the remoteness, addressed to the player: "you win in 7".
 func (w Worth) String() string {
 	if w.Result == game.Draws {
 		return w.You()
@@ -55,8 +55,8 @@ func (w Worth) String() string {
 	return fmt.Sprintf("%s in %d", w.You(), w.Remoteness)
 }
 
-// Ended is the line about a position in which play has ended: of which one, and how, as
-// two pieces.
+// Ended returns the line about a terminal position, in two pieces: the position, and how play
+// ended.
 func (w Worth) Ended(g game.Game, p game.Position) (which, how string) {
 	if values := g.Values(); !values.OfMover {
 		return fmt.Sprintf("%q is finished: ", g.AppendText(nil, p)), values.Word(g.Primitive(p).Outcome())
@@ -64,13 +64,13 @@ func (w Worth) Ended(g game.Game, p game.Position) (which, how string) {
 	return Heading(g, p) + ": ", results[w.Result].over
 }
 
-// A WorthJSON is a Worth in answers for programs.
+// A WorthJSON is the JSON form of a Worth.
 type WorthJSON struct {
 	Value      string `json:"value"`                // win, lose, tie or draw
-	Remoteness *int   `json:"remoteness,omitempty"` // moves to the end; a draw has none
+	Remoteness *int   `json:"remoteness,omitempty"` // plies to the end; absent for a draw
 }
 
-// JSON is the worth in an answer for programs.
+// JSON returns the JSON form of w.
 func (w Worth) JSON() WorthJSON {
 	if w.Result == game.Draws {
 		return WorthJSON{Value: w.Word()}

@@ -15,9 +15,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// Absent says why a data directory, which a command line calls name, has no table: its
-// name is another, or its run has not come so far, and then how it goes on. It is nil if
-// there is something, be it whole or not.
+// Absent returns the reason why a data directory has no table: the name is wrong, or the run is
+// not finished, with the command that resumes it. name is the directory as the command line
+// gives it. Absent returns nil if there is a table, complete or not.
 func Absent(place *filesys.Place, name string) error {
 	if _, err := place.FS.Stat(path.Join(place.Path, table.Dir)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -30,7 +30,7 @@ func Absent(place *filesys.Place, name string) error {
 		return fmt.Errorf("%s: it is no data directory, it has no %s%s", name, store.ManifestFile, likely(place, name))
 	}
 	if err != nil {
-		return nil // who opens the table says what is wrong
+		return nil // opening the table reports the error
 	}
 	how := ""
 	if r, err := solve.ReadReport(place.FS, place.Path); err == nil {
@@ -42,7 +42,7 @@ func Absent(place *filesys.Place, name string) error {
 	return fmt.Errorf("%s: %s is not solved yet%s; go on with: driver solve %s --data %s --resume", name, m.Game, how, Flags(m.Game), name)
 }
 
-// came is how far a run came, by its report.
+// came describes how far a run has come, according to its report.
 func came(j *solve.Report) string {
 	at := ""
 	if n := len(j.Jobs); n > 0 {
@@ -66,7 +66,7 @@ func came(j *solve.Report) string {
 	return "it was stopped" + at
 }
 
-// Flags is a game as words of a command line: "connectn --width 3 --height 3".
+// Flags returns a game as words of a command line: "connectn --width 3 --height 3".
 func Flags(spec string) string {
 	words := strings.Fields(spec)
 	for i, word := range words {
@@ -77,8 +77,8 @@ func Flags(spec string) string {
 	return strings.Join(words, " ")
 }
 
-// likely is the data directory whose name is most like one that is none, as a question;
-// "" if there is none like it.
+// likely suggests, as a question, the data directory whose name is most similar to the name of
+// one that does not exist; "" if none is similar.
 func likely(place *filesys.Place, name string) string {
 	parent := path.Dir(path.Clean(place.Path))
 	entries, err := place.FS.ReadDir(parent)
@@ -96,5 +96,5 @@ func likely(place *filesys.Place, name string) string {
 		return ""
 	}
 	name = strings.TrimRight(name, "/")
-	return fmt.Sprintf(": did you mean %s%s?", name[:strings.LastIndex(name, "/")+1], like) // path.Join would make s3:/ of s3://
+	return fmt.Sprintf(": did you mean %s%s?", name[:strings.LastIndex(name, "/")+1], like) // path.Join would change s3:// to s3:/
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// inHDFS is a file system whose locks cannot be asked about.
+// inHDFS is a file system whose locks cannot be queried.
 type inHDFS struct{ store.Local }
 
-// TestAbsentDriver compares what is said of a run without a table with what driver status
-// knows: whether its driver is at work or died.
+// TestAbsentDriver checks that the error for a run without a table agrees with driver status on
+// whether the driver is at work or died.
 func TestAbsentDriver(t *testing.T) {
 	const goOn = "; go on with: driver solve connectn --width 3 --data d --resume"
 	for _, test := range []struct {

@@ -1,5 +1,5 @@
-// Package datadir is the flags of command lines that name a data directory, or a file,
-// on this machine, in HDFS or in a further file system, and what they name.
+// Package datadir contains the flags that name a data directory or a file, on this machine, in
+// HDFS or in another file system, and opens what they name.
 package datadir
 
 import (
@@ -17,17 +17,16 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// byDefault is the data directory where none is named.
+// byDefault is the default data directory.
 const byDefault = "all_data"
 
-// Open opens the data directory of a command line that looks at what is there. A name
-// without hdfs:// is first looked for on this machine, then in the default file system of
-// a cluster.
+// Open opens the data directory of a command that reads an existing one. A name without hdfs://
+// is looked up first on this machine, then in the default file system of a cluster.
 func Open(c *cli.Context, further ...filesys.Opener) (*filesys.Place, error) {
 	return OpenDir("data", c.String("data"), further...)
 }
 
-// OpenDir is Open of the data directory of that name, which a flag gives.
+// OpenDir is Open for the directory name that a flag gives.
 func OpenDir(flag, name string, further ...filesys.Opener) (*filesys.Place, error) {
 	elsewhere := slices.ContainsFunc(further, func(o filesys.Opener) bool { return o.Opens(name) })
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && hadoop.ConfDir() != "" && !elsewhere {
@@ -44,7 +43,7 @@ func OpenFile(flag, name string, further ...filesys.Opener) (*filesys.Place, err
 	return place, Misnamed(flag, err)
 }
 
-// Misnamed makes an error of usage of one that a flag's name has earned.
+// Misnamed converts an error in the name that a flag gives to a usage error.
 func Misnamed(flag string, err error) error {
 	if e := new(hadoop.NameError); errors.As(err, &e) {
 		return command.Usagef("--%s %w", flag, err)
@@ -52,18 +51,19 @@ func Misnamed(flag string, err error) error {
 	return err
 }
 
-// Flag names the data directory.
+// Flag returns --data, which names the data directory.
 func Flag() cli.Flag { return flag("") }
 
-// FlagWith is Flag of a command that knows a further file system, as help calls it.
+// FlagWith is Flag for a command that supports another file system; further describes it in the
+// help.
 func FlagWith(further string) cli.Flag { return flag(", or " + further) }
 
 func flag(further string) cli.Flag {
 	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)" + further, Value: byDefault}
 }
 
-// WithTable calls do with the table of the data directory of a command line, which is
-// that of one of the games.
+// WithTable calls do with the table in the data directory of a command line, which must be a
+// table of one of the games.
 func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *filesys.Place) error, further ...filesys.Opener) error {
 	place, err := Open(c, further...)
 	if err != nil {

@@ -28,7 +28,7 @@ const Region = "us-east-1"
 const (
 	// requirements are what the environment has, and venv is where it lies, both from
 	// the root of the module.
-	requirements = "internal/emrtest/requirements.txt"
+	requirements = "internal/testing/emrtest/requirements.txt"
 	venv         = "build/emr-venv"
 	// startTime bounds the start of the server, on a machine that is busy.
 	startTime = 2 * time.Minute

@@ -161,7 +161,7 @@ func onCluster(j *solve.Journal) []solve.JobRecord {
 	return slices.DeleteFunc(slices.Clone(j.Jobs), func(r solve.JobRecord) bool { return r.Application == "" })
 }
 
-// sum adds a figure of some jobs up.
+// sum returns the sum of a number over some jobs.
 func sum[T int64 | float64](jobs []solve.JobRecord, of func(solve.JobRecord) T) (all T) {
 	for _, r := range jobs {
 		all += of(r)

@@ -291,7 +291,8 @@ func TestWithout(t *testing.T) {
 	checkAll(t, g, Options{Memory: 64 << 10, Without: all}, values, 200)
 }
 
-// minimax is what a depth is.
+// minimax returns the score of a position by plain minimax to a depth, the reference for
+// Limit.Depth.
 func minimax(g game.Game, p game.Position, depth int) int {
 	mover := g.ToMove(p)
 	if v := g.Primitive(p); v != 0 {

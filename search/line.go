@@ -6,8 +6,8 @@ import "github.com/treereduce/treereduce/game"
 // the first: most of them are in the table.
 const lineNodes = 1 << 12
 
-// makeLine extends the line from the root, each time by the first move that keeps the
-// value, until that takes too long.
+// makeLine makes the line from the root: the best move that was found, then each time the
+// first move that keeps the value, until finding it takes too long.
 func (t *task) makeLine() {
 	// The line can prove how long a tie lasts, see fullLine.
 	tie := t.s.acyclic != nil && !t.s.traits.TiesLast && !t.s.g.Values().TiesSoon && t.low == 0 && t.high == 0 && !t.limit.Weak

@@ -12,7 +12,7 @@ type worker struct {
 	keyed   game.Keyed // nil if Expand sets the keys of the children
 	t       *table
 	without Techniques
-	exact   bool // a depth is exactly that depth
+	exact   bool // search to an exact depth, with the bare rules (game.Asked.Exact)
 	nodes   []*game.Node
 	ranked  [][]int64 // for each node: the order of its moves
 	memory
@@ -22,7 +22,9 @@ type worker struct {
 	found    bool   // best is set
 	horizons uint64 // how often the search stopped at its depth limit
 
-	asked, looked, lookups, hits uint64 // nodes; positions, including those the game visits; table lookups; lookups that ended a part of the search
+	// The numbers of nodes searched; of positions visited, including those that the game
+	// visits in Expand; of table lookups; and of lookups that ended a part of the search.
+	asked, looked, lookups, hits uint64
 }
 
 // node returns the node of a ply.

@@ -132,7 +132,8 @@ const step = 64
 
 // Late moves are searched one ply less deep if at least lateFrom plies are left (E. A.
 // Heinz, Scalable Search in Computer Chess, 2000, has a similar technique), and two plies
-// less from lateMore times the first late move on, if more than lateFrom plies are left.
+// less if more than lateFrom plies are left and the move's index is at least lateMore times
+// that of the first late move.
 const (
 	lateFrom = 2
 	lateMore = 3

@@ -70,7 +70,7 @@ func (t *task) solve() {
 
 // who finds out who wins. It returns false if the time is over.
 func (t *task) who() bool {
-	if t.s.traits.OnlyWho { // no win is shorter than another
+	if t.s.traits.OnlyWho { // all wins count the same
 		return t.above(0) && t.above(-1)
 	}
 	in, nodes := 3, uint64(shortNodes)

@@ -14,7 +14,7 @@ type Kind int
 // The kinds of moves.
 const (
 	Quit Kind = iota // ends the game
-	Add              // puts a chip on X1, Y1
+	Add              // places a chip on X1, Y1
 	Step             // moves the chip on X2, Y2 to X1, Y1
 )
 

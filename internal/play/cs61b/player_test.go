@@ -166,7 +166,7 @@ func loses(r *network.Rules, p game.Position) bool {
 	return false
 }
 
-// A player without a legal move quits.
+// TestNoMove checks that a player without a legal move quits.
 func TestNoMove(t *testing.T) {
 	p := mustNew(t, White, 2)
 	lay(t, p, "..........W.BW..B.W..W.B........B...B..B..W..W..B.W..W.B........")

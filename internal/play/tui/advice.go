@@ -133,7 +133,7 @@ func (ad *advisor) lookUp(ctx context.Context, a *advice) error {
 	a.Move = a.moves[a.best].Move
 	for len(choices) > 0 && len(a.line) < maxLine && ctx.Err() == nil {
 		a.line = append(a.line, choices[0].Name)
-		if !choices[0].Value.Valid() { // a draw: play is a cycle
+		if !choices[0].Value.Valid() { // a draw: play never ends
 			return nil
 		}
 		if choices, err = ad.table.Choices(choices[0].To); err != nil {

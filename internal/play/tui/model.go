@@ -214,7 +214,7 @@ func (m *model) arrive() tea.Cmd {
 		return m.advise()
 	}
 	m.thinking = true
-	if m.advice.source == byTable { // look-ups are fast enough to do both
+	if m.advice.source == byTable { // lookups are fast enough to do both
 		return tea.Batch(m.advise(), m.think())
 	}
 	return m.think()

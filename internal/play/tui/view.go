@@ -151,7 +151,7 @@ func (m *model) mark(o opinion) (string, tone) {
 	return text, toneOf(r)
 }
 
-// worth describes the value of the position for the spectator.
+// worth describes the value of the position from the point of view of the user.
 func (m *model) worth(o opinion) string {
 	r, mover := result(m.g, m.h.Position(), o.value), m.h.Turn()
 	var text string

@@ -66,9 +66,9 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	return errors.Join(RunGo(ctx, out, o, "Lookup", "./internal/engine/solve"), RunSync(ctx, out, o))
 }
 
-// rules measures driver solve of games that implement only the plain Game interface, and
-// counts the moves that the forward jobs sent: several moves from one position to the same
-// successor count once.
+// rules measures driver solve of games that provide only their rules, without operations on
+// bitmaps, and counts the moves that the forward jobs sent. Several moves from one position
+// to the same successor count once.
 func (b *bencher) rules() error {
 	fmt.Fprint(b.out, "\n| driver solve, rules only | positions | moves | wall s | CPU s | CPU µs a move | peak MB |\n|---|---|---|---|---|---|---|\n")
 	for _, flags := range []string{

@@ -90,7 +90,7 @@ func (s *step) run() {
 		logFile = uri + "/stderr.gz"
 	}
 	switch {
-	case s.c.ctx.Err() != nil: // it ended with its cluster
+	case s.c.ctx.Err() != nil: // the step ended with its cluster
 		state := "CANCELLED"
 		if s.c.last != "TERMINATED" {
 			state = "INTERRUPTED"

@@ -54,7 +54,7 @@ type Config struct {
 	// clusters can run at the same time. A folder keeps its ports.
 	FreePorts bool
 	// HA gives the file system two name nodes, one of which is active (see FailOver). It
-	// takes effect only when the folder is first brought up.
+	// is fixed when the file system is formatted; Up refuses another value later.
 	HA bool
 	// Daemons are the daemons to start; nil: all.
 	Daemons []Daemon

@@ -375,7 +375,7 @@ func (c *Cluster) tasks() ([]int, error) {
 	return pids, nil
 }
 
-// signal sends a signal to a process, which may have ended already.
+// signal sends a signal to a process. It is not an error if the process has ended already.
 func signal(pid int, s syscall.Signal) error {
 	if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err

@@ -123,7 +123,7 @@ func (t *task) again(p, next game.Position) bool {
 	return !t.s.g.Values().OfMover && t.s.g.ToMove(p) == t.s.g.ToMove(next)
 }
 
-// keeping finds a move of p that is worth score, using one worker.
+// keeping returns a move of p that is worth score, using one worker.
 func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.Move, ok bool) {
 	ask := func(p game.Position, alpha, depth int) (int, bool) {
 		w.stopped = false

@@ -3,10 +3,10 @@ package search
 import "github.com/treereduce/treereduce/game"
 
 // shortNodes is the number of positions to search for short wins and losses before the
-// question who wins. If more than manyLeft plies are left, it is shortMany, which finds
-// most of them; the question who wins then gets shortMost positions at first. If that does
-// not suffice, the search for short wins gets shortMost positions too, because a near win
-// may be easier to find than the proof that there is one.
+// search for the winner. If more than manyLeft plies are left, it is shortMany, in which
+// most short wins are found; the search for the winner then gets shortMost positions at
+// first. If they do not suffice, the search for short wins gets shortMost positions too,
+// because a win may be found more easily by its length than by a proof without one.
 const (
 	shortNodes = 1 << 7
 	shortMany  = 1 << 12
@@ -28,10 +28,10 @@ const (
 // the value is above some alpha, which is much cheaper than asking for the value. It first
 // tries short wins and losses, which are found quickly if they exist; then asks who wins;
 // then in how many moves, starting from the number that the previous proof has shown. The
-// step is 1, or doubles from search to search if many plies are left, because the last
-// question must be answered in any case. With few plies left there is little to search and
-// each question costs more than its answer, so solve asks one question with a window as
-// wide as necessary.
+// step is 1. If many plies are left, it doubles from search to search as long as the bound
+// improves, because only the last search must be done in any case. With few plies left, a
+// search costs little more than its start, so solve does a single one, with a window as wide
+// as necessary.
 func (t *task) solve() {
 	if t.left <= onceLeft {
 		if t.limit.Weak {

@@ -109,7 +109,8 @@ func (t *task) timed() {
 // move.
 const someNodes = 1 << 12
 
-// solvePart: a timed search spends 1/solvePart of its time on proving the value first.
+// solvePart is a divisor of the time: a timed search first tries for 1/solvePart of its time
+// to prove the value.
 const solvePart = 3
 
 // solvePartWho is solvePart for games where only the winner counts: iterative deepening

@@ -96,7 +96,7 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		}
 		bad := h.Clone().Play(name)
 		if bad != nil {
-			bad = h.Clone().Play(line) // before the game's MoveName
+			bad = h.Clone().Play(line) // the text may be a name without MoveName
 		}
 		switch {
 		case bad == nil:

@@ -27,8 +27,8 @@ var errSlow = errors.New("not ready in time")
 func (c *Cluster) waitReady(ctx context.Context, which []Daemon) error {
 	for _, d := range which {
 		for {
-			// In this order: if the daemon ends after this check, the next round detects
-			// it.
+			// In this order: if d ends after this check, ready fails, and the next round
+			// finds that it has ended.
 			dead := slices.IndexFunc(which, func(d Daemon) bool { return c.pid(d) == 0 })
 			if dead >= 0 {
 				return c.failed(which[dead], errors.New("has ended"))

@@ -6,7 +6,7 @@ import "github.com/treereduce/treereduce/game"
 // search for the winner. If more than manyLeft plies are left, it is shortMany, in which
 // most short wins are found; the search for the winner then gets shortMost positions at
 // first. If they do not suffice, the search for short wins gets shortMost positions too,
-// because a win may be found more easily by its length than by a proof without one.
+// because there may be a near win even if the general proof is hard.
 const (
 	shortNodes = 1 << 7
 	shortMany  = 1 << 12

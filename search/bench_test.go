@@ -27,9 +27,9 @@ func connectFour(b *testing.B) *connectn.Rules {
 	return parse(b, board(7, 6, 4)).(*connectn.Rules)
 }
 
-// solveAll solves positions in each iteration, with a table that is empty at its start, and
-// reports the cost. Positions have the exact values, if values is not nil; limit returns the
-// limit of position i.
+// solveAll solves positions in each iteration, starting with an empty table, and reports
+// the cost. If values is not nil, it contains the exact values of positions. limit returns
+// the limit for position i.
 func solveAll(b *testing.B, g game.Game, o Options, positions []game.Position, values []game.Value, limit func(i int) Limit) {
 	o.Memory = benchMemory
 	s := newSearcher(b, g, o)
@@ -65,7 +65,7 @@ func solveAll(b *testing.B, g game.Game, o Options, positions []game.Position, v
 	}
 }
 
-// searchOf is the result of a search.
+// searchOf returns the result of a search.
 func searchOf(b *testing.B, s *Searcher, p game.Position, l Limit) Result {
 	b.Helper()
 	r, err := s.Search(b.Context(), p, l)
@@ -75,14 +75,15 @@ func searchOf(b *testing.B, s *Searcher, p game.Position, l Limit) Result {
 	return r
 }
 
-// unlimited searches until a position is solved.
+// unlimited returns the limit for a search until the position is solved.
 func unlimited(int) Limit { return Limit{} }
 
-// weak searches until it is known who wins a position.
+// weak returns the limit for a search until the winner is known.
 func weak(int) Limit { return Limit{Weak: true} }
 
-// forBitBully writes positions for scripts/bitbully.sh to a file in $TREEREDUCE_POSITIONS, if
-// that is set: the board row by row, and 1, 0 or -1 as the player to move wins, ties or loses.
+// forBitBully writes positions for scripts/bitbully.sh to a file in $TREEREDUCE_POSITIONS,
+// if that is set: the board row by row, and 1, 0 or -1 if the player to move wins, ties or
+// loses.
 func forBitBully(b *testing.B, g *connectn.Rules, name string, positions []game.Position, values []game.Value) {
 	b.Helper()
 	dir := os.Getenv("TREEREDUCE_POSITIONS")
@@ -118,14 +119,15 @@ func BenchmarkLongWhole(b *testing.B) {
 	}
 }
 
-// BenchmarkSets solves sets of 1,000 positions, of random legal moves to a random number of
-// stones, that are solved within 600,000 nodes and end in a number of moves. Most of the
-// positions with few stones need more nodes: these are counted as left out.
+// BenchmarkSets solves sets of 1,000 positions, reached by random legal moves to a random
+// number of stones, that are solved within 600,000 nodes and end in a number of moves
+// within a range. Most of the positions with few stones need more nodes: they are counted
+// as left out.
 func BenchmarkSets(b *testing.B) {
 	g := connectFour(b)
 	for _, set := range []struct {
 		name          string
-		stones, moves [2]int // from, to
+		stones, moves [2]int // first and last
 	}{
 		{"late", [2]int{29, 40}, [2]int{1, 13}},
 		{"middle", [2]int{15, 28}, [2]int{14, 27}},
@@ -159,8 +161,8 @@ func BenchmarkSets(b *testing.B) {
 	}
 }
 
-// ofStones is the position after random moves to a number of stones; the start, if the game
-// ends before or with them.
+// ofStones returns the position after random moves to a number of stones, or the initial
+// position if the game ends before or at that number.
 func ofStones(g *connectn.Rules, r *rand.Rand, stones int) game.Position {
 	walk := gametest.Walk(r, g, stones)
 	if p := walk[len(walk)-1]; len(walk) == stones+1 && g.Primitive(p) == 0 {
@@ -169,8 +171,8 @@ func ofStones(g *connectn.Rules, r *rand.Rand, stones int) game.Position {
 	return g.Start()
 }
 
-// BenchmarkTechniques solves ten positions of eight stones with all techniques of the search,
-// and without each of them.
+// BenchmarkTechniques solves ten positions of eight stones with all techniques of the
+// search, and without each of them.
 func BenchmarkTechniques(b *testing.B) {
 	benchTechniques(b, "eight", rand.New(rand.NewPCG(3, 4)), 8, 10, 0, 1<<62)
 }
@@ -182,7 +184,8 @@ func BenchmarkLongTechniques(b *testing.B) {
 	benchTechniques(b, "hard", rand.New(rand.NewPCG(5, 6)), 4, 3, 10_000_000, 40_000_000)
 }
 
-// benchTechniques makes n random positions that are solved with a number of nodes, from and to.
+// benchTechniques finds n random positions that are solved within from to to nodes, and
+// solves them.
 func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, from, to uint64) {
 	g := connectFour(b)
 	s := newSearcher(b, g, Options{Memory: benchMemory})
@@ -202,7 +205,7 @@ func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, fro
 	b.Run("all", func(b *testing.B) { solveAll(b, g, Options{}, positions, values, unlimited) })
 	b.Run("cores=2", func(b *testing.B) { solveAll(b, g, Options{Threads: 2}, positions, values, unlimited) })
 	for _, without := range slices.Sorted(maps.Keys(ByName())) {
-		if ByName()[without] == Killers { // of other games
+		if ByName()[without] == Killers { // only used by other games
 			continue
 		}
 		b.Run("without="+without, func(b *testing.B) {
@@ -216,9 +219,9 @@ func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, fro
 	}
 }
 
-// BenchmarkMoves asks for a move in the first $TREEREDUCE_MOVES positions of
-// testdata/moves.txt, each for $TREEREDUCE_MOVE_TIME, and reports how many moves give value
-// away.
+// BenchmarkMoves searches for a move in the first $TREEREDUCE_MOVES positions of
+// testdata/moves.txt, each for $TREEREDUCE_MOVE_TIME, and reports how many of the moves
+// give value away.
 func BenchmarkMoves(b *testing.B) {
 	limit := time.Second
 	if text := os.Getenv("TREEREDUCE_MOVE_TIME"); text != "" {

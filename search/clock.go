@@ -5,36 +5,37 @@ import (
 	"time"
 )
 
-// A clock ends a search in good time. Workers look at it every pollNodes positions: at the
-// time itself, as a timer may have to wait until one of them is interrupted.
+// A clock stops a search in time. Workers check it every pollNodes positions, and read the
+// time themselves, because a timer might have to wait until one of them is interrupted.
 type clock struct {
 	now   func() time.Time
 	began time.Time
-	aim   time.Duration   // when to stop; 0: never
-	until time.Duration   // when to stop what is being done; not set while workers run
-	over  <-chan struct{} // closed when the context has ended
+	aim   time.Duration   // when to stop, after began; 0: never
+	until time.Duration   // when to stop the current part; not set while workers run
+	over  <-chan struct{} // closed when the context ends
 }
 
-// pollNodes is how many positions a worker looks at between looks at the clock: less than
-// a millisecond's, or some.
+// pollNodes is the number of positions that a worker searches between checks of the clock:
+// they take less than a millisecond, or some milliseconds.
 const pollNodes = 1 << 6
 
-// Of its time a search leaves a part, as the machine may be at other work when the time
-// comes: a third, but no more than a quarter of a second.
+// A search leaves a part of its time unused, because the machine may be busy when the time
+// comes: a third, but at most a quarter of a second.
 const (
 	sparePart = 3
 	spareMost = 250 * time.Millisecond
 )
 
-// startClock starts a clock for a search of so much time; 0: any. It reads the time from now.
+// startClock starts a clock for a search with a time limit; 0: no limit. It reads the time
+// from now.
 func startClock(ctx context.Context, limit time.Duration, now func() time.Time) *clock {
 	c := &clock{now: now, began: now(), aim: limit - min(limit/sparePart, spareMost), over: ctx.Done()}
 	c.until = c.aim
 	return c
 }
 
-// part is for what may take the nth part of the time; release ends that. A part of a limit
-// is a limit too, however small.
+// part limits the following work to 1/n of the time, until release is called. A part of a
+// nonzero limit is never 0, which would mean no limit.
 func (c *clock) part(n int) (release func()) {
 	if c.until = c.aim / time.Duration(n); c.aim > 0 {
 		c.until = max(c.until, 1)
@@ -42,7 +43,7 @@ func (c *clock) part(n int) (release func()) {
 	return func() { c.until = c.aim }
 }
 
-// due reports whether it is time to stop.
+// due reports whether the search must stop.
 func (c *clock) due() bool {
 	select {
 	case <-c.over:
@@ -52,8 +53,8 @@ func (c *clock) due() bool {
 	}
 }
 
-// worthwhile reports whether there is time for another step, when each takes longer than
-// all before it; or for a part of it, if that is worth something.
+// worthwhile reports whether to start another iteration, which takes longer than all before
+// it: whether there is time for all of it or, if part is set, for some of it.
 func (c *clock) worthwhile(part bool) bool {
 	return !c.due() && (part || c.aim == 0 || c.spent() < c.aim/2)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A clock stops a search before its limit, and a part of it sooner; when its context ends,
-// at once; otherwise never.
+// TestClock checks that a clock stops a search before its limit, and a part of it earlier;
+// that it stops at once when its context ends; and that it never stops without a limit.
 func TestClock(t *testing.T) {
 	const limit = 30 * time.Millisecond
 	c := startClock(context.Background(), limit, time.Now)
@@ -31,7 +31,7 @@ func TestClock(t *testing.T) {
 		t.Error("not due when it is time")
 	}
 
-	// A part of the least time is the least time: 0 would be no limit.
+	// A part of the shortest time is that time: 0 would be no limit.
 	c = startClock(context.Background(), time.Nanosecond, time.Now)
 	c.part(3)
 	if c.until <= 0 {

@@ -2,28 +2,28 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// deepen looks one ply ahead, then two, and so on: what is learnt on the way orders the
-// moves of the next step so well that it costs little, and there is always a best move.
-// It ends when the value is proven, at the depth of the limit, or when another step would
-// not be through in time.
+// deepen searches one ply deep, then two, and so on: each iteration improves the move order
+// of the next so much that it costs little, and there is always a best move. It ends when
+// the value is proven, at the depth of the limit, or when there is no time for another
+// iteration.
 //
-// Moves that lead back do not trap it, as it never looks further than its depth; and what
-// the table knows of a depth is true whatever the way there. So a draw is no more than
-// what nobody has won by then, and a shorter win is always preferred; but where late moves
-// are looked at less far ahead, the first win that is found will do.
+// Cycles do not trap it, because it never searches beyond its depth, and a table entry of a
+// given depth is valid no matter how the position was reached. A draw means only that
+// neither player has won by then, and a shorter win is always preferred. But if late moves
+// are searched less deep, the first win that is found is accepted.
 func (t *task) deepen() {
 	full := t.s.table.full
 	last := full
 	if t.s.acyclic == nil {
-		last-- // full is to the end, of which there need be none
+		last-- // full means to the end, which games with cycles may never reach
 	}
 	alpha, beta := -infinite, infinite
-	if t.limit.Weak { // all wins are one
+	if t.limit.Weak { // all wins are equal
 		alpha, beta = -mate, mate
 	}
 	for depth := 1; depth <= last; depth++ {
 		if depth > 2 && !t.clock.worthwhile(t.late || t.limit.Depth > 0) {
-			return // a depth that is asked for is tried for as long as there is time
+			return // a requested depth is tried for as long as there is time
 		}
 		ply := depth
 		if depth >= t.left {
@@ -35,7 +35,7 @@ func (t *task) deepen() {
 		}
 		t.score, t.depth = score, depth
 		within := depth
-		if t.late { // a shorter win may have been missed, if it is not very short
+		if t.late { // a shorter win may have been missed, unless it is very short
 			within = min(depth, lateFrom)
 		}
 		if ply == full || t.exact {

@@ -22,8 +22,9 @@ import (
 	tables "github.com/treereduce/treereduce/table"
 )
 
-// facts are what is known of Connect N: of a board by the first column. W, T and L are
-// for who makes that move, with the number of moves from the empty board.
+// facts are known results of Connect N: of each board, by the column of the first move. W,
+// T and L are results for the player who makes that move, with the number of moves from the
+// empty board.
 var facts = []struct {
 	width, height, connect int
 	first                  string
@@ -69,7 +70,7 @@ func TestLongFacts(t *testing.T) {
 	checkFacts(t, true)
 }
 
-// Of 5×5 connect 4, positions at random, as the solved table has them.
+// TestLongTable compares random positions of 5×5 connect 4 with the solved table.
 func TestLongTable(t *testing.T) {
 	longtest.Skip(t)
 	g := parse(t, board(5, 5, 4))
@@ -95,7 +96,7 @@ func TestLongTable(t *testing.T) {
 	}
 }
 
-// solveTable solves a game into a directory that is not there yet, or empty.
+// solveTable solves a game into a directory that does not exist, or is empty.
 func solveTable(dir string, g game.Game) (*tables.Table, error) {
 	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
 	if err != nil {
@@ -112,14 +113,14 @@ func solveTable(dir string, g game.Game) (*tables.Table, error) {
 	return tables.OpenOf(store.Local{}, dir, g)
 }
 
-// longestRow is up to how many columns boards of one row are looked at: those of 15 and 16
-// have five times as many positions as all others together, and no lines but along a row.
+// longestRow limits the columns of boards with one row. Those with 15 and 16 columns have
+// five times as many positions as all others together, and only lines along the row.
 const longestRow = 14
 
-// TestLongSquares is every position of every board of at most TREEREDUCE_SQUARES squares, 12
-// if that is not set, as the solved table of the board has it: outcome and length. Of two
-// that are one another's mirror image one is searched. A searcher goes through a board in
-// the order of its table, so that of most positions it has looked at all that follows.
+// TestLongSquares compares every position of every board of at most TREEREDUCE_SQUARES
+// squares (default: 12) with the solved table of the board: outcome and length. Of two
+// positions that are mirror images it searches one. A searcher processes a board in the
+// order of its table, so for most positions it has already searched all successors.
 func TestLongSquares(t *testing.T) {
 	longtest.Skip(t)
 	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 12)
@@ -134,7 +135,7 @@ func TestLongSquares(t *testing.T) {
 			}
 		}
 	}
-	slices.SortStableFunc(boards, func(a, b [3]int) int { return -cmp.Compare(a[0], b[0]) }) // the long ones first
+	slices.SortStableFunc(boards, func(a, b [3]int) int { return -cmp.Compare(a[0], b[0]) }) // the ones that take longest first
 	var all, searched atomic.Uint64
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -155,9 +156,9 @@ func TestLongSquares(t *testing.T) {
 	t.Logf("%d boards, %d positions, %d searched", len(boards), all.Load(), searched.Load())
 }
 
-// checkTable searches all positions of a board, of which a column takes so many bits, but
-// for mirror images, with one worker or with two. It returns how many there are, and how
-// many it has searched.
+// checkTable searches all positions of a board, except mirror images, with one worker or
+// with two. bits is the number of bits of a column. It returns the number of positions, and
+// the number of positions searched.
 func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err error) {
 	tab, err := solveTable(dir, g)
 	if err != nil {
@@ -198,7 +199,7 @@ func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err e
 	return all, searched, nil
 }
 
-// mirrored is the mirror image of a board whose columns take so many bits.
+// mirrored returns the mirror image of a board whose columns take bits bits.
 func mirrored(p game.Position, keyBits, bits uint) (m game.Position) {
 	for ; keyBits > 0; keyBits -= bits {
 		m = m<<bits | p&(1<<bits-1)

@@ -2,14 +2,14 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// lineNodes is what may be looked at for a move of the line but the first: most of it is
-// in the table.
+// lineNodes is the maximum number of positions to search for each move of the line after
+// the first: most of them are in the table.
 const lineNodes = 1 << 12
 
-// makeLine plays on from the root, each time the first move that keeps the value, until
-// that takes too long.
+// makeLine makes the line from the root: the best move that was found, then each time the
+// first move that keeps the value, until finding it takes too long.
 func (t *task) makeLine() {
-	// The line can prove how long such a tie lasts, see fullLine.
+	// The line can prove how long a tie lasts, see fullLine.
 	tie := t.s.acyclic != nil && !t.s.traits.TiesLast && !t.s.g.Values().TiesSoon && t.low == 0 && t.high == 0 && !t.limit.Weak
 	if t.limit.Bare && !tie {
 		return
@@ -48,8 +48,8 @@ func (t *task) makeLine() {
 	}
 }
 
-// known is the score that has been found, and to what depth. Where only who wins counts,
-// all wins are one.
+// known returns the score that was found, and its depth. If the limit is Weak, all wins
+// have the same score.
 func (t *task) known() (score, depth int) {
 	switch {
 	case !t.solved() && (t.low <= 0 || t.limit.Depth > 0):
@@ -65,9 +65,9 @@ func (t *task) known() (score, depth int) {
 	return score, depth
 }
 
-// makeFirst finds the first of the moves that are worth as much as the best: each before
-// that is asked whether it is no worse. Of what nobody has proven, and no depth was asked
-// for, none is better founded than another.
+// makeFirst finds the first move that is worth as much as the best: for each move before
+// the best it searches whether it is no worse. If the value is not proven and no depth was
+// requested, makeFirst does nothing, because then no move is better founded than another.
 func (t *task) makeFirst() {
 	if !t.limit.First || !t.solved() && t.depth != t.limit.Depth {
 		return
@@ -92,8 +92,8 @@ func (t *task) makeFirst() {
 	}
 }
 
-// keeps reports whether a move of p is worth the score. How a position compares with a
-// bound it asks of ask, and is not ok if that has no answer in time.
+// keeps reports whether a move of p is worth score. It calls ask to compare a position with
+// a bound; ok is false if ask has no result in time.
 func (t *task) keeps(p game.Position, m game.Move, score, depth int, ask func(p game.Position, alpha, depth int) (int, bool)) (keeps, ok bool) {
 	if depth < t.s.table.full {
 		depth--
@@ -118,12 +118,12 @@ func (t *task) keeps(p game.Position, m game.Move, score, depth int, ask func(p 
 	return got >= want, true
 }
 
-// again reports whether the player who moved is to move again.
+// again reports whether the player who moved from p to next moves again.
 func (t *task) again(p, next game.Position) bool {
 	return !t.s.g.Values().OfMover && t.s.g.ToMove(p) == t.s.g.ToMove(next)
 }
 
-// keeping finds a move of p that is worth the score; one worker looks.
+// keeping returns a move of p that is worth score, using one worker.
 func (t *task) keeping(w *worker, p game.Position, score, depth int) (move game.Move, ok bool) {
 	ask := func(p game.Position, alpha, depth int) (int, bool) {
 		w.stopped = false

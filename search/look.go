@@ -9,23 +9,25 @@ import (
 // A worker is one thread of a search.
 type worker struct {
 	g       expander
-	keyed   game.Keyed // nil, if children have their keys
+	keyed   game.Keyed // nil if Expand sets the keys of the children
 	t       *table
 	without Techniques
-	exact   bool // a depth is exactly that depth
+	exact   bool // search to an exact depth, with the bare rules (game.Asked.Exact)
 	nodes   []*game.Node
-	ranked  [][]int64 // of each node: the order of its moves
+	ranked  [][]int64 // for each node: the order of its moves
 	memory
 
 	ends
-	best     uint16 // the best move of the root so far,
-	found    bool   // if there is one
-	horizons uint64 // how often a search ended where play goes on
+	best     uint16 // the best move of the root so far
+	found    bool   // best is set
+	horizons uint64 // how often the search stopped at its depth limit
 
-	asked, looked, lookups, hits uint64 // times that the game was; positions, its own too; in the table; found
+	// The numbers of nodes searched; of positions visited, including those that the game
+	// visits in Expand; of table lookups; and of lookups that ended a part of the search.
+	asked, looked, lookups, hits uint64
 }
 
-// node is the node of a ply.
+// node returns the node of a ply.
 func (w *worker) node(ply int) *game.Node {
 	for ply >= len(w.nodes) {
 		n := new(game.Node)
@@ -36,21 +38,22 @@ func (w *worker) node(ply int) *game.Node {
 	return w.nodes[ply]
 }
 
-// look is the score of the node of a ply, if it lies between alpha and beta; otherwise a
-// bound: if not above alpha, the score is no better; if not below beta, it is no worse. It
-// looks depth plies ahead; to the end, if that is the table's full depth. What is quick
-// is not in the table. All that it returns once the worker is stopped is void.
+// look searches the node of a ply, and returns its score if that lies between alpha and
+// beta. Otherwise it returns a bound: a result of at most alpha is an upper bound, one of
+// at least beta a lower bound. It searches depth plies, or to the end if depth is the
+// table's full depth. Quick positions are not stored in the table. The result is invalid if
+// the worker was stopped.
 func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	n := w.node(ply)
-	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer than it saves
+	quick = quick || depth == 0 && w.keyed != nil // at the horizon a key takes longer to compute than it saves
 	began, horizons := w.looked, w.horizons
 	w.asked, w.looked = w.asked+1, w.looked+1
 	if w.asked%pollNodes == 0 && w.poll() {
 		return 0
 	}
 
-	// What the table knows.
-	var first uint16 // the move to try first, plus one; 0: none is known
+	// Probe the table.
+	var first uint16 // the move to try first, plus one; 0: unknown
 	if !quick {
 		w.lookups++
 		if e := w.t.get(n.Key); e != 0 {
@@ -58,7 +61,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 			if ply > 0 && w.usable(e, depth) {
 				low, high := w.bounds(e, ply)
 				if (low > alpha || high < beta) && w.t.depthOf(e) < w.t.full {
-					w.horizons++ // what follows from a bound of a depth is of a depth
+					w.horizons++ // a result that depends on a limited depth is itself of limited depth
 				}
 				if low >= beta || high <= alpha || low == high {
 					w.hits++
@@ -72,7 +75,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		}
 	}
 
-	// What the game knows.
+	// Ask the game.
 	n.Alpha, n.Beta = fromHere(alpha, ply), fromHere(beta, ply)
 	n.Exact, n.Leaf, n.Horizon = w.exact, depth == 0 && w.exact, depth == 0
 	n.Beyond = 0
@@ -89,7 +92,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		return clamp(w.g.Assess(n), low, high)
 	}
 
-	// What looking ahead tells.
+	// Search the children.
 	next := depth
 	if depth > 0 && depth < w.t.full {
 		next--
@@ -109,7 +112,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	}
 	if best < beta {
 		tried := w.order(ply, children, first)
-		asked := len(tried) // what comes after them has been put off
+		asked := len(tried) // moves after the first asked ones have been deferred
 		for i := 0; i < len(tried); i++ {
 			c := &children[tried[i]&moveMask]
 			if i > 0 && i < asked && ply < w.apart && w.round.busy(c.Key) {
@@ -146,7 +149,7 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 		return best
 	}
 	if w.horizons == horizons && !w.exact {
-		depth = w.t.full // it is the same to any depth
+		depth = w.t.full // the score is the same at any depth
 	}
 	low, high = best, best
 	if best <= window {
@@ -159,8 +162,9 @@ func (w *worker) look(ply, alpha, beta, depth int, quick bool) int {
 	return best
 }
 
-// try is the score of the child of a node that is the ith to be tried: asked first whether
-// it is better than the best so far, less far ahead if it is a late one.
+// try searches c, the ith child to be tried. If c is a late move, try first searches it
+// less deep; then, unless it is the first, with a null window, to find out whether it is
+// better than the best so far.
 func (w *worker) try(ply, i int, c *game.Child, alpha, beta, depth int) (score int) {
 	if less := w.less(i, depth); less > 0 {
 		if score = w.child(ply, c, alpha, alpha+1, depth-less); score <= alpha || w.stopped {
@@ -175,7 +179,7 @@ func (w *worker) try(ply, i int, c *game.Child, alpha, beta, depth int) (score i
 	return w.child(ply, c, alpha, beta, depth)
 }
 
-// less is how many plies less far the ith move is looked at first.
+// less returns by how many plies the first search of the ith move is reduced.
 func (w *worker) less(i, depth int) int {
 	switch {
 	case i < w.late || depth < lateFrom || depth == w.t.full:
@@ -186,7 +190,7 @@ func (w *worker) less(i, depth int) int {
 	return 2
 }
 
-// child looks at a child, which is the next ply's node.
+// child searches a child as the node of the next ply.
 func (w *worker) child(ply int, c *game.Child, alpha, beta, depth int) int {
 	n := w.node(ply + 1)
 	n.State, n.Key = c.State, c.Key
@@ -209,10 +213,11 @@ func (w *worker) child(ply int, c *game.Child, alpha, beta, depth int) int {
 	return score
 }
 
-// lookUp looks all children up before any is searched, an enhanced transposition cutoff
-// (J. Schaeffer and A. Plaat, New advances in alpha-beta searching, 1996). It returns a
-// score if one refutes, and otherwise what is left to search, with the best that the
-// others can be. It also brings what will be looked up next into the cache, all at once.
+// lookUp looks up all children before one of them is searched, as an enhanced transposition
+// cutoff (J. Schaeffer and A. Plaat, New advances in alpha-beta searching, 1996). If one
+// refutes, it returns its score. Otherwise it returns the children left to search, and an
+// upper bound on the best score of the others. It also loads all entries into the cache at
+// once.
 func (w *worker) lookUp(ply int, children []game.Child, alpha, beta, depth int) (left []game.Child, best int) {
 	best = -infinite
 	kept := 0
@@ -246,20 +251,20 @@ func (w *worker) lookUp(ply int, children []game.Child, alpha, beta, depth int) 
 	return children[:kept], best
 }
 
-// usable reports whether an entry tells enough for a search of a depth.
+// usable reports whether an entry is deep enough for a search of the given depth.
 func (w *worker) usable(e entry, depth int) bool {
 	d := w.t.depthOf(e)
 	return d >= depth && !w.exact || d == depth && w.t.ageOf(e) == exactAge
 }
 
-// bounds are what an entry of a node says.
+// bounds returns the bounds of an entry of a node at ply.
 func (w *worker) bounds(e entry, ply int) (low, high int) {
 	low, high = w.t.bounds(e)
 	return fromRoot(low, ply), fromRoot(high, ply)
 }
 
-// keep puts what is known of a node into the table, with what is known there of the same
-// depth and kind.
+// keep stores the bounds of a node in the table, combined with those already stored for the
+// same depth and kind of search.
 func (w *worker) keep(key uint64, ply, low, high, depth int, work uint64, move uint16) {
 	low, high = fromHere(low, ply), fromHere(high, ply)
 	if e := w.t.get(key); e != 0 && w.t.depthOf(e) == depth && (w.t.ageOf(e) == exactAge) == w.exact {

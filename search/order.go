@@ -7,23 +7,23 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Moves are searched in the order of what promises most: that of the table first; then by
-// the rank that the game gives it (threats, say), and by how often a stone on its square
-// has refuted the opponent's last move anywhere (J. Schaeffer, The history heuristic,
-// 1989; counted as J. Tromp's Fhourstones does); and, if the game wants it, whether it was
-// one of the two that refuted last so far from the root.
+// Moves are searched in order of promise: the table's move first; then by the sum of the
+// rank that the game gives them (for threats, say), of how often a piece on the same square
+// has refuted the opponent's last move anywhere (J. Schaeffer, The history heuristic, 1989;
+// counted as in J. Tromp's Fhourstones) and, if the game sets Traits.Killer, a bonus for
+// the last two moves that refuted at the same ply.
 
-// memory is what a worker learns of moves in the course of a search.
+// memory is what a worker learns about moves during a search.
 type memory struct {
-	past    [2][]int32  // counts of whoever moves at even, and at odd plies, by square
-	killers [][2]uint16 // of each ply: the moves that refuted last, plus one
-	killer  int32       // what they add to their rank; 0: there are none
+	past    [2][]int32  // history counts by square, for even and for odd plies
+	killers [][2]uint16 // for each ply: the last two moves that refuted, plus one
+	killer  int32       // what killers add to the rank; 0: no killers are kept
 }
 
-// squares is of how many squares counts are kept if the game does not say.
+// squares is the default number of squares with history counts.
 const squares = 1 << 8
 
-// learn begins anew.
+// learn resets the memory for a new search.
 func (m *memory) learn(t game.Traits) {
 	if t.Squares == 0 {
 		t.Squares = squares
@@ -37,7 +37,7 @@ func (m *memory) learn(t game.Traits) {
 	clear(m.killers)
 }
 
-// killersOf are the killers of a ply.
+// killersOf returns the killers of a ply.
 func (m *memory) killersOf(ply int) *[2]uint16 {
 	for ply >= len(m.killers) {
 		m.killers = append(m.killers, [2]uint16{})
@@ -45,7 +45,7 @@ func (m *memory) killersOf(ply int) *[2]uint16 {
 	return &m.killers[ply]
 }
 
-// killed learns that a move has refuted at a ply.
+// killed records that a move has refuted at a ply.
 func (m *memory) killed(ply int, move uint16) {
 	if m.killer == 0 {
 		return
@@ -55,19 +55,19 @@ func (m *memory) killed(ply int, move uint16) {
 	}
 }
 
-// most is how far a count may go: what is learnt decays as it gets there.
+// most is the limit of a history count: counts decay as they approach it.
 const most = 1 << 14
 
-// moveMask is the part of a ranked move that is its number among the children.
+// moveMask selects the index of the child from a ranked move.
 const (
 	moveBits = 16
 	moveMask = 1<<moveBits - 1
 )
 
-// fewMoves is up to how many moves insertion sorts fastest.
+// fewMoves is the number of moves up to which insertion sort is fastest.
 const fewMoves = 24
 
-// order ranks the children of a node, the best first.
+// order sorts the children of a node, the best first.
 func (w *worker) order(ply int, children []game.Child, first uint16) []int64 {
 	o := w.ranked[ply][:0]
 	past := w.past[ply&1]
@@ -108,7 +108,8 @@ func (w *worker) order(ply int, children []game.Child, first uint16) []int64 {
 	return o
 }
 
-// refuted learns that of the moves tried the last refuted, and the others did not.
+// refuted records that the last of the moves tried was a refutation, and the others were
+// not.
 func (w *worker) refuted(ply int, children []game.Child, tried []int64) {
 	past := w.past[ply&1]
 	last := len(tried) - 1
@@ -122,20 +123,21 @@ func (w *worker) refuted(ply int, children []game.Child, tried []int64) {
 	}
 }
 
-// historyShift makes a count a rank: all of it is worth two columns nearer to the middle,
-// say, and much less than a threat.
+// historyShift scales a count to a rank: the largest count is worth about as much as two
+// columns nearer to the centre, and much less than a threat.
 const historyShift = 7
 
-// step is how much a move that was tried in vain counts.
+// step is the change of a history count for a move that was tried in vain.
 const step = 64
 
-// Late moves (E. A. Heinz, Scalable Search in Computer Chess, 2000, has the like) are
-// looked at less far ahead with so many plies left at least; those that come so many times
-// later, by two plies.
+// Late moves are searched one ply less deep if at least lateFrom plies are left (E. A.
+// Heinz, Scalable Search in Computer Chess, 2000, has a similar technique), and two plies
+// less if more than lateFrom plies are left and the move's index is at least lateMore times
+// that of the first late move.
 const (
 	lateFrom = 2
 	lateMore = 3
 )
 
-// notLate is when no move is a late one.
+// notLate is the index of the first late move if there are none.
 const notLate = math.MaxInt

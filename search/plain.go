@@ -2,7 +2,7 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// expander is what a worker sees of a game: game.Searched, or its plain moves.
+// expander is how a worker sees a game: game.Searched, or plain.
 type expander interface {
 	Root(n *game.Node, p game.Position)
 	Expand(n *game.Node)
@@ -10,17 +10,17 @@ type expander interface {
 	MoveOf(p game.Position, move uint16) game.Move
 }
 
-// plain is any game, searched by its plain moves: all that is known of a position is
-// whether it is finished. The first word of a State is the position, which is its own key
-// too; moves are numbered as they come. It serves one worker.
+// plain adapts any game to expander, using its plain moves: nothing is known of a position
+// except whether it is terminal. The first word of a State is the position, which is also
+// its key; moves are numbered in the order of Moves. A plain serves one worker.
 type plain struct {
 	game.Game
-	mover    bool // values are of the player to move: every move is an opponent's
+	mover    bool // values are of the player to move: every move passes the turn
 	evaluate func(p game.Position) int
 	moves    []game.Move
 }
 
-// plainTraits are the traits of any game, as far as they are known.
+// plainTraits returns the traits of any game, as far as they are known.
 func plainTraits(g game.Game) game.Traits {
 	t := game.Traits{MaxMoves: 1 << 16}
 	if a, ok := g.(game.Acyclic); ok {

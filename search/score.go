@@ -2,10 +2,10 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// A score is a value as the player to move sees it, a win the higher the sooner, or an
-// evaluation; all scores of a search count moves from its root, those of games and of the
-// table from the position itself. So a line of play is worth the same to every node on
-// it, but for the sign.
+// A score is a value as the player to move sees it, where a sooner win is higher, or an
+// evaluation. Scores of a search count moves from its root; scores of games and of the
+// table count from the position itself. So a line of play has the same score at every node
+// on it, except for the sign.
 
 // mate is below every proven win, and above every evaluation.
 const mate = 1 << 14
@@ -13,8 +13,8 @@ const mate = 1 << 14
 // infinite is above every score.
 const infinite = 1 << 16
 
-// finished is the score of a finished position of value v, for mover, whose turn it would
-// be.
+// finished returns the score of a terminal position of value v, for mover, the player whose
+// turn it would be.
 func finished(v game.Value, mover game.Player) int {
 	switch v.Outcome().For(mover) {
 	case game.Wins:
@@ -25,7 +25,7 @@ func finished(v game.Value, mover game.Player) int {
 	return 0
 }
 
-// fromRoot is a score of a position ply moves from the root, as of the root.
+// fromRoot converts a score relative to a position at ply to one relative to the root.
 func fromRoot(score, ply int) int {
 	switch {
 	case score > mate:

@@ -1,15 +1,15 @@
-// Package search finds the best move of a position by looking ahead, and proves what it
-// can. It knows what a game is (package game), and no game.
+// Package search finds the best move of a position by game tree search, and proves its
+// value where it can. It uses the interfaces of package game and knows no particular game.
 //
-// One function looks ahead (look.go): a principal variation search with null windows
-// (J. Pearl, SCOUT, 1980; T. A. Marsland and M. Campbell, 1982), which remembers in a
-// table of fixed size (table.go) and tries what promises most first (order.go). Two ask
-// it: solve (solve.go), for a value to the end, and deepen (deepen.go), one ply more
-// each time, until the clock (clock.go) or a depth ends it. Several workers share the
-// table, and keep out of each other's way by it (parallel.go).
+// One function searches the tree (look.go): a principal variation search with null windows
+// (J. Pearl, SCOUT, 1980; T. A. Marsland and M. Campbell, 1982), with a transposition table
+// of fixed size (table.go) and move ordering (order.go). Two functions call it: solve
+// (solve.go) searches to the end for the exact value; deepen (deepen.go) searches one ply
+// deeper in each iteration until the clock (clock.go) or a depth limit stops it. Several
+// workers share the table and use it to avoid searching the same positions (parallel.go).
 //
-// What a search sees of a game is game.Searched. A game that is none is searched by its
-// plain moves (plain.go).
+// A search sees a game through game.Searched. A game that does not implement it is searched
+// by its plain moves (plain.go).
 package search
 
 import (
@@ -20,36 +20,37 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// DefaultMemory is the size of a table if nobody says another.
+// DefaultMemory is the default size of a table in bytes.
 const DefaultMemory = 85 << 20
 
-// MaxThreads is the most threads of a Searcher. With many more than a machine has cores, a
-// search neither keeps to its memory nor to its time.
+// MaxThreads is the maximum number of threads of a Searcher. With many more threads than
+// cores, a search exceeds its memory and its time limit.
 const MaxThreads = 256
 
-// Options say how a Searcher is made.
+// Options configure a Searcher.
 type Options struct {
-	Memory  int64      // bytes of the table, all of it; 0: DefaultMemory
+	Memory  int64      // bytes of the whole table; 0: DefaultMemory
 	Threads int        // at most MaxThreads; 0: one
-	Without Techniques // what to leave out, for measurements
+	Without Techniques // techniques to switch off, for measurements
 }
 
-// Techniques are a set of what makes a search faster. None changes a value.
+// Techniques is a set of techniques that make a search faster. None of them changes a
+// value.
 type Techniques uint
 
 // The techniques.
 const (
-	Threats   Techniques = 1 << iota // order by the game's rank of moves
-	History                          // order by what refuted elsewhere
-	TableMove                        // the table's move first
-	Buckets                          // two entries in a bucket: one keeps what took work
-	Enhanced                         // look all children up before any is searched
-	Bounds                           // the game's bounds without looking ahead
-	Symmetry                         // mirror images are one position, near the start
-	Killers                          // what refuted last so far from the root is tried soon
+	Threats   Techniques = 1 << iota // order moves by the rank that the game gives them
+	History                          // order moves by how often they refuted elsewhere
+	TableMove                        // try the table's move first
+	Buckets                          // two entries in a bucket: one keeps the position that took the most work
+	Enhanced                         // look up all children before searching one
+	Bounds                           // use the game's static bounds
+	Symmetry                         // treat mirror images as one position, near the start
+	Killers                          // try early the last two moves that refuted at this ply
 )
 
-// ByName are the techniques by name.
+// ByName maps names to techniques.
 func ByName() map[string]Techniques {
 	return map[string]Techniques{
 		"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
@@ -58,60 +59,60 @@ func ByName() map[string]Techniques {
 	}
 }
 
-// A Limit is where a search ends; the zero Limit is when the position is solved. Of a
-// game with cycles a draw is never proven: such a search wants a limit, or a context
+// A Limit says when a search ends; with the zero Limit it ends when the position is solved.
+// In a game with cycles a draw is never proven: such a search needs a limit, or a context
 // that ends.
 type Limit struct {
-	Depth int           // exactly so many plies; 0: no limit
-	Time  time.Duration // never passed; aimed below; 0: no limit
-	Nodes uint64        // that each thread looks at, some thousand more or less; 0: no limit
-	Weak  bool          // only who wins, as in a game whose Traits say OnlyWho
-	Bare  bool          // only the value: Line is nil
-	// First wants of several moves that are worth the same the first, in the order of
-	// game.Game.Moves, to begin the Line; if they are not all looked at in time, it may be
-	// another of them.
+	Depth int           // search exactly this many plies; 0: no limit
+	Time  time.Duration // never exceeded, the search aims below it; 0: no limit
+	Nodes uint64        // maximum positions searched by each thread, give or take some thousand; 0: no limit
+	Weak  bool          // find only who wins, as in a game whose Traits set OnlyWho
+	Bare  bool          // return only the value: Line is nil
+	// First chooses, of several moves with the best value, the first in the order of
+	// game.Game.Moves to begin Line. If there is no time to examine them all, Line may
+	// begin with another of them.
 	First bool
 }
 
-// A Result is what a search has found.
+// A Result is the result of a search.
 type Result struct {
-	// Value is what the position is worth, read as game.Values say, if Exact. If not, it is
-	// who wins, if that is proven, and Weak is set; otherwise 0.
+	// Value is the value of the position in the convention of game.Values, if Exact is set.
+	// If not, it is the winner, if that is proven, and Weak is set; otherwise it is 0.
 	Value game.Value
 	Exact bool
-	// Weak says that the remoteness of Value counts for nothing: only who wins was asked
-	// for, or is proven in time; or the value is a tie, the length of which is not proven.
-	// That is proven by game.Traits.TiesLast; or, unless players take ties soon, by a Line
-	// to the last tier.
+	// Weak means that the remoteness in Value is not significant: only the winner was
+	// requested, or only the winner was proven in time; or the value is a tie whose length
+	// is not proven. The length of a tie is proven by game.Traits.TiesLast or, unless
+	// players take ties soon, by a Line to the last tier.
 	Weak bool
-	// Score is the evaluation of the depth reached, for the player to move, if not Exact;
-	// 0 of a game that has none.
+	// Score is the evaluation at the depth reached, for the player to move, if Exact is not
+	// set; 0 if the game has no evaluation.
 	Score int
-	// Line is best play, the best move first: never empty where there is a move. It may
-	// stop short of the end.
+	// Line is best play, starting with the best move. It is not empty if there is a move.
+	// It may stop before the end of the game.
 	Line  []game.Move
-	Depth int // plies searched; to the end, if it is as many as can be
+	Depth int // plies searched; if it is the maximum possible, the search went to the end
 
-	Nodes   uint64 // positions looked at, those that the game goes through by itself too
-	Lookups uint64 // of positions in the table
-	Hits    uint64 // those that ended a search, or a part of one
+	Nodes   uint64 // positions visited, including those that the game visits in Expand
+	Lookups uint64 // positions looked up in the table
+	Hits    uint64 // lookups that ended a search or a part of one
 	Time    time.Duration
 }
 
-// A Searcher searches positions of one game. What it has learned stays in its table from
-// search to search: a search to an exact depth uses what such searches have found, any
-// other uses all. It does one search at a time.
+// A Searcher searches positions of one game. It keeps its table from search to search: a
+// search to an exact depth uses only the entries that such searches have stored, any other
+// search uses all entries. A Searcher performs one search at a time.
 type Searcher struct {
 	g       game.Game
 	traits  game.Traits
-	acyclic game.Acyclic // nil if play may go on for ever
-	plainly bool         // the game is no game.Searched
+	acyclic game.Acyclic // nil if play may have cycles
+	plainly bool         // the game does not implement game.Searched
 	table   *table
-	age     uint64    // of the last search that had no exact depth
-	late    bool      // the table has entries of searches that looked at late moves less far
-	workers []*worker // the first is the one that is asked
+	age     uint64    // of the last search without an exact depth
+	late    bool      // the table has entries of searches that reduced the depth of late moves
+	workers []*worker // the first runs in the caller's goroutine
 	round   round
-	now     func() time.Time // time.Now, but in tests
+	now     func() time.Time // time.Now, except in tests
 }
 
 // New makes a Searcher.
@@ -165,8 +166,8 @@ func New(g game.Game, o Options) (*Searcher, error) {
 // Forget empties the table.
 func (s *Searcher) Forget() { s.table.clear() }
 
-// Search searches p until the limit is reached or ctx ends, and returns the best that it
-// has found by then. It is an error if p is no position.
+// Search searches p until it reaches the limit or ctx ends, and returns the best result
+// found by then. It returns an error if p is not a valid position.
 func (s *Searcher) Search(ctx context.Context, p game.Position, l Limit) (Result, error) {
 	if err := s.g.Check(p); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)

@@ -18,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// parse makes a game of ours.
+// parse makes one of our games from its spec.
 func parse(t testing.TB, spec string) game.Game {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -28,7 +28,7 @@ func parse(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// board is the spec of a board of Connect N.
+// board returns the spec of a board of Connect N.
 func board(width, height, connect int) string {
 	return fmt.Sprintf("connectn width=%d height=%d connect=%d", width, height, connect)
 }
@@ -42,7 +42,7 @@ func newSearcher(t testing.TB, g game.Game, o Options) *Searcher {
 	return s
 }
 
-// solved is the value of a position, which must be proven.
+// solved searches a position, whose value must be proven.
 func solved(t testing.TB, s *Searcher, p game.Position, l Limit) Result {
 	t.Helper()
 	r, err := s.Search(context.Background(), p, l)
@@ -52,8 +52,9 @@ func solved(t testing.TB, s *Searcher, p game.Position, l Limit) Result {
 	return r
 }
 
-// The length of a tie is told only where it is proven: of ties before the last tier, that
-// players draw out or take soon. Where play lasts to the last tier it is proven.
+// TestTies checks that the length of a tie is returned only if it is proven: for ties
+// before the last tier that players delay, and for those that they take soon. If play
+// always lasts to the last tier, the length is proven.
 func TestTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	early, proven := map[bool]int{}, 0
@@ -85,7 +86,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// Whole games, from their start.
+// TestStarts solves games from the initial position.
 func TestStarts(t *testing.T) {
 	for _, tt := range []struct{ spec, want string }{
 		{board(2, 2, 2), "X wins in 3"},
@@ -108,14 +109,14 @@ func TestStarts(t *testing.T) {
 	} {
 		g := parse(t, tt.spec)
 		if tt.want == "" {
-			g = struct{ game.Acyclic }{g.(game.Acyclic)} // by its plain moves
+			g = struct{ game.Acyclic }{g.(game.Acyclic)} // search it by its plain moves
 			tt.want = g.Values().Text(gametest.Search(g)[g.Start()])
 		}
 		for _, threads := range []int{1, 2} {
 			s := newSearcher(t, g, Options{Memory: 8 << 20, Threads: threads})
 			r := solved(t, s, g.Start(), Limit{})
 			got := g.Values().Text(r.Value)
-			if r.Weak { // how far off it is counts for nothing
+			if r.Weak { // the length is not significant
 				got, _, _ = strings.Cut(got, " in ")
 				tt.want, _, _ = strings.Cut(tt.want, " in ")
 			}
@@ -127,7 +128,8 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// What cannot be is refused, and a finished position is what it is.
+// TestRefused checks that invalid arguments are refused, and that a terminal position has
+// its value.
 func TestRefused(t *testing.T) {
 	g := parse(t, board(3, 3, 3))
 	for _, o := range []Options{{Memory: -1}, {Threads: -1}, {Threads: MaxThreads + 1}, {Memory: 1 << 60}} {
@@ -153,7 +155,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Whoever asks for the value alone gets the same.
+// TestBare checks that the value is the same if only the value is requested.
 func TestBare(t *testing.T) {
 	for _, spec := range []string{board(4, 4, 3), "mnk width=3 height=3 connect=3"} {
 		g := parse(t, spec)
@@ -165,7 +167,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// checkLine wants moves of the game, one at least.
+// checkLine checks that the line is not empty and consists of legal moves.
 func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	t.Helper()
 	if len(r.Line) == 0 {
@@ -179,7 +181,8 @@ func checkLine(t testing.TB, g game.Game, p game.Position, r Result) {
 	}
 }
 
-// promised is what a search promises of a value: if r is weak, not how far off the end is.
+// promised returns the part of a value that a search guarantees: if r is weak, only the
+// outcome.
 func promised(r Result, v game.Value) game.Value {
 	if r.Weak {
 		return game.NewValue(v.Outcome(), 0)
@@ -187,8 +190,8 @@ func promised(r Result, v game.Value) game.Value {
 	return v
 }
 
-// checkAll solves positions of a game, of which the values are known, and wants the
-// value, a first move that keeps it, and the outcome, if no more is asked for.
+// checkAll solves positions of a game with known values. It checks the value, that the
+// first move keeps the value, and the outcome of a weak search.
 func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]game.Value, some int) {
 	t.Helper()
 	s := newSearcher(t, g, o)
@@ -220,10 +223,10 @@ func checkAll(t *testing.T, g game.Game, o Options, values map[game.Position]gam
 	}
 }
 
-// Small tables, so that entries go.
+// Small tables, so that entries are replaced.
 var small = []Options{{Memory: 64 << 10}, {Memory: 4 << 10, Threads: 2}}
 
-// Every position of small boards, and some of others.
+// TestEveryPosition checks every position of small boards, and some of other boards.
 func TestEveryPosition(t *testing.T) {
 	for _, spec := range []string{
 		board(2, 2, 2), board(3, 3, 3), board(4, 3, 3), board(3, 4, 3), board(6, 1, 2), board(1, 6, 2),
@@ -238,7 +241,8 @@ func TestEveryPosition(t *testing.T) {
 	}
 }
 
-// Games of any shape: whose turn it is, and how far on a move leads, are at random.
+// TestRandomGames checks games of any shape: the player to move and the tier that a move
+// leads to are random.
 func TestRandomGames(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
@@ -248,9 +252,10 @@ func TestRandomGames(t *testing.T) {
 	}
 }
 
-// Every position of every board of at most 12 squares and 7 columns, and 3,000 at random of
-// those of up to 16 squares, or 10 where there are more columns, which have more positions.
-// What it is held to is plain minimax; TestLongSquares has more positions.
+// TestLongEveryPosition checks every position of every board of at most 12 squares and 7
+// columns, and 3,000 random positions of each board of up to 16 squares, or 10 if it has
+// more columns, because such boards have more positions. It compares with plain minimax;
+// TestLongSquares has more positions.
 func TestLongEveryPosition(t *testing.T) {
 	longtest.Skip(t)
 	for width := 1; width <= 10; width++ {
@@ -274,7 +279,7 @@ func TestLongEveryPosition(t *testing.T) {
 	}
 }
 
-// Nothing that makes the search faster changes a value.
+// TestWithout checks that no technique changes a value.
 func TestWithout(t *testing.T) {
 	g := parse(t, board(4, 4, 3))
 	values := gametest.Search(g)
@@ -286,7 +291,8 @@ func TestWithout(t *testing.T) {
 	checkAll(t, g, Options{Memory: 64 << 10, Without: all}, values, 200)
 }
 
-// minimax is what a depth is.
+// minimax returns the score of a position by plain minimax to a depth, the reference for
+// Limit.Depth.
 func minimax(g game.Game, p game.Position, depth int) int {
 	mover := g.ToMove(p)
 	if v := g.Primitive(p); v != 0 {
@@ -315,7 +321,7 @@ func minimax(g game.Game, p game.Position, depth int) int {
 	return best
 }
 
-// scoreOf is the score of a result, as minimax says it.
+// scoreOf returns the score of a result, as minimax returns it.
 func scoreOf(g game.Game, p game.Position, r Result) int {
 	if !r.Exact {
 		return r.Score
@@ -333,8 +339,8 @@ func scoreOf(g game.Game, p game.Position, r Result) int {
 	return 0
 }
 
-// A depth is exactly that depth, on positions at random, one after the other in the same
-// table, and whatever other searches have left in it.
+// TestDepth checks that a search to a depth has exactly that depth, on random positions,
+// one after the other with the same table, whatever other searches have stored there.
 func TestDepth(t *testing.T) {
 	for _, tt := range []struct {
 		spec  string
@@ -373,7 +379,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A game with cycles is won where it can be, and nothing is proven where nobody wins.
+// TestCycles checks that wins of a game with cycles are found, and that nothing is proven
+// if no player wins.
 func TestCycles(t *testing.T) {
 	g := parse(t, "quickcross width=3 height=2 connect=3")
 	solution := gametest.Solve(g.(game.Cyclic))
@@ -394,8 +401,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// What a search of a game with cycles calls exact is so, whatever it has learned before at
-// other depths and been cut off at.
+// TestCyclesExact checks that the exact results of a game with cycles are correct, whatever
+// searches to other depths have stored before and wherever they were cut off.
 func TestCyclesExact(t *testing.T) {
 	g := parse(t, "dodgem size=3")
 	truth := gametest.Solve(game.ByMethod(g).(game.Cyclic))
@@ -417,8 +424,8 @@ func TestCyclesExact(t *testing.T) {
 	}
 }
 
-// Whatever the time, there is a move, a win in one is taken, a loss in one prevented, and
-// the limit is kept.
+// TestTime checks that with any time limit there is a move, that a win in one is taken and
+// a loss in one prevented, and that the limit is kept.
 func TestTime(t *testing.T) {
 	checkTime(t, 12, 100*time.Millisecond)
 }
@@ -428,9 +435,9 @@ func TestLongTime(t *testing.T) {
 	checkTime(t, 1000, 200*time.Millisecond)
 }
 
-// checkTime holds searches to a limit. On a busy machine any process gets late, so of a
-// search that is late, the process's own work after the limit counts; and all of it must
-// have been possible within the limit.
+// checkTime checks that searches keep a time limit. On a busy machine any process can be
+// late. Therefore, if a search is late, only the process's own work after the limit counts;
+// and all of its work must have been possible within the limit.
 func checkTime(t *testing.T, moves int, limit time.Duration) {
 	const threads = 2
 	r := rand.New(rand.NewPCG(5, 6))
@@ -447,7 +454,7 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 				continue
 			}
 			n++
-			runtime.GC() // is not the search's work
+			runtime.GC() // so that it does not count as work of the search
 			overtime := workAfter(limit)
 			began, before := time.Now(), work()
 			got, err := searchers[i].Search(context.Background(), p, Limit{Time: limit})
@@ -461,15 +468,15 @@ func checkTime(t *testing.T, moves int, limit time.Duration) {
 	}
 }
 
-// work is the CPU time of this process.
+// work returns the CPU time of this process.
 func work() time.Duration {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// workAfter returns a function that says how much work there has been since a time was over;
-// 0 if it is not.
+// workAfter returns a function that returns the work done since the time limit has passed,
+// or 0 if it has not passed.
 func workAfter(limit time.Duration) func() time.Duration {
 	over := make(chan time.Duration, 1)
 	timer := time.AfterFunc(limit, func() { over <- work() })
@@ -482,7 +489,7 @@ func workAfter(limit time.Duration) func() time.Duration {
 	}
 }
 
-// checkSafe wants a win in one to be taken, and a loss in one prevented.
+// checkSafe checks that a win in one is taken, and a loss in one prevented.
 func checkSafe(t *testing.T, g game.Game, p game.Position, chosen game.Move) {
 	t.Helper()
 	best := minimax(g, p, 2)
@@ -496,8 +503,9 @@ func checkSafe(t *testing.T, g game.Game, p game.Position, chosen game.Move) {
 	}
 }
 
-// As many threads as there may be keep to the time, on a machine of few cores too: a thousand
-// times as many would not.
+// TestMaxThreads checks that a search with the maximum number of threads keeps its time
+// limit, also on a machine with few cores. With a thousand times as many threads it would
+// not.
 func TestMaxThreads(t *testing.T) {
 	g := parse(t, board(7, 6, 4))
 	s := newSearcher(t, g, Options{Memory: 1 << 20, Threads: MaxThreads})
@@ -509,7 +517,7 @@ func TestMaxThreads(t *testing.T) {
 	checkLine(t, g, g.Start(), r)
 }
 
-// A search that is ended says what it has.
+// TestCancel checks that a search that is cancelled returns what it has found.
 func TestCancel(t *testing.T) {
 	for _, spec := range []string{board(7, 6, 4), "mnk width=5 height=5 connect=5", "quickcross width=5 height=5 connect=4"} {
 		g := parse(t, spec)
@@ -525,8 +533,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Where moves may go in circles a draw is never proven, however deep it is looked: of a game
-// of few positions as deep as can be is soon reached.
+// TestDrawUnproven checks that a draw of a game with cycles is never proven, however deep
+// the search; in a game with few positions the maximum depth is soon reached.
 func TestDrawUnproven(t *testing.T) {
 	g := parse(t, "quickcross width=3 height=2 connect=3")
 	p, err := g.Parse("|../...")

@@ -11,13 +11,13 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// lateKeys is a game without cycles whose children have no keys.
+// lateKeys is a game without cycles whose Expand sets no keys of children.
 type lateKeys struct {
 	searched
 	acyclic game.Acyclic
 }
 
-// searched is what gametest.Help makes.
+// searched is the type of the games that gametest.Help makes.
 type searched interface {
 	game.Searched
 	game.Evaluator
@@ -35,7 +35,7 @@ func (l lateKeys) Expand(n *game.Node) {
 
 func (lateKeys) KeyOf(s *game.State) uint64 { return s[0] }
 
-// help makes games of a game: with other traits, and with late keys.
+// help makes games from a game: with other traits, and with late keys.
 func help(g game.Game) []game.Game {
 	t := game.Traits{MaxMoves: 20, Squares: 7, Killer: 100}
 	a, ok := g.(game.Acyclic)
@@ -51,7 +51,8 @@ func help(g game.Game) []game.Game {
 	return games
 }
 
-// What a game says of itself changes no value, and no exact depth.
+// TestHelped checks that the traits of a game change neither values nor searches to an
+// exact depth.
 func TestHelped(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	games := []game.Game{parse(t, "mancala pits=2 stones=3"), parse(t, "mnk width=3 height=3 connect=3")}
@@ -93,8 +94,8 @@ func TestHelped(t *testing.T) {
 	}
 }
 
-// The first of equals is the first move that is worth as much as the position, to the end
-// and to a depth.
+// TestFirst checks that with Limit.First the result is the first move that is worth as much
+// as the position, in searches to the end and to a depth.
 func TestFirst(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	games := []game.Game{parse(t, board(4, 3, 3)), parse(t, "mnk width=3 height=3 connect=3")}
@@ -133,7 +134,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// firstOf is the first move that is worth as much as the position to a depth.
+// firstOf returns the first move that is worth as much as the position at a depth.
 func firstOf(g game.Game, p game.Position, depth int, weak bool) game.Move {
 	var first game.Move
 	best := -infinite
@@ -152,8 +153,8 @@ func firstOf(g game.Game, p game.Position, depth int, weak bool) game.Move {
 	return first
 }
 
-// Forced moves that go round do not hold a search up: there is none to choose from, but
-// from the one before them.
+// TestForcedRing checks that forced moves in a cycle do not keep a search from ending: only
+// the move before them is a choice.
 func TestForcedRing(t *testing.T) {
 	g := gametest.Help(gametest.Graph{
 		Next: map[game.Position][]game.Position{0: {1, 4}, 1: {2}, 2: {3}, 3: {1}, 4: {0, 5}},
@@ -169,7 +170,8 @@ func TestForcedRing(t *testing.T) {
 	}
 }
 
-// A search looks at no more positions than its limit says, and has a move all the same.
+// TestNodes checks that a search visits no more positions than its limit, and still has a
+// move.
 func TestNodes(t *testing.T) {
 	for _, spec := range []string{board(7, 6, 4), "mnk width=4 height=4 connect=4", "quickcross width=5 height=5 connect=4"} {
 		g := parse(t, spec)
@@ -184,7 +186,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// A win in 13 is found where it takes half a million positions to see who wins.
+// TestShortWin checks that a win in 13 is found in a position where it takes half a million
+// positions to find out who wins.
 func TestShortWin(t *testing.T) {
 	g := parse(t, board(7, 6, 4))
 	p, err := g.Parse(fmt.Sprintf("%-42s", "O     XO          XX    OX    O"))

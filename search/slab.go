@@ -4,10 +4,10 @@ package search
 
 import "errors"
 
-// mostWords is more than a table can have: 2^48 bytes are all addresses.
+// mostWords is more than a table can have: 2^48 bytes is the whole address space.
 const mostWords = 1 << 45
 
-// room reports whether there can be so many words.
+// room returns an error if a slab of that many words is impossible.
 func room(words int64) error {
 	if words > mostWords {
 		return errors.New("no machine has so much")
@@ -15,7 +15,7 @@ func room(words int64) error {
 	return nil
 }
 
-// newSlab makes the memory of a table.
+// newSlab allocates the memory of a table.
 func newSlab(words int) []uint64 {
 	return make([]uint64, words)
 }

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// room reports whether the system would give so many words: where it does not, the runtime
-// ends the program.
+// room returns an error if the system would not provide that many words. Without this
+// check, the runtime would end the program.
 func room(words int64) error {
 	b, err := syscall.Mmap(-1, 0, int(words*8), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -15,8 +15,8 @@ func room(words int64) error {
 	return syscall.Munmap(b)
 }
 
-// newSlab makes the memory of a table. The system is asked for large pages: look-ups go
-// all over it. If it has none, nothing is lost.
+// newSlab allocates the memory of a table. It asks the system for huge pages, because
+// lookups are spread all over the slab. If there are none, ordinary pages do.
 func newSlab(words int) []uint64 {
 	const page = 1 << 12
 	slab := make([]uint64, words)

@@ -2,33 +2,36 @@ package search
 
 import "github.com/treereduce/treereduce/game"
 
-// shortNodes is what may be looked at for short wins and losses before who wins is asked; with
-// more than many moves left shortMany, in which most of them are found. Who wins then gets
-// shortMost at first; if it is not enough, so does what is short, as there may be a win that
-// is nearer than it is plain.
+// shortNodes is the number of positions to search for short wins and losses before the
+// search for the winner. If more than manyLeft plies are left, it is shortMany, in which
+// most short wins are found; the search for the winner then gets shortMost positions at
+// first. If they do not suffice, the search for short wins gets shortMost positions too,
+// because there may be a near win even if the general proof is hard.
 const (
 	shortNodes = 1 << 7
 	shortMany  = 1 << 12
 	shortMost  = 1 << 16
 )
 
-// With so few moves left the value is asked for at once; with few, short wins are not asked
-// for, as who wins is soon seen; with more than many they are asked for twice. With many and
-// less, a question costs little, and a needless one as much as another: short wins get less,
-// and the steps to the nearest win do not grow.
+// If at most onceLeft plies are left, one search asks for the exact value. If at most
+// fewLeft are left, short wins are not tried first, because it soon becomes clear who wins.
+// If more than manyLeft are left, short wins are tried twice. If at most manyLeft are left,
+// a search costs little, and an unnecessary one costs as much as any other: short wins get
+// fewer positions, and the steps to the nearest win do not grow.
 const (
 	onceLeft = 12
 	fewLeft  = 14
 	manyLeft = 28
 )
 
-// solve proves the value of the root by null windows to the end: each asks whether it is
-// above some alpha, which is much cheaper than what it is. First come short wins and
-// losses, which are soon seen if they are there; then who wins; then in how many moves,
-// from the number that the proof of that has shown, in steps that, of many moves, double
-// while they come nearer, as the last question is the one that must be answered in any case.
-// With few moves left there is little to look at, and to ask costs more than to answer:
-// there is one question, with a window that is as wide as need be.
+// solve proves the value of the root by null-window searches to the end. Each asks whether
+// the value is above some alpha, which is much cheaper than asking for the value. It first
+// tries short wins and losses, which are found quickly if they exist; then asks who wins;
+// then in how many moves, starting from the number that the previous proof has shown. The
+// step is 1. If many plies are left, it doubles from search to search as long as the bound
+// improves, because only the last search must be done in any case. With few plies left, a
+// search costs little more than its start, so solve does a single one, with a window as wide
+// as necessary.
 func (t *task) solve() {
 	if t.left <= onceLeft {
 		if t.limit.Weak {
@@ -65,9 +68,9 @@ func (t *task) solve() {
 	}
 }
 
-// who asks who wins. It is false if the time is over.
+// who finds out who wins. It returns false if the time is over.
 func (t *task) who() bool {
-	if t.s.traits.OnlyWho { // no win is shorter than another
+	if t.s.traits.OnlyWho { // all wins count the same
 		return t.above(0) && t.above(-1)
 	}
 	in, nodes := 3, uint64(shortNodes)
@@ -90,8 +93,8 @@ func (t *task) who() bool {
 	return t.above(0) && t.above(-1)
 }
 
-// short asks for wins and losses in few moves, then more, until some positions have been
-// looked at. It is false if the time is over.
+// short searches for wins and losses in few moves, then in more, until the first worker has
+// searched nodes positions. It returns false if the time is over.
 func (t *task) short(in *int, nodes uint64) bool {
 	first := t.s.workers[0]
 	for began := first.looked; *in < t.left && first.looked-began < nodes; *in += 2 {
@@ -102,7 +105,7 @@ func (t *task) short(in *int, nodes uint64) bool {
 	return true
 }
 
-// spend lets each worker look at so many positions more, until end is called.
+// spend lets each worker search at most nodes more positions, until end is called.
 func (t *task) spend(nodes uint64) (end func()) {
 	for _, w := range t.s.workers {
 		if most := w.looked + nodes; t.limit.Nodes == 0 || most < t.limit.Nodes {
@@ -116,19 +119,19 @@ func (t *task) spend(nodes uint64) (end func()) {
 	}
 }
 
-// over reports whether the limit has been reached, but for the depth.
+// over reports whether the limit has been reached, not counting the depth.
 func (t *task) over() bool {
 	return t.clock.due() || t.limit.Nodes > 0 && t.s.workers[0].looked >= t.limit.Nodes
 }
 
-// above asks whether the value is above alpha, if that is not known. It is false if the
-// time is over.
+// above finds out whether the value is above alpha, unless that is known. It returns false
+// if the time is over.
 func (t *task) above(alpha int) bool {
 	return alpha < t.low || alpha >= t.high || t.within(alpha, alpha+1)
 }
 
-// within asks for the value, if it is between alpha and beta, or on which side of them it
-// is. It is false if the time is over.
+// within searches with the window alpha to beta, and updates the proven bounds. It returns
+// false if the time is over.
 func (t *task) within(alpha, beta int) bool {
 	score, ok := t.ask(alpha, beta, t.s.table.full)
 	if ok && score > alpha {

@@ -7,58 +7,60 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A table remembers bounds of positions in a slab of words that never grows and has no
-// pointers. A bucket is two entries: in the first stays what took the most work, the
-// second is always given to what comes; the idea is Thompson's and Condon's, the measure
-// Breuker's (D. M. Breuker, J. W. H. M. Uiterwijk and H. J. van den Herik, Replacement
-// schemes for transposition tables, 1994).
+// A table stores bounds of positions in a slab of words that never grows and has no
+// pointers. A bucket has two entries: the first keeps the position that took the most work,
+// the second is always overwritten. The scheme is due to Thompson and Condon; the measure
+// of work to Breuker (D. M. Breuker, J. W. H. M. Uiterwijk and H. J. van den Herik,
+// Replacement schemes for transposition tables, 1994).
 //
-// Keys of k bits are mixed, one to one, to h; the bucket is h·buckets / 2^k, so what is
-// left of h is a few bits, and the low ones of it tell the keys of a bucket apart. Where
-// they fit, an entry is one word:
+// A key of k bits is mixed, one to one, to h. The bucket is h·buckets / 2^k, so within a
+// bucket a few low bits of h suffice to tell keys apart. Where they fit, an entry is one
+// word:
 //
 //	rest of the key | move | work | age | depth | high | low
 //
-// Otherwise it is two, the key and the data, each xored with the other, so that a reader
-// who sees the halves of two entries sees none (R. Hyatt and T. Mann, A lockless
-// transposition table, 2002).
+// Otherwise an entry is two words, the key xored with the data, and the data, so that a
+// reader that sees halves of two different entries finds neither (R. Hyatt and T. Mann, A
+// lockless transposition table, 2002).
 type table struct {
 	slab    []uint64
 	buckets uint64
 	keyBits uint
-	rest    uint64 // mask of the rest of a key in h
+	rest    uint64 // mask of the bits of h that an entry stores
 	wide    bool   // an entry is two words
 	format
-	shared bool   // several workers write
-	keep   bool   // what took work stays
-	age    uint64 // of this search
+	shared bool   // several workers write to it
+	keep   bool   // the first entry of a bucket keeps the position that took the most work
+	age    uint64 // of the current search
 }
 
-// format is where the fields of an entry's data begin.
+// format is the layout of an entry's data.
 type format struct {
-	score, depth, move uint // bits of each
-	data               uint // bits of all
-	full               int  // the depth of a search to the end: what is known is so for ever
-	plies              int  // in how many moves a win may come; 0: it is not told
-	shift              int  // of a proven score: what the table leaves out
+	score, depth, move uint // bits of each field
+	data               uint // bits of all fields together
+	full               int  // depth of a search to the end; its results hold for any depth
+	plies              int  // the most moves in which a win may come; 0: entries do not store it
+	shift              int  // subtracted from a proven score before it is stored
 }
 
-// Bits of work and age in an entry. The last age is of searches to an exact depth, the
-// others take turns.
+// Bits of work and age in an entry. The last age marks searches to an exact depth; all
+// other searches use the remaining ages in turn.
 const (
 	workBits = 5
 	ageBits  = 2
 	exactAge = 1<<ageBits - 1
 )
 
-// mostMoveBits is what an entry has for a move, if that is not enough: it only orders.
-// mostDepthBits do where only who wins counts: what is known so far ahead is to the end.
+// mostMoveBits limits the bits of a move in an entry. Larger moves are truncated, which is
+// harmless because the move is only used for ordering. mostDepthBits limits the bits of the
+// depth in games where only the winner counts: a search of the maximum depth is then taken
+// to be a search to the end.
 const (
 	mostMoveBits  = 11
 	mostDepthBits = 10
 )
 
-// formatOf does for a game of such traits.
+// formatOf returns the format for a game with traits t.
 func formatOf(t game.Traits) format {
 	f := format{plies: t.MaxPlies}
 	if f.plies == 0 {
@@ -76,7 +78,7 @@ func formatOf(t game.Traits) format {
 	return f
 }
 
-// newTable makes an empty table of a slab of four words at least.
+// newTable makes an empty table from a slab of at least four words.
 func newTable(slab []uint64, keyBits uint, f format) *table {
 	t := &table{slab: slab, keyBits: keyBits, format: f, keep: true}
 	for _, t.wide = range []bool{false, true} {
@@ -90,13 +92,14 @@ func newTable(slab []uint64, keyBits uint, f format) *table {
 			break
 		}
 	}
-	t.clear() // of the old, and so that no search on the clock waits for the system's pages
+	t.clear() // erases old entries, and touches all pages so that no timed search waits for the system
 	return t
 }
 
 func (t *table) clear() { clear(t.slab) }
 
-// place is the first word of the bucket of a key, and what tells the key apart there.
+// place returns the index of the first word of a key's bucket, and the stored part of the
+// key.
 func (t *table) place(key uint64) (at, rest uint64) {
 	const odd = 0x9e3779b97f4a7c15
 	shift := (64 - t.keyBits) & 63
@@ -108,10 +111,10 @@ func (t *table) place(key uint64) (at, rest uint64) {
 	return at * 2, h >> shift & t.rest
 }
 
-// An entry is the data of a position.
+// An entry is the data stored for a position.
 type entry uint64
 
-// get finds the entry of a key, 0 if there is none.
+// get returns the entry of a key, or 0 if there is none.
 func (t *table) get(key uint64) entry {
 	at, rest := t.place(key)
 	if t.wide {
@@ -167,7 +170,7 @@ func (t *table) put(key uint64, e entry) {
 
 func (t *table) load(w *uint64) uint64 { return atomic.LoadUint64(w) }
 
-// store is atomic only where it need be: that takes longer.
+// store is atomic only if the table is shared, because atomic stores are slower.
 func (t *table) store(w *uint64, v uint64) {
 	if t.shared {
 		atomic.StoreUint64(w, v)
@@ -176,11 +179,11 @@ func (t *table) store(w *uint64, v uint64) {
 	}
 }
 
-// top is the highest score that fits: a win at once, or more.
+// top returns the highest score that fits: an immediate win, or more.
 func (f *format) top() int { return 1<<(f.score-1) - 1 }
 
-// short is a score as it is stored, which is one of Assess or a proven one with less to
-// spare above them.
+// short converts a score to its stored form. Evaluations are stored unchanged; proven
+// scores are shifted to the ends of the range that fits.
 func (f *format) short(score int) int {
 	if score > mate {
 		score = max(score-f.shift, f.top()-f.plies)
@@ -200,7 +203,8 @@ func (f *format) long(score int) int {
 	return score
 }
 
-// pack makes an entry. Scores are stored with their sign bit turned, so that none is 0.
+// pack makes an entry. Scores are stored with a bias (sign bit flipped), so that no entry
+// is 0.
 func (t *table) pack(low, high, depth, work int, move uint16) entry {
 	bias := 1 << ((t.score - 1) & 63)
 	e := uint64(move) & (1<<(t.move&63) - 1)
@@ -211,13 +215,13 @@ func (t *table) pack(low, high, depth, work int, move uint16) entry {
 	return entry(e<<(t.score&63) | uint64(t.short(low)+bias))
 }
 
-// bounds are those of an entry, as of its position.
+// bounds returns the bounds of an entry, relative to its own position.
 func (t *table) bounds(e entry) (low, high int) {
 	mask, bias := uint64(1)<<(t.score&63)-1, 1<<((t.score-1)&63)
 	return t.long(int(uint64(e)&mask) - bias), t.long(int(uint64(e)>>(t.score&63)&mask) - bias)
 }
 
-// field is the bits of an entry from a place on.
+// field extracts bits bits of an entry, starting at bit at.
 func field(e entry, at, bits uint) uint64 { return uint64(e) >> (at & 63) & (1<<(bits&63) - 1) }
 
 func (t *table) depthOf(e entry) int  { return int(field(e, 2*t.score, t.depth)) }

@@ -8,8 +8,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A table gives back what was put in last for a key, or nothing; never what is another
-// key's.
+// TestTable checks that a table returns the last entry stored for a key, or nothing; never
+// the entry of another key.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct {
@@ -56,16 +56,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What goes into an entry comes out of it.
+// TestEntry checks that an entry returns the fields that were packed.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct {
 		traits     game.Traits
-		full, last int // the last depth, and in how many moves a win may come
+		full, last int // the maximum depth, and the maximum number of moves to a win
 	}{
 		{game.Traits{MaxMoves: 1 << 16}, game.MaxRemoteness, game.MaxRemoteness},
 		{game.Traits{MaxMoves: 279}, game.MaxRemoteness, game.MaxRemoteness},
 		{game.Traits{MaxMoves: 7, MaxPlies: 42}, 63, 42},
-		{game.Traits{MaxMoves: 4, MaxPlies: 42}, 63, 42}, // four moves, and none
+		{game.Traits{MaxMoves: 4, MaxPlies: 42}, 63, 42}, // five values of the move: four moves, or none
 		{game.Traits{MaxMoves: 7, MaxPlies: 63}, 63, 63},
 		{game.Traits{MaxMoves: 6, MaxPlies: 3000}, 4095, 3000},
 		{game.Traits{MaxMoves: 6, MaxPlies: 3000, OnlyWho: true}, 1023, 0},
@@ -89,8 +89,9 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-// Of the two entries of a bucket the first is kept for the most work of this search; what it
-// loses to moves to the second, which always goes to the newest.
+// TestReplacement checks that the first entry of a bucket keeps the position with the most
+// work of the current search. A position that it loses moves to the second entry, which
+// otherwise takes the newest position.
 func TestReplacement(t *testing.T) {
 	for _, wide := range []bool{false, true} {
 		words, keyBits := 128<<10, uint(42)
@@ -101,7 +102,7 @@ func TestReplacement(t *testing.T) {
 		if table.wide != wide {
 			t.Fatalf("%d words, keys of %d bits: wide: %v", words, keyBits, table.wide)
 		}
-		var keys []uint64 // of one bucket
+		var keys []uint64 // all in one bucket
 		bucket, _ := table.place(1)
 		for key := uint64(1); len(keys) < 6; key++ {
 			if at, _ := table.place(key); at == bucket {
@@ -113,19 +114,19 @@ func TestReplacement(t *testing.T) {
 			key, work int
 			age       uint64
 			keep      bool
-			left      []int // the keys that are found after it
+			left      []int // the keys found afterwards
 		}{
 			{0, 20, 1, true, []int{0}},
 			{1, 5, 1, true, []int{0, 1}},
-			{2, 10, 1, true, []int{0, 2}}, // less work: the second, whatever is there
+			{2, 10, 1, true, []int{0, 2}}, // less work: it goes to the second entry, whatever is there
 			{3, 2, 1, true, []int{0, 3}},
-			{4, 20, 1, true, []int{0, 4}}, // as much work: the first goes to the second
-			{5, 1, 1, true, []int{4, 5}},  // and from there
+			{4, 20, 1, true, []int{0, 4}}, // equal work: the first entry moves to the second
+			{5, 1, 1, true, []int{4, 5}},  // less work: it replaces the second
 			{4, 1, 1, true, []int{4, 5}},  // the same key stays where it is
-			{0, 2, 1, true, []int{0, 4}},  // which now had the less work
-			{1, 1, 2, true, []int{0, 1}},  // an earlier search's work counts for nothing
+			{0, 2, 1, true, []int{0, 4}},  // which now had less work
+			{1, 1, 2, true, []int{0, 1}},  // the work of an earlier search does not count
 			{2, 1, 2, true, []int{1, 2}},
-			{3, 9, 2, false, []int{2, 3}}, // without keeping: the second is given up
+			{3, 9, 2, false, []int{2, 3}}, // without Buckets: the second entry is overwritten
 			{4, 9, 2, false, []int{2, 4}},
 		} {
 			table.age, table.keep = tt.age, tt.keep

@@ -12,18 +12,18 @@ type task struct {
 	clock *clock
 	root  game.Position
 	limit Limit
-	left  int // the most moves that are left to play
+	left  int // the most plies left to play
 
-	late      bool // late moves are looked at less far ahead
-	low, high int  // what is proven of the root
+	late      bool // late moves are searched less deep
+	low, high int  // proven bounds of the root
 	score     int  // of the deepest search
-	depth     int  // of that
-	exact     bool // nothing of that was cut off
+	depth     int  // of the deepest search
+	exact     bool // the deepest search was not cut off at its horizon anywhere
 	best      uint16
-	found     bool // best
+	found     bool // best is set
 	sure      uint16
-	surely    bool      // sure is a move, and proven to be worth low
-	move      game.Move // if it is not best, but as good, and the first such
+	surely    bool      // sure is set, and proven to be worth low
+	move      game.Move // the first move that is as good as best, if that is another one
 	line      []game.Move
 }
 
@@ -39,7 +39,7 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 		s.table.age = s.age
 	}
 	t.late = s.traits.Late > 0 && (l.Time > 0 || l.Nodes > 0) && l.Depth == 0
-	if l.Depth == 0 && !t.late && s.late { // what that has left is not as deep as it says
+	if l.Depth == 0 && !t.late && s.late { // the entries of that search are not as deep as their depth field says
 		s.Forget()
 	}
 	s.late = s.late && l.Depth > 0 || t.late
@@ -55,11 +55,11 @@ func (s *Searcher) newTask(c *clock, p game.Position, l Limit) *task {
 	return t
 }
 
-// farEnd is with how many moves left nobody tries to prove a value in little time before
-// he looks ahead a ply more each time.
+// farEnd is the number of plies left above which a timed search does not try to prove the
+// value before it deepens.
 const farEnd = game.MaxByteRemoteness
 
-// run searches until the limit.
+// run searches until the limit is reached.
 func (t *task) run() {
 	switch {
 	case t.s.acyclic == nil, t.limit.Depth > 0:
@@ -70,7 +70,7 @@ func (t *task) run() {
 		t.deepen()
 	default:
 		t.solve()
-		if !t.found && !t.solved() { // it was ended, and has nothing to show
+		if !t.found && !t.solved() { // interrupted without a move: search a little to find one
 			for _, w := range t.s.workers {
 				w.clock, w.budget = new(clock), w.looked+someNodes
 			}
@@ -82,9 +82,9 @@ func (t *task) run() {
 	}
 }
 
-// timed searches for a time. What can be proven soon is played at its best; what cannot, by
-// judgement. In the time that is too short for another ply the proof goes on: the table knows
-// what it has found before.
+// timed searches within a time limit. It first tries for a part of the time to prove the
+// value, then deepens. When there is too little time for another ply, it continues the
+// proof: the table still has the results of the first part.
 func (t *task) timed() {
 	if !t.s.plainly && t.left <= farEnd {
 		part := solvePart
@@ -101,34 +101,38 @@ func (t *task) timed() {
 	if !t.solved() && t.left <= farEnd && !t.clock.due() {
 		best, found := t.best, t.found
 		t.solve()
-		t.best, t.found = best, found // what a proof has found is sure
+		t.best, t.found = best, found // a move that the proof has found is in t.sure
 	}
 }
 
-// someNodes is what is looked at where there is no time, for a move that is not the worst.
+// someNodes is the number of positions searched when no time is left, to avoid the worst
+// move.
 const someNodes = 1 << 12
 
-// solvePart is the part of its time in which a search tries to prove the value.
+// solvePart is a divisor of the time: a timed search first tries for 1/solvePart of its time
+// to prove the value.
 const solvePart = 3
 
-// solvePartWho is that part where only who wins counts: looking deeper and deeper finds
-// that out as well, and every move that wins is as good.
+// solvePartWho is solvePart for games where only the winner counts: iterative deepening
+// finds the winner just as well, and every winning move is equally good.
 const solvePartWho = 6
 
-// aloneNodes is what one worker looks at before it calls the others.
+// aloneNodes is the number of positions that one worker searches before it starts the
+// others.
 const aloneNodes = 1 << 14
 
-// From so many plies before the end, or before the depth, workers no longer part.
+// Workers avoid each other's positions only down to this many plies before the end of the
+// game, or before the depth.
 const (
 	apartFrom      = 14
 	apartFromDepth = 3
 )
 
-// forcedMost is how far beyond its depth a search follows forced moves that may go in
-// circles.
+// forcedMost is the number of plies by which a search follows forced moves beyond its
+// depth, in games with cycles.
 const forcedMost = 16
 
-// ask has all workers look at the root. It is false if none has an answer in time.
+// ask searches the root with all workers. It returns false if none has a result in time.
 func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
 	score, ok = t.askOf(t.root, alpha, beta, depth)
 	w := t.s.workers[0]
@@ -136,13 +140,13 @@ func (t *task) ask(alpha, beta, depth int) (score int, ok bool) {
 		w = t.s.round.winner
 		t.exact = depth == t.s.table.full || w.horizons == 0
 	}
-	if w.found && (ok || !t.found || t.late) { // better than nothing, or than what was best
+	if w.found && (ok || !t.found || t.late) { // better than no move, or than the best of the previous iteration
 		t.best, t.found = w.best, true
 	}
 	return score, ok
 }
 
-// askOf has all workers look at a position.
+// askOf searches a position with all workers.
 func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok bool) {
 	r := &t.s.round
 	r.winner = nil
@@ -178,8 +182,8 @@ func (t *task) askOf(p game.Position, alpha, beta, depth int) (score int, ok boo
 	return r.score, r.winner != nil
 }
 
-// atLeast notes that the last question has proven the root to be worth a score, by its best
-// move.
+// atLeast records that the last search has proven that the root is worth at least score, by
+// its best move.
 func (t *task) atLeast(score int) {
 	if score >= t.low {
 		w := t.s.round.winner
@@ -187,15 +191,15 @@ func (t *task) atLeast(score int) {
 	}
 }
 
-// solved reports whether the value is proven, as far as it is asked for.
+// solved reports whether the value is proven, as far as it was requested.
 func (t *task) solved() bool {
 	return t.low == t.high || t.limit.Weak && (t.low > 0 || t.high < 0)
 }
 
-// topScore is what Score tells of a win that is proven, but not how soon it comes.
+// topScore is the Score of a proven win whose length is not proven.
 const topScore = 400
 
-// result is what has come of it.
+// result returns the result of the task.
 func (t *task) result() Result {
 	r := Result{Line: t.line, Depth: t.depth}
 	for _, w := range t.s.workers {
@@ -226,11 +230,11 @@ func (t *task) result() Result {
 	return r
 }
 
-// fullLine reports whether the line is a tie that nobody can draw out further, where both
-// players would: both choose the longest, and no move is left after the line.
+// fullLine reports whether the line is a tie of the maximum length, in a game where both
+// players prefer long ties: no move is left after the line.
 func (t *task) fullLine() bool { return !t.s.g.Values().TiesSoon && len(t.line) == t.left }
 
-// valueOf is a result of the player to move as the game's values say it.
+// valueOf returns a result of the player to move as a value in the convention of the game.
 func (t *task) valueOf(r game.Result, remoteness int) game.Value {
 	if t.s.g.Values().OfMover {
 		return r.In(remoteness)

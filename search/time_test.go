@@ -16,8 +16,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// ticking has a searcher of one thread read a clock on which a look at it takes 10 µs, which
-// is some 64 positions, so that a test does not depend on the machine.
+// ticking gives a searcher with one thread a simulated clock, on which each reading takes
+// 10 µs, about the time of 64 positions, so that a test does not depend on the machine.
 func ticking(s *Searcher) {
 	now := time.Unix(0, 0)
 	s.now = func() time.Time {
@@ -26,7 +26,7 @@ func ticking(s *Searcher) {
 	}
 }
 
-// played is the position after moves from the start.
+// played returns the position after moves from the initial position.
 func played(t testing.TB, g game.Game, moves string) game.Position {
 	t.Helper()
 	p := g.Start()
@@ -45,8 +45,9 @@ func played(t testing.TB, g game.Game, moves string) game.Position {
 	return p
 }
 
-// A proof goes on when no other ply is begun: what is proven in half of the time or more, is
-// proven in time. Who wins is told where it is proven, though in how many moves is not.
+// TestWholeTime checks that a proof continues when there is no time for another ply: a
+// value that can be proven in half of the time or more is proven in time. The winner is
+// returned if it is proven, even if the length of the win is not.
 func TestWholeTime(t *testing.T) {
 	g := parse(t, board(7, 6, 4))
 	for _, tt := range []struct {
@@ -81,8 +82,8 @@ func TestWholeTime(t *testing.T) {
 	}
 }
 
-// What a search says that ran out of time is so, whenever that was; a win that is known is
-// not given away.
+// TestTimedTruth checks that the result of a search that ran out of time is correct,
+// whenever that happened, and that a known win is not given away.
 func TestTimedTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	games := []game.Game{parse(t, board(4, 4, 3)), parse(t, board(4, 4, 4)), parse(t, board(5, 4, 3)), parse(t, "mnk width=3 height=3 connect=3")}
@@ -130,8 +131,9 @@ func TestTimedTruth(t *testing.T) {
 	}
 }
 
-// A search on the clock gives value away with few moves. A search that ended when it began no
-// other ply gave value away with 28 of these 222 moves, and proved 21 of the results.
+// TestLongMoves checks that a timed search gives value away with few moves. A search that
+// ended when there was no time for another ply gave value away with 28 of these 222 moves,
+// and proved 21 of the results.
 func TestLongMoves(t *testing.T) {
 	longtest.Skip(t)
 	const limit, mostAway, leastProven = 60 * time.Millisecond, 25, 50
@@ -144,12 +146,13 @@ func TestLongMoves(t *testing.T) {
 
 // A movesFound counts searches for a move.
 type movesFound struct {
-	moves, away, proven int // all, those that give value away, those with a proven result
+	moves, away, proven int // all moves, those that give value away, those with a proven result
 	nodes               uint64
 }
 
 // searchMoves searches the first n positions of testdata/moves.txt: positions of 7×6
-// connect 4 with 8 to 20 stones that are not soon proven, with the exact result of each move.
+// connect 4 with 8 to 20 stones that take long to prove, with the exact result of each
+// move.
 func searchMoves(t testing.TB, n int, limit time.Duration, memory int64, prepare func(*Searcher)) (found movesFound) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/moves.txt")

@@ -2,39 +2,39 @@ package cs61b
 
 import "fmt"
 
-// The colors of players, as the hand-out numbers them.
+// The colors of players, numbered as in the hand-out.
 const (
 	Black = 0
 	White = 1
 )
 
-// A Kind is what a Move does, numbered as in the hand-out's Move.java.
+// A Kind is the kind of a Move, numbered as in the hand-out's Move.java.
 type Kind int
 
 // The kinds of moves.
 const (
-	Quit Kind = iota // gives the game up
-	Add              // puts a chip on X1, Y1
+	Quit Kind = iota // ends the game
+	Add              // places a chip on X1, Y1
 	Step             // moves the chip on X2, Y2 to X1, Y1
 )
 
 // A Move is one move of Network. Column X and row Y count from 0, at the top left.
 type Move struct {
 	Kind   Kind
-	X1, Y1 int // where a chip is put
-	X2, Y2 int // of a Step: where it was
+	X1, Y1 int // where the chip is placed
+	X2, Y2 int // of a Step: where the chip was
 }
 
-// NewAdd is the Move that puts a chip on column x, row y.
+// NewAdd returns the Move that places a chip on column x, row y.
 func NewAdd(x, y int) Move { return Move{Kind: Add, X1: x, Y1: y} }
 
-// NewStep is the Move of a chip on oldX, oldY to newX, newY.
+// NewStep returns the Move of a chip from oldX, oldY to newX, newY.
 func NewStep(newX, newY, oldX, oldY int) Move {
 	return Move{Kind: Step, X1: newX, Y1: newY, X2: oldX, Y2: oldY}
 }
 
-// String is the move as the hand-out prints it: "[add to 34]", "[step from 24 to 34]" or
-// "[quit]".
+// String returns the move as the hand-out prints it: "[add to 34]", "[step from 24 to 34]"
+// or "[quit]".
 func (m Move) String() string {
 	switch m.Kind {
 	case Add:

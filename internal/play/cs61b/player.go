@@ -1,10 +1,11 @@
-// Package cs61b is a player of Network with the interface that the course CS 61B asks for:
-// ChooseMove, OpponentMove and ForceMove. It keeps a board of its own, and knows nothing of
-// who it plays with. The rules are package game/network's, the search is package search.
+// Package cs61b implements a player of Network with the interface that the course CS 61B
+// defines: ChooseMove, OpponentMove and ForceMove. It keeps a board of its own, and does
+// not know its opponent. The rules are those of package game/network, the search is package
+// search.
 //
-// What a board comes to by ForceMove and OpponentMove need not be a game: as the hand-out
-// has it, a move is legal or not by the board alone, whoever moved last, and whether
-// somebody has a network already.
+// ForceMove and OpponentMove may lead to a board that no game can reach: according to the
+// hand-out, the legality of a move depends on the board alone, not on who moved last, nor
+// on whether a player already has a network.
 package cs61b
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// MoveTime is what a move may take at most if no depth is given.
+// MoveTime is the time limit of a move if no depth is given.
 const MoveTime = 5 * time.Second
 
 // A MachinePlayer chooses moves of one color. It is not safe for concurrent use.
@@ -35,7 +36,7 @@ func NewMachinePlayer(color int) (*MachinePlayer, error) {
 }
 
 // NewMachinePlayerDepth makes a player of a color, Black or White, that searches exactly
-// depth moves ahead, its own and the opponent's counted alike: 1 or more.
+// depth plies ahead, counting moves of both players: 1 or more.
 func NewMachinePlayerDepth(color, depth int) (*MachinePlayer, error) {
 	if depth < 1 {
 		return nil, fmt.Errorf("cs61b: search depth: expected 1 or more, found %d", depth)
@@ -59,7 +60,8 @@ func newPlayer(color int, l search.Limit, memory int64) (*MachinePlayer, error) 
 }
 
 // ChooseMove chooses a move of the player's color and makes it on the board. If the player
-// has no legal move, or somebody has a network, it is Quit, and the board stays.
+// has no legal move, or one of the players has a network, it returns Quit and leaves the
+// board unchanged.
 func (p *MachinePlayer) ChooseMove() Move {
 	b := p.board
 	b.Mover = p.own
@@ -73,15 +75,15 @@ func (p *MachinePlayer) ChooseMove() Move {
 	return m
 }
 
-// OpponentMove makes a move of the opponent's on the board, and reports whether it is
-// legal; if not, the board stays.
+// OpponentMove makes a move of the opponent on the board, and reports whether it is legal.
+// If it is not, the board stays unchanged.
 func (p *MachinePlayer) OpponentMove(m Move) bool { return p.make(m, p.own.Other()) }
 
 // ForceMove makes a move of the player's own color on the board, and reports whether it is
-// legal; if not, the board stays.
+// legal. If it is not, the board stays unchanged.
 func (p *MachinePlayer) ForceMove(m Move) bool { return p.make(m, p.own) }
 
-// make makes a move of a player's, if it is legal.
+// make makes a move of the player of, if it is legal.
 func (p *MachinePlayer) make(m Move, of game.Player) bool {
 	b := p.board
 	b.Mover = of
@@ -107,7 +109,8 @@ func (p *MachinePlayer) make(m Move, of game.Player) bool {
 	return true
 }
 
-// square is the number of a square in a network.Board; ok is false if it lies off the board.
+// square returns the index of a square in a network.Board; ok is false if it is off the
+// board.
 func square(x, y int) (at int, ok bool) {
 	if x < 0 || x > 7 || y < 0 || y > 7 {
 		return 0, false
@@ -115,7 +118,7 @@ func square(x, y int) (at int, ok bool) {
 	return 8*x + y, true
 }
 
-// between is the move of who is to move on a board that led to another.
+// between returns the move, by the player to move on b, that led from b to after.
 func between(b, after network.Board) Move {
 	before, now := b.Chips[b.Mover], after.Chips[b.Mover]
 	m := Move{Kind: Add}

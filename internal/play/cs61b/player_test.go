@@ -14,15 +14,15 @@ import (
 
 func mustNew(t testing.TB, color, depth int) *MachinePlayer {
 	t.Helper()
-	p, err := newPlayer(color, search.Limit{Depth: depth}, 1<<16) // the table is cleared for each
+	p, err := newPlayer(color, search.Limit{Depth: depth}, 1<<16) // a small table, because it is cleared for each player
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// lay puts chips on the board by OpponentMove and ForceMove, each of which must be legal.
-// The text is that of network.ParseBoard, without whose turn it is.
+// lay places chips on the board by OpponentMove and ForceMove, each of which must be legal.
+// The text is in the format of network.ParseBoard, without the player to move.
 func lay(t testing.TB, p *MachinePlayer, squares string) {
 	t.Helper()
 	for at := range squares {
@@ -54,7 +54,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// What is illegal is refused and changes nothing; colors need not alternate.
+// TestLegal checks that illegal moves are refused and change nothing, and that colors need
+// not alternate.
 func TestLegal(t *testing.T) {
 	p := mustNew(t, White, 1)
 	for _, m := range []Move{{Kind: Quit}, {Kind: 7}, NewAdd(0, 0), NewAdd(3, 0), NewAdd(8, 3), NewAdd(3, -1), NewAdd(-1, 8), NewStep(3, 3, 2, 2), {Kind: Step}} {
@@ -80,13 +81,15 @@ func TestLegal(t *testing.T) {
 			t.Errorf("%v is let pass", m)
 		}
 	}
-	// The chip is lifted first: it may lie beside where it was, though a third lies there.
+	// The chip is removed first: it may be placed next to its old square, although a third
+	// chip is there.
 	if !p.ForceMove(NewStep(0, 5, 0, 4)) {
 		t.Error("a step to the next square is refused")
 	}
 }
 
-// A win in one is taken, whatever the depth; so one in three is not preferred.
+// TestWin checks that a win in one is taken at any depth, and not delayed to a win in
+// three.
 func TestWin(t *testing.T) {
 	for _, tt := range []struct {
 		squares string
@@ -110,7 +113,8 @@ func TestWin(t *testing.T) {
 	}
 }
 
-// Where nothing wins and the opponent threatens, the threat is parried, if it can be.
+// TestParry checks that a threat of the opponent is parried, if possible, when there is no
+// win.
 func TestParry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	r := network.New()
@@ -162,7 +166,7 @@ func loses(r *network.Rules, p game.Position) bool {
 	return false
 }
 
-// A player without a legal move quits.
+// TestNoMove checks that a player without a legal move quits.
 func TestNoMove(t *testing.T) {
 	p := mustNew(t, White, 2)
 	lay(t, p, "..........W.BW..B.W..W.B........B...B..B..W..W..B.W..W.B........")
@@ -177,8 +181,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// Games against moves at random, each told by OpponentMove: all that is chosen is legal,
-// and the machine wins.
+// TestGames plays games against random moves, which are passed to OpponentMove: all chosen
+// moves must be legal, and the machine must win.
 func TestGames(t *testing.T) { playGames(t, 20, 19, search.Limit{Depth: 1}) }
 
 func TestLongGames(t *testing.T) {
@@ -186,7 +190,8 @@ func TestLongGames(t *testing.T) {
 	playGames(t, 1000, 950, search.Limit{Depth: 1})
 }
 
-// In little time a move it wins at least 198 of 200.
+// TestLongBeatsRandom checks that with a short time per move it wins at least 198 games of
+// 200.
 func TestLongBeatsRandom(t *testing.T) {
 	longtest.Skip(t)
 	playGames(t, 200, 198, search.Limit{Time: 10 * time.Millisecond})
@@ -232,8 +237,8 @@ func playGames(t *testing.T, games, want int, l search.Limit) {
 	}
 }
 
-// FuzzMoves makes moves from bytes: the board stays lawful, and stays as it is where a move
-// is refused.
+// FuzzMoves makes moves from bytes, and checks that the board stays valid, and stays
+// unchanged if a move is refused.
 func FuzzMoves(f *testing.F) {
 	f.Add(strings.Repeat("\x01\x03\x04\x00\x00", 3))
 	f.Add("\x01\x03\x04\x00\x00\x02\x05\x05\x03\x04")

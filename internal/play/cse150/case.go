@@ -1,7 +1,7 @@
-// Package cse150 is what a course's assignment on Mancala asks for (UCSD, CSE 150, spring
-// 2016): the two lines of its test cases, the forms in which it prints states and moves,
-// its players by their names, and its game with its rule for late moves. The rules are
-// those of game/mancala, the game is kept by package referee.
+// Package cse150 implements the interfaces of a course's assignment on Mancala (UCSD, CSE
+// 150, spring 2016): the two lines of its test cases, the format of states and moves, its
+// players by name, and its game with its rule for late moves. The rules are those of
+// game/mancala; package referee runs the game.
 package cse150
 
 import (
@@ -21,7 +21,8 @@ import (
 // maxCaseLine is the longest line of a case that is read, in bytes.
 const maxCaseLine = 1 << 20
 
-// The two lines of a case: for messages, and without blanks.
+// The two lines of a case: their forms for messages, and the syntax of an argument without
+// blanks.
 const (
 	initialForm = "State.initial(M, N)"
 	stateForm   = "State([…], row)"
@@ -33,15 +34,15 @@ var (
 	stateLine   = regexp.MustCompile(`^State\((` + argument + `),(` + argument + `)(?:,(` + argument + `))?\)$`)
 )
 
-// ReadCase reads a test case of the course, two lines:
+// ReadCase reads a test case of the course, which has two lines:
 //
 //	State.initial(2, 1)
 //	State([1, 0, 1, 1, 1, 0], 1)
 //
-// and returns the game that begins with the state of the second. Blanks and empty lines
-// are ignored. A second line that begins with State(None, …), or has None for the row, is
-// the initial board, as in the course's framework. The error names the line, what was
-// expected and what was found.
+// and returns the game whose initial position is the state of the second line. Blanks and
+// empty lines are ignored. A second line that begins with State(None, …), or has None for the
+// row, stands for the initial board, as in the course's framework. The error names the line,
+// what was expected and what was found.
 func ReadCase(r io.Reader) (game.Acyclic, error) {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, maxCaseLine)
@@ -77,7 +78,7 @@ func ReadCase(r io.Reader) (game.Acyclic, error) {
 	return nil, fmt.Errorf("line %d: %w", number+1, err)
 }
 
-// parseInitial reads State.initial(M, N).
+// parseInitial parses State.initial(M, N).
 func parseInitial(text string) (game.Acyclic, error) {
 	found := initialLine.FindStringSubmatch(squeeze(text))
 	if found == nil {
@@ -90,7 +91,7 @@ func parseInitial(text string) (game.Acyclic, error) {
 	return mancala.New(size[0], size[1])
 }
 
-// parseState reads State([…], row) of a board of the size of the initial one, or
+// parseState parses State([…], row), a board of the same size as the initial one, or
 // State(None, …).
 func parseState(text string, initial game.Acyclic) (game.Acyclic, error) {
 	found := stateLine.FindStringSubmatch(squeeze(text))
@@ -111,7 +112,7 @@ func parseState(text string, initial game.Acyclic) (game.Acyclic, error) {
 	return mancala.From(list[:len(places)], list[len(places)])
 }
 
-// squeeze leaves out blanks.
+// squeeze removes blanks.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // quoted quotes the beginning of a text for a message.
@@ -123,7 +124,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// numbers converts words that are digits, perhaps with a sign.
+// numbers converts words of digits, optionally with a sign.
 func numbers(words []string) ([]int, error) {
 	list := make([]int, len(words))
 	for i, word := range words {
@@ -136,8 +137,8 @@ func numbers(words []string) ([]int, error) {
 	return list, nil
 }
 
-// Repr is repr(state) of a position of Mancala, three lines without an end: the top pits
-// from right to left, the goals, the bottom pits.
+// Repr returns repr(state) of a position of Mancala, three lines without a final
+// line end: the top pits from right to left, the goals, the bottom pits.
 func Repr(g game.Game, p game.Position) string {
 	places := mancala.Places(g, p)
 	pits := len(places)/2 - 1
@@ -150,10 +151,10 @@ func Repr(g game.Game, p game.Position) string {
 	return fmt.Sprintf("  %s\n%d %s %d\n  %s", text, places[2*pits+1], strings.Repeat(" ", len(text)), places[pits], list(places[:pits]))
 }
 
-// list is numbers as Python prints them.
+// list formats numbers as Python prints them.
 func list(numbers []int) string { return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ") }
 
-// ActionText is str(action) of a move: "Player 0 played at 2", or None for a pass.
+// ActionText returns str(action) of a move: "Player 0 played at 2", or None for a pass.
 func ActionText(row game.Player, move string) string {
 	if move == mancala.Pass {
 		return "None"
@@ -161,7 +162,7 @@ func ActionText(row game.Player, move string) string {
 	return fmt.Sprintf("Player %d played at %s", row, move)
 }
 
-// ActionRepr is repr(action) of a move: "Action(0, 2)", or None for a pass.
+// ActionRepr returns repr(action) of a move: "Action(0, 2)", or None for a pass.
 func ActionRepr(row game.Player, move string) string {
 	if move == mancala.Pass {
 		return "None"

@@ -20,7 +20,7 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// small is a search in little memory.
+// small configures a search with little memory.
 var small = search.Options{Memory: 4 << 20}
 
 // caseOf reads the two lines of a case.
@@ -47,7 +47,7 @@ func made(t testing.TB, name string, g game.Acyclic, o Options) player.Player {
 	return p
 }
 
-// moveOf is the action of a player at a start, which must have a move.
+// moveOf returns the action of a player at an initial position, which must have a move.
 func moveOf(t testing.TB, name string, g game.Acyclic) string {
 	t.Helper()
 	move, err := made(t, name, g, Options{}).Move(t.Context(), player.NewHistory(g), 0)
@@ -57,8 +57,8 @@ func moveOf(t testing.TB, name string, g game.Acyclic) string {
 	return ActionRepr(g.ToMove(g.Start()), move)
 }
 
-// The course's own cases, by problem. Where the search ends, all three of the searching
-// players answer alike.
+// TestCourseCases checks the course's own cases, by problem. Where the search is not cut
+// off, all three searching players give the same answer.
 func TestCourseCases(t *testing.T) {
 	for _, tt := range []struct{ problems, first, second, answer string }{
 		{"124", "State.initial(2, 1)", "State([1, 0, 1, 1, 1, 0], 1)", "Action(1, 3)"},
@@ -82,7 +82,7 @@ func TestCourseCases(t *testing.T) {
 	}
 }
 
-// The forms in which the course prints.
+// TestForms checks the format of printed states and moves.
 func TestForms(t *testing.T) {
 	for want, lines := range map[string][2]string{
 		"  [4, 4, 4, 4, 4, 4]\n0                    0\n  [4, 4, 4, 4, 4, 4]": {"State.initial(6, 4)", "State(None, 0)"},
@@ -100,7 +100,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// What is no case is refused with its line, what was expected and what was found.
+// TestReadCaseRefuses checks that malformed cases are refused with the line, what was
+// expected and what was found.
 func TestReadCaseRefuses(t *testing.T) {
 	const initial, state = "State.initial(2, 1)\n", "State([1, 0, 1, 1, 1, 0], 1)\n"
 	for _, tt := range []struct{ text, want string }{
@@ -130,7 +131,8 @@ func TestReadCaseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReadCase wants an error, or a game whose start is read again as it is printed.
+// FuzzReadCase checks that the result is an error, or a game whose initial position is read
+// back from its printed form.
 func FuzzReadCase(f *testing.F) {
 	f.Add("State.initial(2, 1)\nState([1, 0, 1, 1, 1, 0], 1)\n")
 	f.Add("State.initial(3, 3)\nState(None, [3, 3, 3, 0, 3, 3, 3, 0], 0)\n")
@@ -148,7 +150,7 @@ func FuzzReadCase(f *testing.F) {
 	})
 }
 
-// solved is what a board's positions are worth, each from its own player's side.
+// solved returns the values of a board's positions, each for its player to move.
 func solved(t testing.TB, pits, stones int) (game.Acyclic, map[game.Position]game.Value) {
 	t.Helper()
 	g, err := mancala.New(pits, stones)
@@ -158,7 +160,7 @@ func solved(t testing.TB, pits, stones int) (game.Acyclic, map[game.Position]gam
 	return g, gametest.Search(g)
 }
 
-// bestPit is the smallest pit of best utility, by the solved game.
+// bestPit returns the smallest of the pits with the best utility, by the solved game.
 func bestPit(g game.Acyclic, values map[game.Position]game.Value, p game.Position) string {
 	best, name := -2, ""
 	for _, m := range g.Moves(nil, p) {
@@ -169,7 +171,7 @@ func bestPit(g game.Acyclic, values map[game.Position]game.Value, p game.Positio
 	return name
 }
 
-// agree wants players to choose as the solved game says, in some positions at random.
+// agree checks that players choose as the solved game shows, in some random positions.
 func agree(t *testing.T, pits, stones, most int, names ...string) {
 	t.Helper()
 	g, values := solved(t, pits, stones)
@@ -193,8 +195,8 @@ func agree(t *testing.T, pits, stones, most int, names ...string) {
 	}
 }
 
-// Minimax, alpha-beta and custom player choose alike wherever the search ends, and as the
-// solved game says.
+// TestAgree checks that the minimax, alpha-beta and custom players choose the same move as
+// the solved game wherever the search is not cut off.
 func TestAgree(t *testing.T) {
 	agree(t, 1, 3, 10, MinimaxName, AlphaBetaName, CustomName)
 	agree(t, 2, 1, 10, MinimaxName, AlphaBetaName, CustomName)
@@ -210,7 +212,8 @@ func TestLongAgree(t *testing.T) {
 	}
 }
 
-// An alpha-beta player keeps what it has found: the second move needs little.
+// TestAlphaBetaKeeps checks that an alpha-beta player keeps its results: the second move
+// takes little time.
 func TestAlphaBetaKeeps(t *testing.T) {
 	known := make(map[game.Position]bounds)
 	g := caseOf(t, "State.initial(3, 2)", "State(None, 0)")
@@ -227,7 +230,7 @@ func TestAlphaBetaKeeps(t *testing.T) {
 	}
 }
 
-// A fake does what a test wants.
+// A fake is a player whose moves a function returns.
 type fake func(ctx context.Context, h *player.History, limit time.Duration) (string, error)
 
 func (f fake) Move(ctx context.Context, h *player.History, limit time.Duration) (string, error) {
@@ -235,12 +238,13 @@ func (f fake) Move(ctx context.Context, h *player.History, limit time.Duration) 
 }
 func (fake) Close() error { return nil }
 
-// entrant is a player that is there.
+// entrant returns an entrant that always has the same player.
 func entrant(name string, p player.Player) referee.Entrant {
 	return referee.Entrant{Name: name, New: func(context.Context) (player.Player, error) { return p, nil }}
 }
 
-// A game prints what the course's does, with passes and who has won.
+// TestGame checks that a game prints what the course's program prints, with passes and the
+// winner.
 func TestGame(t *testing.T) {
 	var out strings.Builder
 	start := caseOf(t, "State.initial(1, 1)", "State(None, 0)")
@@ -277,8 +281,8 @@ Draw!
 	}
 }
 
-// A player without a move when its time is over gets one at random, and the game prints
-// that; an illegal move ends the game.
+// TestGameLate checks that a player without a move at the end of its time gets a random
+// move, which the game prints, and that an illegal move ends the game.
 func TestGameLate(t *testing.T) {
 	late := fake(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
 		if d, ok := ctx.Deadline(); !ok || time.Until(d) > time.Second+time.Millisecond {
@@ -312,7 +316,8 @@ func TestGameLate(t *testing.T) {
 	}
 }
 
-// No search is later than its context, nor a custom player than its limit.
+// TestTime checks that no search ends late after its context, nor a custom player after its
+// limit.
 func TestTime(t *testing.T) {
 	g := caseOf(t, "State.initial(6, 4)", "State(None, 0)")
 	h := player.NewHistory(g)
@@ -337,7 +342,8 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// A machine at the generic table, which knows all by its endgames, plays what keeps it.
+// TestMachine checks that a machine that gets all values from its endgames plays moves that
+// keep the value.
 func TestMachine(t *testing.T) {
 	for _, b := range [][2]int{{2, 1}, {3, 1}, {3, 2}} {
 		g, values := solved(t, b[0], b[1])

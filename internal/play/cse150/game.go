@@ -13,22 +13,22 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// lastSecond is the time that a player has beyond its limit to return.
+// lastSecond is the additional time that a player has after its limit.
 const lastSecond = time.Second
 
-// A Game is the course's run_game: two players, of which the first is row 0.
+// A Game is the course's run_game: two players, the first of whom is row 0.
 type Game struct {
-	Players [2]referee.Entrant // the limits are not read
-	Timeout time.Duration      // of a move, to which comes a last second; 0: none
+	Players [2]referee.Entrant // their limits are ignored
+	Timeout time.Duration      // of a move, plus lastSecond; 0: none
 	Out     io.Writer          // what run_game prints
 	Rand    *rand.Rand         // chooses the moves of late players
 }
 
 // Play plays a game of Mancala. Before each move it prints the state and an empty line,
-// then the move; at the end the state and who has won. A player without a move a second
-// after the timeout gets one at random, and the game prints that. The error is that of ctx,
-// player.ErrLeft of a human who ends the game, or of a player that has no move or an
-// illegal one, which ends the game, as in the course.
+// then the move; at the end the state and the winner. If a player has no move a second
+// after the timeout, Play prints that and makes a random move for it. The error is that of
+// ctx; player.ErrLeft if a human ends the game; or that of a player that returns no move or
+// an illegal one, which ends the game, as in the course.
 func (g *Game) Play(ctx context.Context, board game.Game) error {
 	var seats [2]referee.Seat
 	for row, e := range g.Players {
@@ -68,15 +68,15 @@ func (g *Game) print(h *player.History) {
 	}
 }
 
-// A seat is a player with the course's time-out.
+// A seat is a player with the course's timeout.
 type seat struct {
 	game    *Game
 	restart func(context.Context) (player.Player, error)
-	player  player.Player // nil: it has failed, and is started again
+	player  player.Player // nil: it has failed, and must be started again
 }
 
-// Move is the player's move, or one at random if it is late. A player that can only pass
-// is not asked.
+// Move returns the player's move, or a random move if it is late. A player that can only
+// pass is not asked.
 func (s *seat) Move(ctx context.Context, h *player.History, _ time.Duration) (string, error) {
 	moves := h.Moves()
 	if moves[0].Name == mancala.Pass {
@@ -96,7 +96,7 @@ func (s *seat) Move(ctx context.Context, h *player.History, _ time.Duration) (st
 	return name, err
 }
 
-// ask asks the player, which is closed if it fails.
+// ask asks the player for a move, and closes it if it fails.
 func (s *seat) ask(ctx context.Context, h *player.History) (name string, err error) {
 	if s.player == nil {
 		if s.player, err = s.restart(ctx); err != nil {

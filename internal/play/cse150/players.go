@@ -23,12 +23,12 @@ const (
 	CustomName     = "CustomPlayer"
 )
 
-// Names are the names of the course's players.
+// Names returns the names of the course's players.
 func Names() []string {
 	return []string{HumanName, RandomName, MinimaxName, AlphaBetaName, EvaluationName, CustomName}
 }
 
-// CheckName returns an error for a name that is none of the course's players.
+// CheckName returns an error unless name is the name of one of the course's players.
 func CheckName(name string) error {
 	if slices.Contains(Names(), name) {
 		return nil
@@ -38,15 +38,15 @@ func CheckName(name string) error {
 
 // Options configure players.
 type Options struct {
-	Console *player.Console // of a human
-	Seed    uint64          // of random moves
-	Search  search.Options  // of CustomPlayer, as what follows
-	Time    time.Duration   // of a move without a limit; 0: until it is solved
-	// Endgames must be of as many pits as the board. Nil: some are built.
+	Console *player.Console // for a human
+	Seed    uint64          // for random moves
+	Search  search.Options  // for CustomPlayer, as are the following
+	Time    time.Duration   // for a move without a limit; 0: search until it is solved
+	// Endgames must have as many pits as the board. If nil, some are built.
 	Endgames *mancala.Endgames
 }
 
-// New makes the player of a name for a game of Mancala.
+// New makes the player of that name for a game of Mancala.
 func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 	switch name {
 	case HumanName:
@@ -73,15 +73,16 @@ func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 	return nil, CheckName(name)
 }
 
-// The endgames that are built for a CustomPlayer: as many boards as take a fifth of a
-// second for each second of its time, and no more than are worth the wait.
+// Sizes of the endgames that are built for a CustomPlayer: as many boards as can be built
+// in a fifth of its time, and no more than are worth the wait.
 const (
 	boardsASecond = 2_000_000
 	mostBoards    = 3_000_000
 )
 
-// WithEndgames is the game with endgames for a search of this time (0: any time): e, or if
-// that is nil some that are built. A board that is too large for endgames has none.
+// WithEndgames returns the game with endgames for a search of this time (0: any time): with
+// e or, if e is nil, with newly built ones. A board that is too large for endgames gets
+// none.
 func WithEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (game.Acyclic, error) {
 	fast, ok := g.(*mancala.Searched)
 	if !ok {
@@ -97,14 +98,14 @@ func WithEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (gam
 	return fast.WithEndgames(e)
 }
 
-// A chooser plays the first of the moves with the largest value. The value needs to be
-// right only if it is above the best so far.
+// A chooser plays the first of the moves with the highest value. The value that it returns
+// needs to be exact only if it is above best.
 type chooser func(ctx context.Context, g game.Game, m game.Move, best int) (value int, err error)
 
 // lowest is below every value.
 const lowest = -1 << 31
 
-// Move is the first of the best moves.
+// Move returns the first of the best moves.
 func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (name string, err error) {
 	best := lowest
 	for _, m := range h.Moves() {
@@ -122,8 +123,9 @@ func (c chooser) Move(ctx context.Context, h *player.History, _ time.Duration) (
 // Close does nothing.
 func (chooser) Close() error { return nil }
 
-// evaluation is EvaluationPlayer's: the hand-out's formula, times 2·M·N, after a move. That
-// is the stones in the mover's goal and on its side, less those of the other row.
+// evaluation is the chooser of EvaluationPlayer. It evaluates the position after a move by
+// the hand-out's formula, times 2·M·N: the stones in the mover's goal and on its side,
+// minus those of the other row.
 func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, err error) {
 	places := mancala.Places(g, m.To)
 	for place, n := range places {
@@ -135,7 +137,7 @@ func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, 
 	return value, nil
 }
 
-// minimax is MinimaxPlayer's: it searches all lines of play to the end.
+// minimax is the chooser of MinimaxPlayer: it searches all lines of play to the end.
 func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
 	if best == 1 {
 		return best, nil
@@ -144,7 +146,8 @@ func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, erro
 	return -l.minimax(m.To), l.err
 }
 
-// alphaBeta is AlphaBetaPlayer's: it prunes, and remembers the bounds of positions.
+// alphaBeta is the chooser of AlphaBetaPlayer: it prunes, and stores the bounds of
+// positions.
 func alphaBeta(known map[game.Position]bounds) chooser {
 	return func(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
 		if best == 1 {
@@ -155,28 +158,27 @@ func alphaBeta(known map[game.Position]bounds) chooser {
 	}
 }
 
-// A lookahead is a search until it ends or ctx does.
+// A lookahead is a search that ends early if ctx ends.
 type lookahead struct {
 	ctx    context.Context
 	game   game.Game
 	looked uint64
 	known  map[game.Position]bounds
-	err    error // of ctx; all values are void then
+	err    error // of ctx; if set, all values are invalid
 }
 
 // bounds are the bounds of the utility of a position for the player to move.
 type bounds struct{ low, high int8 }
 
-// maxKnown is how many positions are remembered, in less than a gigabyte. Then all are
-// forgotten.
+// maxKnown is the maximum number of positions stored, in less than a gigabyte. When it is
+// reached, all are dropped.
 const maxKnown = 16 << 20
 
-// pollPositions is the number of positions between checks of ctx, less than a
-// millisecond's.
+// pollPositions is the number of positions between checks of ctx: less than a millisecond.
 const pollPositions = 256
 
-// ended reports whether a position needs no look ahead, and its utility for the player to
-// move: 1 won, 0 a draw, -1 lost. That is so if the game or the search has ended.
+// ended reports whether a position needs no search because the game is over or the search
+// has been stopped, and its utility for the player to move: 1 won, 0 draw, -1 lost.
 func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
 	if l.looked++; l.looked%pollPositions == 0 && l.err == nil {
 		l.err = context.Cause(l.ctx)
@@ -194,7 +196,7 @@ func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
 	return 0, true
 }
 
-// minimax is the utility of a position for the player to move.
+// minimax returns the utility of a position for the player to move.
 func (l *lookahead) minimax(p game.Position) int {
 	if utility, ended := l.ended(p); ended {
 		return utility
@@ -206,8 +208,8 @@ func (l *lookahead) minimax(p game.Position) int {
 	return best
 }
 
-// alphaBeta is the utility of a position for the player to move, if it is between alpha and
-// beta; else a value on the same side of them.
+// alphaBeta returns the utility of a position for the player to move, if it is between
+// alpha and beta; otherwise a bound on the same side of the window.
 func (l *lookahead) alphaBeta(p game.Position, alpha, beta int) int {
 	if utility, ended := l.ended(p); ended {
 		return utility

@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-// A Client is the controller's side: it asks an engine. One question at a time.
+// A Client is the controller's side: it sends commands to an engine, one at a time.
 type Client struct {
 	in     *bufio.Reader
 	out    io.Writer
 	lastID int
-	line   int   // of the engine's output, read last
-	broken error // nothing can be asked any more
+	line   int   // number of lines read from the engine
+	broken error // set after a fatal error: the client cannot be used any more
 }
 
-// NewClient is a client of the engine that answers on r what is written to w.
+// NewClient makes a client of an engine that reads commands from w and writes answers to r.
 func NewClient(r io.Reader, w io.Writer) *Client {
 	return &Client{in: bufio.NewReader(r), out: w}
 }
 
-// A Refusal is the error of an engine that answers with a question mark.
+// A Refusal is the error for an answer that begins with a question mark.
 type Refusal struct{ Command, Message string }
 
-// Error is one line, of however many lines the answer has.
+// Error returns one line, even if the answer has several.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("it refuses %q: %s", r.Command, strings.ReplaceAll(r.Message, "\n", " "))
 }
 
-// A ProtocolError is an answer that is none: not what the protocol demands.
+// A ProtocolError is the error for an answer that violates the protocol.
 type ProtocolError struct {
-	Line        int // of all that the engine has written, from 1
+	Line        int // number of the engine's output line, from 1
 	Want, Found string
 }
 
@@ -42,10 +42,10 @@ func (e *ProtocolError) Error() string {
 	return fmt.Sprintf("line %d: expected %s, found %s", e.Line, e.Want, e.Found)
 }
 
-// Do asks, and returns the answer: its lines, with \n between them. The error of an
-// engine that has ended is io.ErrUnexpectedEOF. After any error but a *Refusal nothing
-// can be asked any more; if it is that of ctx, the reading goes on until r is at its end:
-// who made the client closes r, or ends the engine.
+// Do sends a command and returns the answer, with its lines separated by \n. If the engine
+// has ended, the error is io.ErrUnexpectedEOF. After any error except a *Refusal the client
+// cannot be used any more. If that error is the end of ctx, a goroutine goes on reading to
+// the end of r: the caller must close r, or end the engine.
 func (c *Client) Do(ctx context.Context, name string, args ...string) (string, error) {
 	if c.broken != nil {
 		return "", c.broken
@@ -79,7 +79,7 @@ func (c *Client) Do(ctx context.Context, name string, args ...string) (string, e
 // ask writes a command and reads the answer.
 func (c *Client) ask(command Command) (string, error) {
 	_, deaf := io.WriteString(c.out, command.String()+"\n")
-	text, refused, err := c.read(command.ID) // who does not listen may have said why
+	text, refused, err := c.read(command.ID) // an engine that no longer reads may have written why
 	switch {
 	case err == nil && deaf != nil:
 		return "", fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, deaf)
@@ -89,7 +89,7 @@ func (c *Client) ask(command Command) (string, error) {
 	return text, err
 }
 
-// next is the next line of the engine.
+// next returns the next line of the engine.
 func (c *Client) next() (string, error) {
 	c.line++
 	line, err := readLine(c.in)
@@ -108,8 +108,8 @@ func (c *Client) errorf(want, found string) error {
 	return &ProtocolError{Line: c.line, Want: want, Found: found}
 }
 
-// read reads the answer to the command of a number. Empty lines before it are passed
-// over.
+// read reads the answer to the command with number id. It skips empty lines before the
+// answer.
 func (c *Client) read(id int) (text string, refused bool, err error) {
 	line := ""
 	for strings.TrimSpace(line) == "" {

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// A Handler answers a command, of which it is given the arguments. What it returns may
-// have several lines. An error is a refusal: its text is the answer after ?.
+// A Handler answers a command with the given arguments. The answer may have several lines.
+// An error is a refusal: its text is the answer after ?.
 type Handler func(args []string) (string, error)
 
-// An Engine answers commands. It has those that every engine must have:
-// protocol_version, name, version, known_command, list_commands and quit.
+// An Engine answers commands. It always has the commands that the protocol requires of
+// every engine: protocol_version, name, version, known_command, list_commands and quit.
 type Engine struct {
 	commands map[string]Handler
 	quit     bool
 }
 
-// NewEngine makes an engine of that name and version.
+// NewEngine makes an engine with a name and a version.
 func NewEngine(name, version string) *Engine {
 	e := &Engine{commands: make(map[string]Handler)}
 	e.Handle("protocol_version", none(func() string { return "2" }))
@@ -41,7 +41,7 @@ func NewEngine(name, version string) *Engine {
 	return e
 }
 
-// none is a command without arguments.
+// none makes a Handler of a command without arguments.
 func none(answer func() string) Handler {
 	return func(args []string) (string, error) {
 		if len(args) > 0 {
@@ -51,7 +51,7 @@ func none(answer func() string) Handler {
 	}
 }
 
-// names are the names of the commands, sorted.
+// names returns the names of the commands, sorted.
 func (e *Engine) names() []string {
 	var names []string
 	for name := range e.commands {
@@ -61,12 +61,12 @@ func (e *Engine) names() []string {
 	return names
 }
 
-// Handle gives the engine a command, or another answer to one.
+// Handle adds a command, or replaces its handler.
 func (e *Engine) Handle(name string, h Handler) { e.commands[name] = h }
 
-// Serve answers the commands of r on w, each before the next is read, until quit or the
-// end of r. A line that cannot be read is refused as well, with its number. The error is
-// of r or w.
+// Serve reads commands from r and writes answers to w, each before it reads the next
+// command, until the command quit or the end of r. It refuses malformed lines with their
+// line number. Its error is that of r or w.
 func (e *Engine) Serve(r io.Reader, w io.Writer) error {
 	in := bufio.NewReader(r)
 	for n := 1; !e.quit; n++ {
@@ -97,7 +97,7 @@ func (e *Engine) Serve(r io.Reader, w io.Writer) error {
 	return nil
 }
 
-// answer carries a command out.
+// answer executes a command.
 func (e *Engine) answer(c Command) (string, error) {
 	h, ok := e.commands[c.Name]
 	if !ok {
@@ -106,8 +106,8 @@ func (e *Engine) answer(c Command) (string, error) {
 	return h(c.Args)
 }
 
-// frame is an answer as it goes over the line. A line that would be empty, and so end
-// the answer, has a blank.
+// frame formats an answer for the connection. An empty line, which would end the answer, is
+// replaced by a blank.
 func frame(id int, text string, err error) string {
 	mark := "="
 	if err != nil {

@@ -1,21 +1,20 @@
-// Package gtp is the frame in which programs of any language play: that of the Go Text
-// Protocol, version 2, with a few words of its own where Go's do not fit. One side, the
-// controller, writes commands; the other, the engine, answers each before it reads the
-// next:
+// Package gtp implements the Go Text Protocol, version 2, so that programs in any language
+// can play. Some commands are our own, where Go's do not fit. One side, the controller,
+// writes commands; the other, the engine, answers each before it reads the next:
 //
-//	12 play first 3        a command: a number (may be missing), a name, arguments
-//	=12                    the answer: = and the number, what it says, an empty line
+//	12 play first 3        a command: a number (optional), a name, arguments
+//	=12                    the answer: = and the number, a text, an empty line
 //
 //	13 play first 9
 //	?13 illegal move       a refusal: ? instead of =
 //
-// A tab counts as a blank, other control characters as nothing; what follows a # is a
-// comment, and a line with nothing else on it is passed over. An answer may have several
-// lines, none of them empty. Sides are first and second, seconds have a decimal point,
-// and moves are named as the game displays them: docs/engines.md has every command.
+// A tab counts as a blank, other control characters are ignored; text after a # is a
+// comment, and a line without other text is skipped. An answer may have several lines, none
+// of them empty. Sides are first and second, seconds have a decimal point, and moves are
+// named as the game displays them: docs/engines.md describes every command.
 //
-// The package knows lines and numbers. What a command means, and what moves and games
-// are, is for those who answer and ask.
+// The package handles lines and numbers only. The meaning of commands, moves and games is
+// defined by its users.
 package gtp
 
 import (
@@ -28,23 +27,23 @@ import (
 	"unicode"
 )
 
-// What the other side may say at most: nobody can make this one keep more.
+// Limits on the input from the other side, so that it cannot exhaust memory.
 const (
 	maxLine   = 1 << 16 // bytes of a line
 	maxAnswer = 1 << 20 // bytes of all lines of an answer
 )
 
-// maxID is the largest number of a command: 31 bits, as the protocol has it.
+// maxID is the largest number of a command: 31 bits, as the protocol defines.
 const maxID = 1<<31 - 1
 
-// A Command is one line of a controller.
+// A Command is one line from a controller.
 type Command struct {
-	ID   int // -1: it has no number
+	ID   int // -1: no number
 	Name string
 	Args []string
 }
 
-// String is the command as a line, without its end.
+// String returns the command as a line, without a line end.
 func (c Command) String() string {
 	words := append([]string{c.Name}, c.Args...)
 	if c.ID >= 0 {
@@ -53,8 +52,8 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// ParseCommand reads a line. ok is false if there is nothing on it but blanks and a
-// comment. Of a line that has a number and nothing else, the number comes with the error.
+// ParseCommand parses a line. ok is false if the line has only blanks and a comment. For a
+// line that has only a number, it returns the number and an error.
 func ParseCommand(line string) (c Command, ok bool, err error) {
 	line, _, _ = strings.Cut(clean(line), "#")
 	words := strings.Fields(line)
@@ -76,7 +75,7 @@ func ParseCommand(line string) (c Command, ok bool, err error) {
 	return c, true, nil
 }
 
-// clean takes control characters out of a line: a tab becomes a blank.
+// clean replaces tabs by blanks, and removes other control characters.
 func clean(line string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -89,10 +88,11 @@ func clean(line string) string {
 	}, line)
 }
 
-// errLongLine is returned by readLine for a line of which the end has been passed over.
+// errLongLine is returned by readLine for a line that is too long; its rest has been
+// skipped.
 var errLongLine = fmt.Errorf("a line of more than %d bytes", maxLine)
 
-// readLine returns the next line without its end. The last one need not have an end.
+// readLine returns the next line without its line end. The last line may lack one.
 func readLine(r *bufio.Reader) (string, error) {
 	var line []byte
 	for long := false; ; {

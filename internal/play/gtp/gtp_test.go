@@ -38,7 +38,7 @@ func TestParseCommand(t *testing.T) {
 	}
 }
 
-// serve is what an engine of two commands of its own says.
+// serve returns the output of an engine with two commands of its own.
 func serve(t *testing.T, input string) string {
 	t.Helper()
 	e := NewEngine("test", "0.1")
@@ -78,7 +78,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// answers is a client of an engine that says this, whatever it is asked.
+// answers returns a client of an engine that writes text, whatever the commands are.
 func answers(text string) *Client { return NewClient(strings.NewReader(text), io.Discard) }
 
 func TestClient(t *testing.T) {
@@ -105,7 +105,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// What cannot be said in a line, or would be read as something else, is not said.
+// TestClientRefusesToSay checks that a command is not sent if it does not fit in a line, or
+// would be parsed as something else.
 func TestClientRefusesToSay(t *testing.T) {
 	for _, words := range [][]string{{"play", "a\nquit"}, {"play", "a#"}, {"play", "a b"}, {""}, {"play", ""}, {"play", "a\tb"}} {
 		var said strings.Builder
@@ -116,7 +117,8 @@ func TestClientRefusesToSay(t *testing.T) {
 	}
 }
 
-// A refusal leaves the client as it is, any other error ends it.
+// TestClientBreaks checks that a client remains usable after a refusal, but not after any
+// other error.
 func TestClientBreaks(t *testing.T) {
 	c := answers("?1 no\n\n=2 yes\n\n=9\n\n=3 late\n\n")
 	for i, want := range []string{"refuses", "", "expected the answer =3", "expected the answer =3"} {
@@ -127,7 +129,8 @@ func TestClientBreaks(t *testing.T) {
 	}
 }
 
-// An engine that says nothing, or does not listen, holds nobody up.
+// TestClientSilence checks that an engine that does not answer, or does not read, does not
+// block the client.
 func TestClientSilence(t *testing.T) {
 	silent, engine := io.Pipe()
 	defer engine.Close()
@@ -145,7 +148,8 @@ func TestClientSilence(t *testing.T) {
 	}
 }
 
-// Both sides, through pipes: what the client asks is what the engine answers.
+// TestBothSides connects client and engine by pipes: the engine receives what the client
+// sends.
 func TestBothSides(t *testing.T) {
 	toEngine, asked := io.Pipe()
 	answered, fromEngine := io.Pipe()
@@ -165,7 +169,7 @@ func TestBothSides(t *testing.T) {
 	}
 }
 
-// FuzzCommand wants a command that can be read to be read as itself when it is written.
+// FuzzCommand checks that a parsed command, written and parsed again, stays the same.
 func FuzzCommand(f *testing.F) {
 	f.Add("12 play first 3")
 	f.Add("007\tname # x")
@@ -182,8 +186,8 @@ func FuzzCommand(f *testing.F) {
 	})
 }
 
-// FuzzEngine wants every answer to be one that a client can read, and no more of them
-// than there are lines.
+// FuzzEngine checks that a client can read every answer, and that there are no more answers
+// than lines.
 func FuzzEngine(f *testing.F) {
 	f.Add("1 name\nsay a b\n2 board\nfail\n\n7\nquit\nname\n")
 	f.Fuzz(func(t *testing.T, input string) {
@@ -200,7 +204,7 @@ func FuzzEngine(f *testing.F) {
 	})
 }
 
-// FuzzClient wants an engine that may say anything to be understood or refused.
+// FuzzClient checks that any output of an engine is either understood or refused.
 func FuzzClient(f *testing.F) {
 	f.Add("=1 a\n\n")
 	f.Add("\n?1 no\nno\n\n")
@@ -213,7 +217,8 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// What comes from outside is one line without control characters, C1 and DEL among them.
+// TestRefusalIsOneLine checks that a text from outside becomes one line without control
+// characters, including C1 and DEL.
 func TestRefusalIsOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"?1 bad\nworse\n\n":                   `it refuses "name": bad worse`,

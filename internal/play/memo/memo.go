@@ -1,14 +1,14 @@
-// Package memo finds the winner of a game without cycles as the hand-out of the course's
-// Connect-4 assignment has it: find_winner makes each move, asks itself what the
-// opponent can get then, and takes the best. Nothing is left out, so a value is exact,
-// outcome and moves to the end, and the next game may ask for it again.
+// Package memo finds the winner of a game without cycles as the hand-out of the CMU
+// course's Connect-4 assignment describes it: find_winner makes each move, computes
+// recursively what the opponent can achieve then, and takes the best. It does not prune, so
+// a value is exact, outcome and moves to the end, and later games can use it.
 //
-// Without a table a position is examined as often as play can come to it: on 4×3
-// connect 3, 7,157 positions 277,167 times. With one each is examined once. The
-// table is the hand-out's, by separate chaining.
+// Without a table a position is examined as often as play can reach it: on 4×3 connect 3,
+// 7,157 positions are examined 277,167 times. With one, each is examined once. The table is
+// that of the hand-out, with separate chaining.
 //
-// The package knows the rules of games, through their door, and nothing else. Being
-// plain, it is what faster searches are held to.
+// The package uses only the Game interface. Because it is simple, tests compare faster
+// searches with it.
 package memo
 
 import (
@@ -18,48 +18,48 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Verdict is the best move of a position, and what it comes to.
+// A Verdict is the best move of a position, and the position's value.
 type Verdict struct {
-	Move  int        // its place in Game.Moves; -1 of a finished position
-	Value game.Value // of the position, as the game's Values read it
+	Move  int        // its index in Game.Moves; -1 for a terminal position
+	Value game.Value // of the position, in the convention of the game's Values
 }
 
-// Options of a Searcher.
+// Options configure a Searcher.
 type Options struct {
-	// Chains is how many chains the table has; 0: there is no table.
+	// Chains is the number of chains of the table; 0: no table.
 	Chains int
-	// Memory is how many bytes the table may take; 0: DefaultMemory. What finds no room
-	// in it is not kept, and is examined again when play comes to it again.
+	// Memory is the maximum size of the table in bytes; 0: DefaultMemory. Positions that do
+	// not fit are not stored, and are examined again when play reaches them again.
 	Memory int64
 }
 
-// The memory of a table where none is given, and the most chains that it may have.
+// The default size of a table in bytes, and the maximum number of chains.
 const (
 	DefaultMemory = 1 << 30
 	MaxChains     = 1 << 28
 )
 
-// Counts are what searches have done.
+// Counts are statistics of searches.
 type Counts struct {
-	Positions uint64 // examined: all of their moves made, or found to be finished
+	Positions uint64 // examined: all their moves made, or found to be terminal
 	Lookups   uint64 // in the table
-	Hits      uint64 // look-ups that found the position
-	Steps     uint64 // elements of chains that look-ups compared
+	Hits      uint64 // lookups that found the position
+	Steps     uint64 // chain elements that lookups compared
 }
 
-// A Searcher searches positions of one game. What is in its table stays there from search
-// to search. One search at a time.
+// A Searcher searches positions of one game, and keeps its table from search to search. It
+// is not safe for concurrent use.
 type Searcher struct {
 	g      game.Game
 	values game.Values
 	table  *Table
 	counts Counts
-	moves  []game.Move // of all positions on the way to the one that is examined
+	moves  []game.Move // of all positions on the path to the current one
 	stop   <-chan struct{}
-	since  int // positions since stop was asked
+	since  int // positions since stop was checked
 }
 
-// New makes a Searcher of a game whose play always ends.
+// New makes a Searcher for a game without cycles.
 func New(g game.Acyclic, o Options) (*Searcher, error) {
 	s := &Searcher{g: g, values: g.Values()}
 	if o.Chains < 0 || o.Chains > MaxChains {
@@ -78,10 +78,10 @@ func New(g game.Acyclic, o Options) (*Searcher, error) {
 	return s, nil
 }
 
-// Table is the table; nil if there is none.
+// Table returns the table, or nil if there is none.
 func (s *Searcher) Table() *Table { return s.table }
 
-// Counts are what all searches have done so far.
+// Counts returns the statistics of all searches so far.
 func (s *Searcher) Counts() Counts {
 	if s.table != nil {
 		s.counts.Steps = s.table.Steps()
@@ -89,8 +89,8 @@ func (s *Searcher) Counts() Counts {
 	return s.counts
 }
 
-// FindWinner returns the best move of a position: of several the first. It ends early,
-// with the error of ctx, when ctx does; what is in the table then is right.
+// FindWinner returns the best move of a position: of several, the first. When ctx ends, it
+// returns early with the error of ctx; the entries stored in the table by then are correct.
 func (s *Searcher) FindWinner(ctx context.Context, p game.Position) (Verdict, error) {
 	s.stop, s.moves = ctx.Done(), s.moves[:0]
 	v, ok := s.findWinner(p)
@@ -100,11 +100,11 @@ func (s *Searcher) FindWinner(ctx context.Context, p game.Position) (Verdict, er
 	return v, nil
 }
 
-// stopEvery is how many positions are examined between two looks at whether the search
-// is to end: some 10 µs.
+// stopEvery is the number of positions examined between checks whether the search must end,
+// some 10 µs.
 const stopEvery = 1 << 8
 
-// stopped reports whether the search is to end.
+// stopped reports whether the search must end.
 func (s *Searcher) stopped() bool {
 	if s.since++; s.since < stopEvery {
 		return false
@@ -112,14 +112,14 @@ func (s *Searcher) stopped() bool {
 	s.since = 0
 	select {
 	case <-s.stop:
-		s.since = stopEvery // and all that have begun end too
+		s.since = stopEvery // so that all pending calls stop too
 		return true
 	default:
 		return false
 	}
 }
 
-// findWinner is FindWinner without a word about ends; ok is false if it was stopped.
+// findWinner is the recursive part of FindWinner; ok is false if it was stopped.
 func (s *Searcher) findWinner(p game.Position) (best Verdict, ok bool) {
 	if s.table != nil {
 		s.counts.Lookups++

@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/memo"
 )
 
-// acyclic makes a game of a spec.
+// acyclic makes a game from its spec.
 func acyclic(t *testing.T, spec string) game.Acyclic {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -23,7 +23,7 @@ func acyclic(t *testing.T, spec string) game.Acyclic {
 	return g.(game.Acyclic)
 }
 
-// winner finds the winner, with so many chains.
+// winner calls FindWinner with a table of that number of chains.
 func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Verdict, *memo.Searcher) {
 	t.Helper()
 	s, err := memo.New(g, memo.Options{Chains: chains})
@@ -37,7 +37,8 @@ func winner(t *testing.T, g game.Acyclic, chains int, p game.Position) (memo.Ver
 	return v, s
 }
 
-// What the hand-out, and who solved them since, say of boards.
+// TestKnownBoards checks boards whose results are known from the hand-out or from later
+// solvers.
 func TestKnownBoards(t *testing.T) {
 	for spec, want := range map[string]string{
 		"connectn width=2 height=2 connect=2": "X wins in 3",
@@ -56,8 +57,9 @@ func TestKnownBoards(t *testing.T) {
 	}
 }
 
-// Every position that can be reached gets its value, plain and with a table of any number
-// of chains, from whichever position one begins; the move is the first of the best.
+// TestEveryPosition checks the value of every position that can be reached, without a table
+// and with tables of any number of chains, from whichever position the search begins; the
+// move must be the first of the best.
 func TestEveryPosition(t *testing.T) {
 	for _, spec := range []string{
 		"connectn width=2 height=2 connect=2", "connectn width=3 height=3 connect=3",
@@ -83,7 +85,7 @@ func TestEveryPosition(t *testing.T) {
 	}
 }
 
-// first is the first of the best moves.
+// first returns the index of the first of the best moves.
 func first(g game.Acyclic, p game.Position, values map[game.Position]game.Value) int {
 	best := -1
 	moves := g.Moves(nil, p)
@@ -95,8 +97,9 @@ func first(g game.Acyclic, p game.Position, values map[game.Position]game.Value)
 	return best
 }
 
-// With a table a position is examined once, and looked up once for each move to it; the
-// next game asks once. Without one, it is examined as often as play comes to it.
+// TestCounts checks that with a table a position is examined once, and looked up once for
+// each move to it, and that the next game needs one lookup. Without a table, it is examined
+// as often as play reaches it.
 func TestCounts(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
 	positions, moves := uint64(0), uint64(1)
@@ -134,13 +137,13 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// Chains are of about equal lengths, whatever their number.
+// TestChains checks that chains have about equal lengths, whatever their number.
 func TestChains(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=4 connect=3")
 	for _, chains := range []int{300, 1 << 12, 10_007, 100_000} {
 		_, s := winner(t, g, chains, g.Start())
-		// A look-up that finds something compares half of a chain, one that finds
-		// nothing all of what is there by then.
+		// A successful lookup compares half of a chain on average, an unsuccessful one all
+		// elements that are there at that time.
 		c, mean := s.Counts(), s.Table().MeanChain()
 		if a := float64(c.Steps) / float64(c.Lookups); a > mean/2+1.2 {
 			t.Errorf("%d chains: %.2f elements a look-up, the mean chain has %.2f", chains, a, mean)
@@ -148,7 +151,8 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// A table stays within its memory; what it cannot keep is examined again.
+// TestMemory checks that a table stays within its memory; a position that does not fit is
+// examined again.
 func TestMemory(t *testing.T) {
 	for _, n := range []int{1, 1000, 1 << 16, 100_000} {
 		table, err := memo.NewTable(1000, 4*1000+16*int64(n))
@@ -180,7 +184,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A search that is stopped says so, and leaves nothing wrong behind.
+// TestStopped checks that a search that is stopped returns an error, and leaves no wrong
+// entries.
 func TestStopped(t *testing.T) {
 	large, err := connectn.New(7, 6, 4)
 	if err != nil {

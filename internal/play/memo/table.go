@@ -9,24 +9,24 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Table is a hash table by separate chaining: every chain is a linked list of the
-// positions whose hash is its number.
+// A Table is a hash table with separate chaining: each chain is a linked list of the
+// positions whose hash is the number of the chain.
 //
 //	chain 0 ──▶ key, verdict ──▶ key, verdict
 //	chain 1
 //	chain 2 ──▶ key, verdict
 //
-// It only grows. The number of chains is fixed, so a look-up takes the longer the more
-// positions there are to a chain: what the hand-out's experiment measures.
+// Positions are never removed. The number of chains is fixed, so a lookup takes longer the
+// more positions there are in a chain; the hand-out's experiment measures this.
 type Table struct {
-	chains []uint32    // where each list begins: an element's number, from 1; 0: nowhere
+	chains []uint32    // the first element of each list: its number, from 1; 0: none
 	blocks [][]element // element n is blocks[(n-1)/blockSize][(n-1)%blockSize]
 	len    uint32
-	most   uint32 // elements
+	most   uint32 // maximum number of elements
 	steps  uint64
 }
 
-// An element is a position in a list.
+// An element is an entry in a list.
 type element struct {
 	key   game.Position
 	next  uint32
@@ -34,20 +34,21 @@ type element struct {
 	move  uint16
 }
 
-// blockSize is how many elements are allocated at once: 1 MB. An array that grew would
-// be copied, and take twice its memory meanwhile.
+// blockSize is the number of elements allocated at once: 1 MB. A single growing array would
+// be copied, and would need twice its memory during the copy.
 const blockSize = 1 << 16
 
-// elementBytes is what an element takes, chainBytes the head of a chain.
+// elementBytes is the size of an element, chainBytes that of the head of a chain.
 const (
 	elementBytes = int64(unsafe.Sizeof(element{}))
 	chainBytes   = int64(unsafe.Sizeof(uint32(0)))
 )
 
-// errMemory is the error of a table that has no room for its chains and a position.
+// errMemory is the error for a memory that is too small for the chains and one position.
 var errMemory = errors.New("they take all of it, and leave no room for a position")
 
-// NewTable makes a table of so many chains, at least 1, that takes memory bytes at most.
+// NewTable makes a table with the given number of chains, at least 1, that takes at most
+// memory bytes.
 func NewTable(chains int, memory int64) (*Table, error) {
 	room := (memory/chainBytes - int64(chains)) * chainBytes / elementBytes
 	if room < 1 {
@@ -56,9 +57,9 @@ func NewTable(chains int, memory int64) (*Table, error) {
 	return &Table{chains: make([]uint32, chains), most: uint32(min(room, math.MaxUint32))}, nil
 }
 
-// chain is the number of a position's chain. The product's high bits depend on all bits
-// of the position; those of the second one are the share of all chains that the first
-// is of 1<<64.
+// chain returns the number of a position's chain. The high bits of the first product depend
+// on all bits of the position; the second product scales the first from 1<<64 to the number
+// of chains.
 func (t *Table) chain(p game.Position) uint32 {
 	const golden = 0x9e3779b97f4a7c15 // 1<<64 / φ
 	p ^= p >> 32
@@ -66,7 +67,7 @@ func (t *Table) chain(p game.Position) uint32 {
 	return uint32(chain)
 }
 
-// Lookup returns what was inserted for a position.
+// Lookup returns the verdict that was inserted for a position.
 func (t *Table) Lookup(p game.Position) (v Verdict, ok bool) {
 	for at := t.chains[t.chain(p)]; at != 0; {
 		t.steps++
@@ -79,8 +80,8 @@ func (t *Table) Lookup(p game.Position) (v Verdict, ok bool) {
 	return Verdict{}, false
 }
 
-// Insert puts a position, which is not in the table, at the head of its chain. It
-// returns false if there is no room for it.
+// Insert inserts a position, which must not be in the table, at the head of its chain. It
+// returns false if the table is full.
 func (t *Table) Insert(p game.Position, v Verdict) bool {
 	if t.len == t.most || v.Move >= math.MaxUint16 {
 		return false
@@ -95,11 +96,11 @@ func (t *Table) Insert(p game.Position, v Verdict) bool {
 	return true
 }
 
-// Len is the number of positions in the table, Chains that of its chains, Steps how many
-// elements all look-ups have compared.
+// Len returns the number of positions in the table, Chains the number of chains, Steps the
+// number of elements that all lookups have compared.
 func (t *Table) Len() int      { return int(t.len) }
 func (t *Table) Chains() int   { return len(t.chains) }
 func (t *Table) Steps() uint64 { return t.steps }
 
-// MeanChain is the mean number of positions in a chain.
+// MeanChain returns the mean number of positions in a chain.
 func (t *Table) MeanChain() float64 { return float64(t.len) / float64(len(t.chains)) }

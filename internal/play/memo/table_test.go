@@ -18,7 +18,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// solved is the table of a game, made by the driver.
+// solved returns the table of a game, solved by the driver.
 func solved(t *testing.T, g game.Game) *table.Table {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "d")
@@ -45,9 +45,9 @@ func solved(t *testing.T, g game.Game) *table.Table {
 	return tab
 }
 
-// likeTable wants of every position of a solved game the table's value, with so many
-// chains; and without any, of those that are at most so many moves from the last tier. Of a
-// game of millions of positions it takes one in 17.
+// likeTable compares the value of every position of a solved game with its table: with that
+// many chains, and without a table of its own for positions at most plainWithin moves
+// before the last tier. Of a game of millions of positions it checks one in 17.
 func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 	t.Helper()
 	tab := solved(t, g)
@@ -76,7 +76,7 @@ func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 			}
 		}
 		if positions > 1_000_000 && p%17 != 0 {
-			continue // looking all of them up takes minutes
+			continue // looking up all positions takes minutes
 		}
 		want, ok, err := tab.Lookup(p)
 		if !ok || err != nil {
@@ -98,7 +98,7 @@ func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 	}
 }
 
-// Small boards of two games agree with their tables.
+// TestTables compares small boards of several games with their tables.
 func TestTables(t *testing.T) {
 	for _, spec := range []string{
 		"connectn width=3 height=3 connect=3", "connectn width=4 height=3 connect=3", "connectn width=2 height=5 connect=2",
@@ -108,10 +108,11 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestLongTables is boards of Connect N of at most 12 squares and 7 columns, with every
-// length of a line, and those of up to 16 that are at least 3 high and wide. The plain
-// search has those of at most 12, from 8 moves before the end on, or 6 where a position has
-// more than 4 moves. With TREEREDUCE_SQUARES=16 it is every board of at most 16 squares.
+// TestLongTables checks boards of Connect N of at most 12 squares and 7 columns, with every
+// length of a line, and boards of up to 16 squares that are at least 3 high and wide. The
+// search without a table runs on boards of at most 12 squares, from 8 moves before the end
+// on, or 6 if a position has more than 4 moves. With TREEREDUCE_SQUARES=16 it checks every
+// board of at most 16 squares.
 func TestLongTables(t *testing.T) {
 	longtest.Skip(t)
 	squares := longtest.Number(t, "TREEREDUCE_SQUARES", 0)

@@ -9,16 +9,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A History is a game as far as it has been played: the start, and the moves since. It
-// keeps to the rules. It is not safe for concurrent use.
+// A History is a game in progress: the initial position, and the moves made since. It
+// accepts only legal moves. It is not safe for concurrent use.
 type History struct {
 	g         game.Game
-	positions []game.Position // the start first
-	turns     []game.Player   // whose turn it is there
+	positions []game.Position // starts with the initial position
+	turns     []game.Player   // the player to move at each position
 	names     []string        // of the moves
 }
 
-// NewHistory is a game before its first move.
+// NewHistory returns the history of a game before its first move.
 func NewHistory(g game.Game) *History {
 	h := &History{g: g}
 	h.add(g.Start(), g.ToMove(g.Start()))
@@ -29,32 +29,32 @@ func (h *History) add(p game.Position, turn game.Player) {
 	h.positions, h.turns = append(h.positions, p), append(h.turns, turn)
 }
 
-// Clone is a copy, which goes its own way.
+// Clone returns an independent copy.
 func (h *History) Clone() *History {
 	return &History{g: h.g, positions: slices.Clone(h.positions), turns: slices.Clone(h.turns), names: slices.Clone(h.names)}
 }
 
-// Game is the game that is played.
+// Game returns the game.
 func (h *History) Game() game.Game { return h.g }
 
-// Position is the position to which the moves have led.
+// Position returns the current position.
 func (h *History) Position() game.Position { return h.positions[len(h.positions)-1] }
 
-// Turn is whose turn it is; in a finished game, whose it would be. It is what the game
-// says (ToMove), but where values are those of the player to move: there turns alternate,
-// and the position need not tell them.
+// Turn returns the player to move, or in a finished game the player whose turn it would be.
+// It is ToMove of the game, unless values are those of the player to move: then turns
+// alternate, because the position need not contain the player to move.
 func (h *History) Turn() game.Player { return h.turns[len(h.turns)-1] }
 
-// Names are the names of the moves that have been made. Not to be written to.
+// Names returns the names of the moves made. The caller must not modify it.
 func (h *History) Names() []string { return h.names }
 
-// Mover is who has made a move, of which the number counts from 0.
+// Mover returns the player who made the move with that index, counted from 0.
 func (h *History) Mover(move int) game.Player { return h.turns[move] }
 
-// Moves are those that can be made; none when the game is finished.
+// Moves returns the legal moves; none if the game is finished.
 func (h *History) Moves() []game.Move { return h.g.Moves(nil, h.Position()) }
 
-// Play makes the move of that name. The error of one that cannot be made says which can.
+// Play makes the move of that name. The error for an illegal move lists the legal ones.
 func (h *History) Play(name string) error {
 	moves := h.Moves()
 	at := slices.IndexFunc(moves, func(m game.Move) bool { return m.Name == name })
@@ -73,13 +73,13 @@ func (h *History) Play(name string) error {
 	return nil
 }
 
-// What a message names: so many moves, so much of what is none.
+// Limits of error messages: the number of moves listed, and the bytes of the input quoted.
 const (
 	maxListed = 40
 	maxQuoted = 60
 )
 
-// quoted is what somebody said, for a message.
+// quoted quotes the beginning of an input for a message.
 func quoted(text string) string {
 	if len(text) > maxQuoted {
 		return strconv.Quote(text[:maxQuoted]) + "…"
@@ -87,7 +87,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// listed is the names of moves for a message.
+// listed lists the names of moves for a message.
 func listed(moves []game.Move) string {
 	var names []string
 	for _, m := range moves[:min(len(moves), maxListed)] {
@@ -99,7 +99,7 @@ func listed(moves []game.Move) string {
 	return strings.Join(names, " ")
 }
 
-// Undo takes the last move back; it reports whether there was one.
+// Undo takes back the last move, and reports whether there was one.
 func (h *History) Undo() bool {
 	n := len(h.names)
 	if n == 0 {
@@ -109,7 +109,7 @@ func (h *History) Undo() bool {
 	return true
 }
 
-// Finished reports whether play has ended by the rules of the game, and for whom:
+// Finished reports whether play has ended by the rules of the game, and the outcome:
 // FirstWins, SecondWins or Tie.
 func (h *History) Finished() (game.Outcome, bool) {
 	v := h.g.Primitive(h.Position())
@@ -125,8 +125,8 @@ func (h *History) Finished() (game.Outcome, bool) {
 	return game.Tie, true
 }
 
-// Times is how often the position has stood on the board, with the same player to move,
-// now included.
+// Times returns how often the current position has occurred with the same player to move,
+// including this time.
 func (h *History) Times() (n int) {
 	for i, p := range h.positions {
 		if p == h.Position() && h.turns[i] == h.Turn() {
@@ -136,7 +136,7 @@ func (h *History) Times() (n int) {
 	return n
 }
 
-// Who is what a player is called: his name in the game, or first or second.
+// Who returns the name of a player in the game, or else first or second.
 func Who(g game.Game, p game.Player) string {
 	if name := g.Values().Players[p]; name != "" {
 		return name
@@ -144,7 +144,7 @@ func Who(g game.Game, p game.Player) string {
 	return Side(p)
 }
 
-// Side is the word for a player in files and protocols: first or second.
+// Side returns the word for a player in files and protocols: first or second.
 func Side(p game.Player) string { return [...]string{"first", "second"}[p&1] }
 
 // ParseSide is the inverse of Side.

@@ -12,16 +12,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// maxLine is how many bytes of a line a Console keeps: what is longer is no move.
+// maxLine is the number of bytes of a line that a Console keeps: no move is longer.
 const maxLine = 256
 
-// A Console is where people sit: one or two Humans may share one. It reads a line when
-// somebody waits for it; one that comes too late is the next.
+// A Console is the terminal of one or two Humans. It reads a line when Line is called. If
+// the call ends before the line is complete, the next call of Line returns that line.
 type Console struct {
 	in    *bufio.Reader
 	out   io.Writer
 	lines chan typed
-	asked bool // a line is being read that nobody has fetched
+	asked bool // a line is being read and has not been returned yet
 }
 
 type typed struct {
@@ -29,16 +29,16 @@ type typed struct {
 	err  error
 }
 
-// NewConsole is a console on these streams.
+// NewConsole makes a console that reads from r and writes to w.
 func NewConsole(r io.Reader, w io.Writer) *Console {
 	return &Console{in: bufio.NewReaderSize(r, maxLine), out: w, lines: make(chan typed, 1)}
 }
 
-// Out is where what is said to people goes.
+// Out returns the writer for messages to the humans.
 func (c *Console) Out() io.Writer { return c.out }
 
-// Line is the next line, without its end and blanks around it. The error is io.EOF at the
-// end of the input, that of ctx, or of the reading.
+// Line returns the next line, without its line end and surrounding blanks. The error is
+// io.EOF at the end of the input, the cause of ctx's end, or that of the read.
 func (c *Console) Line(ctx context.Context) (string, error) {
 	if !c.asked {
 		c.asked = true
@@ -53,7 +53,7 @@ func (c *Console) Line(ctx context.Context) (string, error) {
 	}
 }
 
-// read reads a line; of a long one, the beginning is kept.
+// read reads a line and keeps at most its first maxLine bytes.
 func (c *Console) read() typed {
 	part, err := c.in.ReadSlice('\n')
 	line := string(part)
@@ -66,16 +66,16 @@ func (c *Console) read() typed {
 	return typed{line, err}
 }
 
-// Human is a player who types the names of moves; or resign, or quit. What is said to him
-// is whole lines, so that it can be read where nobody types between them. What is no move
-// gets one line that says what was expected, and is asked for again.
+// Human is a player who types the names of moves, or resign, or quit. All output to the
+// human is complete lines, so that a log of it is readable without the input. For input
+// that is not a move, Human prints one line that says what was expected, and asks again.
 type Human struct{ console *Console }
 
 // NewHuman makes a Human at a console.
 func NewHuman(c *Console) *Human { return &Human{c} }
 
-// Move is what the human types. The end of the input is ErrLeft; a console that is broken
-// is that too, and why.
+// Move returns the move that the human types. At the end of the input it returns ErrLeft;
+// if the console fails, an error that wraps ErrLeft and the cause.
 func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, error) {
 	for {
 		if _, err := fmt.Fprintf(p.console.out, "%s to move\n", Who(h.Game(), h.Turn())); err != nil {
@@ -96,7 +96,7 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		}
 		bad := h.Clone().Play(name)
 		if bad != nil {
-			bad = h.Clone().Play(line) // in his own words
+			bad = h.Clone().Play(line) // the text may be a name without MoveName
 		}
 		switch {
 		case bad == nil:
@@ -110,5 +110,5 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 	}
 }
 
-// Close does nothing: the console is not the human's own.
+// Close does nothing: the console does not belong to the human.
 func (*Human) Close() error { return nil }

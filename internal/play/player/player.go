@@ -1,7 +1,7 @@
-// Package player is who may sit at the table: a human who types, a player of random
-// moves, one who looks up a solved game, one who searches, and a program of any language
-// that speaks the protocol of package gtp. Each plays any game. Nobody here judges:
-// whether a move is legal, and in time, is for package referee.
+// Package player implements the players: a human who types, a player of random moves, one
+// that looks up a solved game, one that searches, and a program in any language that speaks
+// the protocol of package gtp. Each plays any game. Whether a move is legal and in time is
+// decided by package referee, not here.
 package player
 
 import (
@@ -16,22 +16,23 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A Player chooses moves of one game, in one play after the other; what it learns it may
-// keep. It is asked one thing at a time.
+// A Player chooses the moves of a game, in one play after another, and may keep what it
+// learns. Its methods are not called concurrently.
 type Player interface {
-	// Move is the name of the move that the player makes where h stands, which is its
-	// turn. It has so much time; 0: as much as it likes. It returns soon after ctx has
-	// ended. h is its own to play on. ErrResigned says that it gives up, ErrLeft that it
-	// plays no more at all; any other error that it cannot play.
+	// Move returns the name of the player's move at the last position of h, where it is the
+	// player's turn. The time limit is limit; 0: no limit. Move returns soon after ctx has
+	// ended. The player may play moves on h, which is a copy. ErrResigned means that the
+	// player resigns, ErrLeft that it does not play any more; any other error that it
+	// cannot play.
 	Move(ctx context.Context, h *History, limit time.Duration) (string, error)
-	// Close ends the player.
+	// Close ends the player and releases its resources.
 	Close() error
 }
 
 var (
-	// ErrResigned is returned by a player that gives this play up.
+	// ErrResigned is returned by a player that resigns this play.
 	ErrResigned = errors.New("resigned")
-	// ErrLeft is returned by a human who ends it all.
+	// ErrLeft is returned by a human who ends the whole match.
 	ErrLeft = errors.New("left the table")
 )
 
@@ -43,13 +44,13 @@ var (
 	_ Player = (*Program)(nil)
 )
 
-// Random makes each legal move as likely.
+// Random chooses every legal move with the same probability.
 type Random struct{ rand *rand.Rand }
 
-// NewRandom makes a Random; with the same seed it chooses in the same way.
+// NewRandom makes a Random. The same seed gives the same choices.
 func NewRandom(seed uint64) *Random { return &Random{rand.New(rand.NewPCG(seed, 0))} }
 
-// Move is any move.
+// Move returns a random move.
 func (r *Random) Move(_ context.Context, h *History, _ time.Duration) (string, error) {
 	moves := h.Moves()
 	if len(moves) == 0 {
@@ -61,13 +62,13 @@ func (r *Random) Move(_ context.Context, h *History, _ time.Duration) (string, e
 // Close does nothing.
 func (*Random) Close() error { return nil }
 
-// Table plays what a solved game says: the best move, of equally good ones the first.
+// Table plays the best move of a solved game; of several equally good moves, the first.
 type Table struct{ table *table.Table }
 
-// NewTable makes a Table; it closes the table in the end.
+// NewTable makes a Table, whose Close closes t.
 func NewTable(t *table.Table) *Table { return &Table{t} }
 
-// Move is the best move.
+// Move returns the best move.
 func (t *Table) Move(_ context.Context, h *History, _ time.Duration) (string, error) {
 	choices, err := t.table.Choices(h.Position())
 	switch {
@@ -82,17 +83,18 @@ func (t *Table) Move(_ context.Context, h *History, _ time.Duration) (string, er
 // Close closes the table.
 func (t *Table) Close() error { return t.table.Close() }
 
-// Machine plays what a search finds. Its table stays from play to play.
+// Machine plays the best move found by a search. Its Searcher keeps its table from play to
+// play.
 type Machine struct {
 	searcher *search.Searcher
 	limit    search.Limit
 }
 
-// NewMachine makes a Machine that searches with a limit, and no longer than the limit of a
-// move if that is shorter. Without either, it searches until the game is solved.
+// NewMachine makes a Machine that searches with limit l, or with the time limit of the
+// move, if that is shorter. Without any limit, it searches until the position is solved.
 func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s, l} }
 
-// Move is the best move that is found.
+// Move returns the best move that the search has found.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if m.searcher == nil {
 		return "", errors.New("machine: it has left")
@@ -111,7 +113,8 @@ func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (st
 	return r.Line[0].Name, nil
 }
 
-// Close gives the memory of the table back, at once: who comes next has room for his.
+// Close returns the memory of the table to the system at once, so that the next player can
+// use it.
 func (m *Machine) Close() error {
 	m.searcher = nil
 	debug.FreeOSMemory()

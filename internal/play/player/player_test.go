@@ -17,7 +17,7 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// gameOf is the game of a spec.
+// gameOf makes a game from its spec.
 func gameOf(t testing.TB, spec string) game.Game {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -27,7 +27,7 @@ func gameOf(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// after is a history of these moves.
+// after returns the history of these moves.
 func after(t testing.TB, spec string, moves ...string) *player.History {
 	t.Helper()
 	h := player.NewHistory(gameOf(t, spec))
@@ -41,8 +41,8 @@ func after(t testing.TB, spec string, moves ...string) *player.History {
 
 const three = "connectn width=3 height=3 connect=3"
 
-// A history knows whose turn it is, in games whose positions tell it, and in those where
-// nobody could tell.
+// TestTurn checks the player to move, in games whose positions contain it and in games
+// whose positions do not.
 func TestTurn(t *testing.T) {
 	for _, tt := range []struct {
 		spec  string
@@ -92,7 +92,7 @@ type twice struct{ game.Acyclic }
 
 func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p) / 2 & 1) }
 
-// Turns need not alternate.
+// TestTurnTwice checks a game in which the turns do not alternate.
 func TestTurnTwice(t *testing.T) {
 	h, turns := player.NewHistory(twice{gameOf(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
@@ -106,14 +106,15 @@ func TestTurnTwice(t *testing.T) {
 	}
 }
 
-// still is a game in which a move changes nothing but the turn.
+// still is a game in which a move changes only the player to move.
 type still struct{ game.Game }
 
 func (still) Moves(dst []game.Move, p game.Position) []game.Move {
 	return append(dst, game.Move{Name: "wait", To: p})
 }
 
-// A position with another player to move is another one.
+// TestTimesOfTurns checks that a position with another player to move counts as a different
+// one.
 func TestTimesOfTurns(t *testing.T) {
 	h := player.NewHistory(still{gameOf(t, "quickcross width=2 height=2 connect=2")})
 	for i, want := range []int{1, 1, 2, 2, 3} {
@@ -126,7 +127,7 @@ func TestTimesOfTurns(t *testing.T) {
 	}
 }
 
-// A position counts as often as it has stood there.
+// TestTimes checks that a position counts as often as it has occurred.
 func TestTimes(t *testing.T) {
 	h := after(t, "quickcross width=2 height=2 connect=2", "a1-")
 	start := h.Position()
@@ -143,7 +144,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// What is taken back has not been; a clone goes its own way.
+// TestUndo checks that moves taken back do not count, and that a clone is independent.
 func TestUndo(t *testing.T) {
 	h := after(t, three, "0", "1")
 	c := h.Clone()
@@ -165,7 +166,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// A move that cannot be made gets a message that helps, and changes nothing.
+// TestPlayRefuses checks that an illegal move returns a helpful error and changes nothing.
 func TestPlayRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		moves []string
@@ -195,7 +196,8 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// Random makes legal moves, all of them in time, and the same ones with the same seed.
+// TestRandom checks that Random makes legal moves, each of them after enough tries, and the
+// same moves with the same seed.
 func TestRandom(t *testing.T) {
 	h := after(t, three)
 	seen := map[string]int{}
@@ -216,7 +218,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// A machine takes a win in one, and prevents a loss in one.
+// TestMachine checks that a machine takes a win in one, and prevents a loss in one.
 func TestMachine(t *testing.T) {
 	for _, tt := range []struct{ moves, want string }{{"0 1 0 1", "0"}, {"0 1 0", "0"}, {"0 1 2 1 2", "2"}} {
 		h := after(t, three, strings.Fields(tt.moves)...)
@@ -236,7 +238,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// A human is asked until a move can be made; the end of the input ends it.
+// TestHuman checks that a human is asked until a legal move is typed, and that the end of
+// the input ends the play.
 func TestHuman(t *testing.T) {
 	const nine = "X to move\n" + `expected one of 0 1 2, found "9"` + "\n"
 	for _, tt := range []struct {
@@ -264,7 +267,7 @@ func TestHuman(t *testing.T) {
 	}
 }
 
-// A console that is broken is not the human's fault: he has left.
+// TestHumanBroken checks that a broken console means ErrLeft, not a fault of the human.
 func TestHumanBroken(t *testing.T) {
 	broken := errors.New("broken")
 	r, w := io.Pipe()
@@ -278,7 +281,8 @@ func TestHumanBroken(t *testing.T) {
 	}
 }
 
-// A line that comes too late is the next one's.
+// TestConsoleKeepsLines checks that a line that comes too late is returned by the next
+// call.
 func TestConsoleKeepsLines(t *testing.T) {
 	r, w := io.Pipe()
 	c := player.NewConsole(r, io.Discard)
@@ -295,7 +299,8 @@ func TestConsoleKeepsLines(t *testing.T) {
 	}
 }
 
-// FuzzHuman wants whatever is typed to end in a legal move, a resignation or an end.
+// FuzzHuman checks that any input ends with a legal move, a resignation or the end of the
+// input.
 func FuzzHuman(f *testing.F) {
 	f.Add("9\n\x00\n1\n")
 	g, err := all.Kinds().Parse(three)
@@ -314,7 +319,7 @@ func FuzzHuman(f *testing.F) {
 	})
 }
 
-// script is a program of the shell: what it says to each command, case by case.
+// script writes a shell program; body is the cases with its answers to commands.
 func script(t *testing.T, body string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "engine.sh")
@@ -325,8 +330,8 @@ func script(t *testing.T, body string) string {
 	return "exec " + name
 }
 
-// A machine has the shorter of its own time and the limit of a move, however far it is to
-// look; one that has left does not move.
+// TestMachineTime checks that a machine's limit is the shorter of its own time and the
+// limit of the move, at any depth, and that a closed machine does not move.
 func TestMachineTime(t *testing.T) {
 	h := after(t, "connectn width=7 height=6 connect=4")
 	s, err := search.New(h.Game(), search.Options{Memory: 1 << 20})
@@ -353,7 +358,7 @@ func TestMachineTime(t *testing.T) {
 	}
 }
 
-// A program is not told a time of which it knows nothing.
+// TestProgram checks that time_left is not sent to a program that does not know it.
 func TestProgram(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	command := script(t, `list_commands) printf '=%s play\n\n' $id;;
@@ -382,7 +387,8 @@ genmove) echo "genmove $rest" >>`+log+`; printf '=%s 1\n\n' $id; continue;;`)
 	}
 }
 
-// What a program was told, word by word: of a later game only that the board is cleared.
+// TestProgramIsTold checks the commands that a program receives, word by word: before a
+// later game, only clear_board.
 func TestProgramIsTold(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	name := filepath.Join(t.TempDir(), "engine.sh")
@@ -440,8 +446,9 @@ quit
 	}
 }
 
-// A program that does not play the game, or does not even start, is refused with the
-// reason; one that fails is told with its last words.
+// TestProgramFails checks that a program that does not play the game, or does not even
+// start, is refused with the reason, and that the error of a program that fails quotes the
+// last line of its stderr.
 func TestProgramFails(t *testing.T) {
 	for _, tt := range []struct{ command, start, move string }{
 		{script(t, `game) printf '?%s unknown game\n\n' $id;;`), `program: it refuses "game ` + three + `": unknown game`, ""},
@@ -472,7 +479,8 @@ func TestProgramFails(t *testing.T) {
 	}
 }
 
-// A program that hangs is gone when its time is over, with all that it has started.
+// TestProgramHangs checks that a program that hangs is killed when its time is over, with
+// all processes that it has started.
 func TestProgramHangs(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	p, err := player.NewProgram(t.Context(), gameOf(t, three), script(t, `genmove) sleep 1000 & echo $! >`+pid+`; wait;;`))

@@ -19,33 +19,33 @@ import (
 )
 
 const (
-	// startTime is how long a program may take to start and to take the game up: that
-	// is of no move.
+	// startTime is how long a program may take to start and to accept the game. It does not
+	// count as time of a move.
 	startTime = 10 * time.Second
-	// quitTime is how long it may take to end when it is told to.
+	// quitTime is how long it may take to exit after the command quit.
 	quitTime = time.Second
-	// maxStderr is how much of the end of its stderr is kept, maxTold how much of the
-	// last line there a message has.
+	// maxStderr is the number of bytes kept from the end of its stderr, maxTold the number
+	// of bytes of the last line that a message quotes.
 	maxStderr = 4096
 	maxTold   = 200
 )
 
-// Program is a player in a process of its own, which speaks the protocol of package gtp
-// on its stdin and stdout. Whatever it does, it and the processes that it has started in
-// its group are gone when it is closed, or when it has failed.
+// Program is a player in a separate process, which speaks the protocol of package gtp on
+// its stdin and stdout. When it is closed, or has failed, the process and all processes of
+// its process group are killed.
 type Program struct {
 	cmd    *exec.Cmd
 	client *gtp.Client
 	stdin  io.Closer
 	stdout *os.File
 	stderr *tail
-	ended  chan struct{} // closed when the process has
-	timed  bool          // it knows time_left
+	ended  chan struct{} // closed when the process has ended
+	timed  bool          // it supports time_left
 	made   []string      // the moves on its board
 	failed error
 }
 
-// NewProgram starts a command line of the shell, and has the program take up a game.
+// NewProgram runs a shell command, and makes the program set up a game.
 func NewProgram(ctx context.Context, g game.Game, command string) (*Program, error) {
 	out, stdout, err := os.Pipe()
 	if err != nil {
@@ -53,7 +53,7 @@ func NewProgram(ctx context.Context, g game.Game, command string) (*Program, err
 	}
 	p := &Program{cmd: exec.Command("sh", "-c", command), stdout: out, stderr: new(tail), ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for us; and it goes with all its children
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C reaches only us, and kill reaches all children of the shell
 	p.cmd.WaitDelay = quitTime
 	stdin, err := p.cmd.StdinPipe()
 	if err == nil {
@@ -67,7 +67,7 @@ func NewProgram(ctx context.Context, g game.Game, command string) (*Program, err
 	p.client, p.stdin = gtp.NewClient(out, stdin), stdin
 	go func() {
 		defer close(p.ended)
-		p.cmd.Wait() // how it ended is asked of ProcessState
+		p.cmd.Wait() // ProcessState has the exit status
 	}()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -86,7 +86,7 @@ func NewProgram(ctx context.Context, g game.Game, command string) (*Program, err
 	return p, nil
 }
 
-// Move asks the program, after it has been told the moves that it does not know of.
+// Move sends the program the moves that it does not know yet, and asks for its move.
 func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if n := len(p.made); n > len(h.Names()) || !slices.Equal(p.made, h.Names()[:n]) {
 		if _, err := p.ask(ctx, "clear_board"); err != nil {
@@ -118,7 +118,8 @@ func (p *Program) Move(ctx context.Context, h *History, limit time.Duration) (st
 	return name, nil
 }
 
-// ask asks. Where that fails, but by a refusal, the program is ended.
+// ask sends a command and returns the answer. After any error other than a refusal, the
+// program is killed.
 func (p *Program) ask(ctx context.Context, name string, args ...string) (string, error) {
 	if p.failed != nil {
 		return "", p.failed
@@ -133,7 +134,7 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 	case errors.As(err, &wrong):
 		err = fmt.Errorf("asked %s, it breaks the protocol: %w", name, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		select { // it may be about to end
+		select { // it may be about to exit
 		case <-p.ended:
 		case <-time.After(quitTime):
 		}
@@ -143,8 +144,8 @@ func (p *Program) ask(ctx context.Context, name string, args ...string) (string,
 	return "", p.failed
 }
 
-// kill ends the program and all that it has started in its group, and says how it ended,
-// if it did so itself, and its last words.
+// kill kills the program's process group. It describes how the program ended, if it had
+// ended by itself, and quotes the last line of its stderr.
 func (p *Program) kill() (how string) {
 	alone := false
 	select {
@@ -152,7 +153,7 @@ func (p *Program) kill() (how string) {
 		alone = true
 	default:
 	}
-	// Its group may outlive it; that there is none is no error.
+	// Its group may outlive it. It is not an error if there is none.
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.ended
 	p.stdout.Close()
@@ -165,7 +166,7 @@ func (p *Program) kill() (how string) {
 	return how
 }
 
-// Close tells the program to quit, and ends it if it does not.
+// Close sends quit, and kills the program if it does not exit.
 func (p *Program) Close() error {
 	if p.failed == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), quitTime)
@@ -183,7 +184,7 @@ func (p *Program) Close() error {
 	return nil
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the end of the text that is written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -197,7 +198,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastLine is the last line that is not blank, or the beginning of it.
+// lastLine returns the beginning of the last line that is not blank.
 func (t *tail) lastLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

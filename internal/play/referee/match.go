@@ -11,53 +11,53 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// An Entrant is who takes part in matches.
+// An Entrant takes part in matches.
 type Entrant struct {
 	Name  string
-	Limit time.Duration // of each move; 0: none
-	// New makes the player, again after every fault.
+	Limit time.Duration // of each move; 0: no limit
+	// New makes the player. It is called again after every fault.
 	New func(ctx context.Context) (player.Player, error)
 }
 
-// A Match is two entrants who play a game some times. The first named is First in the
-// first, third, … play, Second in the others.
+// A Match is a number of games between two entrants. The first entrant is First in games 1,
+// 3, …, and Second in the others.
 type Match struct {
 	Game     game.Game
 	Entrants [2]Entrant
-	Games    int // to be played
+	Games    int // number of games to play
 	Rules    Rules
-	// Opening is how many moves are made at random before the players choose. Each
-	// opening is played twice, by both colours.
+	// Opening is the number of random moves made before the players choose. Each opening is
+	// played twice, with the sides exchanged.
 	Opening int
 	Seed    uint64 // of the openings
-	// Begin is told who plays First and Second before each play, Report how it has ended;
-	// either may be nil. An error of Report ends the match.
+	// Begin is called before each game with the names of First and Second, Report after it
+	// with the result; either may be nil. An error of Report ends the match.
 	Begin  func(players [2]string)
 	Report func(p Played) error
 }
 
-// A Standing is how somebody has fared.
+// A Standing is the result of one entrant.
 type Standing struct {
 	Name               string
 	Wins, Ties, Losses int
-	Faults             int           // of the losses
-	Moves              int           // that were chosen
-	Time               time.Duration // of all of them
-	Longest            time.Duration // of one
+	Faults             int           // losses by a fault
+	Moves              int           // number of chosen moves
+	Time               time.Duration // of all chosen moves
+	Longest            time.Duration // the longest time of a move
 }
 
-// Games is how many were played.
+// Games returns the number of games played.
 func (s Standing) Games() int { return s.Wins + s.Ties + s.Losses }
 
-// Score is the share of the points: a win is one, a tie and a draw are half a one each.
-// It is NaN if nothing was played.
+// Score returns the fraction of the points that the entrant won: a win is one point, a tie
+// or draw half a point. It is NaN if no game was played.
 func (s Standing) Score() float64 {
 	return (float64(s.Wins) + float64(s.Ties)/2) / float64(s.Games())
 }
 
-// Error is the standard error of Score: of so many plays, each apart from the others, if
-// they ended as often in each way as these did. So that ten wins of ten are not certain
-// to go on, a win and a loss more are counted.
+// Error returns the standard error of Score, for as many independent games with the same
+// frequencies of results. One win and one loss are added to the counts, so that ten wins of
+// ten do not give an error of 0.
 func (s Standing) Error() float64 {
 	n := float64(s.Games() + 2)
 	mean := (s.Score()*float64(s.Games()) + 1) / n
@@ -65,7 +65,7 @@ func (s Standing) Error() float64 {
 	return math.Sqrt(max(0, square-mean*mean) / n)
 }
 
-// Mean is the mean time of a move; 0 of none.
+// Mean returns the mean time of a move, or 0 if there was none.
 func (s Standing) Mean() time.Duration {
 	if s.Moves == 0 {
 		return 0
@@ -73,14 +73,14 @@ func (s Standing) Mean() time.Duration {
 	return s.Time / time.Duration(s.Moves)
 }
 
-// Add adds what somebody has done elsewhere.
+// Add adds another standing to s.
 func (s *Standing) Add(o Standing) {
 	s.Wins, s.Ties, s.Losses = s.Wins+o.Wins, s.Ties+o.Ties, s.Losses+o.Losses
 	s.Faults, s.Moves, s.Time = s.Faults+o.Faults, s.Moves+o.Moves, s.Time+o.Time
 	s.Longest = max(s.Longest, o.Longest)
 }
 
-// count adds a play, in which it was side, and whose moves h tells.
+// count adds a play, in which the entrant was side, and whose history is h.
 func (s *Standing) count(p Played, side game.Player, h *player.History) {
 	switch p.Outcome {
 	case game.Tie, game.Undecided:
@@ -100,9 +100,9 @@ func (s *Standing) count(p Played, side game.Player, h *player.History) {
 	}
 }
 
-// Play plays the match. When ctx ends, or a human leaves, it returns the standings of
-// what has been played to its end, and the error. An entrant who cannot be made at first
-// is an error; one who cannot be made again, after a fault, loses.
+// Play plays the match. When ctx ends, or a human leaves, it returns the error and the
+// standings of all complete games. It is an error if an entrant cannot be made at first; an
+// entrant that cannot be made again, after a fault, loses.
 func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	var players [2]player.Player
 	defer func() {
@@ -164,7 +164,8 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	return standings, nil
 }
 
-// orBroken is e, but if it cannot be made there is a player that loses: the others go on.
+// orBroken returns e with a New that returns a losing player instead of an error, so that
+// the other entrants can go on.
 func (e Entrant) orBroken() Entrant {
 	begin := e.New
 	e.New = func(ctx context.Context) (player.Player, error) {
@@ -177,7 +178,7 @@ func (e Entrant) orBroken() Entrant {
 	return e
 }
 
-// broken is a player that could not be made.
+// broken replaces a player that could not be made.
 type broken struct{ err error }
 
 func (b broken) Move(context.Context, *player.History, time.Duration) (string, error) {
@@ -185,10 +186,10 @@ func (b broken) Move(context.Context, *player.History, time.Duration) (string, e
 }
 func (broken) Close() error { return nil }
 
-// openingTries is how often an opening is begun anew when play has ended in it.
+// openingTries is the number of attempts to find an opening in which play does not end.
 const openingTries = 1000
 
-// opening is the opening of that number.
+// opening returns the opening of that number.
 func (m *Match) opening(number int) ([]string, error) {
 	random, rule := rand.New(rand.NewPCG(m.Seed, uint64(number))), game.DrawRuleOf(m.Game)
 	for range openingTries {

@@ -14,17 +14,18 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// entrant always makes the same player.
+// entrant returns an entrant that always has the same player.
 func entrant(name string, p player.Player) referee.Entrant {
 	return referee.Entrant{Name: name, New: func(context.Context) (player.Player, error) { return p, nil }}
 }
 
-// random makes a player of random moves.
+// random returns an entrant that plays random moves.
 func random(name string, seed uint64) referee.Entrant {
 	return referee.Entrant{Name: name, New: func(context.Context) (player.Player, error) { return player.NewRandom(seed), nil }}
 }
 
-// Colours alternate, and who is on which side is counted right.
+// TestMatch checks that sides alternate, and that results are counted for the right
+// entrant.
 func TestMatch(t *testing.T) {
 	var firsts []string
 	m := referee.Match{
@@ -36,13 +37,14 @@ func TestMatch(t *testing.T) {
 	if err != nil || fmt.Sprint(firsts) != "[A B A B A]" {
 		t.Fatal(firsts, err)
 	}
-	// Who begins wins with his third stone.
+	// The first player wins with the third stone.
 	if s[0].Wins != 3 || s[0].Losses != 2 || s[1].Wins != 2 || s[0].Games() != 5 || s[0].Moves != 3*3+2*2 || s[1].Moves != 2*3+3*2 || s[0].Score() != 0.6 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// An opening is played by both colours, the next is another, and a seed repeats them.
+// TestOpenings checks that each opening is played with both assignments of sides, that the
+// next one differs, and that a seed repeats them.
 func TestOpenings(t *testing.T) {
 	openings := func(seed uint64) (all []string) {
 		m := referee.Match{
@@ -69,7 +71,7 @@ func TestOpenings(t *testing.T) {
 	if again, other := openings(1), openings(2); fmt.Sprint(one) != fmt.Sprint(again) || one[0] == other[0] {
 		t.Error(one, again, other)
 	}
-	// Of two squares the opening takes one: who plays second has the only move.
+	// The opening takes one of two squares: the second player makes the only other move.
 	m := referee.Match{Game: gameOf(t, "mnk width=2 height=1 connect=2"), Games: 3, Opening: 1, Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)}}
 	if s, err := m.Play(t.Context()); err != nil || s[0].Moves != 1 || s[1].Moves != 2 {
 		t.Error(s, err)
@@ -80,8 +82,8 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// A player that fails is made again; one that cannot be made again loses, one that could
-// never be is an error.
+// TestMatchFaults checks that a player that fails is made again, that one that cannot be
+// made again loses, and that it is an error if it cannot be made at first.
 func TestMatchFaults(t *testing.T) {
 	made, errNo := 0, errors.New("no more")
 	m := referee.Match{
@@ -108,7 +110,7 @@ func TestMatchFaults(t *testing.T) {
 	}
 }
 
-// When it ends early, what has been played counts.
+// TestMatchStops checks that the games played before a match is stopped count.
 func TestMatchStops(t *testing.T) {
 	games := 0
 	m := referee.Match{Game: gameOf(t, three), Games: 9, Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", does(
@@ -137,7 +139,8 @@ func TestStanding(t *testing.T) {
 	if s.Games() != 11 || s.Score() != 7.0/11 || s.Mean() != 400*time.Millisecond || s.Longest != time.Second || s.Faults != 1 {
 		t.Errorf("%+v", s)
 	}
-	// Of n plays, half won and half lost: 1/(2·√n), with two plays more.
+	// The error of n games, half of them won and half lost, is 1/(2·√n), where n includes
+	// the two games added.
 	if got, want := (referee.Standing{Wins: 49, Losses: 49}).Error(), 0.05; math.Abs(got-want) > 1e-12 {
 		t.Errorf("error %v, want %v", got, want)
 	}
@@ -149,7 +152,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// between is a table of entrants who have scored so against each other.
+// between returns the results of entrants with these numbers of wins against each other.
 func between(wins [][]int) (c referee.Cross) {
 	c.Standings = make([]referee.Standing, len(wins))
 	for i, row := range wins {
@@ -162,8 +165,8 @@ func between(wins [][]int) (c referee.Cross) {
 }
 
 func TestRatings(t *testing.T) {
-	// Of two, in closed form: 400·log10 of the ratio of the points, half of it to each.
-	// With the tie, 60.5 points of 81.
+	// Two entrants, in closed form: 400·log10 of the ratio of the points, half of it for
+	// each. With the added tie, the first has 60.5 points of 81.
 	r := between([][]int{{0, 60}, {20, 0}}).Ratings()
 	if want := 200 * math.Log10(60.5/20.5); math.Abs(r[0].Elo-want) > 1e-6 || math.Abs(r[1].Elo+want) > 1e-6 {
 		t.Errorf("%+v, want ±%v", r, want)
@@ -172,7 +175,7 @@ func TestRatings(t *testing.T) {
 	if want := 200 / math.Ln10 / math.Sqrt(81*score*(1-score)); math.Abs(r[0].Error-want) > 1e-6 {
 		t.Errorf("error %v, want %v", r[0].Error, want)
 	}
-	// Of four: who is expected to score what he has scored is rated right.
+	// Four entrants: the expected scores equal the actual scores.
 	wins := [][]int{{0, 7, 9, 10}, {3, 0, 6, 8}, {1, 4, 0, 5}, {0, 2, 5, 0}}
 	r = between(wins).Ratings()
 	sum := 0.0
@@ -192,7 +195,7 @@ func TestRatings(t *testing.T) {
 	if math.Abs(sum) > 1e-6 {
 		t.Errorf("the mean is %v", sum/4)
 	}
-	// Nobody has played: all are alike, and nobody knows.
+	// Without games all ratings are equal, and the errors are large.
 	if r := between([][]int{{0, 0}, {0, 0}}).Ratings(); r[0].Elo != 0 || r[0].Error < 150 {
 		t.Errorf("%+v", r)
 	}
@@ -201,7 +204,7 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// Every two play, and the table adds up.
+// TestTournament checks that every two entrants play, and that the table adds up.
 func TestTournament(t *testing.T) {
 	tour := referee.Tournament{
 		Entrants: []referee.Entrant{random("A", 1), random("B", 2), entrant("C", plays("9"))},
@@ -233,7 +236,8 @@ func TestTournament(t *testing.T) {
 	}
 }
 
-// Who cannot be made loses each game; the others go on.
+// TestTournamentWithout checks that an entrant that cannot be made loses each game, and
+// that the others go on.
 func TestTournamentWithout(t *testing.T) {
 	gone := referee.Entrant{Name: "C", New: func(context.Context) (player.Player, error) { return nil, errors.New("not there") }}
 	tour := referee.Tournament{

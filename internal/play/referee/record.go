@@ -12,8 +12,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A file of played games is text: a heading, and for each game an empty line and six
-// lines, each a word, a blank and what it says.
+// A file of played games is text: a heading, and for each game an empty line and six lines.
+// Each of these is a word, a space and a value.
 //
 //	treereduce games 1
 //
@@ -24,22 +24,23 @@ import (
 //	moves 1 0 1 2 1
 //	result first finished
 //
-// first and second are the names of who played, opening is how many of the moves were
-// given. The result is first, second, tie or draw, and a Reason, after which a fault is
-// told: "result first illegal move 4, second at …"; of a play that has not ended it is
-// "none adjourned". There is one way to write a game, and no other is read.
+// first and second are the names of the players, opening is the number of moves that were
+// given. The result is first, second, tie or draw, and a Reason, followed by the description
+// of a fault: "result first illegal move 4, second at …". The result of a play that has not
+// ended is "none adjourned". There is only one way to write a game; the reader rejects any
+// other.
 const heading = "treereduce games 1"
 
-// outcomes are the words for who has won.
+// outcomes are the words for the outcomes.
 var outcomes = [...]string{game.Undecided: "draw", game.SecondWins: "second", game.FirstWins: "first", game.Tie: "tie"}
 
-// WriteHeading begins a file of played games.
+// WriteHeading writes the first line of a file of played games.
 func WriteHeading(w io.Writer) error {
 	_, err := io.WriteString(w, heading+"\n")
 	return err
 }
 
-// Write writes a game into a file of played games, at once.
+// Write writes a game to a file of played games, in one call of w.Write.
 func (p Played) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\ngame %s\nfirst %s\nsecond %s\nopening %d\n", p.Game, oneLine(p.Players[0]), oneLine(p.Players[1]), p.Opening)
@@ -53,10 +54,11 @@ func (p Played) Write(w io.Writer) error {
 	return err
 }
 
-// none is the word for who has won a play that has not ended.
+// none is the result of a play that has not ended.
 const none = "none"
 
-// Result is the word for who has won: first or second; tie, or draw; none, as yet.
+// Result returns the word for the outcome: first, second, tie or draw; or none, if the play
+// has not ended.
 func (p Played) Result() string {
 	if p.Reason == Adjourned {
 		return none
@@ -64,22 +66,22 @@ func (p Played) Result() string {
 	return outcomes[p.Outcome]
 }
 
-// A Reader reads a file of played games, and plays each again: the moves must be legal,
-// and the result must be theirs.
+// A Reader reads a file of played games and replays each: the moves must be legal, and the
+// result must be the one that they lead to.
 type Reader struct {
 	lines *streamfmt.LineReader
 	parse func(spec string) (game.Game, error)
 	begun bool
 }
 
-// NewReader reads r, which is called source in errors; parse makes the game of a spec, as
-// game.Kinds.Parse does.
+// NewReader makes a Reader of r. Errors refer to the file as source. parse makes the game of
+// a spec, as game.Kinds.Parse does.
 func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, error)) *Reader {
 	return &Reader{lines: streamfmt.NewLineReader(r, source), parse: parse}
 }
 
-// line reads a line, which must begin with a word and a blank, and returns the rest; of
-// no word, an empty line.
+// line reads a line, which must begin with word and a blank, and returns the rest. If word
+// is empty, the line must be empty.
 func (r *Reader) line(word string) (string, error) {
 	line, err := r.lines.Next()
 	if err == io.EOF {
@@ -108,8 +110,8 @@ func (r *Reader) line(word string) (string, error) {
 	return rest, nil
 }
 
-// Next is the next game, with its history; io.EOF after the last. Any other error names
-// the line, and nothing can be read after it.
+// Next returns the next game and its history, or io.EOF after the last. Any other error
+// names the line; the Reader cannot be used after it.
 func (r *Reader) Next() (Played, *player.History, error) {
 	if !r.begun {
 		line, err := r.lines.Next()
@@ -129,7 +131,7 @@ func (r *Reader) Next() (Played, *player.History, error) {
 
 // game reads the six lines of a game.
 func (r *Reader) game() (p Played, h *player.History, err error) {
-	// wrong is the error of the line that was read last.
+	// wrong makes an error for the last line read.
 	wrong := func(want, found string) error { return r.lines.Errorf(want, []byte(found)) }
 	if p.Game, err = r.line("game"); err != nil {
 		return p, nil, err
@@ -185,8 +187,8 @@ func (r *Reader) game() (p Played, h *player.History, err error) {
 	return p, h, nil
 }
 
-// read reads the result of a game that has come as far as h; want says what was expected,
-// if it is not that.
+// read parses the result of a game with history h. If it is wrong, want describes what was
+// expected.
 func (p *Played) read(result string, h *player.History) (want string) {
 	outcome, rest, _ := strings.Cut(result, " ")
 	reason, detail, told := strings.Cut(rest, " ")

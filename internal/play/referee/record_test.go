@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// written is a file of these games.
+// written returns a file of these games.
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
@@ -27,7 +27,7 @@ func written(t testing.TB, games ...referee.Played) string {
 	return b.String()
 }
 
-// read is the games of a file, as far as it can be read.
+// read returns the games of a file, up to the first error.
 func read(text string) (games []referee.Played, err error) {
 	r := referee.NewReader(strings.NewReader(text), "file", all.Kinds().Parse)
 	for {
@@ -86,7 +86,8 @@ game connectn`
 	}
 }
 
-// Each way in which a file can be wrong has its line and its reason.
+// TestRecordRefuses checks that every kind of invalid file is refused with the line and the
+// reason.
 func TestRecordRefuses(t *testing.T) {
 	good := written(t, samples[0])
 	for _, tt := range []struct{ old, new, want string }{
@@ -126,7 +127,7 @@ func TestRecordRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRecord wants a file that can be read to be just what is written of its games.
+// FuzzRecord checks that a valid file equals what is written for its games.
 func FuzzRecord(f *testing.F) {
 	f.Add(written(f, samples...))
 	for _, p := range samples {

@@ -1,8 +1,8 @@
-// Package referee has players play by the rules, and trusts none of them: it checks every
-// move, keeps the time, and whoever breaks a rule, breaks down or is late has lost that
-// play, and the next one begins. It makes matches and tournaments of single plays, rates
-// the players, and writes and reads files of what was played. It knows nothing of how
-// anybody chooses his moves.
+// Package referee lets players play against each other by the rules, and trusts none of
+// them. It checks every move and keeps the time. A player that breaks a rule, fails or is
+// late loses that play, and the next one begins. The package runs matches and tournaments,
+// rates the players, and writes and reads files of played games. It does not know how
+// players choose their moves.
 package referee
 
 import (
@@ -18,72 +18,73 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// DefaultGrace is what a move may take beyond its limit. The referee measures from
-// outside, where a pipe and a busy machine take their time too: that is not the player's.
+// DefaultGrace is the time that a move may take beyond its limit. The referee measures from
+// outside, so its measurement includes delays of pipes and of a busy machine, for which the
+// player is not responsible.
 const DefaultGrace = 100 * time.Millisecond
 
-// patience is how long the referee waits for a player whose time is over: then it goes on
-// without him.
+// patience is how long the referee waits for a player whose time is over before it goes on
+// without an answer.
 const patience = 2 * time.Second
 
-// A Reason is why a play has ended.
+// A Reason says why a play has ended.
 type Reason uint8
 
-// The reasons: by the rules of the game, by one of the players, by the game's
-// game.DrawRule.
+// The reasons: the rules of the game, a player, or the game's game.DrawRule.
 const (
-	Finished  Reason = iota // the rules say so
-	Resigned                // who was to move gave up
-	Illegal                 // he made a move that is none
-	Failed                  // he could make none: crashed, broke the protocol
-	Late                    // he took too long
-	Repeated                // a draw: a position has come too often
+	Finished  Reason = iota // by the rules of the game
+	Resigned                // the player to move resigned
+	Illegal                 // the player to move made an illegal move
+	Failed                  // the player to move made no move: it crashed, or broke the protocol
+	Late                    // the player to move took too long
+	Repeated                // a draw: a position was repeated too often
 	Endless                 // a draw: too many plies
-	Adjourned               // it has not ended: whoever reads it may go on
+	Adjourned               // not ended: the play may be continued
 )
 
-// reasons are the words for them.
+// reasons are the words for the reasons.
 var reasons = [...]string{"finished", "resigned", "illegal", "failed", "late", "repetition", "plies", "adjourned"}
 
-// String is the word that stands in files: finished, resigned, illegal, failed, late,
+// String returns the word used in files: finished, resigned, illegal, failed, late,
 // repetition, plies or adjourned.
 func (r Reason) String() string { return reasons[r] }
 
-// A Seat is a player at the table.
+// A Seat is a player in a play.
 type Seat struct {
 	Name   string
 	Player player.Player
-	Limit  time.Duration // of each move; 0: none
+	Limit  time.Duration // of each move; 0: no limit
 }
 
-// Rules are what a play goes by besides the rules of the game.
+// Rules are the conditions of a play in addition to the rules of the game.
 type Rules struct {
 	Grace time.Duration         // beyond the limit of a move, see DefaultGrace
-	Watch func(*player.History) // is told the start and what each move leads to; may be nil
+	Watch func(*player.History) // receives the history at the start and after each move; may be nil
 }
 
-// Played is a game that has been played to its end.
+// Played is a game that was played.
 type Played struct {
 	Game    string    // its spec
-	Players [2]string // the names of who played First and Second
-	Opening int       // so many of the moves were given, the others chosen
+	Players [2]string // the names of the players First and Second
+	Opening int       // the number of moves at the beginning that were given, not chosen
 	Moves   []string  // their names
-	// Outcome is FirstWins, SecondWins or, by the rules, Tie; Undecided is a draw, or of a
-	// play that is Adjourned.
+	// Outcome is FirstWins, SecondWins or, by the rules, Tie. Undecided is a draw, or that
+	// of an Adjourned play.
 	Outcome game.Outcome
 	Reason  Reason
-	Detail  string // of who has lost by a fault: what it was, and where; one line
+	Detail  string // the loser's fault and where it happened, in one line
 
-	Times []time.Duration // of the moves that were chosen; not in files
+	Times []time.Duration // of the chosen moves; not in files
 
-	abandoned [2]bool // who was asked and has not come back
+	abandoned [2]bool // the player has not returned from Move
 }
 
-// Fault reports whether the play ended by the fault of who lost it.
+// Fault reports whether the play ended by a fault of the loser.
 func (p Played) Fault() bool { return p.Reason == Illegal || p.Reason == Failed || p.Reason == Late }
 
-// Dismiss closes the player of a side if he has lost by a fault, and reports whether he must
-// be made anew. Who was asked and has not come back is not even closed.
+// Dismiss closes the player of a side if it has lost by a fault, and reports whether the
+// player must be replaced by a new one. A player that has not returned from Move is not
+// closed.
 func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	if p.abandoned[side] {
 		return true
@@ -95,7 +96,7 @@ func (p Played) Dismiss(side game.Player, who player.Player) bool {
 	return true
 }
 
-// Seconds are the times of the moves that were chosen.
+// Seconds returns the times of the chosen moves in seconds.
 func (p Played) Seconds() []float64 {
 	all := make([]float64, len(p.Times))
 	for i, took := range p.Times {
@@ -104,7 +105,7 @@ func (p Played) Seconds() []float64 {
 	return all
 }
 
-// Text is how the play ended, in words.
+// Text describes in words how the play ended.
 func (p Played) Text() string {
 	text, reason := "tie", fmt.Sprintf(" (%s)", p.Reason)
 	switch {
@@ -129,8 +130,8 @@ func (p Played) Text() string {
 	return text
 }
 
-// Ended reports whether play has ended where h stands, by the rules of the game or by
-// its game.DrawRule.
+// Ended reports whether play has ended at the last position of h, by the rules of the game
+// or by its game.DrawRule.
 func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 	if outcome, ok := h.Finished(); ok {
 		return outcome, Finished, true
@@ -144,8 +145,9 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 	return game.Undecided, 0, false
 }
 
-// Play has two players, First before Second, play a game from where an opening has led.
-// The error is that of ctx, or player.ErrLeft, or the opening's: nothing is decided then.
+// Play lets two players, First and Second, play a game after the moves of an opening. Its
+// error is the cause of ctx's end, player.ErrLeft, or an error in the opening; then nothing
+// is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
 	p := Played{Game: g.Spec(), Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	h := player.NewHistory(g)
@@ -200,8 +202,8 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 	return p, nil
 }
 
-// ask has a player choose. Whatever it does, the referee goes on soon after the limit,
-// and soon after ctx has ended.
+// ask asks a player for a move. Whatever the player does, ask returns soon after the limit,
+// and soon after the end of ctx.
 func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name string, took time.Duration, err error) {
 	type answer struct {
 		name string
@@ -240,19 +242,20 @@ func (r Rules) ask(parent context.Context, seat Seat, h *player.History) (name s
 	}
 }
 
-// errAbandoned is of a player that does not come back: nothing more can be asked of it,
-// not even to close.
+// errAbandoned is the error of a player that does not return from Move. The player must not
+// be called again, not even to close it.
 var errAbandoned = errors.New("it does not come back")
 
-// failed reports whether an error is neither a resignation nor of the time.
+// failed reports whether err is an error other than a resignation or a timeout.
 func failed(err error) bool {
 	return err != nil && !errors.Is(err, player.ErrResigned) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errAbandoned)
 }
 
-// maxDetail is how much of a fault is told: the rest is the program's, and may be a megabyte.
+// maxDetail is the maximum length of a fault's description: a program's text may be a
+// megabyte.
 const maxDetail = 1000
 
-// brief is oneLine of the beginning of a text.
+// brief returns the beginning of a text on one line.
 func brief(text string) string {
 	if text = oneLine(text); len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "") + "…"

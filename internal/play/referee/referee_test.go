@@ -19,7 +19,7 @@ const (
 	cross = "quickcross width=3 height=3 connect=3"
 )
 
-// gameOf is the game of a spec.
+// gameOf makes a game from its spec.
 func gameOf(t testing.TB, spec string) game.Game {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -29,7 +29,7 @@ func gameOf(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// A does is a player that does as it is told.
+// A does is a player whose moves a function returns.
 type does func(ctx context.Context, h *player.History, limit time.Duration) (string, error)
 
 func (d does) Move(ctx context.Context, h *player.History, limit time.Duration) (string, error) {
@@ -37,7 +37,7 @@ func (d does) Move(ctx context.Context, h *player.History, limit time.Duration) 
 }
 func (does) Close() error { return nil }
 
-// plays makes these moves of its own, one after the other, and begins anew.
+// plays makes a player of these moves, one after the other, and then starts over.
 func plays(moves string) player.Player {
 	list := strings.Fields(moves)
 	return does(func(_ context.Context, h *player.History, _ time.Duration) (string, error) {
@@ -55,7 +55,7 @@ func fails(err error) player.Player {
 	return does(func(context.Context, *player.History, time.Duration) (string, error) { return "", err })
 }
 
-// short is a game that says after how many plies it is a draw.
+// short is a game whose draw rule limits the plies.
 type short struct{ game.Game }
 
 func (short) DrawRule() game.DrawRule { return game.DrawRule{Plies: 3} }
@@ -101,7 +101,7 @@ func TestPlay(t *testing.T) {
 		var watched []string
 		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}
 		seats := [2]referee.Seat{{Name: "A", Player: tt.first}, {Name: "B", Player: tt.second}}
-		// Of the others nobody can be late, however busy the machine is.
+		// The other players have no limit, so they cannot be late on a busy machine.
 		switch tt.name {
 		case "late", "dies":
 			seats[0].Limit = 30 * time.Millisecond
@@ -126,7 +126,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// Grace is not the player's: a move within it is in time, but no limit of his.
+// TestGrace checks that a move within the grace time is in time, but that the limit passed
+// to the player does not include it.
 func TestGrace(t *testing.T) {
 	var told time.Duration
 	slow := does(func(_ context.Context, _ *player.History, limit time.Duration) (string, error) {
@@ -141,7 +142,8 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// A player that does not even heed its context is left behind.
+// TestAbandoned checks that the referee does not wait for a player that ignores its
+// context.
 func TestAbandoned(t *testing.T) {
 	forever := make(chan struct{})
 	defer close(forever)
@@ -164,7 +166,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// Who leaves, or stops it all, leaves nothing decided.
+// TestStopped checks that nothing is decided if a player leaves or the match is stopped.
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stops := does(func(ctx context.Context, _ *player.History, _ time.Duration) (string, error) {
@@ -185,7 +187,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// FuzzMove wants a player that may say anything to end a play in a win of somebody.
+// FuzzMove checks that, whatever a player answers, the play ends with a win.
 func FuzzMove(f *testing.F) {
 	f.Add("0", "1")
 	f.Add("0 0 2", "1")

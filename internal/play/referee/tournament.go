@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// A Tournament is entrants of whom every two play a Match.
+// A Tournament is a round robin: every two entrants play a Match.
 type Tournament struct {
 	Entrants []Entrant
-	// Match is what all matches have in common; its Entrants are not read.
+	// Match contains the settings of all matches; its Entrants are ignored.
 	Match Match
 }
 
-// A Cross is the table of a tournament: whose row, against whose column.
+// A Cross is the table of results of a tournament.
 type Cross struct {
-	Standings []Standing   // of all plays, in the order of the entrants
-	Between   [][]Standing // of row i against column j; of nobody against himself
+	Standings []Standing   // of all games, in the order of the entrants
+	Between   [][]Standing // of entrant i against entrant j; zero for i = j
 }
 
-// Play plays the tournament. When ctx ends it returns the table of what has been played to
-// its end, and the error.
+// Play plays the tournament. When ctx ends, it returns the error and the results of all
+// complete games.
 func (t *Tournament) Play(ctx context.Context) (Cross, error) {
 	n := len(t.Entrants)
 	c := Cross{Standings: make([]Standing, n), Between: make([][]Standing, n)}
@@ -43,28 +43,28 @@ func (t *Tournament) Play(ctx context.Context) (Cross, error) {
 	return c, nil
 }
 
-// A Rating is how strong somebody is, in points of Elo: who is 400 above another scores
-// ten points for each of his.
+// A Rating is the strength of an entrant in Elo points: an entrant with 400 points more
+// than another scores ten points for each point of the other.
 type Rating struct {
-	Elo   float64 // the mean of all entrants is 0
+	Elo   float64 // the mean over all entrants is 0
 	Error float64 // its standard error
 }
 
-// Limits of the iteration of Ratings: it ends when no strength changes by more than this
-// share, or after so many rounds.
+// Ratings stops its iteration when no strength changes by more than the fraction
+// ratingPrecision, or after ratingRounds rounds.
 const (
 	ratingPrecision = 1e-10
 	ratingRounds    = 100_000
 )
 
-// Ratings rates the entrants by the model of Bradley and Terry: of two with the strengths
-// p and q, the first scores p/(p+q) of the points. The strengths are those that make the
-// scores most likely, a tie counted as half a win of each, found by Zermelo's iteration
-// (the one that D. Hunter, «MM algorithms for generalized Bradley–Terry models», 2004,
-// proves to converge): the points of a player are divided by what he would have scored
-// for each unit of strength. So that who has won everything has a rating as well, every
-// two count as having tied once more. The errors are by the information of the plays
-// (the inverse of its matrix where the mean stays 0).
+// Ratings rates the entrants by the Bradley–Terry model: an entrant of strength p scores
+// p/(p+q) of the points against one of strength q. The strengths are the maximum likelihood
+// estimate, where a tie counts as half a win of each. Ratings computes them by Zermelo's
+// iteration (D. Hunter, «MM algorithms for generalized Bradley–Terry models», 2004, proves
+// that it converges): it divides the points of an entrant by the points expected per unit
+// of strength. One more tie is counted between every two entrants, so that an entrant that
+// has won every game has a finite rating. The errors come from the information matrix of
+// the games, inverted where the mean stays 0.
 func (c Cross) Ratings() []Rating {
 	n := len(c.Standings)
 	points, games := make([]float64, n), make([][]float64, n)
@@ -87,7 +87,7 @@ func (c Cross) Ratings() []Rating {
 			break
 		}
 	}
-	// In Elo's units a strength is 10^(Elo/400).
+	// In Elo points, a strength is 10^(Elo/400).
 	const perElo = math.Ln10 / 400
 	information := make([][]float64, n)
 	for i := range information {
@@ -100,8 +100,9 @@ func (c Cross) Ratings() []Rating {
 			}
 		}
 	}
-	// Adding the same to all entries bounds the one direction of which games say
-	// nothing, all ratings up or down, and is taken away again.
+	// The matrix is singular: games do not determine a common shift of all ratings. Adding
+	// the same number to all entries makes it invertible, and is subtracted from the
+	// inverse.
 	all := 1 / float64(n)
 	for i := range n {
 		for j := range n {
@@ -116,8 +117,8 @@ func (c Cross) Ratings() []Rating {
 	return ratings
 }
 
-// zermelo is a round of the iteration; it returns by which share a strength has changed
-// most. The mean of their logarithms stays 0.
+// zermelo performs one round of the iteration, and returns the largest relative change of a
+// strength. The mean of the logarithms of the strengths stays 0.
 func zermelo(strength, points []float64, games [][]float64) (most float64) {
 	next, logs := make([]float64, len(strength)), 0.0
 	for i := range strength {
@@ -142,7 +143,8 @@ func zermelo(strength, points []float64, games [][]float64) (most float64) {
 	return most
 }
 
-// invert inverts a symmetric positive matrix, by Gauss and Jordan; it overwrites it.
+// invert inverts a symmetric positive definite matrix by Gauss-Jordan elimination. It
+// overwrites m.
 func invert(m [][]float64) [][]float64 {
 	n := len(m)
 	inverse := make([][]float64, n)

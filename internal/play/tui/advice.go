@@ -12,31 +12,31 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// An opinion is what a move leads to, as far as it is known.
+// An opinion is the value of a move, as far as it is known.
 type opinion struct {
 	game.Move
-	child game.Value // of the position that it leads to
-	value game.Value // of the position before it, if it is made; 0 of a draw
-	known bool       // both values
-	open  bool       // nobody has proven how far off it is
+	child game.Value // of the position after the move
+	value game.Value // of the position before it, if the move is made; 0 for a draw
+	known bool       // child and value are known
+	open  bool       // the remoteness is not proven
 }
 
-// An advice is what is known of a position and of its moves.
+// An advice is what is known of a position and its moves.
 type advice struct {
 	position game.Position
 	moves    []opinion // in the order of the game
-	opinion            // of the position; its Move is the best, or the best so far
-	best     int       // which of the moves that is; -1: nothing is known as yet
-	line     []string  // best play, the best move first
-	depth    int       // so many moves are looked ahead, where the value is not known
+	opinion            // of the position; its Move is the best one, or the best so far
+	best     int       // index of the best move; -1: not known yet
+	line     []string  // best play, starting with the best move
+	depth    int       // plies searched, if the value is not known
 	source   source
-	trouble  string // why the table was not asked
-	done     bool   // no more will come
+	trouble  string // why the table was not used
+	done     bool   // the advice is final
 
-	round, next int // where the search goes on: with which limit, and which move; -1: the position
+	round, next int // where the search continues: the round, which determines the limit, and the move; -1: the position itself
 }
 
-// A source is where an advice comes from.
+// A source says where an advice comes from.
 type source uint8
 
 const (
@@ -44,32 +44,32 @@ const (
 	byTable
 )
 
-// The limits of a search double twice from round to round: what is soon known is soon
-// shown, and in the end a machine on which nobody plays has its peace.
+// The time limit of a search grows by the factor searchGrows from round to round: quick
+// results are shown quickly, and after rounds rounds an idle program uses no more CPU time.
 const (
 	firstLimit  = 50 * time.Millisecond
 	searchGrows = 4
 	rounds      = 5
 )
 
-// reportEvery is how long the search goes on without a report.
+// reportEvery is the time after which a search reports its progress.
 const reportEvery = 60 * time.Millisecond
 
-// maxLine is how many moves of best play are followed in a table.
+// maxLine is the maximum length of best play followed in a table.
 const maxLine = 40
 
-// An advisor says what is known of positions: what the table of the game has, and where
-// there is none, what a search finds. It is safe for concurrent use, one step at a time.
+// An advisor computes advice: from the table of the game or, if there is none, by search.
+// It is safe for concurrent use; it performs one step at a time.
 type advisor struct {
 	g       game.Game
-	table   *table.Table // nil: there is none
+	table   *table.Table // nil: no table
 	options search.Options
 
 	working  sync.Mutex
 	searcher *search.Searcher // made when it is first needed
 }
 
-// begin is what the rules alone say of an unfinished position: which moves end play.
+// begin returns what the rules alone show of an unfinished position: which moves end play.
 func (ad *advisor) begin(p game.Position) advice {
 	a := advice{position: p, best: -1, next: -1}
 	values := ad.g.Values()
@@ -86,14 +86,14 @@ func (ad *advisor) begin(p game.Position) advice {
 	return a
 }
 
-// worth is the opinion of a move that leads to a position of this value.
+// worth returns the opinion of a move that leads to a position of value child.
 func (o opinion) worth(values game.Values, child game.Value) opinion {
 	o.child, o.value, o.known = child, values.Before(child), true
 	return o
 }
 
-// step goes on with an advice, until there is something to report or ctx ends; the one
-// before stays as it is.
+// step continues an advice until there is something to report or ctx ends. It does not
+// modify the advice passed to it.
 func (ad *advisor) step(ctx context.Context, a advice) advice {
 	ad.working.Lock()
 	defer ad.working.Unlock()
@@ -111,7 +111,7 @@ func (ad *advisor) step(ctx context.Context, a advice) advice {
 	return a
 }
 
-// lookUp is the advice of the table.
+// lookUp fills in the advice from the table.
 func (ad *advisor) lookUp(ctx context.Context, a *advice) error {
 	v, ok, err := ad.table.Lookup(a.position)
 	if err == nil && !ok {
@@ -133,7 +133,7 @@ func (ad *advisor) lookUp(ctx context.Context, a *advice) error {
 	a.Move = a.moves[a.best].Move
 	for len(choices) > 0 && len(a.line) < maxLine && ctx.Err() == nil {
 		a.line = append(a.line, choices[0].Name)
-		if !choices[0].Value.Valid() { // a draw: play goes in circles
+		if !choices[0].Value.Valid() { // a draw: play never ends
 			return nil
 		}
 		if choices, err = ad.table.Choices(choices[0].To); err != nil {
@@ -143,7 +143,7 @@ func (ad *advisor) lookUp(ctx context.Context, a *advice) error {
 	return nil
 }
 
-// look searches on, until there is something to report.
+// look continues the search until there is something to report.
 func (ad *advisor) look(ctx context.Context, a *advice) (err error) {
 	if ad.searcher == nil {
 		if ad.searcher, err = search.New(ad.g, ad.options); err != nil {
@@ -158,7 +158,7 @@ func (ad *advisor) look(ctx context.Context, a *advice) (err error) {
 	return nil
 }
 
-// lookOnce searches the position, or what one move leads to.
+// lookOnce searches the position, or the position after one move.
 func (ad *advisor) lookOnce(ctx context.Context, a *advice) error {
 	at := a.next
 	if a.next++; a.next == len(a.moves) {
@@ -200,7 +200,8 @@ func (ad *advisor) limit(round int) search.Limit {
 	return l
 }
 
-// conclude says what follows for a position from what is known of it and of its moves.
+// conclude derives the value and the best move of a position from what is known of it and
+// of its moves.
 func (ad *advisor) conclude(a *advice) {
 	values, mover := ad.g.Values(), ad.g.ToMove(a.position)
 	best, all := -1, true
@@ -213,7 +214,8 @@ func (ad *advisor) conclude(a *advice) {
 	found := slices.IndexFunc(a.moves, func(o opinion) bool { return o.Name == a.Name })
 	a.best = found
 	if best >= 0 && (all || !a.known && is(best) == game.Wins) {
-		// Of several that are as good, as far as anybody knows, the search's own stays.
+		// Of several moves that are equally good as far as is known, the search's own
+		// stays.
 		if found < 0 || !a.moves[found].known || !a.moves[found].open || is(found) != is(best) {
 			a.best = best
 		}
@@ -227,7 +229,7 @@ func (ad *advisor) conclude(a *advice) {
 	a.done = a.known && all || a.round == rounds
 }
 
-// result is what a value is to the player who moves at p.
+// result returns the result of a value for the player to move at p.
 func result(g game.Game, p game.Position, v game.Value) game.Result {
 	if g.Values().OfMover {
 		return game.Result(v.Outcome())
@@ -235,5 +237,5 @@ func result(g game.Game, p game.Position, v game.Value) game.Result {
 	return v.Outcome().For(g.ToMove(p))
 }
 
-// close waits until nothing is looked at any more.
+// close waits until the current step has ended, and prevents further ones.
 func (ad *advisor) close() { ad.working.Lock() }

@@ -13,11 +13,11 @@ import (
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
-// humanName is what a person is called in a file of played games.
+// humanName is the name of a person in a file of played games.
 const humanName = "human"
 
-// save adds a play to a file of played games, which is made if it is not there. One that
-// is no such file is left as it is.
+// save appends a play to a file of played games, and creates the file if necessary. A file
+// in another format is left unchanged.
 func save(name string, p referee.Played, parse func(spec string) (game.Game, error)) error {
 	var text bytes.Buffer
 	_, err := lastOf(name, parse)
@@ -38,10 +38,10 @@ func save(name string, p referee.Played, parse func(spec string) (game.Game, err
 	return errors.Join(err, f.Close())
 }
 
-// errNoGames is of a file of played games that has none.
+// errNoGames is the error for a file of played games without games.
 var errNoGames = errors.New("it has no games")
 
-// lastOf is the last play of a file of played games.
+// lastOf returns the last play of a file of played games.
 func lastOf(name string, parse func(spec string) (game.Game, error)) (last referee.Played, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -63,7 +63,7 @@ func lastOf(name string, parse func(spec string) (game.Game, error)) (last refer
 	}
 }
 
-// played is what is written of a play as far as it has gone.
+// played returns the record of a play in its current state.
 func played(h *player.History, names [2]string) referee.Played {
 	p := referee.Played{Game: h.Game().Spec(), Players: names, Moves: h.Names(), Reason: referee.Adjourned}
 	if outcome, reason, over := referee.Ended(h, game.DrawRuleOf(h.Game())); over {

@@ -6,20 +6,20 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A place is a square of a picture by its column and row; row -1 are the labels above,
-// and the row after the last those below.
+// A place is a square of a picture by its column and row. Row -1 is that of the labels
+// above the board, and the row after the last that of the labels below.
 type place struct{ x, y int }
 
-// A spot is where a move lies on the board. A game says no such thing: it is read off the
-// pictures before and after the move, and off the labels.
+// A spot is the place of a move on the board. Games do not provide it: it is derived from
+// the pictures before and after the move, and from the labels.
 type spot struct {
-	at      place // where its mark is
-	known   bool  // at; a move that changes nothing, as a pass, has no place
-	label   bool  // it is the label of a column that is the name of the move
+	at      place // where the mark of the move is drawn
+	known   bool  // at is set; a move that changes nothing, like a pass, has no place
+	label   bool  // at is a column label that equals the name of the move
 	changed []place
 }
 
-// spots are those of moves, in their order.
+// spots returns the spots of moves, in the same order.
 func spots(g game.Game, p game.Position, moves []game.Move) []spot {
 	before := g.Picture(p)
 	all := make([]spot, len(moves))
@@ -32,7 +32,7 @@ func spots(g game.Game, p game.Position, moves []game.Move) []spot {
 			s.at, s.known, s.label = place{x, -1}, true, true
 		} else if len(s.changed) > 0 {
 			s.at, s.known = s.changed[0], true
-			for _, c := range s.changed { // rather where a piece comes to lie
+			for _, c := range s.changed { // preferably where a piece is placed
 				if before.Rows[c.y][c.x].Text == game.Empty && after.Rows[c.y][c.x].Text != game.Empty {
 					s.at = c
 					break
@@ -44,7 +44,7 @@ func spots(g game.Game, p game.Position, moves []game.Move) []spot {
 	return all
 }
 
-// changes are the squares that differ.
+// changes returns the squares that differ.
 func changes(before, after game.Picture) (places []place) {
 	for y, row := range after.Rows {
 		for x, s := range row {
@@ -57,8 +57,9 @@ func changes(before, after game.Picture) (places []place) {
 	return places
 }
 
-// clicked reports whether a click on a square may mean the move. Under a label, the whole
-// column does; where there are labels above and below, the half that is nearer.
+// clicked reports whether a click on a square can mean the move. For a move with a label,
+// it may be any square of the label's column; if there are labels above and below, of the
+// nearer half.
 func (s spot) clicked(pic game.Picture, at place) bool {
 	switch {
 	case !s.label:
@@ -73,8 +74,9 @@ func (s spot) clicked(pic game.Picture, at place) bool {
 	return at.y >= len(pic.Rows)-len(pic.Rows)/2
 }
 
-// towards is the move whose place is nearest in a direction, dx or dy being 1 or -1, from
-// that of move from; the next or the one before, if there is none.
+// towards returns the index of the move whose place is nearest to that of move from in the
+// direction dx, dy, each 1, 0 or -1. If there is none, it returns the next or the previous
+// move.
 func towards(all []spot, from, dx, dy int) int {
 	best, least := -1, 0
 	for i, s := range all {

@@ -17,16 +17,16 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// A command is what a key does while somebody plays. A small letter does it as well, if
-// no move of the game begins with that letter.
+// A command is the action of a key during a play. The small letter has the same action, if
+// no move of the game begins with it.
 type command struct {
 	key   string // a capital letter, or another character
-	label string // on the last lines; "": only in the help
+	label string // in the last lines of the screen; "": only in the help
 	help  string
 	do    func(m *model) tea.Cmd
 }
 
-// commands are in the order of the last lines.
+// commands are listed in the order of the last lines of the screen.
 var commands = []command{
 	{"?", "help", "this list", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
 	{"Q", "quit", "quit; so does Ctrl-C", func(*model) tea.Cmd { return tea.Quit }},
@@ -53,7 +53,7 @@ var commands = []command{
 	{" ", "", "the machine waits, or goes on", (*model).pause},
 }
 
-// ask asks for the name of a file.
+// ask starts the input of a file name.
 func (m *model) ask(what mode) {
 	m.mode = what
 	if m.prompt == "" {
@@ -62,14 +62,14 @@ func (m *model) ask(what mode) {
 	m.say("", nil)
 }
 
-// key is told a key by its name, and the text that it types.
+// key handles a key, given by its name and the text that it types.
 func (m *model) key(name, text string) tea.Cmd {
 	switch name {
 	case "ctrl+c":
 		m.interrupted = true
 		return tea.Quit
 	case "ctrl+z":
-		if sid, err := unix.Getsid(0); err == nil && sid != os.Getpid() { // else nobody would wake us
+		if sid, err := unix.Getsid(0); err == nil && sid != os.Getpid() { // a session leader would not be woken again
 			return tea.Suspend
 		}
 		return nil
@@ -88,7 +88,7 @@ func (m *model) key(name, text string) tea.Cmd {
 	return m.playingKey(name, text)
 }
 
-// choosingKey is a key while a new game is chosen.
+// choosingKey handles a key while a new game is chosen.
 func (m *model) choosingKey(name string) tea.Cmd {
 	switch name {
 	case "up", "shift+tab", "left":
@@ -112,10 +112,10 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	return nil
 }
 
-// maxPrompt is how long the name of a file may be.
+// maxPrompt is the maximum length of a file name in bytes.
 const maxPrompt = 1000
 
-// promptKey is a key while the name of a file is typed.
+// promptKey handles a key while a file name is typed.
 func (m *model) promptKey(name, text string) tea.Cmd {
 	switch name {
 	case "enter":
@@ -143,7 +143,7 @@ func (m *model) promptKey(name, text string) tea.Cmd {
 	return nil
 }
 
-// addPrompt types on; control characters are left out.
+// addPrompt appends text to the file name, without control characters.
 func (m *model) addPrompt(text string) {
 	for _, r := range text {
 		if unicode.IsPrint(r) && len(m.prompt) < maxPrompt {
@@ -152,7 +152,7 @@ func (m *model) addPrompt(text string) {
 	}
 }
 
-// paste is a text that comes at once.
+// paste handles pasted text.
 func (m *model) paste(text string) tea.Cmd {
 	if m.mode == saving || m.mode == loading {
 		m.addPrompt(text)
@@ -160,7 +160,7 @@ func (m *model) paste(text string) tea.Cmd {
 	return nil
 }
 
-// helpKey is a key in the help.
+// helpKey handles a key in the help.
 func (m *model) helpKey(name string) {
 	switch name {
 	case "up":
@@ -172,13 +172,13 @@ func (m *model) helpKey(name string) {
 	}
 }
 
-// scrollBy moves the help.
+// scrollBy scrolls the help.
 func (m *model) scrollBy(lines int) {
 	m.scroll = max(0, m.scroll+lines)
 	m.scroll = m.scrolled()
 }
 
-// playingKey is a key while somebody plays.
+// playingKey handles a key during a play.
 func (m *model) playingKey(name, text string) tea.Cmd {
 	switch name {
 	case "enter":
@@ -213,7 +213,7 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 		return m.typeOn(text)
 	}
 	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
-		return m.typeOn(text) // refused, but what follows is not the beginning of a name
+		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
 	}
 	if m.initials[r] && unicode.IsLower(r) {
 		m.say("", m.cannot(text))
@@ -231,12 +231,12 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 // mayMove reports whether a person is to move.
 func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
 
-// begins reports whether a move of the person who is to move begins with a text.
+// begins reports whether the name of a move begins with text, if a person is to move.
 func (m *model) begins(text string) bool {
 	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
 }
 
-// cannot is why a text is no move.
+// cannot returns an error that says why text is not a move.
 func (m *model) cannot(text string) error {
 	switch {
 	case m.over:
@@ -247,11 +247,11 @@ func (m *model) cannot(text string) error {
 	return fmt.Errorf("no move begins with %q", text)
 }
 
-// maxTyped is how many bytes of the name of a move are kept.
+// maxTyped is the maximum length of the typed name of a move in bytes.
 const maxTyped = 60
 
-// typeOn adds to the typed name of a move. A name of one character is played at once, if no
-// other name begins with it; a longer one by Enter.
+// typeOn appends text to the typed name of a move. A name of one character is played at
+// once, if no other name begins with it; a longer one needs Enter.
 func (m *model) typeOn(text string) tea.Cmd {
 	if len(m.typed)+len(text) <= maxTyped {
 		m.typed += text
@@ -262,8 +262,8 @@ func (m *model) typeOn(text string) tea.Cmd {
 	return nil
 }
 
-// match selects the first move that begins with what is typed, and counts such moves. If
-// there is none, a message says so.
+// match selects the first move whose name begins with the typed text, and counts such
+// moves. If there is none, it shows a message.
 func (m *model) match() (n int) {
 	m.clicked, m.selected = nil, -1
 	m.say("", nil)
@@ -283,7 +283,7 @@ func (m *model) match() (n int) {
 	return n
 }
 
-// enter plays the move that is typed, or else the one that is selected.
+// enter plays the typed move or, if nothing is typed, the selected one.
 func (m *model) enter() tea.Cmd {
 	switch {
 	case m.over || !m.mayMove():
@@ -302,7 +302,7 @@ func (m *model) enter() tea.Cmd {
 	return nil
 }
 
-// selectNext selects the next move, or the one before.
+// selectNext selects the next or the previous move.
 func (m *model) selectNext(by int) tea.Cmd {
 	if len(m.moves) == 0 {
 		return nil
@@ -329,7 +329,7 @@ func (m *model) selectTowards(dx, dy int) tea.Cmd {
 	return nil
 }
 
-// click is told a click of the mouse.
+// click handles a mouse click.
 func (m *model) click(x, y int) tea.Cmd {
 	switch press := m.draw().at(x, y).(type) {
 	case string:
@@ -347,15 +347,15 @@ func (m *model) click(x, y int) tea.Cmd {
 	return nil
 }
 
-// enterPick makes the selected move, whatever was typed before.
+// enterPick plays the selected move, ignoring what was typed.
 func (m *model) enterPick() tea.Cmd {
 	m.typed, m.clicked = "", nil
 	return m.enter()
 }
 
-// clickSquare narrows the moves down to those that change all squares that were clicked.
-// The only one is made; of several the first is selected, and the same square again
-// selects the next one.
+// clickSquare selects among the moves that change all squares clicked so far. If there is
+// only one, it is played. If there are several, the first is selected, and another click on
+// the same square selects the next.
 func (m *model) clickSquare(at place) tea.Cmd {
 	if !m.mayMove() {
 		m.say("", m.cannot(""))
@@ -376,7 +376,7 @@ func (m *model) clickSquare(at place) tea.Cmd {
 		squares = append(slices.Clone(m.clicked), at)
 	}
 	which := may(squares)
-	if len(which) == 0 { // it begins anew
+	if len(which) == 0 { // start over with this square
 		squares = []place{at}
 		which = may(squares)
 	}
@@ -400,7 +400,7 @@ func (m *model) clickSquare(at place) tea.Cmd {
 	return nil
 }
 
-// wheel selects the next move, or moves the help.
+// wheel selects the next or the previous move, or scrolls the help.
 func (m *model) wheel(button tea.MouseButton) tea.Cmd {
 	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[button]
 	switch {
@@ -415,7 +415,7 @@ func (m *model) wheel(button tea.MouseButton) tea.Cmd {
 	return nil
 }
 
-// who is a player as the screen calls him.
+// who returns the name of a player for the screen.
 func (m *model) who(p game.Player) string {
 	name := player.Who(m.g, p)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// A model is all that is shown, and all that a key can change. It is told messages, one
-// after the other.
+// A model is the state of the user interface: everything that is shown, and everything that
+// a key can change. It receives messages one after the other.
 type model struct {
 	o        Options
 	g        game.Game
@@ -23,13 +23,12 @@ type model struct {
 	opponent *opponent
 
 	width, height int
-	dark          bool // the ground of the terminal
+	dark          bool // the terminal has a dark background
 
-	// The play: moves of which the first so many have been made; the others were taken
-	// back.
+	// The play. names may be longer than the moves of h: the rest has been taken back.
 	names []string
 	h     *player.History
-	over  bool // it has ended: so, and why
+	over  bool // play has ended as ended describes
 	ended referee.Played
 
 	seats  [2]bool // whether First and Second are people
@@ -39,31 +38,31 @@ type model struct {
 	line   bool // best play is shown
 	paused bool // the machine waits
 
-	// The position: what leads on from it, and what has been said of that so far.
+	// The position: its moves, and the advice so far.
 	moves    []game.Move
 	spots    []spot
 	advice   advice
-	selected int     // one of the moves; -1: none
-	typed    string  // the beginning of the name of a move
-	clicked  []place // squares that the move is to change
+	selected int     // index of a move; -1: none
+	typed    string  // the typed beginning of a move's name
+	clicked  []place // squares that the move must change
 	initials map[rune]bool
 
-	// What works in the background is told by ctx to end; of an earlier turn it is late.
+	// Background work ends when ctx ends. A result of an earlier turn is ignored.
 	turn     int
 	ctx      context.Context
 	cancel   context.CancelFunc
-	thinking bool // the machine
+	thinking bool // the machine is thinking
 
 	message     string
-	bad         bool // the message is of something that went wrong
+	bad         bool // the message is an error
 	mode        mode
-	choice      int    // of the new game
-	prompt      string // the name of a file
-	scroll      int    // of the help
+	choice      int    // the selected choice of a new game
+	prompt      string // the name of a file, while it is typed
+	scroll      int    // lines by which the help is scrolled
 	interrupted bool
 }
 
-// A mode is who gets the keys.
+// A mode selects the handler of the keys.
 type mode uint8
 
 const (
@@ -85,7 +84,7 @@ var choices = []struct {
 	{"watch the machine play itself", [2]bool{false, false}},
 }
 
-// Messages of what works in the background; of another turn than the model's they are late.
+// Results of background work. Those whose turn is not the model's are ignored.
 type (
 	advised struct {
 		turn   int
@@ -107,13 +106,13 @@ type (
 	}
 )
 
-// newModel is the start of a game.
+// newModel makes the model of a new game.
 func newModel(o Options) *model {
 	options := o.Search
 	if options.Memory == 0 {
 		options.Memory = search.DefaultMemory
 	}
-	options.Memory /= 2 // there are two
+	options.Memory /= 2 // advisor and opponent have a table each
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
 		advisor:  &advisor{g: o.Game, table: o.Table, options: options},
@@ -130,7 +129,7 @@ func newModel(o Options) *model {
 	return m
 }
 
-// Init begins.
+// Init starts the first tasks.
 func (m *model) Init() tea.Cmd {
 	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.arrive()}
 	if m.o.Load != "" {
@@ -139,14 +138,14 @@ func (m *model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// close ends what works in the background, and waits for it.
+// close stops the background work, and waits for it.
 func (m *model) close() {
 	m.cancel()
 	m.advisor.close()
 	m.opponent.close()
 }
 
-// Update is told what has happened.
+// Update handles a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -180,15 +179,15 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// say shows a message, or an error in its place.
+// say shows a message or, if err is not nil, the error.
 func (m *model) say(text string, err error) {
 	if m.message, m.bad = text, err != nil; m.bad {
 		m.message = err.Error()
 	}
 }
 
-// arrive is called wherever the position, or who is to move, has changed: it ends what
-// was worked at, and begins what is next.
+// arrive must be called whenever the position, or who is to move, has changed. It stops the
+// background work on the old position, and starts that on the new one.
 func (m *model) arrive() tea.Cmd {
 	m.cancel()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -215,13 +214,13 @@ func (m *model) arrive() tea.Cmd {
 		return m.advise()
 	}
 	m.thinking = true
-	if m.advice.source == byTable { // it is no trouble to either
+	if m.advice.source == byTable { // lookups are fast enough to do both
 		return tea.Batch(m.advise(), m.think())
 	}
 	return m.think()
 }
 
-// advise goes on with the advice.
+// advise continues the advice.
 func (m *model) advise() tea.Cmd {
 	if m.advice.done || m.over || m.thinking && m.advice.source != byTable {
 		return nil
@@ -230,7 +229,7 @@ func (m *model) advise() tea.Cmd {
 	return func() tea.Msg { return advised{turn, ad.step(ctx, a)} }
 }
 
-// think has the machine choose a move.
+// think starts the machine's choice of a move.
 func (m *model) think() tea.Cmd {
 	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.h.Clone(), m.levels[m.level], m.opponent, m.o.Pace
 	return func() tea.Msg {
@@ -244,7 +243,7 @@ func (m *model) think() tea.Cmd {
 	}
 }
 
-// moved is told what the machine has chosen.
+// moved handles the machine's choice.
 func (m *model) moved(msg moved) tea.Cmd {
 	if msg.err != nil {
 		m.paused = true
@@ -254,7 +253,8 @@ func (m *model) moved(msg moved) tea.Cmd {
 	return m.play(msg.name)
 }
 
-// play makes a move. What was taken back stays there for a redo, if it is that move.
+// play makes a move. The moves that were taken back remain available for redo if the first
+// of them is this move.
 func (m *model) play(name string) tea.Cmd {
 	at := len(m.h.Names())
 	if err := m.h.Play(name); err != nil {
@@ -268,7 +268,7 @@ func (m *model) play(name string) tea.Cmd {
 	return m.arrive()
 }
 
-// undo takes back to where a person was to move before; where none plays, one move.
+// undo takes back moves to where a person was last to move; if no person plays, one move.
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
@@ -285,7 +285,7 @@ func (m *model) undo() tea.Cmd {
 	return m.stop("")
 }
 
-// redo makes again what was taken back, as far as undo goes in a step.
+// redo makes moves again that were taken back, as many as one undo takes back.
 func (m *model) redo() tea.Cmd {
 	if len(m.h.Names()) == len(m.names) {
 		m.say("there is nothing to make again", nil)
@@ -299,14 +299,14 @@ func (m *model) redo() tea.Cmd {
 	}
 }
 
-// stop arrives where the machine is not to go on by itself.
+// stop calls arrive, with the machine paused if it is its turn.
 func (m *model) stop(message string) tea.Cmd {
 	m.paused = !m.seats[m.h.Turn()]
 	m.say(message, nil)
 	return m.arrive()
 }
 
-// people is how many of the players are.
+// people returns the number of players who are people.
 func (m *model) people() (n int) {
 	for _, person := range m.seats {
 		if person {
@@ -316,7 +316,7 @@ func (m *model) people() (n int) {
 	return n
 }
 
-// sides changes who plays which side.
+// sides exchanges the sides of the players.
 func (m *model) sides() tea.Cmd {
 	if m.people() != 1 {
 		m.say("there is nobody to change sides with", nil)
@@ -328,14 +328,14 @@ func (m *model) sides() tea.Cmd {
 	return m.arrive()
 }
 
-// pause stops the machine, or has it go on.
+// pause stops the machine, or lets it go on.
 func (m *model) pause() tea.Cmd {
 	m.paused = !m.paused
 	m.say("", nil)
 	return m.arrive()
 }
 
-// grade makes the machine better, or worse.
+// grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
 	m.say("the machine plays "+m.levels[m.level].words, nil)
@@ -366,7 +366,7 @@ func (m *model) hint() tea.Cmd {
 	return nil
 }
 
-// begin is a new game.
+// begin begins a new game.
 func (m *model) begin(seats [2]bool) tea.Cmd {
 	m.seats, m.mode, m.paused = seats, playing, false
 	m.h, m.names = player.NewHistory(m.g), nil
@@ -374,7 +374,7 @@ func (m *model) begin(seats [2]bool) tea.Cmd {
 	return m.arrive()
 }
 
-// players are the names of who plays, for a file.
+// players returns the names of the players for a file.
 func (m *model) players() (names [2]string) {
 	for i, person := range m.seats {
 		if names[i] = m.levels[m.level].name; person {
@@ -399,8 +399,8 @@ func (m *model) load(name string) tea.Cmd {
 	}
 }
 
-// loaded goes on with a play that has been read: where it has ended, or before a person's
-// next move.
+// loaded continues a play that has been read, at its last position. The machine waits if it
+// is its turn.
 func (m *model) loaded(msg loaded) tea.Cmd {
 	if msg.err == nil && msg.last.Game != m.g.Spec() {
 		msg.err = fmt.Errorf("%s: expected %s, found %s", msg.name, m.g.Spec(), msg.last.Game)
@@ -411,7 +411,7 @@ func (m *model) loaded(msg loaded) tea.Cmd {
 	}
 	h := player.NewHistory(m.g)
 	for _, name := range msg.last.Moves {
-		if err := h.Play(name); err != nil { // the reader has played it
+		if err := h.Play(name); err != nil { // cannot fail: the reader has replayed the moves
 			m.say("", err)
 			return nil
 		}

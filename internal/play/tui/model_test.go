@@ -26,7 +26,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// gameOf is the game of a spec.
+// gameOf makes a game from its spec.
 func gameOf(t testing.TB, spec string) game.Game {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -36,7 +36,7 @@ func gameOf(t testing.TB, spec string) game.Game {
 	return g
 }
 
-// The seats by --you.
+// The seats for values of --you.
 var (
 	youFirst  = &[2]bool{true, false}
 	youSecond = &[2]bool{false, true}
@@ -44,7 +44,7 @@ var (
 	watching  = &[2]bool{false, false}
 )
 
-// start is a model of a game that searches, begun.
+// start returns the started model of a game without a table.
 func start(t testing.TB, spec string, change func(o *Options)) *model {
 	t.Helper()
 	o := Options{Game: gameOf(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Depth: 8}
@@ -57,7 +57,7 @@ func start(t testing.TB, spec string, change func(o *Options)) *model {
 	return m
 }
 
-// perform has a command done, and what follows from it, until nothing is left to do.
+// perform executes a command and all commands that follow from it.
 func perform(t testing.TB, m *model, cmd tea.Cmd) {
 	t.Helper()
 	for todo := []tea.Cmd{cmd}; len(todo) > 0; {
@@ -92,7 +92,7 @@ func keys(t testing.TB, m *model, text string) {
 	}
 }
 
-// want wants the screen to be such: blank lines do not count.
+// want checks the screen, ignoring blank lines.
 func want(t testing.TB, m *model, screen string) {
 	t.Helper()
 	squeeze := func(text string) string {
@@ -109,7 +109,7 @@ func want(t testing.TB, m *model, screen string) {
 	}
 }
 
-// says wants the screen to have a part.
+// says checks that the screen contains a text.
 func says(t testing.TB, m *model, part string) {
 	t.Helper()
 	if got := m.draw().plain(); !strings.Contains(got, part) {
@@ -119,8 +119,9 @@ func says(t testing.TB, m *model, part string) {
 
 const three = "connectn width=3 height=3 connect=3"
 
-// Each game is drawn from its picture, with the marks where its moves are: at the labels of
-// columns, on empty squares, in the list; and what there is to say, in 40 columns.
+// TestDraw checks that each game is drawn from its picture, with marks at the places of its
+// moves (labels of columns, empty squares, the list) and with all information, in 40
+// columns.
 func TestDraw(t *testing.T) {
 	const footer = `
  ? help  Q quit  U undo  R redo  H hint
@@ -213,8 +214,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// A wide screen has the words beside the board; on a narrow one the marks are left out
-// before squares are.
+// TestDrawWidths checks that a wide screen has the panel to the right of the board, and
+// that a narrow one leaves out the marks before squares.
 func TestDrawWidths(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "0")
@@ -233,7 +234,8 @@ func TestDrawWidths(t *testing.T) {
 	says(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
 }
 
-// What is not proven is not said, but the best move so far.
+// TestDrawUnproven checks that values that are not proven are not shown, except the best
+// move so far.
 func TestDrawUnproven(t *testing.T) {
 	for spec, part := range map[string]string{
 		"quickcross width=3 height=3 connect=3": " 1   .   *   .\n 2   .   .   .\n",
@@ -256,7 +258,8 @@ func TestDrawUnproven(t *testing.T) {
 	}
 }
 
-// Whatever the size, nothing is drawn beyond it, and nothing breaks.
+// TestDrawSizes checks that at any size nothing is drawn outside the screen, and nothing
+// fails.
 func TestDrawSizes(t *testing.T) {
 	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
 		for _, mode := range []mode{playing, choosing, saving, helping} {
@@ -278,8 +281,8 @@ func TestDrawSizes(t *testing.T) {
 	}
 }
 
-// Without colours a sequence has none; the best move, the last and the line that has won
-// still look otherwise.
+// TestColours checks that without colours there are no colour sequences, and that the best
+// move, the last move and the winning line still differ from the rest.
 func TestColours(t *testing.T) {
 	m := start(t, three, nil)
 	keys(t, m, "01010")
@@ -301,7 +304,8 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The line that has won is marked, and nothing else; the end is told to who looks on.
+// TestEnd checks that exactly the winning line is marked, and that the result is shown from
+// the user's point of view.
 func TestEnd(t *testing.T) {
 	for _, tt := range []struct {
 		seats     *[2]bool
@@ -339,8 +343,9 @@ func TestEnd(t *testing.T) {
 	says(t, m, "a tie after 2 moves")
 }
 
-// A name of one letter or digit is played at once, if no other name begins with it; a longer
-// one by Enter. Text that begins no move is refused, and stays until it is cleared.
+// TestTyping checks that a name of one letter or digit is played at once, if no other name
+// begins with it, and a longer one by Enter; and that text with which no move begins is
+// refused, and stays until it is cleared.
 func TestTyping(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "1")
@@ -363,10 +368,10 @@ func TestTyping(t *testing.T) {
 	}
 	m = start(t, "quickcross width=8 height=2 connect=2", nil)
 	keys(t, m, "h")
-	says(t, m, "> h") // h is the name of a column here
+	says(t, m, "> h") // h is the name of a column in this game
 	keys(t, m, "<enter>")
 	says(t, m, `"h" is not all of a move`)
-	keys(t, m, "1-<enter>H") // and H the hint
+	keys(t, m, "1-<enter>H") // H is still the hint
 	if len(m.names) != 1 || m.selected < 0 {
 		t.Error(m.names, m.selected)
 	}
@@ -376,7 +381,7 @@ func TestTyping(t *testing.T) {
 	says(t, m, `no move begins with "!"`)
 }
 
-// Typed where it is no move, the beginning of a name does not leave its end to be played.
+// TestTypingEarly checks that if the beginning of a name is refused, its end is not played.
 func TestTypingEarly(t *testing.T) {
 	m := start(t, "mnk width=3 height=2 connect=3", nil)
 	keys(t, m, "a1<enter>a2<enter>")
@@ -397,7 +402,7 @@ func TestTypingEarly(t *testing.T) {
 	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
 		t.Error(got)
 	}
-	// Where all names have one digit, there is nothing to clear.
+	// If all names have one digit, nothing needs to be cleared.
 	m = start(t, three, nil)
 	keys(t, m, "0000")
 	says(t, m, `no move begins with "0"`)
@@ -407,7 +412,8 @@ func TestTypingEarly(t *testing.T) {
 	}
 }
 
-// Small letters that begin moves of the game are never commands, whoever's turn it is.
+// TestSmallLetters checks that small letters with which moves of the game begin are never
+// commands, whoever's turn it is.
 func TestSmallLetters(t *testing.T) {
 	m := start(t, "mnk width=3 height=3 connect=3", nil)
 	m.seats, m.paused = *youSecond, true
@@ -423,7 +429,8 @@ func TestSmallLetters(t *testing.T) {
 	}
 }
 
-// The arrows go to the nearest move in a direction; Tab to the next.
+// TestSelecting checks that the arrows select the nearest move in a direction, and Tab the
+// next.
 func TestSelecting(t *testing.T) {
 	m := start(t, "mnk width=3 height=3 connect=3", nil)
 	for _, tt := range []struct{ key, move string }{
@@ -445,8 +452,8 @@ func TestSelecting(t *testing.T) {
 	says(t, m, "type a move")
 }
 
-// Against the machine, undo takes back to one's own move before, and redo goes there
-// again; a new move forgets what was taken back.
+// TestUndo checks that, against the machine, undo goes back to the user's own previous
+// move, redo repeats the moves, and a new move discards those taken back.
 func TestUndo(t *testing.T) {
 	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youFirst, 2 })
 	keys(t, m, "00")
@@ -469,7 +476,8 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// Who plays second sees the machine begin; undo to the start leaves it waiting.
+// TestSecond checks that the machine begins if the user plays second, and that it waits
+// after an undo to the initial position.
 func TestSecond(t *testing.T) {
 	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Depth = youSecond, 2 })
 	if len(m.names) != 1 {
@@ -481,7 +489,7 @@ func TestSecond(t *testing.T) {
 	if len(m.names) != 1 || m.h.Turn() != game.Second {
 		t.Error(m.names)
 	}
-	keys(t, m, "c") // and now the machine is O
+	keys(t, m, "c") // now the machine is O
 	if len(m.names) != 2 || m.seats != *youFirst {
 		t.Error(m.names, m.seats)
 	}
@@ -489,13 +497,13 @@ func TestSecond(t *testing.T) {
 	says(t, m, "there is nobody to change sides with")
 }
 
-// The machine plays itself to the end; a step back stops it.
+// TestWatch checks that the machine plays itself to the end, and that an undo stops it.
 func TestWatch(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
 	says(t, m, "a tie after 9 moves")
 	keys(t, m, "u")
 	says(t, m, "X (machine) waits")
-	// A step is one move, as no move is a person's.
+	// An undo takes back one move, because no person plays.
 	for _, tt := range []struct {
 		key string
 		at  int
@@ -509,8 +517,8 @@ func TestWatch(t *testing.T) {
 	says(t, m, "a tie after 9 moves")
 }
 
-// A step back while a machine thinks stops both: the move that it was thinking of is not
-// made, whenever it comes.
+// TestWatchUndo checks that an undo while the machine is thinking stops it, and that its
+// move is ignored, whenever it comes.
 func TestWatchUndo(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
 	keys(t, m, "uu")
@@ -528,7 +536,7 @@ func TestWatchUndo(t *testing.T) {
 	says(t, m, "a tie after 9 moves")
 }
 
-// A game begins in four ways.
+// TestNewGame checks the four choices of a new game.
 func TestNewGame(t *testing.T) {
 	for _, tt := range []struct {
 		keys  string
@@ -548,7 +556,8 @@ func TestNewGame(t *testing.T) {
 	}
 }
 
-// The machine gets better and worse, within its levels.
+// TestLevels checks that the level of the machine can be raised and lowered within its
+// range.
 func TestLevels(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats, o.Depth, o.Time = youFirst, 0, 3*time.Second })
 	says(t, m, "machine: 3s a move")
@@ -576,7 +585,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A hint selects the best move.
+// TestHint checks that a hint selects the best move.
 func TestHint(t *testing.T) {
 	m := start(t, three, nil)
 	keys(t, m, "0102")
@@ -592,7 +601,7 @@ func TestHint(t *testing.T) {
 	says(t, m, "you have won after 5 moves")
 }
 
-// A click at a column, a square, a move of the list or a key does what it says.
+// TestMouse checks clicks on columns, squares, moves of the list and keys.
 func TestMouse(t *testing.T) {
 	at := func(m *model, what any) tea.Cmd {
 		t.Helper()
@@ -619,7 +628,7 @@ func TestMouse(t *testing.T) {
 		t.Error(m.selected)
 	}
 	perform(t, m, at(m, place{1, 1}))
-	perform(t, m, at(m, place{0, 1})) // no move changes both
+	perform(t, m, at(m, place{0, 1})) // no move changes both squares
 	if m.moves[m.selected].Name != "a2-" {
 		t.Error(m.selected)
 	}
@@ -636,7 +645,7 @@ func TestMouse(t *testing.T) {
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
 	perform(t, m, at(m, place{1, 2}))
-	perform(t, m, at(m, place{1, 2})) // it is the turn of the other row
+	perform(t, m, at(m, place{1, 2})) // it is the other row's turn
 	says(t, m, "there is no move")
 	perform(t, m, at(m, place{1, 0}))
 	if got := strings.Join(m.names, " "); got != "0 6" {
@@ -656,7 +665,7 @@ func TestMouse(t *testing.T) {
 	}
 }
 
-// The help fits where it can be moved.
+// TestHelp checks that the help fits, with scrolling if necessary.
 func TestHelp(t *testing.T) {
 	m := start(t, three, nil)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
@@ -674,7 +683,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A game is saved, another after it, and gone on with; with who played it.
+// TestFiles checks that games are saved one after the other and continued, with the names
+// of the players.
 func TestFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "games")
 	m := start(t, three, func(o *Options) { o.Seats = youFirst })
@@ -703,7 +713,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A file that is none, or of another game, is refused, and left as it is.
+// TestFilesRefused checks that a file in another format, or of another game, is refused and
+// left unchanged.
 func TestFilesRefused(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -739,8 +750,8 @@ func TestFilesRefused(t *testing.T) {
 	}
 }
 
-// What was worked at before a move is told to end, and what it says is too late; a search
-// that would take an hour freezes nothing.
+// TestLate checks that background work for an earlier position is cancelled and its results
+// are ignored, and that a search that would take an hour does not block anything.
 func TestLate(t *testing.T) {
 	o := Options{Game: gameOf(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Time: time.Hour}
 	m := newModel(o)
@@ -774,7 +785,8 @@ func TestLate(t *testing.T) {
 	says(t, m, "X (machine) waits")
 }
 
-// Every step of an advice comes soon, whatever the game, and what is known stays known.
+// TestAdviceSteps checks that every step of an advice ends soon in every game, and that
+// known values stay known.
 func TestAdviceSteps(t *testing.T) {
 	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
 		g := gameOf(t, spec)
@@ -805,8 +817,9 @@ func TestAdviceSteps(t *testing.T) {
 	}
 }
 
-// What a search finds of positions is what the table of the game has: all values, in how
-// many moves where that is said, and a best move; so is the whole line of the table.
+// TestAdviceTrue checks that the results of a search equal the table of the game: all
+// values, with the number of moves if it is proven, and the best move. It also checks the
+// line from the table.
 func TestAdviceTrue(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
 		g := gameOf(t, spec)
@@ -846,7 +859,7 @@ func TestAdviceTrue(t *testing.T) {
 	}
 }
 
-// solved is the table of a game.
+// solved returns the table of a game.
 func solved(t *testing.T, g game.Game) *table.Table {
 	t.Helper()
 	dir := t.TempDir()
@@ -867,7 +880,8 @@ func solved(t *testing.T, g game.Game) *table.Table {
 	return tab
 }
 
-// A table that cannot be read is told, and a search takes its place.
+// TestTableFails checks that a table that cannot be read is reported, and that a search
+// replaces it.
 func TestTableFails(t *testing.T) {
 	tab := solved(t, gameOf(t, three))
 	tab.Close()
@@ -880,7 +894,7 @@ func TestTableFails(t *testing.T) {
 	}
 }
 
-// FuzzKeys wants whatever is typed to leave a play by the rules, and a screen.
+// FuzzKeys checks that any input leaves a play by the rules, and a valid screen.
 func FuzzKeys(f *testing.F) {
 	f.Add("0 1u\x03", uint8(0))
 	f.Add("a1-+vnx2 <h", uint8(1))
@@ -908,7 +922,8 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// A file's name is no command to the terminal.
+// TestControlCharacters checks that a file name cannot send control sequences to the
+// terminal.
 func TestControlCharacters(t *testing.T) {
 	m := start(t, three, nil)
 	m.say("", errors.New("open \x1b[2J\u009b2J\n: no such file"))

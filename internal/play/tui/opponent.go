@@ -13,17 +13,17 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A level is how well the machine plays: with a depth or a time it searches.
+// A level is a playing strength of the machine: with a depth or a time it searches.
 type level struct {
-	name  string // in a file of played games, as a command line names the player
+	name  string // in a file of played games: the name of the player as in a command line
 	words string // on the screen
 	depth int
 	time  time.Duration
 	table bool
 }
 
-// levels are the weakest first; own is one that the command line asks for, if it has a
-// depth or a time. It returns which of them is played at first.
+// levels returns the levels, the weakest first, and the index of the initial one. own is
+// the level that the command line asks for, if it has a depth or a time.
 func levels(table bool, own level) (all []level, first int) {
 	all = []level{{name: "random", words: "any move"}}
 	for _, depth := range []int{1, 2, 4, 8} {
@@ -68,8 +68,8 @@ func timed(limit time.Duration) level {
 	return level{name: fmt.Sprintf("machine:time=%v", limit), words: fmt.Sprintf("%v a move", limit), time: limit}
 }
 
-// An opponent is the machine, which plays at any level. It is safe for concurrent use,
-// one move at a time.
+// An opponent is the machine, which plays at any level. It is safe for concurrent use; it
+// chooses one move at a time.
 type opponent struct {
 	g       game.Game
 	table   *table.Table
@@ -80,7 +80,7 @@ type opponent struct {
 	searcher *search.Searcher // made when it is first needed
 }
 
-// move is the move that the opponent makes at a level.
+// move returns the move that the opponent makes at a level.
 func (op *opponent) move(ctx context.Context, h *player.History, l level) (string, error) {
 	op.working.Lock()
 	defer op.working.Unlock()
@@ -103,5 +103,5 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 	return p.Move(ctx, h, 0)
 }
 
-// close waits until no move is looked for any more.
+// close waits until the current move is chosen, and prevents further ones.
 func (op *opponent) close() { op.working.Lock() }

@@ -6,32 +6,32 @@ import (
 	"unicode"
 )
 
-// A tone is what a character means; a palette has a colour for it.
+// A tone is the meaning of a character; a palette has a colour for it.
 type tone uint8
 
 const (
 	normal tone = iota
-	quiet       // what is of no importance just now
-	first       // of the player who moves first
-	second      // of the other
+	quiet       // not important at the moment
+	first       // of the player First
+	second      // of the player Second
 	winning
 	losing
 	tying
 	drawing
 	warning
-	tones // how many there are
+	tones // the number of tones
 )
 
-// A style is how a character looks. Without colours, the rest of it still tells.
+// A style is the appearance of a character. Without colours, the other attributes remain.
 type style struct {
 	tone
 	bold, reverse, underline bool
 }
 
-// A palette is a colour of the 256 for each tone; 0: that of the terminal.
+// A palette has one of 256 colours for each tone; 0: the default of the terminal.
 type palette [tones]uint8
 
-// The colours are chosen to be read on a dark or a light ground; without are none.
+// Colours for a dark and for a light background; without has no colours.
 var (
 	onDark  = palette{quiet: 245, first: 75, second: 215, winning: 114, losing: 210, tying: 221, drawing: 117, warning: 203}
 	onLight = palette{quiet: 242, first: 25, second: 130, winning: 28, losing: 160, tying: 94, drawing: 31, warning: 124}
@@ -44,17 +44,17 @@ type cell struct {
 	style
 }
 
-// A zone is a part of a line of the screen where a click does something.
+// A zone is a part of a line of the screen that reacts to clicks.
 type zone struct {
-	y, from, to int // columns from up to, without to
+	y, from, to int // columns from to to-1
 	press       any // a key, the place of a square, or a pick
 }
 
-// A pick is a move by its number, as something to click at.
+// A pick is the index of a move, as the result of a click.
 type pick int
 
-// A screen is what is drawn: characters in lines, all of them one column wide, and the
-// zones of the mouse.
+// A screen is what is drawn: lines of characters, each one column wide, and the zones of
+// the mouse.
 type screen struct {
 	width, height int
 	cells         [][]cell
@@ -69,12 +69,11 @@ func newScreen(width, height int) *screen {
 	return s
 }
 
-// put writes a text, of which what does not fit is left out, and returns the column after
-// it.
+// put writes a text and returns the column after it. What does not fit is left out.
 func (s *screen) put(x, y int, text string, how style) int {
 	for _, r := range text {
 		if !unicode.IsGraphic(r) {
-			r = unicode.ReplacementChar // a control character would reach the terminal
+			r = unicode.ReplacementChar // a control character must not reach the terminal
 		}
 		if x >= 0 && x < s.width && y >= 0 && y < s.height {
 			s.cells[y][x] = cell{r, how}
@@ -84,12 +83,12 @@ func (s *screen) put(x, y int, text string, how style) int {
 	return x
 }
 
-// zone makes a part of a line do something.
+// zone makes a part of a line react to clicks.
 func (s *screen) zone(y, from, to int, press any) {
 	s.zones = append(s.zones, zone{y, from, to, press})
 }
 
-// at is what a click does there; nil: nothing. What was drawn last lies above.
+// at returns the meaning of a click; nil: none. A zone drawn later hides earlier ones.
 func (s *screen) at(x, y int) any {
 	for i := len(s.zones) - 1; i >= 0; i-- {
 		if z := s.zones[i]; z.y == y && z.from <= x && x < z.to {
@@ -99,7 +98,7 @@ func (s *screen) at(x, y int) any {
 	return nil
 }
 
-// plain is the screen as text, without blanks at the ends of lines.
+// plain returns the screen as text, without trailing blanks.
 func (s *screen) plain() string {
 	var b strings.Builder
 	for _, row := range s.cells {
@@ -112,7 +111,7 @@ func (s *screen) plain() string {
 	return b.String()
 }
 
-// render is the screen with the sequences of a terminal.
+// render returns the screen with the escape sequences of a terminal.
 func (s *screen) render(colours palette) string {
 	var b strings.Builder
 	var now style
@@ -139,7 +138,7 @@ func (s *screen) render(colours palette) string {
 	return b.String()
 }
 
-// sgr is the sequence that has a terminal write in a style.
+// sgr returns the escape sequence for a style.
 func (st style) sgr(colours palette) string {
 	text := "\x1b[0"
 	if st.bold {

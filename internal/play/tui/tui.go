@@ -1,15 +1,16 @@
-// Package tui is a terminal to play in: any game, drawn from its picture, against the
-// machine, against one another, or watching the machine play itself. Every move is marked
-// with what it leads to, as the table of the game says, or as a search finds while
-// nobody has to wait for it.
+// Package tui is a terminal user interface for any game, drawn from its picture: to play
+// against the machine or another person, or to watch the machine play itself. Every move is
+// marked with its value from the table of the game, or with what a search finds in the
+// background.
 //
-// The model (model.go, keys.go) is told messages and knows no terminal; the drawing
-// (view.go, screen.go) is a function of it. What is known of a position comes from an
-// advisor (advice.go), the machine's moves from an opponent (opponent.go); both work
-// in the background, and what comes too late is dropped. Where a move lies on the board is
-// read off the pictures (geometry.go).
+// The model (model.go, keys.go) receives messages and does not know the terminal; the
+// drawing (view.go, screen.go) is a function of the model. An advisor (advice.go) computes
+// values, an opponent (opponent.go) chooses the machine's moves; both work in the
+// background, and results that come too late are dropped. The place of a move on the board
+// is derived from the pictures (geometry.go).
 //
-// The package knows no game: it asks package game, and plays by package referee.
+// The package knows no particular game: it uses package game, and the rules of package
+// referee.
 package tui
 
 import (
@@ -25,36 +26,37 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// Options say what is played, and how.
+// Options configure the user interface.
 type Options struct {
 	Game game.Game
-	// Table is the solved game; nil: there is none, and a search takes its place.
-	// TableName is what it is called on the screen.
+	// Table is the solved game; nil: none, values come from a search. TableName is its name
+	// on the screen.
 	Table     *table.Table
 	TableName string
-	// Search is for the searches; advisor and machine share the memory.
+	// Search configures the searches; advisor and opponent share the memory.
 	Search search.Options
-	// Depth or Time is the machine's level at first; neither: the table, or a second.
+	// Depth or Time is the initial level of the machine; neither: the table, or one second.
 	Depth int
 	Time  time.Duration
-	// Pace is how long a move of the machine takes at least, so that it can be seen.
+	// Pace is the minimum time of a machine's move, so that it can be seen.
 	Pace time.Duration
-	// Seats says who sits where; nil: it is asked.
+	// Seats says which players are people; nil: the user is asked.
 	Seats *[2]bool // whether First and Second are people
-	// Parse makes the game of a spec that stands in a file of played games.
+	// Parse makes the game of a spec in a file of played games.
 	Parse func(spec string) (game.Game, error)
-	// Load is such a file, whose last game is gone on with; "": none.
+	// Load is the name of such a file, whose last game is continued; "": none.
 	Load string
-	// Notice is shown at first.
+	// Notice is a message shown at the start.
 	Notice string
-	// Colourless leaves colours out.
+	// Colourless switches colours off.
 	Colourless bool
-	// Seed is that of moves at random.
+	// Seed is the seed of random moves.
 	Seed uint64
 }
 
-// Run plays in a terminal, which is in and out, until the player leaves; ctx, or Ctrl-C,
-// ends it too, and is the error then: context.Canceled. The terminal is left as it was.
+// Run plays in a terminal, with input in and output out, until the user quits. It also ends
+// when ctx ends or Ctrl-C is pressed; then the error is context.Canceled. Run restores the
+// terminal.
 func Run(ctx context.Context, o Options, in, out *os.File) error {
 	m := newModel(o)
 	defer m.close()

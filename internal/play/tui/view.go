@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
-// View is the screen.
+// View returns the screen.
 func (m *model) View() tea.View {
 	colours := onDark
 	switch {
@@ -28,18 +28,18 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// Where the panel stands: beside the board, with a gap, if it is wide enough there; else
-// below it.
+// The position of the panel: to the right of the board, with a gap, if there is enough
+// space; otherwise below it.
 const (
 	margin   = 1
 	gap      = 3
 	panelMin = 34
 )
 
-// roomy is from how many lines on there is room for all keys, and for blank lines.
+// roomy is the number of lines from which there is space for all keys and for blank lines.
 const roomy = 16
 
-// draw draws the model as it is.
+// draw draws the model.
 func (m *model) draw() *screen {
 	s := newScreen(m.width, m.height)
 	if m.mode == helping {
@@ -47,7 +47,7 @@ func (m *model) draw() *screen {
 		return s
 	}
 	s.put(margin, 0, m.g.Spec(), style{bold: true})
-	blank := 0 // lines between the parts
+	blank := 0 // blank lines between the parts
 	if m.height >= roomy {
 		blank = 1
 	}
@@ -65,14 +65,14 @@ func (m *model) draw() *screen {
 	return s
 }
 
-// A panel is a part of the screen with words in lines, which are broken where they end.
+// A panel is a part of the screen for text, which is wrapped at the right edge.
 type panel struct {
 	*screen
-	left, right, bottom int // columns from left up to, without right; lines up to, without bottom
-	x, y                int // where the next word comes
+	left, right, bottom int // columns left to right-1; lines up to bottom-1
+	x, y                int // where the next word is written
 }
 
-// word writes a word, which a click presses if press is not nil.
+// word writes a word. If press is not nil, a click on the word means press.
 func (p *panel) word(text string, how style, press any) {
 	n := utf8.RuneCountInString(text)
 	if p.x > p.left && p.x+n > p.right {
@@ -87,14 +87,14 @@ func (p *panel) word(text string, how style, press any) {
 	p.x += n + 1
 }
 
-// words writes words.
+// words writes the words of a text.
 func (p *panel) words(text string, how style) {
 	for _, w := range strings.Fields(text) {
 		p.word(w, how, nil)
 	}
 }
 
-// line writes words, and ends the line.
+// line writes words and ends the line.
 func (p *panel) line(text string, how style) {
 	if text != "" {
 		p.words(text, how)
@@ -105,7 +105,7 @@ func (p *panel) line(text string, how style) {
 // end ends the line.
 func (p *panel) end() { p.x, p.y = p.left, p.y+1 }
 
-// drawKeys writes the last lines, the keys, and returns where they begin.
+// drawKeys writes the keys into the last lines, and returns the first of these lines.
 func (m *model) drawKeys(s *screen) int {
 	lines := 1
 	if m.height >= roomy {
@@ -115,7 +115,8 @@ func (m *model) drawKeys(s *screen) int {
 	return m.height - lines
 }
 
-// keysFrom writes the keys into lines from y up to bottom, and returns how many it needs.
+// keysFrom writes the keys into the lines from y to bottom-1, and returns the number of
+// lines needed.
 func (m *model) keysFrom(s *screen, y, bottom int) int {
 	p := &panel{screen: s, left: margin, x: margin, y: y, right: m.width - margin, bottom: bottom}
 	for _, c := range commands {
@@ -132,12 +133,12 @@ func (m *model) keysFrom(s *screen, y, bottom int) int {
 	return p.y + 1 - y
 }
 
-// toneOf is how a result looks.
+// toneOf returns the tone for a result.
 func toneOf(r game.Result) tone {
 	return [...]tone{game.Draws: drawing, game.Loses: losing, game.Wins: winning, game.Ties: tying}[r]
 }
 
-// mark is what a move leads to in short: W, L, T or D, and in how many moves.
+// mark returns the short form of a move's value: W, L, T or D, and the number of moves.
 func (m *model) mark(o opinion) (string, tone) {
 	if !o.known {
 		return "?", quiet
@@ -150,7 +151,7 @@ func (m *model) mark(o opinion) (string, tone) {
 	return text, toneOf(r)
 }
 
-// worth is what a value of the position means to who looks on.
+// worth describes the value of the position from the point of view of the user.
 func (m *model) worth(o opinion) string {
 	r, mover := result(m.g, m.h.Position(), o.value), m.h.Turn()
 	var text string
@@ -175,7 +176,7 @@ func (m *model) worth(o opinion) string {
 	return text
 }
 
-// state is whose turn it is, or how play has ended.
+// state describes whose turn it is, or how play has ended.
 func (m *model) state() (string, tone) {
 	turn := m.h.Turn()
 	switch {
@@ -189,7 +190,7 @@ func (m *model) state() (string, tone) {
 	return m.who(turn) + " to move", normal
 }
 
-// end is how play has ended.
+// end describes how play has ended.
 func (m *model) end() (text string, how tone) {
 	after := fmt.Sprintf(" after %d moves", len(m.h.Names()))
 	switch o := m.ended.Outcome; {
@@ -209,7 +210,7 @@ func (m *model) end() (text string, how tone) {
 	}
 }
 
-// drawState writes all that is to be said of the play.
+// drawState writes all information on the play.
 func (m *model) drawState(p *panel) {
 	text, how := m.state()
 	p.line(text, style{tone: how, bold: true})
@@ -272,7 +273,8 @@ func (m *model) drawAdvice(p *panel) {
 	}
 }
 
-// drawMoves writes the moves, as many as there is room for: those about the selected one.
+// drawMoves writes the moves. If there is not enough space for all, it writes those around
+// the selected one.
 func (m *model) drawMoves(p *panel) {
 	if len(m.moves) == 0 || p.y >= p.bottom {
 		return
@@ -292,7 +294,8 @@ func (m *model) drawMoves(p *panel) {
 	}
 }
 
-// chip is a move of the list as it is written: a star for the best, the name, the mark.
+// chip returns the parts of a move in the list: a star for the best move and the name; the
+// mark.
 func (m *model) chip(i int) (name, mark string, how tone) {
 	name = " " + m.moves[i].Name
 	if m.marks {
@@ -305,7 +308,7 @@ func (m *model) chip(i int) (name, mark string, how tone) {
 	return name, mark, how
 }
 
-// moveLines are the moves as they are broken into lines.
+// moveLines breaks the list of moves into lines.
 func (m *model) moveLines(width int) (lines [][]int) {
 	x := 0
 	for i := range m.moves {
@@ -330,7 +333,7 @@ func (m *model) drawMove(p *panel, i int) {
 	p.x = x + 2
 }
 
-// drawChoices writes the ways to begin.
+// drawChoices writes the choices of a new game.
 func (m *model) drawChoices(p *panel) {
 	p.line("New game", style{bold: true})
 	for i, c := range choices {
@@ -350,7 +353,7 @@ func (m *model) drawChoices(p *panel) {
 	}
 }
 
-// help is what the help says: keys, and what they do.
+// help returns the entries of the help: keys, and what they do.
 func help() (entries [][2]string) {
 	entries = [][2]string{
 		{"a-z 0-9", "type a move: one letter or digit is played at once, a longer name by Enter"},
@@ -375,7 +378,7 @@ func help() (entries [][2]string) {
 		[2]string{"* ?", "the best move; not proven"})
 }
 
-// helpFrom writes the help so many lines further up, and returns the line after it.
+// helpFrom writes the help, scrolled up by scroll lines, and returns the line after it.
 func (m *model) helpFrom(s *screen, scroll int) int {
 	const column = margin + 9
 	p := &panel{screen: s, left: column, x: column, y: -scroll, right: m.width - margin, bottom: m.height - 1}
@@ -389,7 +392,7 @@ func (m *model) helpFrom(s *screen, scroll int) int {
 	return p.y
 }
 
-// scrolled is how far the help can be scrolled up, at most m.scroll.
+// scrolled returns m.scroll, limited to the range in which the help can be scrolled.
 func (m *model) scrolled() int {
 	return max(0, min(m.scroll, m.helpFrom(newScreen(m.width, 0), 0)-(m.height-1)))
 }
@@ -403,13 +406,13 @@ func (m *model) drawHelp(s *screen) {
 	}
 }
 
-// A square is a place of the board as it is drawn.
+// A square is a square of the board as it is drawn.
 type square struct {
 	text string
 	style
 	place    place
 	press    bool
-	selected bool // between brackets
+	selected bool // drawn in brackets
 }
 
 // A row is a line of the board.
@@ -418,7 +421,7 @@ type row struct {
 	squares []square
 }
 
-// markWidth is what most marks take.
+// markWidth is the usual width of a mark.
 const markWidth = 3
 
 // drawBoard draws the board, and returns its width and the line after it.
@@ -428,7 +431,7 @@ func (m *model) drawBoard(s *screen, x, y int) (width, bottom int) {
 	cell, left := sizes(rows)
 	fits := func(cell int) bool { return left+len(rows[0].squares)*(cell+1)+1 <= m.width-2*margin }
 	switch {
-	case fits(max(cell, markWidth)): // it does not change its size with the marks
+	case fits(max(cell, markWidth)): // so that the size is the same with and without marks
 		cell = max(cell, markWidth)
 	case !fits(cell):
 		rows = m.rows(pic, false)
@@ -454,7 +457,7 @@ func (m *model) drawBoard(s *screen, x, y int) (width, bottom int) {
 	return left + len(rows[0].squares)*(cell+1) + 1, y + len(rows)
 }
 
-// sizes are the widths of a square, and of the labels on the left.
+// sizes returns the width of a square, and that of the labels on the left.
 func sizes(rows []row) (cell, left int) {
 	for _, r := range rows {
 		left = max(left, utf8.RuneCountInString(r.left))
@@ -465,7 +468,7 @@ func sizes(rows []row) (cell, left int) {
 	return cell, left
 }
 
-// rows are the lines of the board: the labels, the squares, and the marks of moves.
+// rows returns the lines of the board: labels, squares, and marks of moves.
 func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 	last := m.lastChanges(pic)
 	board := make([]row, len(pic.Rows))
@@ -542,7 +545,7 @@ func hasLabelMark(all []spot, y int) bool {
 	return slices.ContainsFunc(all, func(s spot) bool { return s.label && s.at.y == y })
 }
 
-// labels are the labels of the columns, and the squares for their marks.
+// labels returns the row of column labels, and a row for the marks of moves at them.
 func labels(texts []string, y int) (named, marks row) {
 	for x, text := range texts {
 		named.squares = append(named.squares, square{text: text, style: style{tone: quiet}, place: place{x, y}, press: text != ""})
@@ -551,8 +554,9 @@ func labels(texts []string, y int) (named, marks row) {
 	return named, marks
 }
 
-// shows reports whether a move is the one whose mark its place shows: the selected one, or
-// else the best that lies there. Where nothing is known of any, the best of all is shown.
+// shows reports whether the place at shows the mark of move i: of the selected move, or
+// else of the best of the moves at that place. If no value is known for any of them, only
+// the best move of all is shown.
 func (m *model) shows(i int, at place) bool {
 	best := -1
 	values, mover := m.g.Values(), m.h.Turn()
@@ -575,7 +579,7 @@ func (m *model) shows(i int, at place) bool {
 	return i == best
 }
 
-// lastChanges are the squares that the last move has changed.
+// lastChanges returns the squares that the last move has changed.
 func (m *model) lastChanges(pic game.Picture) []place {
 	before := m.h.Clone()
 	if !before.Undo() {

@@ -1,5 +1,5 @@
-// Package bench times the commands of treereduce as whole processes, by the
-// operating system's own accounting, and prints medians.
+// Package bench measures the commands of treereduce as whole processes, with the operating
+// system's accounting of time and memory, and prints medians.
 package bench
 
 import (
@@ -26,30 +26,30 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// Options are what is measured.
+// Options select what is measured.
 type Options struct {
-	Bin   string // directory of the commands
-	Runs  int    // of each command
-	Large bool   // also what takes minutes
-	Tax   bool   // on a cluster: nothing but the tax
-	Board string // of the tax
-	Above int64  // of the tax: the jobs that read more records
+	Bin   string // the directory of the commands
+	Runs  int    // number of runs of each command
+	Large bool   // also measure what takes minutes
+	Tax   bool   // on a cluster: measure only the tax
+	Board string // for the tax: the board
+	Above int64  // for the tax: only jobs that read more records than this
 }
 
-// bencher is one run of all measurements.
+// bencher performs all measurements of a run.
 type bencher struct {
 	Options
 	out io.Writer
-	dir string // scratch
+	dir string // scratch directory
 }
 
-// usage is what a process took, its children included.
+// usage is the resources used by a process and its children.
 type usage struct {
 	wall, cpu time.Duration
-	peak      int64 // bytes of resident memory, of the largest process
+	peak      int64 // resident memory of the largest process in bytes
 }
 
-// Run measures and prints.
+// Run measures and prints the results.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	dir, err := os.MkdirTemp("", "treereduce-bench-")
 	if err != nil {
@@ -66,8 +66,9 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	return errors.Join(RunGo(ctx, out, o, "Lookup", "./internal/engine/solve"), RunSync(ctx, out, o))
 }
 
-// rules times driver solve of games of which only the rules are known, and counts the
-// moves that the jobs forward told of: those of a position to the same one are one.
+// rules measures driver solve of games that provide only their rules, without operations on
+// bitmaps, and counts the moves that the forward jobs sent. Several moves from one position
+// to the same successor count once.
 func (b *bencher) rules() error {
 	fmt.Fprint(b.out, "\n| driver solve, rules only | positions | moves | wall s | CPU s | CPU µs a move | peak MB |\n|---|---|---|---|---|---|---|\n")
 	for _, flags := range []string{
@@ -95,12 +96,12 @@ func (b *bencher) rules() error {
 	return nil
 }
 
-// command is a command of ours.
+// command returns one of our commands.
 func (b *bencher) command(name string, args ...string) *exec.Cmd {
 	return exec.Command(filepath.Join(b.Bin, name), args...)
 }
 
-// timed runs a process to its end.
+// timed runs a process and measures it.
 func timed(cmd *exec.Cmd) (usage, error) {
 	var stderr bytes.Buffer
 	if cmd.Stderr == nil {
@@ -117,7 +118,7 @@ func timed(cmd *exec.Cmd) (usage, error) {
 	return u, nil
 }
 
-// median returns the middle one of some measurements, figure by figure.
+// median returns the medians of some measurements, separately for each field.
 func median(us []usage) usage {
 	var walls, cpus []time.Duration
 	var peaks []int64
@@ -127,13 +128,13 @@ func median(us []usage) usage {
 	return usage{middle(walls), middle(cpus), middle(peaks)}
 }
 
-// middle returns the middle one of some figures.
+// middle returns the median of some numbers.
 func middle[T cmp.Ordered](all []T) T {
 	all = slices.Sorted(slices.Values(all))
 	return all[len(all)/2]
 }
 
-// solved runs driver solve with these words into a scratch directory.
+// solved runs driver solve with these flags into a scratch directory.
 func (b *bencher) solved(flags string) (dir string, u usage, stdout string, err error) {
 	dir = filepath.Join(b.dir, "data")
 	if err := os.RemoveAll(dir); err != nil {
@@ -146,10 +147,10 @@ func (b *bencher) solved(flags string) (dir string, u usage, stdout string, err 
 	return dir, u, said.String(), err
 }
 
-// positions are what driver solve says that a game has.
+// positions matches the number of positions that driver solve prints.
 var positions = regexp.MustCompile(`(?m)^\d+ positions in `)
 
-// solve times driver solve, and wants the right number of positions.
+// solve measures driver solve, and checks the number of positions.
 func (b *bencher) solve() error {
 	fmt.Fprint(b.out, "| driver solve | runs | wall s | CPU s | CPU ns a position | peak MB |\n|---|---|---|---|---|---|\n")
 	for _, test := range []struct {
@@ -193,7 +194,7 @@ func (b *bencher) solve() error {
 	return nil
 }
 
-// sizes tells what directories take on disk.
+// sizes prints the sizes of directories on disk.
 func (b *bencher) sizes() error {
 	fmt.Fprint(b.out, "\n| on disk | bytes | |\n|---|---|---|\n")
 	for _, flags := range []string{"--keep all", "--keep all --compress"} {
@@ -210,7 +211,7 @@ func (b *bencher) sizes() error {
 	return b.states()
 }
 
-// states prints the size of the states and the table of a game with cycles, and of a table
+// states prints the sizes of the states and the table of a game with cycles, and of a table
 // of blocks.
 func (b *bencher) states() error {
 	const hashes = 43_046_721
@@ -255,8 +256,8 @@ func (b *bencher) states() error {
 	return nil
 }
 
-// streams tells the CPU of mapper and reducer alone, without the sort and
-// without the driver, on tiers 17 and 18 of 5×5 connect 4 as text.
+// streams prints the CPU time of mapper and reducer alone, without the sort and the driver,
+// on tiers 17 and 18 of 5×5 connect 4 as text.
 func (b *bencher) streams() error {
 	const board = "--width 5 --height 5 --connect 4"
 	game := strings.Fields(board)
@@ -266,7 +267,7 @@ func (b *bencher) streams() error {
 	}
 	fmt.Fprint(b.out, "\n| CPU of the processes, 5×5 connect 4, tiers 17 and 18, text | ns a position written | lines in | lines out |\n|---|---|---|---|\n")
 	mapped, sorted, reduced := filepath.Join(b.dir, "mapped"), filepath.Join(b.dir, "sorted"), filepath.Join(b.dir, "reduced")
-	// What the mapper says where it prints each child as often as it comes.
+	// The output of the mapper if it prints each child every time, without combining.
 	if _, err := b.stream("possible_map", []string{part(dir, "data_first", 17)}, mapped, append(game, "--combine=false")); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"os/exec"
 )
 
-// RunGo runs the Go benchmarks of a package whose names match a pattern, with Large the long
-// ones too.
+// RunGo runs the Go benchmarks of a package whose names match a pattern; with Large also
+// the long ones.
 func RunGo(ctx context.Context, out io.Writer, o Options, pattern, in string, env ...string) error {
 	if o.Large {
 		env = append(env, "TREEREDUCE_LONG=1")
@@ -31,12 +31,12 @@ func RunSearch(ctx context.Context, out io.Writer, o Options) error {
 	return command(ctx, out, nil, "scripts/bitbully.sh", dir)
 }
 
-// RunSync runs the benchmarks of the cost of surviving a power cut.
+// RunSync runs the benchmarks of the cost of durable commits.
 func RunSync(ctx context.Context, out io.Writer, o Options) error {
 	return command(ctx, out, nil, "go", "test", "-run", "^$", "-bench", "Sync", "-count", fmt.Sprint(o.Runs), "-timeout", "2h", "./internal/engine/solve")
 }
 
-// command runs a command in an environment with these variables added.
+// command runs a command in the environment of this process and env.
 func command(ctx context.Context, out io.Writer, env []string, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), out, os.Stderr

@@ -20,15 +20,14 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// clusterBench is one run of all measurements on a cluster.
+// clusterBench performs all measurements of a run on a cluster.
 type clusterBench struct {
 	*bencher
 	c     *minicluster.Cluster
-	plain time.Duration // of a job that does next to nothing, with Hadoop's defaults
+	plain time.Duration // of a nearly empty job, with Hadoop's defaults
 }
 
-// RunHadoop starts a cluster on this machine, measures what runs on it, and
-// prints.
+// RunHadoop starts a cluster on this machine, measures on it, and prints the results.
 func RunHadoop(ctx context.Context, out, progress io.Writer, o Options) (err error) {
 	dir, err := os.MkdirTemp("", "treereduce-bench-")
 	if err != nil {
@@ -60,8 +59,8 @@ func RunHadoop(ctx context.Context, out, progress io.Writer, o Options) (err err
 	return nil
 }
 
-// solved runs driver solve of a game on the cluster and returns what it took, and its
-// journal.
+// solved runs driver solve of a game on the cluster, and returns the resources it used and
+// its journal.
 func (b *clusterBench) solved(ctx context.Context, flags string) (usage, *solve.Journal, error) {
 	data := b.c.DefaultFS() + "/bench"
 	run := func(args ...string) *exec.Cmd {
@@ -82,8 +81,8 @@ func (b *clusterBench) solved(ctx context.Context, flags string) (usage, *solve.
 	return u, j, json.Unmarshal(text, j)
 }
 
-// jobs times a job that does next to nothing, with Hadoop's defaults and with
-// what a job of ours saves.
+// jobs measures a nearly empty job, with Hadoop's defaults and with the settings of our
+// jobs.
 func (b *clusterBench) jobs(ctx context.Context) error {
 	input := filepath.Join(b.dir, "lines")
 	if err := os.WriteFile(input, []byte(strings.Repeat("0123456789abcde\n", 1<<16)), 0o666); err != nil {
@@ -92,7 +91,7 @@ func (b *clusterBench) jobs(ctx context.Context) error {
 	if _, err := timed(b.c.Command(ctx, "fs", "-put", input, "/lines")); err != nil {
 		return err
 	}
-	// The cluster of this machine has quick settings; these are Hadoop's own.
+	// The cluster on this machine has quick settings; these are Hadoop's defaults.
 	defaults := []string{
 		"-D", "mapreduce.client.completion.pollinterval=5000", "-D", "mapreduce.client.progressmonitor.pollinterval=1000",
 		"-D", "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms=1000", "-D", "yarn.app.mapreduce.am.command-opts=-Xmx400m",
@@ -129,7 +128,7 @@ func (b *clusterBench) jobs(ctx context.Context) error {
 	return nil
 }
 
-// loops times whole solves of small boards.
+// loops measures complete solves of small boards.
 func (b *clusterBench) loops(ctx context.Context) error {
 	fmt.Fprint(b.out, "\n| `driver solve --runner hadoop` | runs | wall s | in plain jobs | cluster jobs |\n|---|---|---|---|---|\n")
 	for _, test := range []struct {
@@ -157,12 +156,12 @@ func (b *clusterBench) loops(ctx context.Context) error {
 	return nil
 }
 
-// onCluster are the jobs of a run that were the cluster's.
+// onCluster returns the jobs of a run that ran on the cluster.
 func onCluster(j *solve.Journal) []solve.JobRecord {
 	return slices.DeleteFunc(slices.Clone(j.Jobs), func(r solve.JobRecord) bool { return r.Application == "" })
 }
 
-// sum adds a figure of some jobs up.
+// sum returns the sum of a number over some jobs.
 func sum[T int64 | float64](jobs []solve.JobRecord, of func(solve.JobRecord) T) (all T) {
 	for _, r := range jobs {
 		all += of(r)
@@ -211,7 +210,7 @@ func (b *clusterBench) passes(ctx context.Context) error {
 	return nil
 }
 
-// A taxed job is one that ran both in the driver and on the cluster, in each run.
+// A taxed job is one that ran both in the driver and on the cluster, in every run.
 type taxed struct {
 	solve.JobRecord
 	driver, cluster, waiting []float64 // seconds
@@ -222,7 +221,7 @@ func (t *taxed) print(out io.Writer, name string) {
 	fmt.Fprintf(out, "| %s | %d | %.1f | %.1f | %.1f | %.1f |\n", name, t.Records, driver, cluster, middle(t.waiting), cluster/driver)
 }
 
-// plus is two jobs, run by run.
+// plus returns the sum of two jobs, run by run.
 func (t *taxed) plus(u *taxed) *taxed {
 	add := func(a, b []float64) []float64 {
 		c := slices.Clone(a)
@@ -234,9 +233,9 @@ func (t *taxed) plus(u *taxed) *taxed {
 	return &taxed{t.JobRecord, add(t.driver, u.driver), add(t.cluster, u.cluster), add(t.waiting, u.waiting)}
 }
 
-// tax holds the largest tiers of a board on the cluster against the same jobs in the
-// driver, on the same files: medians of whole runs, of either kind in turn, so that
-// whatever else the machine does meets both.
+// tax compares the largest tiers of a board on the cluster with the same jobs in the
+// driver, on the same files. It uses medians of complete runs, alternately of either kind,
+// so that other load on the machine affects both.
 func (b *clusterBench) tax(ctx context.Context) error {
 	jobs := make(map[string]*taxed)
 	for range b.Runs {
@@ -268,7 +267,7 @@ func (b *clusterBench) tax(ctx context.Context) error {
 	all := slices.SortedFunc(maps.Values(jobs), func(t, u *taxed) int {
 		return cmp.Or(cmp.Compare(t.Step, u.Step), t.Tier-u.Tier)
 	})
-	var both *taxed // ways of the largest tier that the cluster made both ways
+	var both *taxed // the sum of both jobs of the largest tier that ran in the driver and on the cluster
 	for _, t := range all {
 		from := t.Tier - 1
 		if t.Step == step.Solve {

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// A driver of three runs on the cluster and three on its own, which tells of tier 23
-// both ways, and of another tier one way.
+// stub is a driver for three runs with jobs on the cluster and three without, which reports
+// tier 23 in both kinds of runs, and another tier in only one kind.
 const stub = `#!/bin/sh
 dir=$(dirname "$0")
 if [ "$1" = solve ]; then
@@ -37,7 +37,7 @@ esac
 echo "{\"jobs\":[$(job data_first23 possible 23 378 $a 12),$(job data_second23 solve 23 378 $b 13),$(job data_second22 solve 22 338 5 1)]}"
 `
 
-// TestTax wants medians, and of both ways together that of the sums.
+// TestTax checks the medians; for the sum of both jobs, the median of the sums.
 func TestTax(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "driver"), []byte(stub), 0o777); err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A planned board is one that is planned and solved.
+// planned is a board to plan and to solve.
 type planned struct {
 	width, height, connect int
 	large                  bool
 }
 
-// diskEvery is how often it is looked how much lies on the disk.
+// diskEvery is the time between two measurements of disk use.
 const diskEvery = 50 * time.Millisecond
 
-// RunPlan calibrates this machine, plans boards by that, and solves them; then it prints
-// what was planned beside what was measured.
+// RunPlan calibrates this machine, plans boards with the measured rates, and solves them.
+// It prints planned and measured figures.
 func RunPlan(ctx context.Context, out io.Writer, o Options) error {
 	dir, err := os.MkdirTemp("", "treereduce-bench-")
 	if err != nil {
@@ -56,7 +56,7 @@ func RunPlan(ctx context.Context, out io.Writer, o Options) error {
 	return nil
 }
 
-// plan plans a board, solves it, and prints both.
+// plan plans a board, solves it, and prints both results.
 func (b *bencher) plan(ctx context.Context, board planned, rates *plan.Rates) error {
 	g, err := connectn.New(board.width, board.height, board.connect)
 	if err != nil {
@@ -91,8 +91,8 @@ func (b *bencher) plan(ctx context.Context, board planned, rates *plan.Rates) er
 	return nil
 }
 
-// watchDisk looks from time to time how many bytes lie in a directory, until the function that
-// it returns is called, which returns the most.
+// watchDisk measures the size of a directory at regular intervals, until the returned
+// function is called, which returns the largest size.
 func watchDisk(dir string) (end func() int64) {
 	stop, most := make(chan struct{}), make(chan int64)
 	go func() {
@@ -111,7 +111,8 @@ func watchDisk(dir string) (end func() int64) {
 	return func() int64 { close(stop); return <-most }
 }
 
-// bytesIn is how many bytes the files in a directory have. What goes meanwhile is not counted.
+// bytesIn returns the total size of the files in a directory. It ignores files that
+// disappear meanwhile.
 func bytesIn(dir string) (n int64) {
 	filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {

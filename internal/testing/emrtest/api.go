@@ -16,7 +16,7 @@ const (
 	maxIdle        = 7 * 24 * 60 * 60
 )
 
-// operations are the calls that are known, done with the lock held.
+// operations are the supported calls. They are called with the lock held.
 var operations = map[string]func(s *Server, body []byte) (any, error){
 	"RunJobFlow":               decoded((*Server).runJobFlow),
 	"AddJobFlowSteps":          decoded((*Server).addJobFlowSteps),
@@ -31,7 +31,7 @@ var operations = map[string]func(s *Server, body []byte) (any, error){
 	"SetTerminationProtection": decoded((*Server).setTerminationProtection),
 }
 
-// decoded makes an operation of a function of its request.
+// decoded makes an operation from a function of the decoded request.
 func decoded[In any](do func(s *Server, in *In) (any, error)) func(*Server, []byte) (any, error) {
 	return func(s *Server, body []byte) (any, error) {
 		in := new(In)
@@ -42,7 +42,7 @@ func decoded[In any](do func(s *Server, in *In) (any, error)) func(*Server, []by
 	}
 }
 
-// What follows is in the service's own form, as far as it matters here.
+// The following types are in the service's format, as far as it is needed here.
 
 type runJobFlowIn struct {
 	Name, LogUri, ReleaseLabel, JobFlowRole, ServiceRole string
@@ -85,7 +85,7 @@ type reason struct {
 
 type timeline map[string]float64
 
-// set notes when something was; a time is seconds since 1970.
+// set records the current time under name, in seconds since 1970.
 func (t timeline) set(name string) { t[name] = float64(time.Now().UnixMilli()) / 1000 }
 
 type status struct {
@@ -146,7 +146,7 @@ func (p *idlePolicy) check() error {
 	return nil
 }
 
-// checkSteps wants steps to be within the limits of the service.
+// checkSteps checks that steps are within the limits of the service.
 func checkSteps(steps []stepConfig) error {
 	if len(steps) > maxPending {
 		return unfit("1 validation error detected: Value at 'steps' failed to satisfy constraint: Member must have length less than or equal to %d", maxPending)
@@ -168,7 +168,7 @@ func checkSteps(steps []stepConfig) error {
 	return nil
 }
 
-// cluster is the cluster with an identifier.
+// cluster returns the cluster with an identifier.
 func (s *Server) cluster(id string) (*cluster, error) {
 	for _, c := range s.clusters {
 		if c.id == id {
@@ -178,7 +178,7 @@ func (s *Server) cluster(id string) (*cluster, error) {
 	return nil, invalid("Cluster id '%s' is not valid.", id)
 }
 
-// changeable is one that is not about to end.
+// changeable returns the cluster with an identifier, which must not be ending.
 func (s *Server) changeable(id string) (*cluster, error) {
 	c, err := s.cluster(id)
 	if err == nil && !c.active() {
@@ -240,7 +240,7 @@ func (s *Server) listSteps(in *struct {
 	return map[string]any{"Steps": all}, nil
 }
 
-// among reports whether a word is one of those that are wanted; none are: any is.
+// among reports whether a word is one of wanted; if wanted is empty, any word is.
 func among(word string, wanted []string) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, word)
 }

@@ -13,32 +13,33 @@ import (
 	"time"
 )
 
-// A cluster is one that was made. But for ctx it is held by the server's lock.
+// A cluster is a cluster of a Server. Except for ctx, the server's lock protects its
+// fields.
 type cluster struct {
 	s    *Server
 	in   *runJobFlowIn
 	id   string
-	ctx  context.Context    // done when the cluster is to end
+	ctx  context.Context    // done when the cluster must end
 	done context.CancelFunc //
-	wake chan struct{}      // something has changed
+	wake chan struct{}      // receives when something has changed
 
 	state     string
 	reason    reason
 	timeline  timeline
 	protected bool
 	steps     []*step
-	last      string    // the state in which it will end
-	idle      time.Time // since when it waits
+	last      string    // the final state; "": the cluster is not ending
+	idle      time.Time // since when the cluster has been waiting
 }
 
-// shutdownFile is where sudo shutdown on the master leaves its words, in the folder that
-// masterVariable names.
+// sudo shutdown on the master writes its arguments to shutdownFile, in the folder that the
+// variable masterVariable names.
 const (
 	shutdownFile   = "shutdown"
 	masterVariable = "EMRTEST_MASTER"
 )
 
-// look is how often a cluster looks whether it is to end.
+// look is the interval at which a cluster checks whether it must end.
 const look = 20 * time.Millisecond
 
 func newCluster(s *Server, in *runJobFlowIn) *cluster {
@@ -53,10 +54,10 @@ func (c *cluster) arn() string {
 	return "arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/" + c.id
 }
 
-// dir is the master's folder.
+// dir returns the master's folder.
 func (c *cluster) dir() string { return filepath.Join(c.s.config.Dir, c.id) }
 
-// active reports whether the cluster takes steps.
+// active reports whether the cluster accepts steps.
 func (c *cluster) active() bool {
 	return slices.Contains([]string{"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}, c.state)
 }
@@ -69,7 +70,7 @@ func (c *cluster) out() clusterOut {
 		MasterPublicDnsName: "localhost", StepConcurrencyLevel: 1, Tags: orNone(c.in.Tags), Applications: orNone(c.in.Applications),
 	}
 	if rest, ok := strings.CutPrefix(c.in.LogUri, scheme); ok {
-		out.LogUri = "s3n://" + rest // as the service tells it
+		out.LogUri = "s3n://" + rest // as the service reports it
 	}
 	return out
 }
@@ -78,7 +79,7 @@ func orNone(list []json.RawMessage) []json.RawMessage {
 	return append([]json.RawMessage{}, list...)
 }
 
-// add puts steps into the queue, and returns their identifiers.
+// add appends steps to the queue, and returns their identifiers.
 func (c *cluster) add(configs []stepConfig) (ids []string) {
 	for _, config := range configs {
 		step := newStep(c, config)
@@ -89,7 +90,7 @@ func (c *cluster) add(configs []stepConfig) (ids []string) {
 	return ids
 }
 
-// stir has the cluster look what is new.
+// stir wakes the cluster.
 func (c *cluster) stir() {
 	select {
 	case c.wake <- struct{}{}:
@@ -97,7 +98,7 @@ func (c *cluster) stir() {
 	}
 }
 
-// end has the cluster end in a state, for the first reason that is given.
+// end ends the cluster with a final state. Only the first call has an effect.
 func (c *cluster) end(last, code, message string) {
 	if c.last != "" {
 		return
@@ -107,7 +108,7 @@ func (c *cluster) end(last, code, message string) {
 	c.done()
 }
 
-// live is the life of a cluster.
+// live runs the cluster to its end.
 func (c *cluster) live() {
 	s := c.s
 	watched := make(chan struct{})
@@ -131,7 +132,7 @@ func (c *cluster) live() {
 		return
 	}
 	if s.config.Hadoop != nil {
-		// The Hadoop is one cluster's.
+		// Only one cluster at a time uses the Hadoop.
 		s.hadoop.Lock()
 		defer s.hadoop.Unlock()
 		defer c.forget()
@@ -166,7 +167,7 @@ func (c *cluster) live() {
 	}
 }
 
-// next is the step that is to run; nil if there is none.
+// next returns the next step to run, or nil if there is none.
 func (c *cluster) next() *step {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -190,8 +191,8 @@ func (c *cluster) next() *step {
 	return nil
 }
 
-// wait waits until something changes, and ends a cluster that has been idle for as long
-// as its policy allows.
+// wait waits until something changes, and ends a cluster that has been idle for as long as
+// its policy allows.
 func (c *cluster) wait() {
 	select {
 	case <-c.ctx.Done():
@@ -209,7 +210,7 @@ func (c *cluster) wait() {
 	}
 }
 
-// watch looks for word of a shutdown of the master, and keeps to the time that it gives.
+// watch waits for a shutdown of the master, and ends the cluster at its time.
 func (c *cluster) watch() {
 	var at time.Time
 	for c.ctx.Err() == nil {
@@ -224,7 +225,7 @@ func (c *cluster) watch() {
 	}
 }
 
-// shutdownMinutes is in how many minutes the words after shutdown have it.
+// shutdownMinutes returns the delay in minutes from the arguments of shutdown.
 func shutdownMinutes(words string) int {
 	for _, word := range strings.Fields(words) {
 		if minutes, err := strconv.Atoi(strings.TrimPrefix(word, "+")); err == nil {
@@ -234,7 +235,7 @@ func shutdownMinutes(words string) int {
 	return 0
 }
 
-// become changes the state of a cluster that does not end.
+// become changes the state of the cluster unless it is ending.
 func (c *cluster) become(state string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -243,14 +244,14 @@ func (c *cluster) become(state string) {
 	}
 }
 
-// fail has the cluster end in error.
+// fail ends the cluster with an error.
 func (c *cluster) fail(code, message string) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.end("TERMINATED_WITH_ERRORS", code, message)
 }
 
-// sleep waits; false: the cluster is to end.
+// sleep waits; it returns false if the cluster must end.
 func (c *cluster) sleep(d time.Duration) bool {
 	select {
 	case <-c.ctx.Done():
@@ -260,7 +261,7 @@ func (c *cluster) sleep(d time.Duration) bool {
 	}
 }
 
-// EndCluster ends a cluster as one ends that has lost its machines; "": every one.
+// EndCluster ends a cluster as if it had lost its machines; "": every cluster.
 func (s *Server) EndCluster(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,19 +272,19 @@ func (s *Server) EndCluster(id string) {
 	}
 }
 
-// A State is how a cluster stands.
+// A State is the state of a cluster.
 type State struct {
 	ID, Name, State string
-	Steps           []StepState // the first first
+	Steps           []StepState // the oldest first
 }
 
-// A StepState is how a step stands.
+// A StepState is the state of a step.
 type StepState struct {
 	ID, Name, State string
 	Args            []string
 }
 
-// Clusters are those that were made, the first first.
+// Clusters returns the states of all clusters, the oldest first.
 func (s *Server) Clusters() (all []State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,5 +298,5 @@ func (s *Server) Clusters() (all []State) {
 	return all
 }
 
-// Ended reports whether a state of a cluster is its last.
+// Ended reports whether a state of a cluster is final.
 func (s State) Ended() bool { return strings.HasPrefix(s.State, "TERMINATED") }

@@ -24,15 +24,15 @@ import (
 
 const (
 	bucket = "s3://bucket/test"
-	// second is how long a second of the service takes: clusters start within a few, and
-	// are idle for a minute where nobody comes for three seconds.
+	// second is the length of a second of the service: clusters start within a few of these
+	// seconds, and three real seconds of inactivity are an idle minute.
 	second = 50 * time.Millisecond
-	// waitTime bounds whatever is waited for.
+	// waitTime limits every wait.
 	waitTime = 10 * time.Minute
 	poll     = 50 * time.Millisecond
 )
 
-// A board is one of Connect 3.
+// A board is a board of Connect 3.
 type board struct{ width, height int }
 
 var tiny, small, square, course = board{2, 2}, board{3, 3}, board{4, 4}, board{4, 5}
@@ -41,7 +41,7 @@ func (b board) flags() string {
 	return fmt.Sprintf("connectn --width %d --height %d --connect %d", b.width, b.height, min(3, b.width))
 }
 
-// A site is an EMR, an S3, and who calls them.
+// A site is an EMR, an S3, and the environment of their clients.
 type site struct {
 	emr    *emrtest.Server
 	hadoop *minicluster.Cluster
@@ -49,14 +49,14 @@ type site struct {
 	tools  string
 	env    []string
 
-	inlineDir string // of the data directories that one process solves
+	inlineDir string // parent of the data directories that one process solves
 
 	mu   sync.Mutex
-	want map[board]string // a data directory that was solved inline
+	want map[board]string // a data directory for each board that was solved inline
 }
 
-// TestEMR solves games on an Amazon EMR of our own with a real Hadoop, also where something
-// fails there. It compares the result with a run in one process, byte for byte.
+// TestEMR solves games on a simulated Amazon EMR with a real Hadoop, with and without
+// failures. It compares the results with those of a run in one process, byte for byte.
 func TestEMR(t *testing.T) {
 	newSite(t, true).run(t, []siteTest{
 		{"driver as a step", testDriverStep},
@@ -75,8 +75,8 @@ type siteTest struct {
 	do   func(*testing.T, *site)
 }
 
-// run runs tests, each of which is to leave no cluster behind, and holds all requests
-// against botocore's model.
+// run runs tests, checks that each leaves no cluster behind, and validates all requests
+// with botocore's model.
 func (s *site) run(t *testing.T, tests []siteTest) {
 	for _, test := range tests {
 		if !t.Run(test.name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 			test.do(t, s)
 			s.noneAlive(t)
 		}) {
-			// What runs on would be in the way of the next.
+			// Clusters left running would disturb the next test.
 			s.emr.Mend()
 			s.emr.EndCluster("")
 			s.waitFor(t, "all clusters to end", s.allEnded)
@@ -93,7 +93,7 @@ func (s *site) run(t *testing.T, tests []siteTest) {
 	s.validate(t)
 }
 
-// newSite starts all, with a Hadoop that runs the steps or without one.
+// newSite starts all servers, with or without a Hadoop that runs the steps.
 func newSite(t *testing.T, hadoop bool) *site {
 	t.Helper()
 	s := &site{want: make(map[board]string), tools: s3test.Bin(t), inlineDir: t.TempDir()}
@@ -123,7 +123,7 @@ func newSite(t *testing.T, hadoop bool) *site {
 	return s
 }
 
-// aws is what of an environment is AWS's.
+// aws returns the AWS variables of an environment.
 func aws(env []string) (of []string) {
 	for _, v := range env {
 		if strings.HasPrefix(v, "AWS_") {
@@ -145,13 +145,13 @@ func (s *site) aws(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// A driver is one at work.
+// A driver is a running driver.
 type driver struct {
 	*exec.Cmd
 	said *said
 }
 
-// said is what a driver has said.
+// said is the output of a driver.
 type said struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -178,7 +178,7 @@ func (s *site) start(t *testing.T, line string) *driver {
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = d.Process.Kill() }) // which does nothing to one that has ended
+	t.Cleanup(func() { _ = d.Process.Kill() }) // no effect if it has ended
 	return d
 }
 
@@ -188,7 +188,7 @@ func (s *site) startEMR(t *testing.T, b board, data, more string) *driver {
 	return s.start(t, fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data %s --yes --poll 200ms --max-hours 100 --final yes %s", b.flags(), bucket, data, more))
 }
 
-// done wants a driver to succeed.
+// done checks that a driver succeeds.
 func (d *driver) done(t *testing.T) {
 	t.Helper()
 	if err := d.Wait(); err != nil {
@@ -196,7 +196,7 @@ func (d *driver) done(t *testing.T) {
 	}
 }
 
-// fails wants a driver to fail, and to say so in these words.
+// fails checks that a driver fails, with these words in its output.
 func (d *driver) fails(t *testing.T, words ...string) {
 	t.Helper()
 	if err := d.Wait(); err == nil {
@@ -209,7 +209,7 @@ func (d *driver) fails(t *testing.T, words ...string) {
 	}
 }
 
-// fetched gets a data directory from S3 into a folder.
+// fetched copies a data directory from S3 to a local folder.
 func (s *site) fetched(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func (s *site) fetched(t *testing.T, name string) string {
 	return dir
 }
 
-// same wants a data directory to have the bytes of a run in one process.
+// same checks that a data directory has the same bytes as that of a run in one process.
 func (s *site) same(t *testing.T, b board, data string) {
 	t.Helper()
 	want := s.inline(t, b)
@@ -246,7 +246,7 @@ func (s *site) same(t *testing.T, b board, data string) {
 	}
 }
 
-// inline is a data directory of a board that one process has solved.
+// inline returns the data directory of a board solved in one process.
 func (s *site) inline(t *testing.T, b board) string {
 	t.Helper()
 	s.mu.Lock()
@@ -260,7 +260,7 @@ func (s *site) inline(t *testing.T, b board) string {
 	return dir
 }
 
-// waitFor waits until something is so.
+// waitFor waits until a condition is true.
 func (s *site) waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); !is(); time.Sleep(poll) {
@@ -279,7 +279,7 @@ func (s *site) allEnded() bool {
 	return true
 }
 
-// noneAlive wants no cluster to be left, when those that are ending have ended.
+// noneAlive waits for clusters that are ending, and checks that no other cluster is left.
 func (s *site) noneAlive(t *testing.T) {
 	t.Helper()
 	s.waitFor(t, "clusters that end", func() bool {
@@ -295,7 +295,7 @@ func (s *site) noneAlive(t *testing.T) {
 	}
 }
 
-// last is the cluster that was made last.
+// last returns the state of the newest cluster.
 func (s *site) last() emrtest.State {
 	all := s.emr.Clusters()
 	if len(all) == 0 {
@@ -304,7 +304,7 @@ func (s *site) last() emrtest.State {
 	return all[len(all)-1]
 }
 
-// testDriverStep has the driver as a step, some jobs on the cluster.
+// testDriverStep runs the driver as a step, with some jobs on the cluster.
 func testDriverStep(t *testing.T, s *site) {
 	for b, more := range map[board]string{square: "--cluster-above 3000", course: "--cluster-above 30000"} {
 		name := fmt.Sprintf("step-%dx%d", b.width, b.height)
@@ -317,7 +317,8 @@ func testDriverStep(t *testing.T, s *site) {
 	}
 }
 
-// binaries is a directory with the programs of bin, of which one is replaced by a script.
+// binaries returns a directory with the programs of bin, one of which is replaced by a
+// script.
 func (s *site) binaries(t *testing.T, replaced, script string) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -335,7 +336,8 @@ func (s *site) binaries(t *testing.T, replaced, script string) string {
 	return bin
 }
 
-// testStepFails has the driver on the cluster fail at once: its error is printed.
+// testStepFails checks that if the driver on the cluster fails at once, its error is
+// printed.
 func testStepFails(t *testing.T, s *site) {
 	bin := s.binaries(t, "driver", "echo 'driver: no such queue: nowhere' >&2; exit 1")
 	s.startEMR(t, small, "fails", "--cluster-above 0 --binaries "+bin).fails(t, "nowhere", "nothing was copied")
@@ -344,7 +346,7 @@ func testStepFails(t *testing.T, s *site) {
 	s.same(t, small, s.fetched(t, "fails"))
 }
 
-// testJobFails runs a mapper that fails: the driver prints its error.
+// testJobFails checks that if a mapper fails, the driver prints its error.
 func testJobFails(t *testing.T, s *site) {
 	bin := s.binaries(t, "mapper", `echo "$0: input:3: expected a key, found 'x'" >&2; exit 1`)
 	s.startEMR(t, tiny, "job", "--cluster-above 0 --binaries "+bin).fails(t, "input:3: expected a key, found 'x'", "--resume")
@@ -353,8 +355,8 @@ func testJobFails(t *testing.T, s *site) {
 	s.same(t, tiny, s.fetched(t, "job"))
 }
 
-// byHand is the block of docs/emr.md that submits a job as a step, as commands that prepare
-// it and the one that submits it to a cluster.
+// byHand returns the block of docs/emr.md that submits a job as a step, split into the
+// commands that prepare it and the one that submits it to a cluster.
 func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.root, "docs", "emr.md"))
@@ -372,7 +374,7 @@ func (s *site) byHand(t *testing.T, cluster string) (prepare, submit string) {
 	return "", ""
 }
 
-// testStepByHand submits a job as docs/emr.md shows it.
+// testStepByHand submits a job as described in docs/emr.md.
 func testStepByHand(t *testing.T, s *site) {
 	s.start(t, "emr up --bucket s3://bucket/games --yes --poll 200ms --idle 24h --max-hours 100").done(t)
 	cluster, dir := s.last().ID, t.TempDir()
@@ -418,8 +420,8 @@ func testStepByHand(t *testing.T, s *site) {
 	s.start(t, "emr down --poll 200ms --cluster-id "+cluster).done(t)
 }
 
-// testClusterEnds has a cluster end while the driver is its step: what was copied is
-// there, and the run goes on on another.
+// testClusterEnds ends a cluster while the driver is its step, and checks that the copied
+// data is there, and that the run can be resumed on another cluster.
 func testClusterEnds(t *testing.T, s *site) {
 	d := s.startEMR(t, course, "ends", "--cluster-above 30000")
 	s.waitFor(t, "a job", func() bool {
@@ -428,14 +430,14 @@ func testClusterEnds(t *testing.T, s *site) {
 	s.emr.EndCluster("")
 	d.fails(t, "ended", "--resume")
 	s.noneAlive(t)
-	// The claim of the driver that went with its master ends in two minutes, in which Amazon
-	// makes the next cluster: ours is there at once.
+	// The claim of the driver, which ended with its master, expires after two minutes.
+	// Amazon needs that time to start the next cluster; ours starts at once.
 	s.aws(t, "s3", "rm", "s3://bucket/test/ends/"+mirror.OwnerFile)
 	s.startEMR(t, course, "ends", "--resume").done(t)
 	s.same(t, course, s.fetched(t, "ends"))
 }
 
-// testSpotTaken takes the nodes away on which tasks run.
+// testSpotTaken takes away the nodes on which tasks run.
 func testSpotTaken(t *testing.T, s *site) {
 	d := s.startEMR(t, square, "spot", "--cluster-above 3000")
 	s.waitFor(t, "a job", func() bool {
@@ -446,7 +448,7 @@ func testSpotTaken(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	if err := d.Wait(); err != nil {
-		// A job may give up whose only node went. Then it says so, and goes on.
+		// A job whose only node was lost may fail. Then the driver suggests --resume.
 		if !strings.Contains(d.said.String(), "--resume") {
 			t.Fatalf("%v\n%s", err, d.said)
 		}
@@ -455,7 +457,7 @@ func testSpotTaken(t *testing.T, s *site) {
 	s.same(t, square, s.fetched(t, "spot"))
 }
 
-// testSecondDriver has a second driver on the data of a driver that is a step.
+// testSecondDriver starts a second driver on the data of a driver that runs as a step.
 func testSecondDriver(t *testing.T, s *site) {
 	before := len(s.emr.Clusters())
 	d := s.startEMR(t, course, "second", "--cluster-above 30000")
@@ -468,7 +470,8 @@ func testSecondDriver(t *testing.T, s *site) {
 	}
 }
 
-// TestEMRRequests holds what a dry run prints against botocore's model, and has moto take it.
+// TestEMRRequests validates the requests that a dry run prints with botocore's model and
+// moto.
 func TestEMRRequests(t *testing.T) {
 	s := newSite(t, false)
 	before := len(s.emr.Calls())
@@ -487,7 +490,7 @@ func TestEMRRequests(t *testing.T) {
 	}
 }
 
-// validate holds all requests that came against botocore's model.
+// validate validates all received requests with botocore's model.
 func (s *site) validate(t *testing.T) {
 	var lines strings.Builder
 	for _, call := range s.emr.Calls() {
@@ -500,7 +503,7 @@ func (s *site) validate(t *testing.T) {
 	s.python(t, lines.String())
 }
 
-// python holds requests against botocore's model.
+// python validates requests with botocore's model.
 func (s *site) python(t *testing.T, lines string, moto ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), filepath.Join(s.tools, "python"), append([]string{"validate.py"}, moto...)...)

@@ -1,19 +1,17 @@
-// Package emrtest is an Amazon EMR for tests, on loopback: the service's JSON protocol,
-// clusters that start, wait, run steps and end as those of the service do, and whatever
-// goes wrong there, by script. It really runs the steps that it is given, on a Hadoop of
-// this machine (see minicluster), and S3 is a real server besides (see s3test). It knows
-// nothing of games or of jobs.
+// Package emrtest is an Amazon EMR for tests, on loopback. It implements the service's JSON
+// protocol, clusters that start, wait, run steps and end like those of the service, and
+// errors on request. It really runs the steps, on a Hadoop on this machine (see
+// minicluster), and S3 is a real server (see s3test). It knows nothing of games or of jobs.
 //
-// command-runner.jar is done as there: it runs a command on the master, with hadoop and
-// aws in its PATH. What stands in for something:
+// command-runner.jar works as in the service: it runs a command on the master, with hadoop
+// and aws in its PATH. These parts are simulated:
 //
-//   - s3:// in a streaming step. On EMR the S3A connector reads it, which is several hundred
-//     megabytes with its SDK. Here hadoop-streaming reads and writes the directory ObjectsDir
-//     of HDFS in its place: s3://bucket/key is ObjectsDir/bucket/key. The test puts there what
-//     the step reads.
-//   - Machines. The master is this process's machine; one cluster at a time has the
-//     Hadoop, and what it has in HDFS goes when it ends. SpotTaken takes the node
-//     manager away. sudo shutdown on the master ends the cluster.
+//   - s3:// in a streaming step. On EMR the S3A connector reads it, which with its SDK has several
+//     hundred megabytes. Here hadoop-streaming uses the directory ObjectsDir of HDFS instead:
+//     s3://bucket/key is ObjectsDir/bucket/key. The test puts the step's input there.
+//   - Machines. The master is the machine of this process. One cluster at a time uses the Hadoop,
+//     and its files in HDFS are deleted when it ends. SpotTaken takes the node manager away. sudo
+//     shutdown on the master ends the cluster.
 //   - Time. A second of the service can be shorter (see Config.Second).
 package emrtest
 
@@ -35,56 +33,56 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// A Config says what an EMR is made of.
+// A Config configures a Server.
 type Config struct {
-	// Hadoop is the cluster on which the steps run; nil: Run has them.
+	// Hadoop is the cluster on which the steps run; nil: Run runs them.
 	Hadoop *minicluster.Cluster
-	// Run stands in for the commands of steps where there is no Hadoop: what it returns
-	// is how the step ends. nil: they succeed at once.
+	// Run runs the commands of steps if there is no Hadoop; its error is that of the step.
+	// nil: steps succeed at once.
 	Run func(ctx context.Context, args []string) error
 
-	// S3 is the address of the server that has the objects, http://host:port; "": there
-	// is none, and logs go nowhere.
+	// S3 is the address of the server for objects, http://host:port; "": none, and logs are
+	// not stored.
 	S3 string
-	// Tools is a folder of programs that the master has besides Hadoop's: aws.
+	// Tools is a folder of programs on the master in addition to Hadoop's: aws.
 	Tools string
-	// Env is what the commands on the master find in their environment of AWS, in place
-	// of what this process has.
+	// Env replaces the AWS variables of this process in the environment of commands on the
+	// master.
 	Env []string
 	// Dir is a folder for the files of the master.
 	Dir string
 
-	// Second is how long a second of the service takes here; 0: as long as anywhere.
+	// Second is the length of a second of the service; 0: one second.
 	Second time.Duration
-	// Start and Bootstrap are how many seconds a cluster is in these states, LogDelay how
-	// many pass until the logs of a step that has ended are in S3.
+	// Start and Bootstrap are the seconds that a cluster is in these states. LogDelay is
+	// the number of seconds until the logs of a step that has ended are in S3.
 	Start, Bootstrap, LogDelay int
 }
 
-// A Server is an EMR at work.
+// A Server is a running EMR.
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 
 	config  Config
 	objects *objects
 	http    *http.Server
-	hadoop  sync.Mutex     // held by the cluster that has the Hadoop
-	alive   sync.WaitGroup // clusters
+	hadoop  sync.Mutex     // locked by the cluster that uses the Hadoop
+	alive   sync.WaitGroup // one per cluster, and per upload of logs
 
-	mu       sync.Mutex // of all that follows
+	mu       sync.Mutex // protects the fields below
 	clusters []*cluster // the oldest first
 	faults   []*Fault
 	calls    []Call
-	number   int // of what was made last
+	number   int // number of the last identifier
 }
 
-// A Call is a request that came.
+// A Call is a request.
 type Call struct {
 	Op   string // RunJobFlow, …
 	Body json.RawMessage
 }
 
-// Start starts an EMR without a cluster.
+// Start starts an EMR without clusters.
 func Start(config Config) (*Server, error) {
 	if config.Second == 0 {
 		config.Second = time.Second
@@ -108,7 +106,7 @@ func Start(config Config) (*Server, error) {
 	return s, nil
 }
 
-// Close ends all clusters, and the server.
+// Close ends all clusters and the server.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	for _, c := range s.clusters {
@@ -119,38 +117,38 @@ func (s *Server) Close() error {
 	return s.http.Close()
 }
 
-// Calls are the requests that have come, the first first.
+// Calls returns the requests received so far, in order.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)
 }
 
-// seconds is so many of the service's.
+// seconds returns the duration of n seconds of the service.
 func (s *Server) seconds(n int) time.Duration { return time.Duration(n) * s.config.Second }
 
-// newID is an identifier as the service makes them: a letter and 13 more.
+// newID returns an identifier in the service's format: a letter, a hyphen and 13
+// characters.
 func (s *Server) newID(kind string) string {
 	s.number++
 	return fmt.Sprintf("%s-TEST%09d", kind, s.number)
 }
 
-// A Fault is something that goes wrong with a call.
+// A Fault makes calls fail.
 type Fault struct {
-	Op    string // of which call; "": of any
-	After int    // how many such calls come through before
-	Times int    // how many meet it then; 0: one, -1: all
+	Op    string // the call; "": any
+	After int    // the number of such calls that succeed before
+	Times int    // the number of such calls that fail then; 0: one, -1: all
 
-	// Code and Message are the error that is answered in place of doing the call; Status
-	// is that of HTTP, 400 if 0.
+	// Code and Message are the error returned instead of performing the call; Status is
+	// that of HTTP, 0: 400.
 	Code, Message string
 	Status        int
-	// Lost has the connection cut in place of the answer, of a call that is done all the
-	// same.
+	// Lost cuts the connection instead of sending a response; the call is performed.
 	Lost bool
 }
 
-// Faults of which clients must know.
+// Faults that clients must handle.
 var (
 	Throttled = Fault{Code: "ThrottlingException", Message: "Rate exceeded"}
 	Expired   = Fault{Code: "ExpiredTokenException", Message: "The security token included in the request is expired"}
@@ -158,7 +156,7 @@ var (
 	Lost      = Fault{Lost: true}
 )
 
-// Meet has calls meet a fault, besides those that were asked for before.
+// Meet adds a fault to those set before.
 func (s *Server) Meet(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,14 +166,14 @@ func (s *Server) Meet(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// Mend takes all faults back.
+// Mend removes all faults.
 func (s *Server) Mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
 }
 
-// met is the fault that a call meets; nil if it meets none.
+// met returns the fault for a call, or nil if there is none.
 func (s *Server) met(op string) *Fault {
 	for _, f := range s.faults {
 		switch {
@@ -192,7 +190,7 @@ func (s *Server) met(op string) *Fault {
 	return nil
 }
 
-// An apiError is an error in the service's own form.
+// An apiError is an error in the service's format.
 type apiError struct {
 	code, message string
 	status        int // of HTTP; 0: 400
@@ -200,8 +198,8 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.code + ": " + e.message }
 
-// invalid is the error of a request that the service cannot do as things stand, and
-// unfit that of one that it would not do ever.
+// invalid returns the error for a request that the service cannot perform in the current
+// state, and unfit the error for one that it never accepts.
 func invalid(format string, args ...any) error {
 	return &apiError{code: "InvalidRequestException", message: fmt.Sprintf(format, args...)}
 }
@@ -217,12 +215,12 @@ const (
 	maxBody = 16 << 20
 )
 
-// ServeHTTP answers a call.
+// ServeHTTP handles a call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	op, ours := strings.CutPrefix(r.Header.Get("X-Amz-Target"), targetPrefix)
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
-		return // nobody is there to hear it
+		return // the client has disconnected
 	}
 	var answer []byte
 	lost := false
@@ -252,11 +250,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer, _ = json.Marshal(map[string]string{"__type": e.code, "message": e.message, "Message": e.message})
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(answer) // who has gone away does not hear it
+	_, _ = w.Write(answer) // an error means that the client has disconnected
 }
 
-// call does what is asked, unless the script has it otherwise. The answer is text before
-// another changes what it is of.
+// call performs a call, unless there is a fault for it. It encodes the response before it
+// releases the lock.
 func (s *Server) call(op string, body []byte) (answer []byte, lost bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,9 +275,9 @@ func (s *Server) call(op string, body []byte) (answer []byte, lost bool, err err
 	return answer, fault != nil, err
 }
 
-// writeTools writes the programs of the master that stand in for those of a machine:
-// sudo; shutdown, which leaves word where the cluster looks for it; a grep that finds
-// what a master of the service is told of itself, see instanceFile; and hadoop-streaming.
+// writeTools writes programs of the master that replace those of the machine: sudo;
+// shutdown, which writes its arguments to a file that the cluster reads; a grep that finds
+// the description of a master of the service, see instanceFile; and hadoop-streaming.
 func (s *Server) writeTools() error {
 	dir := s.toolsDir()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -299,10 +297,10 @@ func (s *Server) writeTools() error {
 	return nil
 }
 
-// ObjectsDir is the directory of HDFS that a streaming step has in place of S3.
+// ObjectsDir is the directory of HDFS that streaming steps use instead of S3.
 const ObjectsDir = "/s3"
 
-// instanceFile is where an instance of the service finds what it is.
+// instanceFile is the file in which an instance of the service finds its description.
 const instanceFile = "/mnt/var/lib/info/instance.json"
 
 func (s *Server) toolsDir() string { return filepath.Join(s.config.Dir, "tools") }

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// serve starts an EMR whose steps run runs, and whose seconds are short; and its client,
-// which tries nothing again.
+// serve starts an EMR with short seconds whose steps run runs, and returns it with a client
+// that does not retry.
 func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*Server, *emr.Client) {
 	t.Helper()
 	s, err := Start(Config{Run: run, Second: 2 * time.Millisecond, Dir: t.TempDir(), Start: 1, Bootstrap: 1})
@@ -37,7 +37,7 @@ func serve(t *testing.T, run func(ctx context.Context, args []string) error) (*S
 	})
 }
 
-// made is a cluster with these steps, changed before it is made.
+// made makes a cluster with these steps; change may modify the request.
 func made(t *testing.T, client *emr.Client, change func(*emr.RunJobFlowInput), steps ...types.StepConfig) string {
 	t.Helper()
 	in := &emr.RunJobFlowInput{
@@ -54,7 +54,7 @@ func made(t *testing.T, client *emr.Client, change func(*emr.RunJobFlowInput), s
 	return aws.ToString(out.JobFlowId)
 }
 
-// keep has a cluster wait for steps.
+// keep makes a cluster wait for steps.
 func keep(in *emr.RunJobFlowInput) { in.Instances.KeepJobFlowAliveWhenNoSteps = aws.Bool(true) }
 
 func stepOf(action types.ActionOnFailure, args ...string) types.StepConfig {
@@ -62,7 +62,7 @@ func stepOf(action types.ActionOnFailure, args ...string) types.StepConfig {
 		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: args}}
 }
 
-// until asks for a cluster until it is as it is wanted.
+// until polls a cluster until it is in one of the wanted states.
 func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterState) *types.Cluster {
 	t.Helper()
 	for {
@@ -77,7 +77,7 @@ func until(t *testing.T, client *emr.Client, id string, wanted ...types.ClusterS
 	}
 }
 
-// states are those of the steps of a cluster, the first first.
+// states returns the states of the steps of a cluster, the oldest first.
 func states(t *testing.T, client *emr.Client, id string) (all []types.StepState) {
 	t.Helper()
 	out, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id})
@@ -90,7 +90,7 @@ func states(t *testing.T, client *emr.Client, id string) (all []types.StepState)
 	return all
 }
 
-// fails is a Run in which what is called false fails, and what is called wait waits.
+// fails is a Run in which the command false fails and the command wait waits.
 func fails(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "false":
@@ -102,8 +102,8 @@ func fails(ctx context.Context, args []string) error {
 	return nil
 }
 
-// A cluster runs its steps in their order and ends, or waits for more; what a step that
-// fails takes with it is what it was told to.
+// TestSteps checks that a cluster runs its steps in order and ends, or waits for more, and
+// that a step that fails has the effect of its ActionOnFailure.
 func TestSteps(t *testing.T) {
 	ok := stepOf(types.ActionOnFailureTerminateCluster, "true")
 	for _, test := range []struct {
@@ -132,8 +132,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A step that is cancelled ends alone; one whose cluster ends, with it: by request, when
-// its machines go, or when it has been idle.
+// TestEnds checks that a step that is cancelled ends alone, and that steps end with their
+// cluster: by request, when its machines are lost, or when it has been idle.
 func TestEnds(t *testing.T) {
 	s, client := serve(t, fails)
 	id := made(t, client, keep, stepOf("CONTINUE", "wait"), stepOf("CONTINUE", "true"), stepOf("CONTINUE", "wait"))
@@ -185,7 +185,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// code is the code of an error of the service.
+// code returns the code of an error of the service.
 func code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
@@ -194,7 +194,7 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// Limits of the service are kept.
+// TestLimits checks that the limits of the service are enforced.
 func TestLimits(t *testing.T) {
 	_, client := serve(t, fails)
 	id := made(t, client, keep, stepOf("CONTINUE", "wait"))
@@ -215,7 +215,7 @@ func TestLimits(t *testing.T) {
 		want   string
 	}{
 		{257, nil, "ValidationException"},
-		{255, nil, "<nil>"}, // and one runs
+		{255, nil, "<nil>"}, // one more is running
 		{1, nil, "InvalidRequestException"},
 		{1, func(s *types.StepConfig) { s.Name = aws.String(strings.Repeat("n", 257)) }, "ValidationException"},
 		{1, func(s *types.StepConfig) {
@@ -235,8 +235,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What goes wrong does so when it is asked for, and only then; a lost answer is of a call
-// that was done.
+// TestFaults checks that calls fail as requested, and only then, and that a call whose
+// response is lost is performed.
 func TestFaults(t *testing.T) {
 	s, client := serve(t, nil)
 	id := made(t, client, keep)
@@ -280,7 +280,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("call %+v", call)
 		}
 	}
-	// Without a signature nothing is done.
+	// A request without a signature is refused.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// forget ends what a cluster that has ended left at work, and takes away what it has in
-// HDFS: of the service's nothing is left either.
+// forget kills the remaining applications of a cluster that has ended, and deletes its
+// files in HDFS, because nothing remains of a cluster of the service either.
 func (c *cluster) forget() {
 	hadoopd := c.s.config.Hadoop
 	if err := errors.Join(killAll(hadoopd), empty(hadoopd)); err != nil {
@@ -26,7 +26,7 @@ func (c *cluster) forget() {
 	}
 }
 
-// killAll ends the applications of a cluster.
+// killAll kills the applications of a cluster.
 func killAll(c *minicluster.Cluster) error {
 	ctx, cancel := context.WithTimeout(context.Background(), minicluster.DefaultTimeout)
 	defer cancel()
@@ -58,7 +58,7 @@ func killAll(c *minicluster.Cluster) error {
 	return err
 }
 
-// empty removes all files of users.
+// empty deletes all files of users.
 func empty(c *minicluster.Cluster) error {
 	files, _, err := hadoop.Dial(c.DefaultFS() + "/emrtest")
 	if err != nil {
@@ -71,7 +71,7 @@ func empty(c *minicluster.Cluster) error {
 	}
 	for _, e := range top {
 		switch e.Name() {
-		case "tmp": // the history server's
+		case "tmp": // of the history server
 		case "user":
 			homes, err := files.ReadDir("/user")
 			if err != nil {
@@ -97,14 +97,14 @@ func empty(c *minicluster.Cluster) error {
 	return nil
 }
 
-// SpotTaken takes the nodes away that do the work, and gives others in their place after
-// so many seconds of the service's: what ran there is lost.
+// SpotTaken takes the worker nodes away, and replaces them after away seconds of the
+// service. All work on them is lost.
 func (s *Server) SpotTaken(ctx context.Context, away int) error {
 	hadoopd := s.config.Hadoop
 	if err := hadoopd.Kill(minicluster.NodeManager); err != nil {
 		return err
 	}
-	// The tasks go with their machine.
+	// The tasks end with their machine.
 	if err := hadoopd.Stop(ctx, minicluster.NodeManager); err != nil {
 		return err
 	}

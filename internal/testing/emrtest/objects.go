@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// objects are those of the S3 server.
+// objects gives access to the objects of the S3 server.
 type objects struct{ client *s3.Client }
 
 func newObjects(endpoint string) *objects {
@@ -24,10 +24,10 @@ func newObjects(endpoint string) *objects {
 	})}
 }
 
-// scheme begins the name of an object.
+// scheme is the beginning of an object's name.
 const scheme = "s3://"
 
-// cut parts the name of an object, s3://bucket/key.
+// cut splits the name of an object, s3://bucket/key.
 func cut(uri string) (bucket, key string, err error) {
 	rest, ok := strings.CutPrefix(uri, scheme)
 	bucket, key, _ = strings.Cut(rest, "/")
@@ -37,7 +37,7 @@ func cut(uri string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// get writes an object.
+// get writes the content of an object to w.
 func (o *objects) get(ctx context.Context, uri string, w io.Writer) error {
 	bucket, key, err := cut(uri)
 	if err != nil {
@@ -54,7 +54,7 @@ func (o *objects) get(ctx context.Context, uri string, w io.Writer) error {
 	return nil
 }
 
-// download gets an object into a file of this machine.
+// download copies an object to a local file.
 func (o *objects) download(ctx context.Context, uri, file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o777)
 	if err != nil {
@@ -67,7 +67,7 @@ func (o *objects) download(ctx context.Context, uri, file string) error {
 	return f.Close()
 }
 
-// put makes an object.
+// put stores an object.
 func (o *objects) put(ctx context.Context, uri string, content []byte) error {
 	bucket, key, err := cut(uri)
 	if err != nil {

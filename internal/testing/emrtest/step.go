@@ -17,12 +17,12 @@ import (
 	"time"
 )
 
-// A step is one of a cluster. But for what never changes it is held by the server's lock.
+// A step is a step of a cluster. The server's lock protects the fields that change.
 type step struct {
 	c      *cluster
 	config stepConfig
 	id     string
-	ctx    context.Context    // done when the step is to end
+	ctx    context.Context    // done when the step must end
 	done   context.CancelFunc //
 
 	state    string
@@ -50,7 +50,7 @@ func (s *step) out() stepOut {
 	}
 }
 
-// ended reports whether the step has come to an end.
+// ended reports whether the step has ended.
 func (s *step) ended() bool {
 	return !slices.Contains([]string{"PENDING", "RUNNING", "CANCEL_PENDING"}, s.state)
 }
@@ -66,7 +66,7 @@ func (s *step) end(state, message string) {
 	s.done()
 }
 
-// cancelled is what a wish to cancel the step comes to.
+// cancelled handles a request to cancel the step.
 func (s *step) cancelled() {
 	if s.state == "PENDING" {
 		s.end("CANCELLED", "Job terminated")
@@ -76,10 +76,10 @@ func (s *step) cancelled() {
 	s.done()
 }
 
-// logs are what a step leaves in S3, by the name of the file.
+// logs are the log files of a step, by name.
 type logs map[string][]byte
 
-// run runs a step to its end, and does then what is to be done if it has failed.
+// run runs a step to its end and, if the step has failed, performs its action on failure.
 func (s *step) run() {
 	begun := time.Now()
 	said := make(logs)
@@ -90,7 +90,7 @@ func (s *step) run() {
 		logFile = uri + "/stderr.gz"
 	}
 	switch {
-	case s.c.ctx.Err() != nil: // with the cluster
+	case s.c.ctx.Err() != nil: // the step ended with its cluster
 		state := "CANCELLED"
 		if s.c.last != "TERMINATED" {
 			state = "INTERRUPTED"
@@ -122,7 +122,7 @@ func (s *step) run() {
 	s.putLogs(s.logURI(), said)
 }
 
-// exitCode is the code with which a command ended that ended with an error.
+// exitCode returns the exit code of a command that returned err.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {
@@ -134,7 +134,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// do is the work of a step.
+// do performs the work of a step.
 func (s *step) do(said logs) error {
 	jar := s.config.HadoopJarStep
 	if jar.Jar != "command-runner.jar" || len(jar.Args) == 0 {
@@ -160,11 +160,11 @@ func (s *step) do(said logs) error {
 	return err
 }
 
-// endWait is how long a command may take to end that is told to.
+// endWait is the time that a command gets to end when it is asked to.
 const endWait = 30 * time.Second
 
-// command runs a command on the master, in a folder, and what it starts. With ctx it is
-// told to end; with its cluster it just ends.
+// command runs a command, and the processes that it starts, on the master in a folder. When
+// ctx ends, the command is asked to end; when its cluster ends, it is killed.
 func (c *cluster) command(ctx context.Context, dir, name string, args ...string) (stdout, stderr []byte, err error) {
 	env := c.environment()
 	program, err := lookPath(name, env)
@@ -184,7 +184,7 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err = cmd.Start(); err == nil {
-		// One that was told to end may be at it when the cluster goes.
+		// A command that was asked to end may still be running when the cluster ends.
 		stop := context.AfterFunc(c.ctx, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 		err = cmd.Wait()
 		stop()
@@ -195,7 +195,7 @@ func (c *cluster) command(ctx context.Context, dir, name string, args ...string)
 	return out.Bytes(), said.Bytes(), err
 }
 
-// environment is that of the commands on the master.
+// environment returns the environment of commands on the master.
 func (c *cluster) environment() []string {
 	config := c.s.config
 	env := os.Environ()
@@ -258,7 +258,7 @@ func (c *cluster) bootstrap(i int, action bootstrapAction) error {
 	return nil
 }
 
-// logURI is where the logs of the step go; "": nowhere.
+// logURI returns the address of the step's logs, or "" if they are not stored.
 func (s *step) logURI() string {
 	if s.c.in.LogUri == "" || s.c.s.objects == nil {
 		return ""
@@ -266,21 +266,22 @@ func (s *step) logURI() string {
 	return s.c.logURI() + "/steps/" + s.id
 }
 
-// logURI is where the logs of the cluster go.
+// logURI returns the address of the cluster's logs.
 func (c *cluster) logURI() string {
-	uri := "s3://" + c.in.LogUri[strings.Index(c.in.LogUri, "://")+len("://"):] // s3n:// is the same
+	uri := "s3://" + c.in.LogUri[strings.Index(c.in.LogUri, "://")+len("://"):] // s3n:// means the same
 	return strings.TrimSuffix(uri, "/") + "/" + c.id
 }
 
-// putLogs puts logs under an address in S3, packed, when their time has come: also after
-// the cluster has ended.
+// putLogs stores compressed logs under an address in S3 after LogDelay, even if the cluster
+// has ended by then.
 func (s *step) putLogs(uri string, said logs) {
 	server := s.c.s
 	if uri == "" {
 		return
 	}
 	server.alive.Go(func() {
-		// A test that is over does not wait for what nobody reads.
+		// When the cluster ends, the delay is cut short, so that the end of a test does not
+		// wait.
 		s.c.sleep(server.seconds(server.config.LogDelay))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()

@@ -1,5 +1,5 @@
-// Package longtest tells the tests that take long from the others: those are named
-// TestLong…, and make test-long runs them. It knows nothing of what is tested.
+// Package longtest separates tests that take long from the others. Their names begin with
+// TestLong, and make test-long runs them.
 package longtest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Skip leaves a test to make test-long.
+// Skip skips a test unless make test-long runs it.
 func Skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv("TREEREDUCE_LONG") == "" {
@@ -16,8 +16,8 @@ func Skip(t testing.TB) {
 	}
 }
 
-// Number is how much a test is to do: what the environment says, or, if it says nothing,
-// whatever the test does otherwise.
+// Number returns the amount of work of a test: the value of the environment variable name,
+// or otherwise if it is not set.
 func Number(t testing.TB, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)

@@ -1,26 +1,26 @@
-// Package minicluster starts and stops a real Hadoop on this machine: NameNode,
-// DataNode, ResourceManager, NodeManager and JobHistoryServer, five processes
-// that listen on loopback and outlive the program that started them. It is for
-// trying and testing streaming jobs without a cluster of one's own.
+// Package minicluster starts and stops a real Hadoop on this machine: NameNode, DataNode,
+// ResourceManager, NodeManager and JobHistoryServer. These five processes listen on
+// loopback and outlive the program that started them. The package serves to try and test
+// streaming jobs without a cluster.
 //
-// Everything is in one folder, laid out like a Hadoop installation as far as
-// jobs and tutorials look:
+// Everything is in one folder, laid out like a Hadoop installation as far as jobs and
+// tutorials need it:
 //
 //	bin/                     hadoop, hdfs, yarn, mapred; hadoop-streaming.jar
 //	conf/                    the configuration
 //	share/hadoop/tools/lib/  the streaming jar, where a distribution has it
 //	env.sh                   to be sourced: PATH, HADOOP_HOME, HADOOP_CONF_DIR
 //	logs/                    a file for each daemon; userlogs/ of the tasks
-//	hdfs/, local/, tmp/      what is stored, and what jobs work with
+//	hdfs/, local/, tmp/      stored files, and working files of jobs
 //	run/                     pid files and the lock
 //	cluster.json             ports and Java
 //
-// Two things listen on all addresses, for Hadoop has no setting for them: the
+// Two servers listen on all addresses, because Hadoop has no setting for them: the
 // NodeManager's shuffle, and the application master of a job while it runs.
 //
-// The jars come by Maven, once, into a cache folder. The package is for Linux:
-// it tells its own processes from others by what /proc says of them. It knows
-// nothing of games, of jobs or of this module's other packages.
+// The jars are downloaded once by Maven into a cache folder. The package requires Linux,
+// because it identifies its own processes by /proc. It knows nothing of games, of jobs or
+// of this module's other packages.
 package minicluster
 
 import (
@@ -41,39 +41,39 @@ import (
 // Version is the version of Hadoop.
 const Version = "3.4.2"
 
-// DefaultTimeout is how long Up waits for the daemons. They need some 12 s on
-// two idle cores.
+// DefaultTimeout is the default of Config.Timeout. The daemons need some 12 s on two idle
+// cores.
 const DefaultTimeout = 120 * time.Second
 
-// A Config says which cluster Up brings up, and how.
+// A Config describes the cluster that Up starts.
 type Config struct {
-	// Dir is the cluster's folder. It is made if need be; one that is neither
-	// empty nor a cluster's is refused.
+	// Dir is the cluster's folder. It is created if necessary. An existing folder must be
+	// empty or that of a cluster.
 	Dir string
-	// FreePorts takes free ports rather than Hadoop's standard ones, so that
-	// clusters can be beside each other. The ports stay those of the folder.
+	// FreePorts chooses free ports instead of Hadoop's standard ones, so that several
+	// clusters can run at the same time. A folder keeps its ports.
 	FreePorts bool
-	// HA gives the file system two name nodes, of which one is active (see
-	// FailOver). It is decided when the folder is first brought up.
+	// HA gives the file system two name nodes, one of which is active (see FailOver). It
+	// is fixed when the file system is formatted; Up refuses another value later.
 	HA bool
-	// Daemons are those to be brought up, all if nil.
+	// Daemons are the daemons to start; nil: all.
 	Daemons []Daemon
-	// Cache is the folder of the jars; if empty, treereduce/hadoop-VERSION in
-	// the user's cache folder.
+	// Cache is the folder of the jars; "": treereduce/hadoop-VERSION in the user's cache
+	// folder.
 	Cache string
-	// Timeout is how long to wait for the daemons, DefaultTimeout if zero.
+	// Timeout is how long Up waits for the daemons; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Log gets a line for each thing that takes its time; nil for none.
+	// Log receives a line for each step that takes long; nil: no log.
 	Log io.Writer
 }
 
-// A Cluster is a cluster's folder and what runs from it.
+// A Cluster is a cluster's folder and the daemons that run from it.
 type Cluster struct {
 	dir   string
 	state state
 }
 
-// A state is what cluster.json holds.
+// state is the content of cluster.json.
 type state struct {
 	Version   string         `json:"version"`
 	Jars      string         `json:"jars"`
@@ -83,13 +83,12 @@ type state struct {
 	Ports     map[string]int `json:"ports"`
 }
 
-// ErrNone is returned by Open when there is no cluster in the folder.
+// ErrNone is returned by Open if there is no cluster in the folder.
 var ErrNone = errors.New("no cluster here")
 
-// Up brings up the cluster of a folder and returns when it can take jobs. What
-// runs already is left alone, what has died is started again. If Up fails, it
-// stops what it has started, and the error names the daemon that failed, and
-// ends with the last lines of its log.
+// Up starts the cluster of a folder, and returns when it is ready for jobs. Running daemons
+// are left alone, others are started. If Up fails, it stops what it has started, and its
+// error names the daemon that failed and ends with the last lines of its log.
 func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	progress := config.Log
 	if progress == nil {
@@ -159,7 +158,7 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// Open returns the cluster of a folder, whether it runs or not.
+// Open returns the cluster of a folder, whether it is running or not.
 func Open(dir string) (*Cluster, error) {
 	dir, err := plainPath(dir)
 	if err != nil {
@@ -184,9 +183,8 @@ func Open(dir string) (*Cluster, error) {
 	return c, nil
 }
 
-// Down stops all daemons, and what is left of the tasks that they started. It
-// asks first and kills after 30 s; data and logs stay. It is no error if
-// nothing runs.
+// Down stops all daemons, and all remaining tasks that they started. It asks them to end,
+// and kills them after 30 s. Data and logs are kept. It is not an error if nothing runs.
 func (c *Cluster) Down(ctx context.Context) error {
 	unlock, err := lock(ctx, c.path("run", "lock"))
 	if err != nil {
@@ -196,7 +194,7 @@ func (c *Cluster) Down(ctx context.Context) error {
 	return c.stop(ctx, c.daemons())
 }
 
-// Start starts one daemon, if it does not run, and waits until it is ready.
+// Start starts one daemon, unless it is running, and waits until it is ready.
 func (c *Cluster) Start(ctx context.Context, d Daemon) error {
 	unlock, err := lock(ctx, c.path("run", "lock"))
 	if err != nil {
@@ -223,7 +221,7 @@ func (c *Cluster) Stop(ctx context.Context, d Daemon) error {
 	return c.stop(ctx, []Daemon{d})
 }
 
-// A Status is what is to be said of one daemon.
+// A Status is the status of one daemon.
 type Status struct {
 	Daemon Daemon
 	PID    int    // 0 if it does not run
@@ -239,16 +237,16 @@ func (c *Cluster) Status() []Status {
 	return all
 }
 
-// Dir is the cluster's folder, absolute. It serves as HADOOP_HOME.
+// Dir returns the absolute path of the cluster's folder, which serves as HADOOP_HOME.
 func (c *Cluster) Dir() string { return c.dir }
 
-// ConfDir is the folder of the configuration, HADOOP_CONF_DIR.
+// ConfDir returns the folder of the configuration, HADOOP_CONF_DIR.
 func (c *Cluster) ConfDir() string { return c.path("conf") }
 
-// NameNode is the address of the (first) name node, host:port.
+// NameNode returns the address of the (first) name node, host:port.
 func (c *Cluster) NameNode() string { return c.address(portNameNode) }
 
-// DefaultFS is the address of the file system: hdfs://host:port, or with two name
+// DefaultFS returns the address of the file system: hdfs://host:port, or with two name
 // nodes the name that stands for both.
 func (c *Cluster) DefaultFS() string {
 	if c.state.HA {
@@ -257,24 +255,23 @@ func (c *Cluster) DefaultFS() string {
 	return "hdfs://" + c.NameNode()
 }
 
-// Web is the web address of a daemon, http://host:port.
+// Web returns the web address of a daemon, http://host:port.
 func (c *Cluster) Web(d Daemon) string { return "http://" + c.address(d.spec().web) }
 
-// Log is the file that a daemon logs to.
+// Log returns the name of a daemon's log file.
 func (c *Cluster) Log(d Daemon) string { return c.path("logs", d.lower()+".log") }
 
-// StreamingJar is the jar of Hadoop Streaming.
+// StreamingJar returns the jar of Hadoop Streaming.
 func (c *Cluster) StreamingJar() string { return c.path("bin", "hadoop-streaming.jar") }
 
-// Command is the command hadoop with these arguments, in the cluster's
-// environment.
+// Command returns the command hadoop with these arguments, in the cluster's environment.
 func (c *Cluster) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.path("bin", "hadoop"), args...)
 	cmd.Env = c.Env()
 	return cmd
 }
 
-// Env is this process's environment, with what makes it the cluster's.
+// Env returns this process's environment with the variables of the cluster.
 func (c *Cluster) Env() []string {
 	return append(cleanEnv(os.Environ()),
 		"HADOOP_HOME="+c.dir,
@@ -283,19 +280,19 @@ func (c *Cluster) Env() []string {
 		"PATH="+c.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// path is a path in the cluster's folder.
+// path returns a path in the cluster's folder.
 func (c *Cluster) path(elem ...string) string {
 	return filepath.Join(append([]string{c.dir}, elem...)...)
 }
 
 func (c *Cluster) stateFile() string { return c.path("cluster.json") }
 
-// address is the address with the port of this name.
+// address returns the address with the port of that name.
 func (c *Cluster) address(port string) string {
 	return fmt.Sprintf("%s:%d", host, c.state.Ports[port])
 }
 
-// running says whether any daemon runs.
+// running reports whether any daemon is running.
 func (c *Cluster) running() bool {
 	for _, d := range c.daemons() {
 		if c.pid(d) != 0 {
@@ -305,7 +302,7 @@ func (c *Cluster) running() bool {
 	return false
 }
 
-// prepare makes all that the daemons need before they are started.
+// prepare creates everything that the daemons need before they are started.
 func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer) error {
 	java, err := needJava(ctx, progress)
 	if err != nil {
@@ -318,7 +315,7 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	if _, err := os.Stat(c.formatted()); err == nil && c.state.HA != config.HA {
 		return fmt.Errorf("cluster: the file system in %s was made for %d name node(s), and stays so", c.dir, len(c.nameNodes()))
 	}
-	// What runs goes on with the configuration that it was started with.
+	// Running daemons keep the configuration with which they were started.
 	if !c.running() {
 		c.state.HA = config.HA
 		ports, err := c.choosePorts(config.FreePorts)
@@ -339,8 +336,8 @@ func (c *Cluster) prepare(ctx context.Context, config Config, progress io.Writer
 	return c.writeFiles()
 }
 
-// format makes the file system's folders, once. The marker is written last, so
-// that a formatting that was interrupted is done again.
+// format formats the file system once. It writes the marker last, so that an interrupted
+// format is repeated.
 func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
 	if _, err := os.Stat(c.formatted()); err == nil {
 		return nil
@@ -366,14 +363,14 @@ func (c *Cluster) format(ctx context.Context, progress io.Writer) error {
 	return writeFile(c.formatted(), nil, 0o644)
 }
 
-// formatted is the file that says that there is a file system.
+// formatted returns the name of the marker of a formatted file system.
 func (c *Cluster) formatted() string { return c.path("hdfs", "formatted") }
 
-// plainFolder are the paths that survive class paths, lists with commas, URIs
-// and shell scripts as they are.
+// plainFolder matches paths that need no quoting in class paths, lists with commas, URIs
+// and shell scripts.
 var plainFolder = regexp.MustCompile(`^[\p{L}\p{N}/._+@=~-]+$`)
 
-// plainPath makes a path absolute, and refuses one that Hadoop would trip over.
+// plainPath makes a path absolute, and refuses one that Hadoop cannot handle.
 func plainPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -385,14 +382,14 @@ func plainPath(path string) (string, error) {
 	return abs, nil
 }
 
-// claim makes a cluster's folder, or takes one that is a cluster's already,
-// and locks it.
+// claim creates a cluster's folder, or accepts one that is a cluster's already, and locks
+// it.
 func claim(ctx context.Context, dir string) (unlock func(), err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	// The lock is the first that is made.
+	// The lock is created first.
 	path := filepath.Join(dir, "run", "lock")
 	if _, err := os.Stat(path); err != nil && len(entries) > 0 {
 		return nil, fmt.Errorf("cluster: folder %s is neither empty nor a cluster's", dir)
@@ -403,7 +400,7 @@ func claim(ctx context.Context, dir string) (unlock func(), err error) {
 	return lock(ctx, path)
 }
 
-// lastLines are the last lines of a text.
+// lastLines returns the last n lines of a text.
 func lastLines(b []byte, n int) []byte {
 	b = bytes.TrimRight(b, "\n")
 	for i := len(b) - 1; i >= 0; i-- {

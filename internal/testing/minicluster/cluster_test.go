@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// testCluster is a cluster of which nothing runs.
+// testCluster returns a cluster without running daemons.
 func testCluster(t *testing.T) *Cluster { return clusterOf(t, false) }
 
-// clusterOf is a cluster of one name node or two, of which nothing runs.
+// clusterOf returns a cluster with one or two name nodes and without running daemons.
 func clusterOf(t *testing.T, ha bool) *Cluster {
 	t.Helper()
 	c := &Cluster{dir: t.TempDir(), state: state{Version: Version, Jars: "/jars", JavaHome: "/java", HA: ha}}
@@ -34,7 +34,7 @@ func clusterOf(t *testing.T, ha bool) *Cluster {
 	return c
 }
 
-// TestConfiguration reads the files back.
+// TestConfiguration checks the configuration files.
 func TestConfiguration(t *testing.T) {
 	for _, test := range []struct {
 		ha        bool
@@ -52,8 +52,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// testConfiguration wants every port of the cluster to be on loopback and in
-// exactly one setting.
+// testConfiguration checks that every port of the cluster is on loopback and in exactly one
+// setting.
 func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 	t.Helper()
 	values := make(map[string]string)
@@ -101,7 +101,7 @@ func testConfiguration(t *testing.T, c *Cluster, nameDir string) {
 	}
 }
 
-// TestScripts runs the stand-in with a java that prints its arguments.
+// TestScripts runs the scripts with a java that prints its arguments.
 func TestScripts(t *testing.T) {
 	c := testCluster(t)
 	home := t.TempDir()
@@ -142,7 +142,7 @@ func fakeDaemon(t *testing.T, c *Cluster, d Daemon) *exec.Cmd {
 	return background(t, nil, "sh", args...)
 }
 
-// background starts a process that ends with the test at the latest.
+// background starts a process that is killed at the end of the test.
 func background(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -165,7 +165,7 @@ func (c *Cluster) testPID(t *testing.T, d Daemon, content string) int {
 	return c.pid(d)
 }
 
-// TestPID has pid files that are right, stale, another's and broken.
+// TestPID tests pid files that are correct, stale, of another process, and malformed.
 func TestPID(t *testing.T) {
 	c := testCluster(t)
 	if pid := c.pid(NameNode); pid != 0 {
@@ -173,7 +173,7 @@ func TestPID(t *testing.T) {
 	}
 	daemon := fakeDaemon(t, c, NameNode)
 	pid := daemon.Process.Pid
-	// The mark is there once the process has become what it is to be.
+	// The mark appears in the command line after exec.
 	for !c.isDaemon(pid, NameNode) {
 		time.Sleep(endPoll)
 	}
@@ -209,7 +209,7 @@ func TestPID(t *testing.T) {
 	if err := daemon.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody has waited for it: it is a zombie.
+	// Nobody has waited for the process: it is a zombie.
 	for c.pid(NameNode) != 0 || begun(pid) != "" {
 		time.Sleep(endPoll)
 	}
@@ -218,8 +218,8 @@ func TestPID(t *testing.T) {
 	}
 }
 
-// TestStart wants a daemon to be known as soon as it has been started, and one that
-// ends at once not to be waited for.
+// TestStart checks that a daemon is recognized as soon as Start returns, and that Start
+// does not wait for one that ends at once.
 func TestStart(t *testing.T) {
 	c := testCluster(t)
 	c.state.JavaHome = t.TempDir()
@@ -250,8 +250,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStop stops what listens to SIGTERM, kills what does not, and leaves the
-// rest of the machine alone.
+// TestStop checks that processes that handle SIGTERM are stopped, those that ignore it are
+// killed, and all others on the machine are left alone.
 func TestStop(t *testing.T) {
 	c := testCluster(t)
 	polite := fakeDaemon(t, c, DataNode)
@@ -385,8 +385,8 @@ func TestFindJava(t *testing.T) {
 	}
 }
 
-// TestJars has a mvn that fails at first: what it has left is not taken for
-// the jars.
+// TestJars uses a mvn that fails at first, and checks that its incomplete result is not
+// used.
 func TestJars(t *testing.T) {
 	dir := t.TempDir()
 	calls := filepath.Join(dir, "calls")

@@ -13,21 +13,21 @@ import (
 	"text/template"
 )
 
-// What a container is given, and what of it is the JVM's heap. The programs of
-// a streaming job are outside of the heap and not counted.
+// The memory of a container, and the part of it that is the JVM's heap. The programs of a
+// streaming job are outside the heap and are not counted.
 const (
 	containerMB = 512
 	taskHeap    = "-Xmx400m"
 	daemonHeap  = "-Xmx512m"
 )
 
-// quickStart is for JVMs that live for seconds: with it a small job takes two
-// thirds of the time. A big job may do better with its own java.opts. Daemons of a
-// small cluster need half the CPU to start.
+// quickStart is for JVMs that live for seconds: it reduces the time of a small job to two
+// thirds. A big job may be faster with its own java.opts. Daemons of a small cluster need
+// half the CPU time to start.
 const quickStart = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
-// poll is how often, in ms, jobs, clients and nodes ask one another for news.
-// The defaults, 1 to 5 s, are for thousands of nodes.
+// poll is the interval, in ms, at which jobs, clients and nodes poll one another. The
+// defaults, 1 to 5 s, are for thousands of nodes.
 const poll = "100"
 
 var (
@@ -51,15 +51,15 @@ type configuration struct {
 	Properties []property `xml:"property"`
 }
 
-// openPackages are the packages that Hadoop reflects into, which Java 17 and
-// later only allow when told.
+// openPackages are the packages on which Hadoop uses reflection, which Java 17 and later
+// allow only with an option.
 var openPackages = []string{
 	"java.io", "java.lang", "java.lang.reflect", "java.math", "java.net",
 	"java.text", "java.util", "java.util.concurrent", "java.util.zip",
 	"sun.security.util", "sun.security.x509",
 }
 
-// javaOpts are the options that every JVM of the cluster needs.
+// javaOpts returns the options that every JVM of the cluster needs.
 func javaOpts() []string {
 	opts := []string{"-Djava.net.preferIPv4Stack=true"}
 	for _, p := range openPackages {
@@ -70,13 +70,13 @@ func javaOpts() []string {
 		"--add-exports=java.base/sun.net.util=ALL-UNNAMED")
 }
 
-// classPath is the class path of daemons and clients. The configuration is
-// first: the folders webapps in it stand in for those that the jars lack.
+// classPath returns the class path of daemons and clients. The configuration comes first:
+// the folders webapps in it replace those that the jars lack.
 func (c *Cluster) classPath() []string {
 	return []string{c.ConfDir(), filepath.Join(c.state.Jars, "*")}
 }
 
-// coreSite is core-site.xml.
+// coreSite returns the properties of core-site.xml.
 func (c *Cluster) coreSite() []property {
 	return []property{
 		{"fs.defaultFS", c.DefaultFS()},
@@ -84,7 +84,7 @@ func (c *Cluster) coreSite() []property {
 	}
 }
 
-// hdfsSite is hdfs-site.xml.
+// hdfsSite returns the properties of hdfs-site.xml.
 func (c *Cluster) hdfsSite() []property {
 	names := []property{
 		{"dfs.namenode.name.dir", "file://" + c.path("hdfs", "name")},
@@ -101,24 +101,25 @@ func (c *Cluster) hdfsSite() []property {
 		{"dfs.datanode.http.address", c.address(portDataNodeWeb)},
 		{"dfs.datanode.ipc.address", c.address(portDataNodeIPC)},
 		{"dfs.replication", "1"},
-		// Tests make files of several blocks without making big files.
+		// Allow tests to create files of several blocks without creating big files.
 		{"dfs.namenode.fs-limits.min-block-size", "512"},
-		// A data node on this machine tells of a block within milliseconds: those
-		// who close a file need not wait 400 ms for that.
+		// A data node on this machine reports a block within milliseconds: a client that
+		// closes a file need not wait 400 ms for that.
 		{"dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "10"},
 		{"dfs.client.block.write.locateFollowingBlock.retries", "11"},
 		// Leave safe mode as soon as all blocks are there.
 		{"dfs.namenode.safemode.extension", "0"},
-		// A data node that has died is known to be dead after 30 s:
-		// 10 heartbeats and two rechecks.
+		// A data node that has died is declared dead after 30 s: 10 heartbeats and two
+		// rechecks.
 		{"dfs.heartbeat.interval", "1"},
 		{"dfs.namenode.heartbeat.recheck-interval", "10000"},
 	}...)
 }
 
-// yarnSite is yarn-site.xml.
+// yarnSite returns the properties of yarn-site.xml.
 func (c *Cluster) yarnSite() []property {
-	// An application master, one that is just ending, and a task a processor.
+	// An application master, another one that is just ending, and a task for each
+	// processor.
 	containers := 2 + max(2, runtime.NumCPU())
 	return []property{
 		{"yarn.resourcemanager.hostname", host},
@@ -141,7 +142,7 @@ func (c *Cluster) yarnSite() []property {
 		{"yarn.nodemanager.aux-services", "mapreduce_shuffle"},
 		{"yarn.nodemanager.resource.memory-mb", strconv.Itoa(containers * containerMB)},
 		{"yarn.nodemanager.resource.cpu-vcores", strconv.Itoa(containers)},
-		// How long a NodeManager that ends waits for its tasks, less 2 s.
+		// How long a NodeManager that ends waits for its tasks, minus 2 s.
 		{"yarn.nodemanager.process-kill-wait.ms", "1000"},
 		{"yarn.scheduler.minimum-allocation-mb", "256"},
 		{"yarn.nodemanager.pmem-check-enabled", "false"},
@@ -151,8 +152,8 @@ func (c *Cluster) yarnSite() []property {
 	}
 }
 
-// mapredSite is mapred-site.xml. Java's needs are in the administrator's
-// options, so that a job's own options do not take them away.
+// mapredSite returns the properties of mapred-site.xml. The options that Java needs are in
+// the administrator's options, so that a job's own options do not replace them.
 func (c *Cluster) mapredSite() []property {
 	opts := strings.Join(javaOpts(), " ")
 	memory := strconv.Itoa(containerMB)
@@ -179,7 +180,7 @@ func (c *Cluster) mapredSite() []property {
 	}
 }
 
-// capacityScheduler is capacity-scheduler.xml, without which the
+// capacityScheduler returns the properties of capacity-scheduler.xml, without which the
 // ResourceManager does not start.
 func capacityScheduler() []property {
 	return []property{
@@ -189,7 +190,7 @@ func capacityScheduler() []property {
 	}
 }
 
-// writeFiles writes everything in the cluster's folder that is not data.
+// writeFiles writes all files of the cluster's folder except data.
 func (c *Cluster) writeFiles() error {
 	for _, dir := range []string{
 		"bin", "conf/webapps/hdfs", "conf/webapps/datanode", "local", "logs/userlogs",
@@ -235,7 +236,7 @@ func (c *Cluster) writeFiles() error {
 	return symlink(jar, c.StreamingJar())
 }
 
-// writeScript writes a shell script that knows the cluster.
+// writeScript writes a shell script from a template that refers to the cluster.
 func (c *Cluster) writeScript(name, text string, mode os.FileMode) error {
 	t, err := template.New(name).Parse(text)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A Daemon is one of the five, or NameNode2.
+// A Daemon is one of the five daemons, or NameNode2.
 type Daemon string
 
 // The daemons.
@@ -31,22 +31,22 @@ const (
 	NameNode2 Daemon = "NameNode2"
 )
 
-// daemons are all daemons, in the order in which they are started.
+// daemons returns all daemons, in the order in which they are started.
 func (c *Cluster) daemons() []Daemon {
 	return append(c.nameNodes(), DataNode, ResourceManager, NodeManager, JobHistoryServer)
 }
 
 func (d Daemon) lower() string { return strings.ToLower(string(d)) }
 
-// A spec says what a daemon is started as, and where it listens.
+// A spec describes how a daemon is started, and where it listens.
 type spec struct {
 	class string
-	id    string   // a name node's, where there are two
+	id    string   // of a name node, if there are two
 	web   string   // the port of its web address
 	ports []string // all of its ports
 }
 
-// spec is the daemon's.
+// spec returns the spec of a daemon.
 func (d Daemon) spec() spec {
 	switch d {
 	case NameNode:
@@ -91,30 +91,30 @@ func (d Daemon) spec() spec {
 }
 
 const (
-	// killAfter is how long a daemon may take to end when asked to. A
-	// NodeManager takes several seconds.
+	// killAfter is the time that a daemon gets to end before it is killed. A NodeManager
+	// takes several seconds.
 	killAfter = 30 * time.Second
-	// settleTime is how long a daemon that was killed may take to give up its
-	// memory and ports.
+	// settleTime is the time that a killed daemon may take to release its memory and ports.
 	settleTime = 10 * time.Second
-	// endPoll is how often an ending process is looked at.
+	// endPoll is the interval between checks of a process that is ending.
 	endPoll = 50 * time.Millisecond
 )
 
-// java is the program java.
+// java returns the program java.
 func (c *Cluster) java() string { return filepath.Join(c.state.JavaHome, "bin", "java") }
 
-// mark is the argument by which a daemon is known to be of this cluster.
+// mark returns the argument that identifies daemons of this cluster.
 func (c *Cluster) mark() string { return "-Dtreereduce.cluster=" + c.dir }
 
-// javaArgs are the arguments of java that make it a daemon.
+// javaArgs returns the arguments of java that start a daemon.
 func (c *Cluster) javaArgs(d Daemon) []string {
 	return slices.Concat(javaOpts(), strings.Fields(quickStart), []string{
 		daemonHeap, c.mark(), "-cp", strings.Join(c.classPath(), string(os.PathListSeparator)),
 	}, c.program(d))
 }
 
-// program is a daemon's class, and what tells it from another of the class.
+// program returns a daemon's class, and the arguments that distinguish daemons of one
+// class.
 func (c *Cluster) program(d Daemon) []string {
 	s := d.spec()
 	if c.state.HA && s.id != "" {
@@ -123,9 +123,8 @@ func (c *Cluster) program(d Daemon) []string {
 	return []string{s.class}
 }
 
-// daemonEnv is the environment of daemons, and through the NodeManager of
-// tasks. Another Hadoop's settings in this process's environment are no part
-// of it.
+// daemonEnv returns the environment of daemons and, through the NodeManager, of tasks. It
+// does not contain settings of another Hadoop from this process's environment.
 func (c *Cluster) daemonEnv() []string {
 	return append(cleanEnv(os.Environ()),
 		"HADOOP_HOME="+c.dir,
@@ -133,7 +132,7 @@ func (c *Cluster) daemonEnv() []string {
 		"JAVA_HOME="+c.state.JavaHome)
 }
 
-// cleanEnv is an environment without what belongs to a Hadoop.
+// cleanEnv returns an environment without the variables of any Hadoop.
 func cleanEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool {
 		for _, prefix := range []string{"HADOOP_", "HDFS_", "YARN_", "MAPRED_", "CLASSPATH="} {
@@ -147,11 +146,11 @@ func cleanEnv(env []string) []string {
 
 func (c *Cluster) pidFile(d Daemon) string { return c.path("run", d.lower()+".pid") }
 
-// start starts a daemon in a session of its own and does not wait for it. The
-// log of its last run is kept beside the new one.
+// start starts a daemon in a session of its own and does not wait until it is ready. It
+// keeps the log of the previous run under another name.
 func (c *Cluster) start(d Daemon) error {
 	if d == NodeManager {
-		// Tasks of a NodeManager that was killed are nobody's any more.
+		// Tasks of a NodeManager that was killed are left without a parent.
 		if err := c.killTasks(); err != nil {
 			return err
 		}
@@ -172,7 +171,7 @@ func (c *Cluster) start(d Daemon) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cluster: start %s: %w", d, err)
 	}
-	// Take its exit status, lest it stay as a zombie while this process lives.
+	// Wait for the process, so that it does not become a zombie.
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
@@ -185,8 +184,8 @@ func (c *Cluster) start(d Daemon) error {
 	return nil
 }
 
-// appear waits until a daemon that was just started is known as such, or has ended: a
-// process that has begun a program has no command line for a moment.
+// appear waits until a daemon that was just started is recognized by its command line, or
+// has ended. A process has no command line for a moment after exec.
 func (c *Cluster) appear(pid int, d Daemon, ended <-chan struct{}) {
 	for !c.isDaemon(pid, d) {
 		select {
@@ -197,8 +196,8 @@ func (c *Cluster) appear(pid int, d Daemon, ended <-chan struct{}) {
 	}
 }
 
-// pid is the process of a daemon, 0 if it does not run. A pid file may be of a
-// process that died long ago, and its number may be another's by now.
+// pid returns the process of a daemon, or 0 if it does not run. A pid file may name a
+// process that died long ago, whose number may have been reused.
 func (c *Cluster) pid(d Daemon) int {
 	b, err := os.ReadFile(c.pidFile(d))
 	if err != nil {
@@ -211,7 +210,7 @@ func (c *Cluster) pid(d Daemon) int {
 	return pid
 }
 
-// isDaemon says whether a process is this daemon of this cluster.
+// isDaemon reports whether a process is this daemon of this cluster.
 func (c *Cluster) isDaemon(pid int, d Daemon) bool {
 	args := procFields(pid, "cmdline")
 	for _, own := range append(c.program(d), c.mark()) {
@@ -222,8 +221,8 @@ func (c *Cluster) isDaemon(pid int, d Daemon) bool {
 	return !slices.Contains(args, "-format")
 }
 
-// procFields are the fields of a file of /proc that ends each by a zero byte.
-// There are none if the process is gone, a zombie, or another user's.
+// procFields returns the fields of a /proc file in which each field ends with a zero byte.
+// There are none if the process has ended, is a zombie, or belongs to another user.
 func procFields(pid int, name string) []string {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
 	if err != nil || len(b) == 0 {
@@ -232,17 +231,17 @@ func procFields(pid int, name string) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// begun is when a process began, in the kernel's words, or "" if it has ended.
-// One that is ending has no command line any more but still its ports: it has
-// ended when nothing but a zombie without other threads is left of it.
+// begun returns the start time of a process in the kernel's format, or "" if it has ended.
+// A process that is ending has no command line any more, but still has its ports. It counts
+// as ended when only a zombie without other threads is left.
 func begun(pid int) string {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 	if err != nil {
 		return ""
 	}
-	// The name, in parentheses, may hold anything. After it: state, 18 numbers,
-	// the time.
+	// The name, in parentheses, may contain any character. It is followed by the state, 18
+	// numbers, and the start time.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 {
 		return ""
@@ -253,10 +252,9 @@ func begun(pid int) string {
 	return fields[19]
 }
 
-// settle waits for daemons that are just ending, so that their ports are free.
-// It gives up after a while, and leaves it to checkPorts to say what is wrong:
-// a pid file from before a reboot may name a process of the kernel, which has
-// no command line either.
+// settle waits for daemons that are ending, so that their ports become free. It gives up
+// after a while without an error, because checkPorts reports ports in use, and a pid file
+// from before a reboot may name a kernel thread, which has no command line either.
 func (c *Cluster) settle(ctx context.Context) error {
 	limit := time.Now().Add(settleTime)
 	for _, d := range c.daemons() {
@@ -277,8 +275,8 @@ func (c *Cluster) settle(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends a daemon by SIGKILL, as a power cut would. The tasks of a
-// NodeManager go on until it is started again or the cluster goes down.
+// Kill kills a daemon by SIGKILL, like a power cut. The tasks of a NodeManager go on until
+// it is started again or the cluster is stopped.
 func (c *Cluster) Kill(d Daemon) error {
 	pid := c.pid(d)
 	if pid == 0 {
@@ -296,8 +294,8 @@ func (c *Cluster) Kill(d Daemon) error {
 	return nil
 }
 
-// stop stops daemons, the last started first: a NodeManager that ends looks for
-// its ResourceManager, for minutes if that is gone.
+// stop stops daemons, the last started first: a NodeManager that ends contacts its
+// ResourceManager, and retries for minutes if that is not running.
 func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
 	for _, d := range slices.Backward(which) {
 		if err := c.stopOne(ctx, d); err != nil {
@@ -310,8 +308,8 @@ func (c *Cluster) stop(ctx context.Context, which []Daemon) error {
 	return nil
 }
 
-// stopOne asks a daemon to end, waits for it, and kills it if that takes too
-// long or the context ends.
+// stopOne asks a daemon to end, waits for it, and kills it if that takes too long or the
+// context ends.
 func (c *Cluster) stopOne(ctx context.Context, d Daemon) error {
 	ctx, cancel := context.WithTimeout(ctx, killAfter)
 	defer cancel()
@@ -336,8 +334,8 @@ func (c *Cluster) stopOne(ctx context.Context, d Daemon) error {
 	return nil
 }
 
-// killTasks ends what is left of the tasks that this cluster's NodeManager
-// started: one that was killed leaves them behind.
+// killTasks kills the remaining tasks that this cluster's NodeManager started. A
+// NodeManager that was killed leaves them running.
 func (c *Cluster) killTasks() error {
 	for {
 		tasks, err := c.tasks()
@@ -356,8 +354,8 @@ func (c *Cluster) killTasks() error {
 	}
 }
 
-// tasks are the processes whose environment says that a NodeManager started
-// them in this cluster's folder.
+// tasks returns the processes whose environment shows that a NodeManager started them in
+// this cluster's folder.
 func (c *Cluster) tasks() ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -377,7 +375,7 @@ func (c *Cluster) tasks() ([]int, error) {
 	return pids, nil
 }
 
-// signal sends a signal to a process, which may have ended already.
+// signal sends a signal to a process. It is not an error if the process has ended already.
 func signal(pid int, s syscall.Signal) error {
 	if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// lockPoll is how often a lock that somebody holds is tried again.
+// lockPoll is the interval between attempts to get a lock.
 const lockPoll = 200 * time.Millisecond
 
-// lock takes the lock of a file, and waits for it as long as the context
-// lasts. The lock is the kernel's and dies with its holder.
+// lock locks a file, and waits for the lock until the context ends. The kernel releases the
+// lock when its holder ends.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -36,7 +36,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// sleep waits for a time, or for the context's end.
+// sleep waits for d, or until the context ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -46,7 +46,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// writeFile writes a file whole or not at all.
+// writeFile writes a file atomically.
 func writeFile(path string, content []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
@@ -64,7 +64,7 @@ func writeFile(path string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// symlink makes a symbolic link, in place of what is there.
+// symlink makes a symbolic link, and replaces an existing one.
 func symlink(target, path string) error {
 	if old, err := os.Readlink(path); err == nil && old == target {
 		return nil

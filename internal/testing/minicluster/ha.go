@@ -9,7 +9,7 @@ import (
 // nameService is the name that stands for both name nodes.
 const nameService = "treereduce"
 
-// nameNodes are the cluster's name nodes.
+// nameNodes returns the cluster's name nodes.
 func (c *Cluster) nameNodes() []Daemon {
 	if c.state.HA {
 		return []Daemon{NameNode, NameNode2}
@@ -17,9 +17,9 @@ func (c *Cluster) nameNodes() []Daemon {
 	return []Daemon{NameNode}
 }
 
-// haSite is what hdfs-site.xml says of two name nodes: the active one writes its
-// edits into a folder that the other reads. Nothing fails over by itself, so no
-// ZooKeeper is needed, nor a fence: one that gives way is asked to.
+// haSite returns the properties of hdfs-site.xml for two name nodes: the active one writes
+// its edits to a folder that the other reads. There is no automatic failover, so neither
+// ZooKeeper nor fencing is needed: FailOver asks the active name node to step down.
 func (c *Cluster) haSite() []property {
 	id := func(d Daemon) string { return nameService + "." + d.spec().id }
 	return []property{
@@ -37,7 +37,7 @@ func (c *Cluster) haSite() []property {
 	}
 }
 
-// Active returns the name node that is active.
+// Active returns the active name node.
 func (c *Cluster) Active(ctx context.Context) (Daemon, error) {
 	var states []string
 	for _, d := range c.nameNodes() {
@@ -57,8 +57,8 @@ func (c *Cluster) Active(ctx context.Context) (Daemon, error) {
 	return "", fmt.Errorf("cluster: no active name node: %s", strings.Join(states, ", "))
 }
 
-// activate makes the first of two name nodes active if none is: both start on
-// standby, and the history server is not ready before.
+// activate makes the first of two name nodes active if none is active: both start on
+// standby, and the history server does not become ready before one is active.
 func (c *Cluster) activate(ctx context.Context) error {
 	if !c.state.HA {
 		return nil
@@ -72,8 +72,7 @@ func (c *Cluster) activate(ctx context.Context) error {
 	return c.haadmin(ctx, "-transitionToActive", NameNode.spec().id)
 }
 
-// FailOver makes the name node on standby the active one, and the active one
-// the other.
+// FailOver makes the standby name node active, and the active one standby.
 func (c *Cluster) FailOver(ctx context.Context) error {
 	active, err := c.Active(ctx)
 	if err != nil {

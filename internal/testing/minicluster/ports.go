@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// host is the name that all daemons listen on and are known by. A name, not an
-// address: YARN matches it with the names of HDFS's blocks.
+// host is the name on which all daemons listen. It is a name, not an address, because YARN
+// compares it with the names of hosts that store HDFS's blocks.
 const host = "localhost"
 
 // The names of the ports.
@@ -38,9 +38,8 @@ const (
 	portNameNode2Web    = "namenode2-web"
 )
 
-// standardPorts are the ports of the documentation and of tutorials. The
-// NodeManager's own has no standard; a fixed one lets it come back as the node
-// that it was.
+// standardPorts are the ports in the documentation and in tutorials. The NodeManager's own
+// port has no standard; with a fixed one it rejoins as the same node after a restart.
 var standardPorts = map[string]int{
 	portNameNode:        9000,
 	portNameNodeWeb:     9870,
@@ -62,8 +61,8 @@ var standardPorts = map[string]int{
 	portHistoryWeb:      19888,
 }
 
-// defaultPorts are the standard ports of the cluster's daemons; those of a second
-// name node have no standard.
+// defaultPorts returns the standard ports of the cluster's daemons. Those of a second name
+// node have no standard.
 func (c *Cluster) defaultPorts() map[string]int {
 	ports := maps.Clone(standardPorts)
 	if c.state.HA {
@@ -72,17 +71,17 @@ func (c *Cluster) defaultPorts() map[string]int {
 	return ports
 }
 
-// Free ports are taken from below the range (32768 and up) that the kernel
-// takes the ports of outgoing connections from: one of those could sit on the
-// port of a daemon that is just being started again.
+// Free ports are chosen below the range (32768 and up) from which the kernel takes the
+// ports of outgoing connections: one of those could occupy the port of a daemon that is
+// being restarted.
 const (
 	lowestFreePort  = 15000
 	highestFreePort = 32000
 	freePortTries   = 100
 )
 
-// choosePorts returns the ports for a cluster of which nothing runs: those
-// that it had, if they are still right and free.
+// choosePorts returns the ports for a cluster without running daemons: its previous ports,
+// if they are still valid and free.
 func (c *Cluster) choosePorts(free bool) (map[string]int, error) {
 	if !free {
 		c.state.Ports = c.defaultPorts()
@@ -94,8 +93,8 @@ func (c *Cluster) choosePorts(free bool) (map[string]int, error) {
 	return freePorts(c.defaultPorts())
 }
 
-// freePorts returns ports of these names that follow one another and are free. Two clusters
-// that choose at the same time hardly ever choose the same.
+// freePorts returns consecutive free ports for these names. Two clusters that choose at the
+// same time hardly ever choose the same.
 func freePorts(of map[string]int) (map[string]int, error) {
 	names := slices.Sorted(maps.Keys(of))
 	size := len(names)
@@ -115,8 +114,8 @@ func freePorts(of map[string]int) (map[string]int, error) {
 	return nil, fmt.Errorf("cluster: no %d free ports in a row between %d and %d", size, lowestFreePort, highestFreePort)
 }
 
-// checkPorts finds out whether another process has a port of a daemon that
-// does not run.
+// checkPorts returns an error if another process uses the port of a daemon that is not
+// running.
 func (c *Cluster) checkPorts() error {
 	for _, d := range c.daemons() {
 		if c.pid(d) != 0 {
@@ -134,8 +133,8 @@ func (c *Cluster) checkPorts() error {
 	return nil
 }
 
-// portError tries whether a port can be listened on, on any address: the
-// shuffle of Hadoop knows no other way.
+// portError tries to listen on a port, on any address, because Hadoop's shuffle always
+// listens on all addresses.
 func portError(port int) error {
 	l, err := net.Listen("tcp4", fmt.Sprintf(":%d", port))
 	if err != nil {

@@ -16,19 +16,19 @@ import (
 const (
 	readyPoll   = 200 * time.Millisecond
 	httpTimeout = 10 * time.Second
-	// logLines is how much of a log an error shows.
+	// logLines is the number of log lines that an error contains.
 	logLines = 15
 )
 
-// errSlow is the cause of a context's end when the time is up.
+// errSlow is the cause of a context that has ended because the time is up.
 var errSlow = errors.New("not ready in time")
 
-// waitReady waits until daemons are ready. It fails as soon as one of them has
-// ended.
+// waitReady waits until daemons are ready. It fails as soon as one of them has ended.
 func (c *Cluster) waitReady(ctx context.Context, which []Daemon) error {
 	for _, d := range which {
 		for {
-			// In this order: what ends after it was seen alive is seen below.
+			// In this order: if d ends after this check, ready fails, and the next round
+			// finds that it has ended.
 			dead := slices.IndexFunc(which, func(d Daemon) bool { return c.pid(d) == 0 })
 			if dead >= 0 {
 				return c.failed(which[dead], errors.New("has ended"))
@@ -47,7 +47,7 @@ func (c *Cluster) waitReady(ctx context.Context, which []Daemon) error {
 	return nil
 }
 
-// ready says what a daemon is not ready for yet, or nil.
+// ready returns nil if a daemon is ready, or else an error that describes what is missing.
 func (c *Cluster) ready(ctx context.Context, d Daemon) error {
 	switch d {
 	case NameNode, NameNode2:
@@ -63,7 +63,7 @@ func (c *Cluster) ready(ctx context.Context, d Daemon) error {
 	}
 }
 
-// failed is the error of a daemon, with the last lines of its log.
+// failed returns the error of a daemon, with the last lines of its log.
 func (c *Cluster) failed(d Daemon, why error) error {
 	b, err := os.ReadFile(c.Log(d))
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Cluster) failed(d Daemon, why error) error {
 	return fmt.Errorf("cluster: %s: %w; %s ends:\n%s", d, why, c.Log(d), lastLines(b, logLines))
 }
 
-// nameNodeReady wants a live data node, and safe mode left.
+// nameNodeReady requires a live data node, and that safe mode is off.
 func (c *Cluster) nameNodeReady(ctx context.Context, d Daemon) error {
 	var beans struct {
 		Beans []struct {
@@ -90,8 +90,8 @@ func (c *Cluster) nameNodeReady(ctx context.Context, d Daemon) error {
 	return nil
 }
 
-// dataNodeReady asks the data node itself: the name node counts one that has
-// died as alive for a while.
+// dataNodeReady asks the data node itself, because the name node counts a dead one as alive
+// for a while.
 func (c *Cluster) dataNodeReady(ctx context.Context) error {
 	var beans struct {
 		Beans []struct {
@@ -120,7 +120,7 @@ func (c *Cluster) dataNodeReady(ctx context.Context) error {
 	return nil
 }
 
-// resourceManagerReady wants one active node.
+// resourceManagerReady requires one active node.
 func (c *Cluster) resourceManagerReady(ctx context.Context) error {
 	var metrics struct {
 		ClusterMetrics struct {
@@ -136,9 +136,9 @@ func (c *Cluster) resourceManagerReady(ctx context.Context) error {
 	return nil
 }
 
-// nodeManagerReady wants a healthy node, and news of it that the
-// ResourceManager got since it was started: one that has died counts as active
-// for a while.
+// nodeManagerReady requires that the node is healthy, and that the ResourceManager has
+// received an update from it since its start: a node that has died counts as active for a
+// while.
 func (c *Cluster) nodeManagerReady(ctx context.Context) error {
 	var own struct {
 		NodeInfo struct {
@@ -168,7 +168,7 @@ func (c *Cluster) nodeManagerReady(ctx context.Context) error {
 	return nil
 }
 
-// historyReady wants an answer.
+// historyReady requires a response.
 func (c *Cluster) historyReady(ctx context.Context) error {
 	var info struct {
 		HistoryInfo struct {
@@ -178,8 +178,8 @@ func (c *Cluster) historyReady(ctx context.Context) error {
 	return getJSON(ctx, c.Web(JobHistoryServer)+"/ws/v1/history/info", &info)
 }
 
-// makeFolders makes what every user of the file system expects: /tmp and the
-// staging folder for all, and a home for the one who started it.
+// makeFolders creates the folders that every user of the file system expects: /tmp and the
+// staging folder for all users, and a home for the user who started it.
 func (c *Cluster) makeFolders(ctx context.Context) error {
 	u, err := user.Current()
 	if err != nil {
@@ -193,7 +193,8 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 		{"/tmp", "1777"},
 		{"/tmp/hadoop-yarn", "755"},
 		{"/tmp/hadoop-yarn/staging", "1777"},
-		// The history server keeps others out of the way to its inbox.
+		// The history server makes the directory above its inbox inaccessible to other
+		// users.
 		{"/tmp/hadoop-yarn/staging/history", "755"},
 		{"/user", "755"},
 		{"/user/" + u.Username, "755"},
@@ -208,13 +209,12 @@ func (c *Cluster) makeFolders(ctx context.Context) error {
 	return nil
 }
 
-// getJSON gets an answer in JSON.
+// getJSON requests and decodes a JSON document.
 func getJSON(ctx context.Context, address string, v any) error {
 	return request(ctx, http.MethodGet, address, v)
 }
 
-// request makes a request without a body, and decodes the answer if v is not
-// nil.
+// request makes a request without a body, and decodes the response unless v is nil.
 func request(ctx context.Context, method, address string, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, httpTimeout)
 	defer cancel()
@@ -223,7 +223,7 @@ func request(ctx context.Context, method, address string, v any) error {
 		return err
 	}
 	r.Header.Set("Accept", "application/json")
-	// Without a proxy, whatever the environment says: this is loopback.
+	// Without a proxy, whatever the environment says, because this is loopback.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(r)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// The versions of Java that Hadoop runs on. Later ones have no security
-// manager, which its log-in needs.
+// The versions of Java that Hadoop supports. Later ones lack the security manager, which
+// Hadoop's login needs.
 const (
 	oldestJava = 11
 	newestJava = 22
 )
 
-// The packages of Debian that bring what is missing.
+// The Debian packages to install if a tool is missing.
 const (
 	javaPackage  = "default-jre-headless"
 	mavenPackage = "maven"
@@ -30,8 +30,8 @@ const (
 //go:embed pom.xml
 var pom []byte
 
-// needJava finds a Java for Hadoop and returns its home. On Debian root gets
-// it installed if there is none.
+// needJava finds a Java for Hadoop and returns its home. On Debian, it installs one if
+// there is none and the user is root.
 func needJava(ctx context.Context, progress io.Writer) (home string, err error) {
 	unlock, err := lockTools(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func needJava(ctx context.Context, progress io.Writer) (home string, err error) 
 	return home, nil
 }
 
-// javaCandidates are the programs that may be the right Java, best first.
+// javaCandidates returns the java programs to try, best first.
 func javaCandidates() []string {
 	var all []string
 	if home := os.Getenv("JAVA_HOME"); home != "" {
@@ -67,8 +67,8 @@ func javaCandidates() []string {
 	return append(all, installed...)
 }
 
-// findJava returns the home of the first candidate that Hadoop can run on, or
-// else why there is none.
+// findJava returns the home of the first candidate on which Hadoop can run, or an error
+// that says why there is none.
 func findJava(ctx context.Context, candidates []string) (home string, why error) {
 	why = errors.New("no java in JAVA_HOME, PATH or /usr/lib/jvm")
 	for i, java := range candidates {
@@ -76,7 +76,7 @@ func findJava(ctx context.Context, candidates []string) (home string, why error)
 		switch {
 		case err == nil && oldestJava <= version && version <= newestJava:
 			return home, nil
-		case i > 0: // the first is the one that was meant
+		case i > 0: // only the first is reported: it is the one that the user meant
 		case err == nil:
 			why = fmt.Errorf("%s is Java %d", java, version)
 		default:
@@ -86,7 +86,7 @@ func findJava(ctx context.Context, candidates []string) (home string, why error)
 	return "", why
 }
 
-// askJava asks a Java for its home and version.
+// askJava runs java to get its home and version.
 func askJava(ctx context.Context, java string) (home string, version int, err error) {
 	out, err := exec.CommandContext(ctx, java, "-XshowSettings:properties", "-version").CombinedOutput()
 	if err != nil {
@@ -112,9 +112,9 @@ func askJava(ctx context.Context, java string) (home string, version int, err er
 	return home, version, nil
 }
 
-// needJars returns the folder of the jars, and downloads them if they are not
-// there. The folder gets its name when it is whole, and holds the pom that it
-// was made from: another pom makes it anew.
+// needJars returns the folder of the jars, and downloads them if it does not exist. The
+// folder gets its name when it is complete. It contains the pom from which it was made: if
+// the pom has changed, the folder is rebuilt.
 func needJars(ctx context.Context, cache, java string, progress io.Writer) (string, error) {
 	if cache == "" {
 		dir, err := cacheDir()
@@ -171,7 +171,7 @@ func needJars(ctx context.Context, cache, java string, progress io.Writer) (stri
 	return cache, nil
 }
 
-// needMaven finds mvn. On Debian root gets it installed if there is none.
+// needMaven finds mvn. On Debian, it installs it if there is none and the user is root.
 func needMaven(ctx context.Context, progress io.Writer) (string, error) {
 	unlock, err := lockTools(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func needMaven(ctx context.Context, progress io.Writer) (string, error) {
 	return mvn, nil
 }
 
-// cacheDir is the folder of what is brought once, for all clusters of a user.
+// cacheDir returns the folder of downloads that all clusters of a user share.
 func cacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -200,8 +200,8 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "treereduce"), nil
 }
 
-// lockTools has one process at a time look for a tool and install it: apt-get does
-// not wait for another, and a tool that is half installed does not work.
+// lockTools allows one process at a time to look for a tool and install it: apt-get does
+// not wait for another apt-get, and a tool that is only partly installed does not work.
 func lockTools(ctx context.Context) (unlock func(), err error) {
 	dir, err := cacheDir()
 	if err != nil {
@@ -213,7 +213,7 @@ func lockTools(ctx context.Context) (unlock func(), err error) {
 	return lock(ctx, filepath.Join(dir, "tools.lock"))
 }
 
-// install installs a package of Debian.
+// install installs a Debian package.
 func install(ctx context.Context, name string, progress io.Writer) error {
 	apt, err := exec.LookPath("apt-get")
 	if err != nil {

@@ -2,7 +2,7 @@ package naive
 
 import "strings"
 
-// What a position of a game with cycles is worth to the player to move.
+// The results of a position of a game with cycles, for the player to move.
 const (
 	Draw = "DRAW" // play that never ends
 	Lose = "LOSE"
@@ -16,16 +16,15 @@ type Worth struct {
 	Remoteness int
 }
 
-// SolveCyclic returns what every position is worth that can be reached from
-// start in a game that may go in circles. The turns alternate. finished returns
-// the result of a finished position, which has no moves, and "" for the others;
-// children returns the positions to which the moves of one that is not finished
-// lead.
+// SolveCyclic returns the values of all positions that can be reached from start in a game
+// that may have cycles. The turns alternate. finished returns the result of a terminal
+// position, which has no moves, and "" for the others; children returns the positions after
+// each move of a position that is not terminal.
 //
-// A position with a child that is lost is won, one move later than the nearest
-// of these. A position with nothing but children that are won is lost, one move
-// later than the farthest. Of those that are then undecided, one with a child
-// that is a tie is a tie, one move later than the nearest. The rest are draws.
+// A position with a lost child is won, in one move more than the nearest of the lost
+// children. A position all of whose children are won is lost, in one move more than the
+// farthest. Of the positions that are then undecided, one with a tied child is a tie, in
+// one move more than the nearest of these. The rest are draws.
 func SolveCyclic(start uint64, finished func(uint64) string, children func(uint64) []uint64) map[uint64]Worth {
 	// Positions are numbered in the order in which they are found.
 	number := map[uint64]int{start: 0}
@@ -60,7 +59,7 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 	for ; len(queue) > 0; queue = queue[1:] {
 		child := worth[queue[0]]
 		for _, p := range parents[queue[0]] {
-			moves[p]-- // a lost child decides at once, so only won ones count
+			moves[p]-- // a lost child decides at once, so this counts only won ones
 			if worth[p].Result != "" {
 				continue
 			}
@@ -93,13 +92,13 @@ func SolveCyclic(start uint64, finished func(uint64) string, children func(uint6
 	return all
 }
 
-// QuickCross is the game of that name on a board of w columns and h rows, which
-// connect pieces of the same kind in a row win.
+// QuickCross is the game of that name on a board with W columns and H rows, in which
+// Connect pieces of the same kind in a line win.
 type QuickCross struct{ W, H, Connect int }
 
-// Solve returns what every position is worth that can be reached from the empty
-// board, by hash: the square in column x and row y weighs 3^(y*w+x), an empty
-// one counts 0, '-' 1 and '|' 2.
+// Solve returns the values of all positions that can be reached from the empty board, by
+// hash: the square in column x and row y has the weight 3^(y*w+x) and the digit 0 if it is
+// empty, 1 for '-' and 2 for '|'.
 func (q QuickCross) Solve() map[uint64]Worth {
 	finished := func(p uint64) string {
 		if len(q.lines(q.board(p))) > 0 {
@@ -129,8 +128,8 @@ func (q QuickCross) hash(board string) uint64 {
 	return p
 }
 
-// children returns where laying a piece on an empty square or turning a piece
-// leads.
+// children returns the positions after placing a piece on an empty square or turning a
+// piece.
 func (q QuickCross) children(p uint64) []uint64 {
 	var all []uint64
 	board := q.board(p)
@@ -167,8 +166,8 @@ func (q QuickCross) lines(board string) [][]int {
 	return all
 }
 
-// Reachable tells whether the empty board leads to p, without playing: it has no
-// line, or all its lines share a square, that of the last move.
+// Reachable reports whether p can be reached from the empty board, without playing: p has
+// no line, or all its lines share a square, that of the last move.
 func (q QuickCross) Reachable(p uint64) bool {
 	lines := q.lines(q.board(p))
 	if len(lines) == 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// graph is a game as a list of moves; positions without any are finished.
+// graph is a game given as lists of moves; positions without moves are terminal.
 type graph struct {
 	moves    map[uint64][]uint64
 	finished map[uint64]string
@@ -16,9 +16,9 @@ func (g graph) solve(start uint64) map[uint64]Worth {
 	return SolveCyclic(start, func(p uint64) string { return g.finished[p] }, func(p uint64) []uint64 { return g.moves[p] })
 }
 
-// atOnce solves as the program of 2011 does: in each pass, a position that is
-// decided or is a tie is told to its parents; a tie makes a tie of a parent that
-// is a draw so far, and is passed on at once; a loss makes a win of any parent.
+// atOnce solves like the program of 2011. In each pass, a position that is decided or is a
+// tie is sent to its parents. A tie turns a parent that is a draw so far into a tie, which
+// is sent on at once; a loss turns any parent into a win.
 func (g graph) atOnce(start uint64) map[uint64]Worth {
 	worth := map[uint64]Worth{}
 	left := map[uint64]int{}
@@ -73,15 +73,15 @@ func (g graph) atOnce(start uint64) map[uint64]Worth {
 	return worth
 }
 
-// Where ties settle before wins do, a draw is taken for a tie. The player at 1
-// can go on to 2 or go round by 6; whoever is at 2 can end in a tie at once, but
-// wins by the longer way:
+// TestTiesSettleAfterWins shows that if ties are decided before wins, a draw is taken for a
+// tie. The player at 1 can move to 2 or to 6 and back; the player at 2 can end in a tie at
+// once, but wins by the longer path:
 //
 //	6 <-> 1 --> 2 --> 7 (tie)
 //	            |
 //	            3 --> 4 --> 5 (lost)
 //
-// So 2 is no good for the player at 1, and both go round for ever.
+// So 2 is bad for the player at 1, and play goes on for ever between 1 and 6.
 func TestTiesSettleAfterWins(t *testing.T) {
 	g := graph{
 		moves:    map[uint64][]uint64{1: {2, 6}, 6: {1}, 2: {7, 3}, 3: {4}, 4: {5}},
@@ -102,7 +102,7 @@ func TestTiesSettleAfterWins(t *testing.T) {
 	}
 }
 
-// The definition, one case after the other.
+// TestSolveCyclic checks the definition case by case.
 func TestSolveCyclic(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -131,8 +131,8 @@ func TestSolveCyclic(t *testing.T) {
 	}
 }
 
-// The reference of small boards: reached, won, lost, drawn. What is reached is
-// what the rule without play says.
+// TestQuickCross checks reference results of small boards: reached, won, lost, drawn. The
+// positions reached must be those that satisfy Reachable.
 func TestQuickCross(t *testing.T) {
 	for _, test := range []struct {
 		q                         QuickCross

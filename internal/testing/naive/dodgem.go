@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Dodgem is the game of that name on a board of so many rows and columns. A position is
-// the text of its rows from the top, "/" between them, a blank, and who is to move:
-// ">../>../.^^ >". The cars > drive to the right and begin in the left column, the cars ^
-// drive up and begin at the bottom.
+// Dodgem is the game of that name on a square board with that number of rows. A position is
+// the text of its rows from the top, with "/" between them, a blank, and the player to
+// move: ">../>../.^^ >". The cars > drive to the right and start in the left column, the
+// cars ^ drive up and start in the bottom row.
 type Dodgem int
 
-// Solve returns what every position is worth that can be reached from the start.
+// Solve returns the values of all positions that can be reached from the initial one.
 func (d Dodgem) Solve() map[string]Worth {
 	n := int(d)
 	var rows []string
@@ -40,8 +40,8 @@ func (d Dodgem) Solve() map[string]Worth {
 	return values
 }
 
-// Finished returns Lose if the other one's cars have all left, Win if the player to move
-// cannot, else "".
+// Finished returns Lose if all cars of the opponent have left the board, Win if the player
+// to move has no move, and otherwise "".
 func (d Dodgem) Finished(text string) string {
 	board, mover, _ := strings.Cut(text, " ")
 	other := map[string]string{">": "^", "^": ">"}[mover]
@@ -54,9 +54,9 @@ func (d Dodgem) Finished(text string) string {
 	return ""
 }
 
-// Moves returns the texts to which the moves of a position lead, by their names: the
-// square of the car (a letter for the column, a number for the row from the top) and d,
-// l, r or u for down, left, right or up.
+// Moves returns the positions after each move, by the names of the moves: the square of the
+// car (a letter for the column, a number for the row from the top) and d, l, r or u for
+// down, left, right or up.
 func (d Dodgem) Moves(text string) map[string]string {
 	board, mover, _ := strings.Cut(text, " ")
 	rows := strings.Split(board, "/")
@@ -67,7 +67,7 @@ func (d Dodgem) Moves(text string) map[string]string {
 			after[i] = []byte(row)
 		}
 		after[y][x] = '.'
-		if toX < len(rows) && toY >= 0 { // else it leaves
+		if toX < len(rows) && toY >= 0 { // otherwise the car leaves the board
 			after[toY][toX] = mover[0]
 		}
 		var lines []string

@@ -6,34 +6,35 @@ import (
 	"strings"
 )
 
-// Mancala is the course's game with so many pits in a row, and so many stones in each at
+// Mancala is the game of the course, with Pits pits in a row and Stones stones in each at
 // the start.
 //
-// A board here is a list as the player to move sees it: his pits in the order in which he
-// sows, his goal, the other's pits, the other's goal. After a move it is turned round.
+// A board is a list as the player to move sees it: the player's pits in the order of
+// sowing, the player's goal, the opponent's pits, the opponent's goal. After a move it is
+// turned round.
 type Mancala struct{ Pits, Stones int }
 
-// A Sowing is what a position of Mancala comes to, for the player to move.
+// A Sowing is the value of a position of Mancala for the player to move.
 type Sowing struct {
 	Worth
-	// Stones is how many stones more than the other's his goal has in the end, if both
-	// play for stones.
+	// Stones is the final difference between the stones in the goals of the player and the
+	// opponent, if both maximize it.
 	Stones int
 }
 
-// Start is the board before the first move.
+// Start returns the initial board.
 func (m Mancala) Start() []byte {
 	row := append(slices.Repeat([]byte{byte(m.Stones)}, m.Pits), 0)
 	return append(slices.Clone(row), row...)
 }
 
-// Finished tells whether there is no stone in any pit.
+// Finished reports whether all pits are empty.
 func (m Mancala) Finished(board []byte) bool {
 	return int(board[m.Pits])+int(board[2*m.Pits+1]) == 2*m.Pits*m.Stones
 }
 
-// Moves returns the boards to which the moves lead, as the next player sees them, by the
-// number of the pit, from 0; a pass is the number -1.
+// Moves returns the boards after each move, as the next player sees them, by the number of
+// the pit, from 0; a pass has the number -1.
 func (m Mancala) Moves(board []byte) map[int][]byte {
 	moves := make(map[int][]byte)
 	if m.Finished(board) {
@@ -43,7 +44,7 @@ func (m Mancala) Moves(board []byte) map[int][]byte {
 		if board[pit] == 0 {
 			continue
 		}
-		// The places that are sown, round and round: all but the other's goal.
+		// The places to sow, in a circle: all except the opponent's goal.
 		after := slices.Clone(board)
 		round := after[:2*m.Pits+1]
 		last := pit
@@ -66,12 +67,12 @@ func (m Mancala) Moves(board []byte) map[int][]byte {
 	return moves
 }
 
-// turn is a board as the other player sees it.
+// turn returns a board as the other player sees it.
 func (m Mancala) turn(board []byte) []byte {
 	return append(slices.Clone(board[m.Pits+1:]), board[:m.Pits+1]...)
 }
 
-// State is a board as the course prints it, if this row is to move.
+// State formats a board as the course prints it, with row to move.
 func (m Mancala) State(board []byte, row int) string {
 	if row == 1 {
 		board = m.turn(board)
@@ -79,8 +80,9 @@ func (m Mancala) State(board []byte, row int) string {
 	return fmt.Sprintf("State([%s], %d)", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(board)), ", "), "[]"), row)
 }
 
-// Solve returns what every board that can be reached from the start comes to. A winner
-// hastens the end, a loser delays it; who ties delays it, or with tiesSoon hastens it.
+// Solve returns the values of all boards that can be reached from the initial one. A winner
+// shortens play, a loser delays the end. In a tie the players delay the end or, with
+// tiesSoon, shorten play.
 func (m Mancala) Solve(tiesSoon bool) map[string]Sowing {
 	known := make(map[string]Sowing)
 	m.solve(m.Start(), tiesSoon, known)
@@ -124,7 +126,7 @@ func (m Mancala) solve(board []byte, tiesSoon bool, known map[string]Sowing) Sow
 	return best
 }
 
-// betterSowing tells whether the player who moves likes a more than b.
+// betterSowing reports whether the player to move prefers a to b.
 func betterSowing(a, b Worth, tiesSoon bool) bool {
 	order := map[string]int{Lose: 0, Tie: 1, Win: 2}
 	if a.Result != b.Result {

@@ -2,20 +2,19 @@ package naive
 
 import "strings"
 
-// MNK is m,n,k tic-tac-toe on a board of w columns and h rows: X and O put a piece on
-// any empty square in turn, X first, and connect in a line win.
+// MNK is m,n,k tic-tac-toe on a board with W columns and H rows: X and O in turn place a
+// piece on any empty square, X first, and Connect pieces in a line win.
 type MNK struct{ W, H, Connect int }
 
-// Solve returns the value byte of every position that can be reached from the empty
-// board, by its text, which is that of Connect N. A tie is drawn out, as any other end
-// that the mover does not like.
+// Solve returns the value bytes of all positions that can be reached from the empty board,
+// by their text, which is that of Connect N. The mover delays a tie, like a loss.
 func (m MNK) Solve() map[string]byte {
 	values := make(map[string]byte)
 	m.solve(start(m.W, m.H, m.Connect), values)
 	return values
 }
 
-// solve returns the value byte of p by minimax, and notes it.
+// solve returns the value byte of p by minimax, and stores it.
 func (m MNK) solve(p *position, values map[string]byte) byte {
 	board := string(p.squares)
 	if v, ok := values[board]; ok {
@@ -42,8 +41,8 @@ func (m MNK) solve(p *position, values map[string]byte) byte {
 	return best
 }
 
-// Rows is a board of Connect N's text as rows from the top with / between them, an empty
-// square a dot.
+// Rows formats a board with the text of Connect N as rows from the top with / between them,
+// and a dot for an empty square.
 func Rows(board string, w, h int) string {
 	var rows []string
 	for y := h - 1; y >= 0; y-- {

@@ -1,19 +1,18 @@
-// Package naive solves games in the plainest way there is. It is the
-// oracle of the tests of the other packages: a second method, written from
-// the rules of the game alone and slow on purpose, so that it is easy to see
-// that it is right. It must not import the other packages of this module.
+// Package naive solves games in the simplest way possible. The tests of the other packages
+// compare their results with it: it is a second implementation, written from the rules of
+// the games alone and deliberately slow, so that its correctness is easy to see. It must
+// not import the other packages of this module.
 //
 // A board of Connect N has w columns and h rows. X moves first, pieces drop into columns,
-// and play stops when a player has connect pieces in a line (row, column or
-// diagonal) or when the board is full, which is a tie. connect is at least 1.
+// and play stops when a player has connect pieces in a line (row, column or diagonal) or
+// when the board is full, which is a tie. connect is at least 1.
 //
-// The text of a board has w*h characters, column by column from the left and
-// each column from the bottom up: ' ' for an empty square, 'O' or 'X'.
+// The text of a board has w*h characters, column by column from the left and each column
+// from the bottom up: ' ' for an empty square, 'O' or 'X'.
 //
-// A value byte has the result under best play in its low two bits (1: O wins,
-// 2: X wins, 3: tie) and the remoteness, the number of moves to the end, in
-// its six high bits. The winner hastens the end, the loser delays it, and a
-// tie is drawn out as long as possible.
+// A value byte has the result under best play in its low two bits (1: O wins, 2: X wins, 3:
+// tie) and the remoteness, the number of moves to the end, in its six high bits. The winner
+// shortens play, the loser delays the end, and a tie is made as long as possible.
 package naive
 
 import (
@@ -30,7 +29,7 @@ const (
 	tie   = 3
 )
 
-// value puts a result and a remoteness together in a value byte.
+// value packs a result and a remoteness into a value byte.
 func value(result, remoteness int) byte {
 	return byte(remoteness<<2 | result)
 }
@@ -40,7 +39,7 @@ func split(v byte) (result, remoteness int) {
 	return int(v & 3), int(v >> 2)
 }
 
-// position is a board that moves are made on and taken back from.
+// position is a board on which moves are made and undone.
 type position struct {
 	w, h, connect int
 	squares       []byte // the board text
@@ -80,7 +79,7 @@ func (p *position) landing(column int) int {
 	return -1
 }
 
-// full tells whether no square is empty.
+// full reports whether no square is empty.
 func (p *position) full() bool {
 	for _, s := range p.squares {
 		if s == ' ' {
@@ -90,9 +89,8 @@ func (p *position) full() bool {
 	return true
 }
 
-// line returns the player who has connect pieces in a line, or ' ' if nobody
-// has. It tries every piece as the start of a line in each of the four
-// directions.
+// line returns the player who has connect pieces in a line, or ' ' if there is no line. It
+// tries every piece as the first of a line in each of the four directions.
 func (p *position) line() byte {
 	directions := [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}}
 	for column := 0; column < p.w; column++ {
@@ -111,8 +109,7 @@ func (p *position) line() byte {
 	return ' '
 }
 
-// run counts the pieces of player in an unbroken walk from a square in steps
-// of (dc, dr).
+// run counts the consecutive pieces of player from a square on in steps of (dc, dr).
 func (p *position) run(player byte, column, row, dc, dr int) int {
 	n := 0
 	for column >= 0 && column < p.w && row >= 0 && row < p.h &&
@@ -124,8 +121,7 @@ func (p *position) run(player byte, column, row, dc, dr int) int {
 	return n
 }
 
-// finished returns the result of a position where play has stopped, or 0 if
-// it goes on.
+// finished returns the result of a position where play has stopped, or 0 otherwise.
 func (p *position) finished() int {
 	switch p.line() {
 	case 'X':
@@ -139,8 +135,7 @@ func (p *position) finished() int {
 	return 0
 }
 
-// Values are the value bytes of every position that can be reached from the
-// empty board.
+// Values are the value bytes of all positions that can be reached from the empty board.
 type Values struct {
 	memo []byte // by index of the board in base 3; 0: cannot be reached
 }
@@ -156,7 +151,7 @@ func Solve(w, h, connect int) *Values {
 	return v
 }
 
-// digit is what a piece counts for in the index of a board.
+// digit returns the digit of a piece in the index of a board.
 func digit(piece byte) int {
 	switch piece {
 	case 'X':
@@ -167,7 +162,7 @@ func digit(piece byte) int {
 	return 0
 }
 
-// Of returns the value byte of a board, 0 if it cannot be reached.
+// Of returns the value byte of a board, or 0 if the board cannot be reached.
 func (v *Values) Of(board string) byte {
 	index := 0
 	for i := len(board) - 1; i >= 0; i-- {
@@ -176,7 +171,7 @@ func (v *Values) Of(board string) byte {
 	return v.memo[index]
 }
 
-// Count returns how many positions can be reached, the empty board included.
+// Count returns the number of positions that can be reached, including the empty board.
 func (v *Values) Count() int {
 	n := 0
 	for _, b := range v.memo {
@@ -187,8 +182,7 @@ func (v *Values) Count() int {
 	return n
 }
 
-// boards returns all positions that can be reached on a board of so many
-// squares.
+// boards returns all positions that can be reached on a board with that number of squares.
 func (v *Values) boards(squares int) []string {
 	var all []string
 	for index, b := range v.memo {
@@ -205,9 +199,8 @@ func (v *Values) boards(squares int) []string {
 	return all
 }
 
-// solve returns the value byte of p by minimax and notes it, and that of all
-// positions after p, in memo. Its index there is given, and how many pieces it
-// has.
+// solve returns the value byte of p by minimax, and stores it and those of all positions
+// after p in memo. index is p's index in memo, pieces its number of pieces.
 func (p *position) solve(memo []byte, index, pieces int) byte {
 	if v := memo[index]; v != 0 {
 		return v
@@ -216,8 +209,8 @@ func (p *position) solve(memo []byte, index, pieces int) byte {
 	if pieces%2 == 1 {
 		mover = 'O'
 	}
-	var best byte // 0, which is no value byte, until the first move is tried
-	power := 1    // of 3, for the square at which a column begins
+	var best byte // 0 is not a value byte: no move has been tried yet
+	power := 1    // power of 3 of the lowest square of the column
 	for column := 0; column < p.w; column++ {
 		square := power
 		for row := 0; row < p.h; row++ {
@@ -252,7 +245,7 @@ func (p *position) solve(memo []byte, index, pieces int) byte {
 	return best
 }
 
-// wonAt tells whether the piece on square i is part of a line.
+// wonAt reports whether the piece on square i is part of a line.
 func (p *position) wonAt(i int) bool {
 	player, column, row := p.squares[i], i/p.h, i%p.h
 	for _, d := range [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
@@ -263,7 +256,7 @@ func (p *position) wonAt(i int) bool {
 	return false
 }
 
-// better tells whether the player who moves likes value byte a more than b.
+// better reports whether the player to move prefers value byte a to b.
 func better(mover, a, b byte) bool {
 	won, _ := outcomes(mover)
 	resultA, remotenessA := split(a)
@@ -278,8 +271,7 @@ func better(mover, a, b byte) bool {
 	return remotenessA > remotenessB
 }
 
-// outcomes returns the result that is a win for player and the one that is a
-// loss.
+// outcomes returns the results that are a win and a loss for player.
 func outcomes(player byte) (won, lost int) {
 	if player == 'X' {
 		return xWins, oWins
@@ -287,10 +279,9 @@ func outcomes(player byte) (won, lost int) {
 	return oWins, xWins
 }
 
-// Hash returns the hash of a board. Each column takes h+1 bits, the leftmost
-// column the most significant ones. The piece j squares above the bottom of
-// its column adds 1<<j if it is an O and 2<<j if it is an X. w*(h+1) is at
-// most 64.
+// Hash returns the hash of a board. Each column takes h+1 bits, the leftmost column the
+// most significant ones. The piece j squares above the bottom of its column adds 1<<j if it
+// is an O and 2<<j if it is an X. w*(h+1) is at most 64.
 func Hash(board string, w, h int) uint64 {
 	var hash uint64
 	for column := 0; column < w; column++ {
@@ -308,9 +299,9 @@ func Hash(board string, w, h int) uint64 {
 	return hash
 }
 
-// Final returns the final file of the course: for every position that can be
-// reached except the empty board, in ascending order of the hash, a line with
-// the board text in single quotes, a tab and the value byte in decimal.
+// Final returns the final file of the course: for every position that can be reached except
+// the empty board, in ascending order of the hash, a line with the board text in single
+// quotes, a tab and the value byte in decimal.
 func Final(w, h, connect int) string {
 	type entry struct {
 		hash  uint64
@@ -337,15 +328,14 @@ func Final(w, h, connect int) string {
 	return file.String()
 }
 
-// winScore is the score in search of a win at the root, where no moves are
-// left to make. It is more than any number of moves, so that a score tells
-// both the result and the remoteness.
+// winScore is the score in search of a win at the root without any move. It is greater than
+// any number of moves, so a score determines both the result and the remoteness.
 const winScore = 100
 
-// Search returns the value byte of one position that can be reached, by a
-// depth-first search with alpha-beta. It keeps no table of positions and
-// shares only the rules of the game with Solve. It is meant for positions
-// with few empty squares, on boards too large for Solve.
+// Search returns the value byte of a position that can be reached, by a depth-first
+// alpha-beta search. It has no table of positions, and shares only the rules of the game
+// with Solve. It is meant for positions with few empty squares, on boards too large for
+// Solve.
 func Search(board string, w, h, connect int) byte {
 	p := &position{w, h, connect, []byte(board)}
 	won, lost := outcomes(p.mover())
@@ -360,14 +350,13 @@ func Search(board string, w, h, connect int) byte {
 	return value(tie, strings.Count(board, " "))
 }
 
-// search returns the score of p for the player who moves, exact if it is
-// between alpha and beta: 0 for a tie, and for an end by a line that is depth
-// moves after the root, winScore-depth if the player wins and depth-winScore
-// if the player loses.
+// search returns the score of p for the player to move, exact if it is between alpha and
+// beta: 0 for a tie; for an end by a line depth moves after the root, winScore-depth if the
+// player to move wins and depth-winScore if that player loses.
 func (p *position) search(alpha, beta, depth int) int {
 	switch p.finished() {
 	case xWins, oWins:
-		// The line is that of the last mover: the next one has lost.
+		// The line was completed by the last move, so the player to move has lost.
 		return depth - winScore
 	case tie:
 		return 0
@@ -391,8 +380,8 @@ func (p *position) search(alpha, beta, depth int) int {
 	return best
 }
 
-// Random returns a position that can be reached, after plies random moves
-// from the empty board or fewer if play stops before.
+// Random returns a position that can be reached from the empty board by plies random moves,
+// or by fewer if play stops before.
 func Random(rng *rand.Rand, w, h, connect, plies int) string {
 	p := start(w, h, connect)
 	for n := 0; n < plies && p.finished() == 0; n++ {

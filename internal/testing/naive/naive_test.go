@@ -53,7 +53,7 @@ func TestSolveColumn(t *testing.T) {
 }
 
 func TestFinished(t *testing.T) {
-	// Boards of 3 columns and 4 rows, the columns parted by '|' here.
+	// Boards of 3 columns and 4 rows, with the columns separated by '|'.
 	tests := []struct {
 		board   string
 		connect int
@@ -65,7 +65,7 @@ func TestFinished(t *testing.T) {
 		{"X   |X   |X   ", 3, xWins},
 		{"X   |OX  |OOX ", 3, xWins},
 		{"XXO |XO  |O   ", 3, oWins},
-		// The top of one column and the bottom of the next are no line.
+		// The top of one column and the bottom of the next are not a line.
 		{"OOXX|X   |O   ", 3, 0},
 		{"OXOX|OXOX|XOXO", 4, tie},
 	}
@@ -128,8 +128,8 @@ func TestHashDistinct(t *testing.T) {
 	}
 }
 
-// TestSearchAllPositions compares the two methods on every position of the
-// smallest boards.
+// TestSearchAllPositions compares Search and Solve on every position of the smallest
+// boards.
 func TestSearchAllPositions(t *testing.T) {
 	for w := 1; w <= 6; w++ {
 		for h := 1; w*h <= 6; h++ {

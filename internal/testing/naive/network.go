@@ -1,20 +1,20 @@
 package naive
 
-// Network is the course's game, square by square.
+// Network is the game of the course, implemented square by square.
 type Network struct{}
 
-// A NetworkBoard is 64 letters, column by column from the left and each from the top: W, B,
-// or a point for nothing.
+// A NetworkBoard has 64 letters, column by column from the left and each column from the
+// top: W, B, or a point for an empty square.
 type NetworkBoard [64]byte
 
-// A NetworkMove puts a chip on square To, by column and row; first it is lifted from
-// square From, if it is a step.
+// A NetworkMove places a chip on square To, given by column and row. If it is a step, the
+// chip is first removed from square From.
 type NetworkMove struct {
 	Step     bool
 	From, To [2]int
 }
 
-// What a network move comes to.
+// The results of a move in Network.
 const (
 	GoesOn   = ""
 	WinsOwn  = "the mover has a network, the other none"
@@ -29,8 +29,9 @@ func (Network) at(board *NetworkBoard, x, y int) byte {
 	return board[8*x+y]
 }
 
-// lawful tells whether color may lie on an empty square of a board: no corner, no goal of
-// the other's, and no group of three then. Groups are counted by flooding.
+// lawful reports whether a chip of color may be placed on an empty square of a board: the
+// square is no corner and in no goal of the opponent, and the chip does not complete a
+// group of three. Groups are counted by flood fill.
 func (n Network) lawful(board NetworkBoard, color byte, x, y int) bool {
 	across, along := x == 0 || x == 7, y == 0 || y == 7
 	if n.at(&board, x, y) != '.' || across && along || across && color == 'B' || along && color == 'W' {
@@ -40,7 +41,7 @@ func (n Network) lawful(board NetworkBoard, color byte, x, y int) bool {
 	return n.flood(&board, color, x, y) < 3
 }
 
-// flood counts a group of chips, and takes them off.
+// flood returns the size of a group of chips, and removes the group from the board.
 func (n Network) flood(board *NetworkBoard, color byte, x, y int) int {
 	if n.at(board, x, y) != color {
 		return 0
@@ -55,8 +56,8 @@ func (n Network) flood(board *NetworkBoard, color byte, x, y int) int {
 	return size
 }
 
-// Moves are the legal moves of a color, W or B, of a board on which nobody has won, in the
-// order of their squares.
+// Moves returns the legal moves of a color, W or B, on a board on which no player has won,
+// in the order of their squares.
 func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
 	chips := 0
 	for _, c := range board {
@@ -94,7 +95,7 @@ func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
 	return moves
 }
 
-// Play is the board after a move.
+// Play returns the board after a move.
 func (n Network) Play(board NetworkBoard, color byte, m NetworkMove) NetworkBoard {
 	if m.Step {
 		board[8*m.From[0]+m.From[1]] = '.'
@@ -103,7 +104,7 @@ func (n Network) Play(board NetworkBoard, color byte, m NetworkMove) NetworkBoar
 	return board
 }
 
-// Result tells who has a network after a move of color.
+// Result returns which players have a network after a move of color.
 func (n Network) Result(board NetworkBoard, color byte) string {
 	other := byte('W' + 'B' - color)
 	own, his := n.Network(board, color), n.Network(board, other)
@@ -118,7 +119,7 @@ func (n Network) Result(board NetworkBoard, color byte) string {
 	return GoesOn
 }
 
-// Network tells whether a color has one: it follows every path from the first goal.
+// Network reports whether a color has a network: it follows every path from the first goal.
 func (n Network) Network(board NetworkBoard, color byte) bool {
 	for i := 1; i < 7; i++ {
 		x, y := 0, i
@@ -132,7 +133,7 @@ func (n Network) Network(board NetworkBoard, color byte) bool {
 	return false
 }
 
-// follow tells whether a path of chips can be made a network.
+// follow reports whether a path of chips can be extended to a network.
 func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
 	last := path[len(path)-1]
 	for dx := -1; dx <= 1; dx++ {
@@ -144,7 +145,7 @@ func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
 			if len(path) > 1 {
 				before := path[len(path)-2]
 				if sign(last[0]-before[0]) == dx && sign(last[1]-before[1]) == dy {
-					continue // straight on
+					continue // a straight line: not a corner
 				}
 			}
 			seen := false
@@ -169,7 +170,7 @@ func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
 	return false
 }
 
-// sees is the chip of the color that one sees in a direction.
+// sees returns the chip of the color that is visible from a square in a direction.
 func (n Network) sees(board *NetworkBoard, color byte, from [2]int, dx, dy int) ([2]int, bool) {
 	if dx == 0 && dy == 0 {
 		return from, false

@@ -16,29 +16,30 @@ import (
 	"time"
 )
 
-// A Fake is an S3 in this process, as small as our requests allow. It is there for what
-// a real server cannot be made to do: to be busy, to cut an answer off, to have tokens
-// expire; and for tests that have no second for a real one. What it does without a fault,
-// tests hold against moto's.
+// A Fake is an S3 server in this process that supports only the requests that we send. It
+// is for tests of conditions that a real server cannot be made to have (busy, responses cut
+// off, expired tokens), and for tests that should not take the second that a real server
+// needs to start. Tests compare its behaviour without faults with that of moto.
 type Fake struct {
 	URL string
-	// Fault is asked of each request; nil is none. Set it while nobody asks.
+	// Fault is called for each request; nil: no faults. Set it only while there are no
+	// requests.
 	Fault func(r *http.Request) *Fault
 
 	mu      sync.Mutex
 	buckets map[string]map[string]*object
 	uploads map[string]*upload
-	rules   map[string]string // of lifecycle, by bucket
-	number  int               // of uploads
+	rules   map[string]string // lifecycle rules by bucket
+	number  int               // number of uploads so far
 	asked   []string
 }
 
-// A Fault is what becomes of a request in place of an answer.
+// A Fault replaces or modifies the response to a request.
 type Fault struct {
-	Status int               // of an error; 0: there is none
-	Code   string            // of it
-	Header map[string]string // of the answer
-	Cut    int               // after how many bytes of the body of an answer the connection ends; 0: it does not
+	Status int               // of an error response; 0: no error
+	Code   string            // of the error
+	Header map[string]string // of the response
+	Cut    int               // close the connection after this many bytes of the body; 0: do not
 }
 
 type object struct {
@@ -47,13 +48,13 @@ type object struct {
 	changed time.Time
 }
 
-// An upload is an object that comes in parts.
+// An upload is a multipart upload.
 type upload struct {
 	bucket, key string
 	parts       map[int][]byte
 }
 
-// StartFake starts a fake with these buckets, which ends with the test.
+// StartFake starts a fake with these buckets, which stops at the end of the test.
 func StartFake(t testing.TB, buckets ...string) *Fake {
 	t.Helper()
 	f := &Fake{buckets: make(map[string]map[string]*object), uploads: make(map[string]*upload), rules: make(map[string]string)}
@@ -66,7 +67,7 @@ func StartFake(t testing.TB, buckets ...string) *Fake {
 	return f
 }
 
-// Env is the environment of a process that has this server as S3.
+// Env returns the environment of a process that uses this server as S3.
 func (f *Fake) Env() []string { return append(Environ(), "AWS_ENDPOINT_URL_S3="+f.URL) }
 
 // Set changes the Fault.
@@ -76,21 +77,21 @@ func (f *Fake) Set(fault func(r *http.Request) *Fault) {
 	f.Fault = fault
 }
 
-// Asked are the requests so far: "PUT bucket/key".
+// Asked returns the requests so far, in the form "PUT bucket/key".
 func (f *Fake) Asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.asked)
 }
 
-// Keys are the keys of a bucket, in their order.
+// Keys returns the sorted keys of a bucket.
 func (f *Fake) Keys(bucket string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.buckets[bucket]))
 }
 
-// Get is the content of an object; nil: there is none.
+// Get returns the content of an object, or nil if there is none.
 func (f *Fake) Get(bucket, key string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,14 +101,14 @@ func (f *Fake) Get(bucket, key string) []byte {
 	return nil
 }
 
-// Put makes an object.
+// Put stores an object.
 func (f *Fake) Put(bucket, key string, content []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.put(bucket, key, content)
 }
 
-// Age has an object have been written some time ago.
+// Age makes an object's modification time earlier by age.
 func (f *Fake) Age(bucket, key string, age time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,14 +117,14 @@ func (f *Fake) Age(bucket, key string, age time.Duration) {
 	f.buckets[bucket][key] = &o
 }
 
-// Rules are the rules of lifecycle of a bucket, in XML as they came; "": it has none.
+// Rules returns the lifecycle rules of a bucket, in the XML of the request; "": none.
 func (f *Fake) Rules(bucket string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.rules[bucket]
 }
 
-// Uploads is how many uploads in parts have neither been ended nor taken back.
+// Uploads returns the number of multipart uploads that are neither completed nor aborted.
 func (f *Fake) Uploads() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +137,7 @@ func (f *Fake) put(bucket, key string, content []byte) *object {
 	return o
 }
 
-// cutter is an answer whose connection ends after so many bytes of its body.
+// cutter is a response whose connection is closed after left more bytes of its body.
 type cutter struct {
 	http.ResponseWriter
 	left int
@@ -152,11 +153,11 @@ func (c *cutter) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP handles a request.
 func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	f.mu.Lock()
@@ -246,7 +247,7 @@ func answer(w http.ResponseWriter, v any) {
 	_ = xml.NewEncoder(w).Encode(v)
 }
 
-// list answers ListObjectsV2.
+// list handles ListObjectsV2.
 func (f *Fake) list(w http.ResponseWriter, bucket, prefix, delimiter, after, most string) {
 	type content struct {
 		Key          string
@@ -288,7 +289,7 @@ func (f *Fake) list(w http.ResponseWriter, bucket, prefix, delimiter, after, mos
 	answer(w, out)
 }
 
-// listUploads answers ListMultipartUploads, all at once.
+// listUploads handles ListMultipartUploads, with a single page.
 func (f *Fake) listUploads(w http.ResponseWriter, bucket, prefix string) {
 	type item struct{ Key, UploadId string }
 	out := struct {
@@ -303,7 +304,7 @@ func (f *Fake) listUploads(w http.ResponseWriter, bucket, prefix string) {
 	answer(w, out)
 }
 
-// removeAll answers DeleteObjects.
+// removeAll handles DeleteObjects.
 func (f *Fake) removeAll(w http.ResponseWriter, bucket string, body []byte) {
 	var in struct {
 		Object []struct{ Key string }
@@ -320,7 +321,7 @@ func (f *Fake) removeAll(w http.ResponseWriter, bucket string, body []byte) {
 	}{})
 }
 
-// get answers GetObject and HeadObject.
+// get handles GetObject and HeadObject.
 func (f *Fake) get(w http.ResponseWriter, r *http.Request, bucket, key string) {
 	o := f.buckets[bucket][key]
 	if o == nil {
@@ -351,7 +352,7 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request, bucket, key string) {
 	}
 }
 
-// conditionalPut answers PutObject.
+// conditionalPut handles PutObject.
 func (f *Fake) conditionalPut(w http.ResponseWriter, r *http.Request, bucket, key string, body []byte) {
 	o := f.buckets[bucket][key]
 	switch tag := r.Header.Get("If-Match"); {
@@ -359,14 +360,14 @@ func (f *Fake) conditionalPut(w http.ResponseWriter, r *http.Request, bucket, ke
 		answerError(w, http.StatusPreconditionFailed, "PreconditionFailed")
 	case tag != "" && o == nil:
 		answerError(w, http.StatusNotFound, "NoSuchKey")
-	case r.Header.Get("Content-Encoding") == "aws-chunked": // nobody asks so over HTTP without TLS
+	case r.Header.Get("Content-Encoding") == "aws-chunked": // our client never sends this over HTTP without TLS
 		answerError(w, http.StatusNotImplemented, "NotImplemented")
 	default:
 		w.Header().Set("ETag", f.put(bucket, key, body).etag)
 	}
 }
 
-// part answers UploadPart.
+// part handles UploadPart.
 func (f *Fake) part(w http.ResponseWriter, id, number string, body []byte) {
 	n, err := strconv.Atoi(number)
 	if err != nil || f.uploads[id] == nil {
@@ -377,7 +378,7 @@ func (f *Fake) part(w http.ResponseWriter, id, number string, body []byte) {
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(body)))
 }
 
-// complete answers CompleteMultipartUpload.
+// complete handles CompleteMultipartUpload.
 func (f *Fake) complete(w http.ResponseWriter, bucket, key, id string, body []byte) {
 	var in struct {
 		Part []struct{ PartNumber int }

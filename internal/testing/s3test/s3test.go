@@ -1,7 +1,7 @@
-// Package s3test starts an S3 for tests: moto's server, on loopback, without a word to
-// Amazon. It comes from PyPI, with the AWS command line and botocore, into a virtual
-// environment in build/emr-venv, which is made once. It knows nothing of what it is
-// asked to store.
+// Package s3test starts an S3 server for tests: moto's server, on loopback, without any
+// connection to Amazon. moto comes from PyPI, with the AWS command line and botocore; they
+// are installed once into the virtual environment build/emr-venv. The package knows nothing
+// of the stored objects.
 package s3test
 
 import (
@@ -22,33 +22,33 @@ import (
 	"time"
 )
 
-// Region is the region of all that is tested.
+// Region is the region used in tests.
 const Region = "us-east-1"
 
 const (
-	// requirements are what the environment has, and venv is where it lies, both from
-	// the root of the module.
+	// requirements is the list of packages of the virtual environment, and venv its
+	// directory, both relative to the root of the module.
 	requirements = "internal/testing/emrtest/requirements.txt"
 	venv         = "build/emr-venv"
-	// startTime bounds the start of the server, on a machine that is busy.
+	// startTime limits the start of the server, on a busy machine.
 	startTime = 2 * time.Minute
 )
 
-// A Server is an S3 that runs.
+// A Server is a running S3 server.
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 	cmd *exec.Cmd
 }
 
-// running is how the server says where it listens.
+// running matches the line in which the server prints its address.
 var running = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
 
-// Start starts a server without a bucket, which ends with the test.
+// Start starts a server without buckets, which stops at the end of the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{cmd: exec.Command(filepath.Join(Bin(t), "moto_server"), "-H", "127.0.0.1", "-p", "0")}
 	s.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1")
-	// A test that is killed leaves no server behind.
+	// The server is killed if the test process is killed.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -89,16 +89,15 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Env is this process's environment, but with this server as S3, and with nothing by
-// which any program could reach Amazon or use what the caller has there.
+// Env returns the environment of this process for using this server as S3. It contains
+// nothing with which a program could reach Amazon, or use the caller's credentials.
 func (s *Server) Env() []string { return append(Environ(), "AWS_ENDPOINT_URL_S3="+s.URL) }
 
-// nowhere is an endpoint at which nobody listens.
+// nowhere is an endpoint without a server.
 const nowhere = "http://127.0.0.1:1"
 
-// Environ is this process's environment without whatever is of AWS in it, and with
-// credentials that are none, a region, and for every service an endpoint at which nobody
-// listens.
+// Environ returns the environment of this process without any AWS variables, plus invalid
+// credentials, a region, and for every service an endpoint without a server.
 func Environ() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -113,9 +112,9 @@ func Environ() []string {
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_ENDPOINT_URL="+nowhere, "AWS_PAGER=")
 }
 
-// Bin is the folder of the programs of the virtual environment: python, aws and
-// moto_server. It makes the environment if it is not there, or if other versions are
-// wanted than those in it.
+// Bin returns the directory of the programs of the virtual environment: python, aws and
+// moto_server. It creates the environment if it is missing, or if requirements have
+// changed.
 func Bin(t testing.TB) string {
 	t.Helper()
 	root, err := moduleRoot()
@@ -129,7 +128,7 @@ func Bin(t testing.TB) string {
 	return filepath.Join(dir, "bin")
 }
 
-// moduleRoot is the folder of the module in which a test runs.
+// moduleRoot returns the root directory of the module in which a test runs.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -145,8 +144,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// makeVenv makes a virtual environment with what a file requires. A copy of the file
-// that is written last says that it is whole.
+// makeVenv creates a virtual environment with the packages of a requirements file. A copy
+// of that file, which is written last, marks the environment as complete.
 func makeVenv(ctx context.Context, dir, required string, progress io.Writer) error {
 	want, err := os.ReadFile(required)
 	if err != nil {
@@ -160,7 +159,7 @@ func makeVenv(ctx context.Context, dir, required string, progress io.Writer) err
 		return err
 	}
 	defer lock.Close()
-	// Tests of other packages may be about to make it, too.
+	// Tests of other packages may create it at the same time.
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("%s: %w", lock.Name(), err)
 	}
@@ -176,7 +175,7 @@ func makeVenv(ctx context.Context, dir, required string, progress io.Writer) err
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	// Without a pip of its own: Debian's Python has none to give.
+	// Without its own pip, because Debian's Python does not include ensurepip.
 	for _, args := range [][]string{
 		{"-m", "venv", "--without-pip", dir},
 		{"-m", "pip", "--python", filepath.Join(dir, "bin", "python"), "install", "--quiet",

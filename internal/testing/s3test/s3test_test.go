@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// What aws puts there it gets again; and it knows no other server.
+// TestStart checks that aws can store and retrieve an object, and reaches no other server.
 func TestStart(t *testing.T) {
 	s := s3test.Start(t)
 	aws := func(input string, args ...string) (string, error) {

@@ -1,5 +1,5 @@
-// Package storetest is for tests of what a power cut leaves: a file system that knows
-// what is not on the disk yet.
+// Package storetest tests what a power cut would leave on the disk, with a file system that
+// records what is not durable yet.
 package storetest
 
 import (
@@ -17,21 +17,22 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Disk is the file system of this machine. It notes which files have been written
-// since they were synced, and which names have been given since their directory was: a
-// power cut may take each of them, whatever it leaves of what came later. It holds those
-// who use it to an order in which that does no harm:
+// A Disk is the local file system. It records which files have been written since they were
+// synced, and which names have been created since their directory was synced: a power cut
+// may lose each of them, independently of later writes. A Disk checks that its users keep
+// an order that makes such a loss harmless:
 //
-//   - when _SUCCESS is begun, no other file of its directory is at risk;
-//   - when a directory or a file gets its name, neither it nor what is in it is;
-//   - when something is removed, what is there in its place is not: the table, if it is
-//     the directory of a tier, otherwise all that has a name.
+//   - when _SUCCESS is created, no other file of its directory is at risk;
+//   - when a directory or a file is renamed to its final name, neither it nor its content is at
+//     risk;
+//   - when something is removed, its replacement is not at risk: the table, if a tier's directory
+//     is removed, otherwise everything that has a final name.
 //
-// Attempts and what is being removed have no names yet or any more; of the journal and
-// the seed nothing depends.
+// Attempts, and directories that are being removed, have no final name. The journal is
+// exempt, because nothing depends on it.
 type Disk struct {
 	store.Local
-	Skip int // the number of a Sync that is left out, from 1, to see whether it is missed
+	Skip int // the number of a Sync call to skip, from 1, to test whether it is missed
 
 	mu     sync.Mutex
 	syncs  int
@@ -40,28 +41,28 @@ type Disk struct {
 	faults []string
 }
 
-// Syncs is how many calls of Sync there were that were needed: something was at risk.
+// Syncs returns the number of calls of Sync that were necessary: something was at risk.
 func (d *Disk) Syncs() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.syncs
 }
 
-// Faults are the breaches of the order so far.
+// Faults returns the violations of the order so far.
 func (d *Disk) Faults() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.faults)
 }
 
-// AtRisk is what has a name and may be lost, by path.
+// AtRisk returns the paths that have a final name and may be lost.
 func (d *Disk) AtRisk() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.atRisk("")
 }
 
-// atRisk is AtRisk of paths that have a part of that text.
+// atRisk returns the paths of AtRisk that contain a text.
 func (d *Disk) atRisk(with string) (paths []string) {
 	all := maps.Clone(d.bytes)
 	if all == nil {
@@ -77,7 +78,7 @@ func (d *Disk) atRisk(with string) (paths []string) {
 	return paths
 }
 
-// passing reports whether a path is one that nobody counts on.
+// passing reports whether a path is temporary, or one that nothing depends on.
 func passing(path string) bool {
 	base := filepath.Base(path)
 	return strings.Contains(path, "/_attempt-") || strings.Contains(path, "/_removed-") || strings.Contains(path, "/_driver-") ||
@@ -95,10 +96,10 @@ func put(set *map[string]bool, path string) {
 	(*set)[path] = true
 }
 
-// below reports whether a path is another, or lies below it.
+// below reports whether a path is dir, or below it.
 func below(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// Create makes a file.
+// Create creates a file.
 func (d *Disk) Create(name string) (io.WriteCloser, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +120,7 @@ func (d *Disk) Create(name string) (io.WriteCloser, error) {
 	return f, nil
 }
 
-// MkdirAll makes directories.
+// MkdirAll creates directories.
 func (d *Disk) MkdirAll(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,7 +133,7 @@ func (d *Disk) MkdirAll(name string) error {
 	return d.Local.MkdirAll(name)
 }
 
-// Rename gives a file or a directory another name.
+// Rename renames a file or a directory.
 func (d *Disk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +141,7 @@ func (d *Disk) Rename(from, to string) error {
 	if err := d.Local.Rename(from, to); err != nil {
 		return err
 	}
-	delete(d.bytes, to) // of a file that it replaces
+	delete(d.bytes, to) // of a file that is replaced
 	for _, set := range []map[string]bool{d.bytes, d.names} {
 		for path := range maps.Clone(set) {
 			if below(path, from) {
@@ -163,7 +164,7 @@ func (d *Disk) Rename(from, to string) error {
 	return nil
 }
 
-// removed wants what is in the place of a name that goes not to be at risk.
+// removed records a fault if the replacement of a name that is removed is at risk.
 func (d *Disk) removed(name string) {
 	with := ""
 	if strings.HasPrefix(filepath.Base(name), "data_") {
@@ -190,7 +191,7 @@ func (d *Disk) RemoveAll(name string) error {
 	return d.Local.RemoveAll(name)
 }
 
-// Sync takes the risk from a file, or from the names of a directory.
+// Sync makes a file, or the names in a directory, durable.
 func (d *Disk) Sync(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -217,8 +218,8 @@ func (d *Disk) Sync(name string) error {
 	return nil
 }
 
-// Cut cuts the power: files at risk keep their names and lose their bytes, which is the
-// worst that can come of them.
+// Cut simulates a power cut: files at risk keep their names and lose their content, which
+// is the worst case.
 func (d *Disk) Cut() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

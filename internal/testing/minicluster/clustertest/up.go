@@ -1,5 +1,5 @@
-// Package clustertest brings up clusters for the tests of other packages. It
-// knows nothing of what they test.
+// Package clustertest starts clusters for the tests of other packages. It knows nothing of
+// what they test.
 package clustertest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// Up brings up a cluster on free ports, in a folder of its own, that goes down
-// with the test. If the test has failed, its logs stay.
+// Up starts a cluster on free ports, in its own folder, that is stopped at the end of the
+// test. If the test has failed, its logs are kept.
 func Up(ctx context.Context, t testing.TB, config minicluster.Config) *minicluster.Cluster {
 	t.Helper()
 	work, err := os.MkdirTemp("", "cluster-test-")

@@ -151,7 +151,8 @@ func (s *sampler) slotsOf(p game.Position, tier int) float64 {
 }
 
 // wonRanges estimates the ranges that winning moves of a board lead to and that contain no
-// open position, and their slots. Each such range counts the share of this board.
+// open position, and their slots. If several ranges lead to such a range, each
+// contributes an equal share of it.
 func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (ranges, slots float64) {
 	r := s.r
 	left := r.width - r.columns

@@ -4,7 +4,7 @@ import "github.com/treereduce/treereduce/game"
 
 var _ game.Sampled = (*rules)(nil)
 
-// laid is how boards are drawn, to be counted before they are solved.
+// laid returns the sampler of boards, which estimates their number before a solve.
 func (r *rules) laid() *game.Laid { return game.NewLaid(r.squares, r.lines, true) }
 
 func (r *rules) SampledTiers() int        { return r.squares }

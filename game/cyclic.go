@@ -20,7 +20,6 @@ import (
 // hashes; the last range may be shorter. A set of positions is the number of a range
 // and a bitmap, in which slot i is hash rng·RangeSize()+i. The steps process such sets,
 // and the shuffle transports them.
-// work on such sets; what they shuffle is sets as well.
 type Cyclic interface {
 	Game
 	// Positions returns the number of hashes, which may include hashes that no

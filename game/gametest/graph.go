@@ -126,7 +126,7 @@ func RandomGraph(r *rand.Rand, n int) Graph {
 		for range 1 + r.IntN(3) {
 			to := r.IntN(n)
 			if r.IntN(2) == 0 {
-				to = min(n-1, p+1+r.IntN(3)) // long ways
+				to = min(n-1, p+1+r.IntN(3)) // for long paths
 			}
 			g.Next[game.Position(p)] = append(g.Next[game.Position(p)], game.Position(to))
 		}

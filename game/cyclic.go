@@ -267,10 +267,9 @@ type Sets struct {
 func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
 
 // Say sorts the positions and emits them as sets, range by range. Each set contains a position
-// at most once: duplicates are emitted in further calls for the same range. A set is
-// valid during the call only. A position that is not below Positions is emitted too, in a
-// range
-// or at a slot that the game does not have.
+// at most once: duplicates are emitted in further calls for the same range. A set is valid
+// during the call only. A position that is not below Positions is emitted too, in a range or
+// at a slot that the game does not have.
 func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
 	slices.Sort(all)
 	size := uint64(s.g.RangeSize())

@@ -24,8 +24,7 @@ type Move struct {
 // Position require a valid one, except Check. All methods are safe for concurrent use.
 type Game interface {
 	// Spec returns the name of the game and its parameters: "connectn width=4 height=5
-	// connect=3".
-	// Two games are the same if and only if their specs are equal.
+	// connect=3". Two games are the same if and only if their specs are equal.
 	Spec() string
 	// KeyBits returns the number of bits of a position, 1 to 64.
 	KeyBits() uint

@@ -7,9 +7,8 @@ import (
 )
 
 // A Grid is a board of squares, a1, b1, … in the first row at the top, a2, b2, … in the next.
-// It
-// provides the texts and pictures of games with such a board. The content of a square
-// is an index into Pieces.
+// It provides the texts and pictures of games with such a board. The content of a square is an
+// index into Pieces.
 type Grid struct {
 	Width, Height int     // at most 26 columns
 	Pieces        string  // one byte per kind; the first is the empty square, usually '.'

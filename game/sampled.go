@@ -28,8 +28,8 @@ type Sampler interface {
 // A Sample contains the estimates that one board gives for its tier. Each is an unbiased
 // estimate: its mean over all samples is the true number. None is negative.
 type Sample struct {
-	// Open estimates the number of positions of the tier in which nobody has won; it is at
-	// most the tier's Boards.
+	// Open estimates the number of positions of the tier in which neither player has won;
+	// it is at most the tier's Boards.
 	Open float64
 	// Moves estimates the total number of their moves; it is at most MostMoves times Open.
 	Moves float64
@@ -39,10 +39,8 @@ type Sample struct {
 	Won float64
 	// Ranges and the fields after it are for Tiered games, and 0 in others. Ranges estimates
 	// the number of ranges of the tier that contain Open positions; WonRanges, the ranges of
-	// the
-	// next tier that contain only Won positions. Slots and WonSlots estimate the slots of
-	// both.
-	// These estimates may be a few per cent too low.
+	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
+	// both. These estimates may be a few per cent too low.
 	Ranges, WonRanges, Slots, WonSlots float64
 }
 

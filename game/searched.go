@@ -3,8 +3,7 @@ package game
 // Searched is a game that supports fast game tree search, with millions of positions per
 // second: one call returns all that the game knows of a position. If the game is also Acyclic,
 // a search can prove the value of a position. Otherwise play may return to an earlier
-// position,
-// and a search only looks ahead a limited number of plies.
+// position, and a search only looks ahead a limited number of plies.
 type Searched interface {
 	Game
 	// Traits returns the constants of the game that a search needs.
@@ -43,8 +42,8 @@ type Traits struct {
 	Killer int32
 	// Late is the number of moves of a position that are searched to full depth. Moves after
 	// them, in order of rank, are first searched one or two plies less deep, to see whether
-	// they are better. 0: all moves are searched to full depth. Late applies only if time is
-	// limited; a search may then find a win a ply or two later.
+	// they are better. 0: all moves are searched to full depth. Late applies only if the time
+	// or the number of nodes is limited; a search may then find a win a ply or two later.
 	Late int
 }
 
@@ -101,7 +100,7 @@ type Node struct {
 // Asked are the options of a call of Expand.
 type Asked struct {
 	Alpha, Beta int  // the window: find out whether the value is above Alpha, and below Beta
-	Horizon     bool // return only bounds, and one Child if the move is forced; unless Exact, Assess follows
+	Horizon     bool // the search ends here: return bounds, and one Child if the move is forced
 	Leaf        bool // only find out whether the game is over: Children may be left out
 	NoBounds    bool // leave out bounds that require following a line of play
 	NoFold      bool // do not identify positions with their mirror images

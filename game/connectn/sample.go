@@ -191,7 +191,8 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 	return ranges, slots
 }
 
-// open reports whether random draws find a position in a range in which nobody has won.
+// open reports whether random draws find a position in a range in which neither
+// player has won.
 func (s *sampler) open(high game.Position, tier int, random *rand.Rand) bool {
 	left := s.r.width - s.r.columns
 	for c := range left {

@@ -67,8 +67,7 @@ func TestJudge(t *testing.T) {
 }
 
 // Samples have no line and the right number of pieces. The mean over many samples is the
-// number
-// of positions without a line, and each of these positions is drawn.
+// number of positions without a line, and each of these positions is drawn.
 func TestSample(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 5, 4}, {5, 2, 3}, {2, 6, 3}} {
 		r, err := New(b[0], b[1], b[2])

@@ -133,8 +133,7 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 }
 
 // Ranks of moves. The units are such that the search's history of squares counts at most half
-// as
-// much as a column; if it counts more, hard positions take one and a half times as long.
+// as much as a column; if it counts more, hard positions take one and a half times as long.
 const (
 	spotRank   = 1 << 12 // a square that would win
 	spentRank  = 3072    // deducted if the opponent must occupy such a square at once

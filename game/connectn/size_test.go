@@ -42,8 +42,7 @@ func TestSize(t *testing.T) {
 }
 
 // mayOccur reports whether no column of a range has a vertical line, except for one made by
-// the
-// last move.
+// the last move.
 func mayOccur(r *Rules, tier int, rng uint64) bool {
 	last, lines := r.TierToMove(tier).Other(), 0
 	for c := range r.width - r.columns {

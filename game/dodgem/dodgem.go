@@ -1,7 +1,6 @@
 // Package dodgem implements Dodgem, which was invented by Colin Vout and is described in
-// Winning
-// Ways: a board of Size rows and columns, and Size-1 cars for each player. The cars of the
-// first player, >, start in the left column and drive to the right; those of the second
+// Winning Ways: a board of Size rows and columns, and Size-1 cars for each player. The cars of
+// the first player, >, start in the left column and drive to the right; those of the second
 // player, ^, start in the bottom row and drive up. The corner between them is empty.
 //
 //	    a b c
@@ -17,8 +16,7 @@
 //
 // (In a variant, a player whose cars are all off wins only when it is his turn, in which he
 // cannot move. This is the same game, in which some endings take one more ply: the other
-// player
-// can always move, because the foremost of his cars in a line is free.)
+// player can always move, because the foremost of his cars in a line is free.)
 //
 // # The hash
 //

@@ -30,11 +30,10 @@ type node struct {
 var _ game.Acyclic = (*Acyclic)(nil)
 
 // RandomAcyclic returns a game of n positions (n >= 1) in random tiers. It uses everything
-// that
-// the interface allows: moves to distant tiers, several moves to the same position, the
-// same player twice in a row, empty tiers, and unreachable positions. Keys have up to 64
-// bits. Players prefer the farthest or the nearest tie; outcomes name a player, or are from
-// the view of the player to move, in which case players take turns.
+// that the interface allows: moves to distant tiers, several moves to the same position, the
+// same player twice in a row, empty tiers, and unreachable positions. Keys have up to 64 bits.
+// Players prefer the farthest or the nearest tie; outcomes name a player, or are from the view
+// of the player to move, in which case players take turns.
 func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	g := &Acyclic{
 		name:      fmt.Sprintf("acyclic seed=%d", r.Uint32()),

@@ -45,8 +45,7 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 }
 
 // checkParents checks the predecessors of a position, and that the position is a predecessor
-// of
-// each of its successors.
+// of each of its successors.
 func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]game.Position, game.Position) []game.Position) {
 	c.Helper()
 	moves := func(from, to game.Position) (n int) {

@@ -48,8 +48,7 @@ func (s *search) value(p game.Position) game.Value {
 }
 
 // cyclic computes values from the terminal positions backward, first wins and losses until
-// there
-// are no more, then ties: pass n decides the positions that are n plies from the end.
+// there are no more, then ties: pass n decides the positions that are n plies from the end.
 func (s *search) cyclic() {
 	var open []game.Position
 	moves := map[game.Position][]game.Move{s.g.Start(): nil}

@@ -10,10 +10,10 @@ import (
 )
 
 // CheckSearched checks the contract of game.Searched on the positions of a small game without
-// cycles, or on about most of them, chosen at random. It checks that the value is within
-// the bounds for any window; that at least one of the children is as good as the best move;
-// that each child is the result of its move; and that no two positions with the same key
-// have different values.
+// cycles. If there are more than the given number of positions, about as many are chosen at
+// random. It checks that the value is within the bounds for any window; that at least one of
+// the children is as good as the best move; that each child is the result of its move; and
+// that no two positions with the same key have different values.
 func CheckSearched(t testing.TB, g game.Searched, most int) {
 	t.Helper()
 	c := searched{contract{t, g}, g, g.Traits()}

@@ -58,8 +58,7 @@ func Solve(g game.Cyclic) *Solution {
 }
 
 // newBackward returns a Backward Mover of a game. If the game does not compute predecessors,
-// it
-// first finds all edges from the initial position.
+// it first finds all edges from the initial position.
 func newBackward(g game.Cyclic) game.Backward {
 	mover := g.NewMover()
 	if b, ok := mover.(game.Backward); ok {

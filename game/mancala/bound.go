@@ -5,8 +5,7 @@ import "github.com/treereduce/treereduce/game"
 var _ game.Bounded = (*Rules)(nil)
 
 // Boards returns the number of positions with the potential of a tier. Play can reach only
-// some
-// of them. Tier 0 contains the initial position only.
+// some of them. Tier 0 contains the initial position only.
 //
 // It sums up the ways to place stones in pits by the number of stones n and by their
 // weight, which is their part of the potential, one pit at a time:

@@ -15,9 +15,8 @@ import (
 )
 
 // Endgames is a database of all boards with few stones in the pits. The value of a board is
-// the
-// number of these stones that the player to move gains, minus those that the other gains, if
-// both maximize their stones. It does not depend on the stones already in the goals. So a
+// the number of these stones that the player to move gains, minus those that the other gains,
+// if both maximize their stones. It does not depend on the stones already in the goals. So a
 // byte per board is enough to decide who wins with any lead.
 //
 // Boards with fewer stones are solved first, and then each board after those that it depends

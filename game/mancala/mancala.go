@@ -56,8 +56,7 @@ import (
 )
 
 // maxPits is the largest number of pits per row for which keys fit into 64 bits, with one
-// stone
-// in each pit.
+// stone in each pit.
 const maxPits = 16
 
 // Kind describes Mancala to a program.
@@ -75,8 +74,7 @@ var Kind = game.Kind{
 const maxPlaces = 2*maxPits + 2
 
 // Rules are the rules for one size of board. Places are numbered here in the order in which
-// the
-// key compares them: row 0's pits, row 1's pits, the goals.
+// the key compares them: row 0's pits, row 1's pits, the goals.
 type Rules struct {
 	pits   int
 	all    int                     // number of stones on the board

@@ -1,8 +1,7 @@
 package mancala
 
 // A ranking numbers the contents of the pits, from the view of the player to move: his own
-// row,
-// and the other row. A row is a word with a byte for each pit, in the order of sowing.
+// row, and the other row. A row is a word with a byte for each pit, in the order of sowing.
 //
 // Let P(i) be the number of stones in pits 0 to i of a row. The numbers P(i)+i ascend, so
 //

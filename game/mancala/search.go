@@ -209,8 +209,7 @@ const lateMoves = 2
 const gainRank = 64
 
 // keepRank is the rank of a stone that is in the mover's row after the move, rather than in
-// the
-// opponent's.
+// the opponent's.
 const keepRank = 16
 
 // stonesOf returns the number of stones in a row.

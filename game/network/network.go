@@ -1,6 +1,5 @@
 // Package network implements Network, S. Sackson's game as used in the course CS 61B. White
-// and
-// Black have ten chips each, and connect their two goals by six or more chips that see one
+// and Black have ten chips each, and connect their two goals by six or more chips that see one
 // another along lines. The package knows nothing of players.
 //
 // Squares are named by column and row, each 0 to 7 from the top left: 34 is column 3, row
@@ -185,8 +184,7 @@ func (b *Board) movable() bool {
 func (b *Board) Adds() uint64 { return colors[b.Mover].adds(b.Chips[b.Mover], b.all()) }
 
 // Steps returns the squares to which the player to move may move his chip on square from, if
-// he
-// has none in hand. The chip is lifted first, so it may move to a neighbouring square.
+// he has none in hand. The chip is lifted first, so it may move to a neighbouring square.
 func (b *Board) Steps(from int) uint64 {
 	chip := uint64(1) << from
 	return colors[b.Mover].adds(b.Chips[b.Mover]^chip, b.all()^chip) &^ chip

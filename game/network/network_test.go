@@ -85,8 +85,8 @@ func TestLongPerft(t *testing.T) {
 }
 
 // addPhase and stepPhase are positions with the number of their legal moves, the results of
-// these
-// (the mover wins, loses, both have a network), and the number of sequences of 1, 2, 3 moves.
+// these (the mover wins, loses, both have a network), and the number of sequences of 1, 2, 3
+// moves.
 var addPhase = []struct {
 	text  string
 	legal int

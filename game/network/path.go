@@ -22,8 +22,7 @@ func (c *color) network(chips, all uint64) bool {
 }
 
 // enough reports whether chips, and more chips added, can form a network, judging by their
-// number
-// and by the goals they are in.
+// number and by the goals they are in.
 func (c *color) enough(chips uint64, more int) bool {
 	goals := 0
 	for _, goal := range c.goals {

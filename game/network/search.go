@@ -11,8 +11,7 @@ import (
 // network. A chip of the opponent can only remove such squares, by occupying them or by
 // blocking a line. So in a position where the player to move does not win at once, all that
 // matters are the winning squares of the opponent. They are the threats that the player to
-// move
-// must parry; if he parries them all, the opponent has no winning squares left.
+// move must parry; if he parries them all, the opponent has no winning squares left.
 //
 // The words of a State are: White's chips; Black's chips; the winning squares of the player to
 // move, which are computed for the root, and are empty elsewhere; and the player to move.
@@ -24,8 +23,7 @@ const (
 )
 
 // stateOf returns the State of a board on which the player to move does not win at once;
-// boardOf
-// is its inverse.
+// boardOf is its inverse.
 func stateOf(b Board) game.State {
 	return game.State{b.Chips[game.First], b.Chips[game.Second], 0, uint64(b.Mover)}
 }

@@ -16,8 +16,7 @@ const (
 	// ebsRate is the base rate of a gp3 volume, in bytes per second, without paying for more.
 	ebsRate = 125e6
 	// nvmeRate is the write rate of an instance's own disk, in bytes per second for each byte
-	// of
-	// its size: 1 GB/s for one of 7.5 TB.
+	// of its size: 1 GB/s for one of 7.5 TB.
 	nvmeRate = 1e9 / 7.5e12
 	// s3Rate is the upload rate of one machine to S3, in bytes per second.
 	s3Rate = 300e6
@@ -86,8 +85,7 @@ func (w Where) copies(nodes float64) float64 {
 }
 
 // priced returns the price per hour of an instance with this many GB of EBS: on demand or
-// spot,
-// with or without EMR's surcharge. If price is not 0, it replaces the list price.
+// spot, with or without EMR's surcharge. If price is not 0, it replaces the list price.
 func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 	hourly := i.Price
 	if spot {
@@ -106,8 +104,7 @@ func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 }
 
 // MachineOf returns a machine for rent with this many GB of EBS, at its list price, or at
-// price
-// if that is not 0.
+// price if that is not 0.
 func MachineOf(i Instance, ebsGB, price float64) Machine {
 	return Machine{
 		Name: i.Name, Cores: i.VCPU, MemoryBytes: i.Memory, DiskBytes: i.Disk + ebsGB*1e9, NetworkBytes: i.Network,
@@ -351,8 +348,7 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
 			// With more nodes, HDFS may keep more copies, so that still more nodes are needed;
-			// there
-			// are at most three copies.
+			// there are at most three copies.
 			for {
 				least := math.Ceil(peak * s.copies(nodes) / (s.Machine.DiskBytes * diskUse))
 				if least <= nodes {

@@ -41,19 +41,16 @@ const PricesOf = "list prices of Amazon EC2, us-east-1, on demand, as known in 2
 
 const (
 	// emrSurcharge is EMR's surcharge as a share of a machine's on-demand price, and emrMost
-	// its
-	// maximum in dollars per hour, for the x86 families of the table: EMR's price list of
+	// its maximum in dollars per hour, for the x86 families of the table: EMR's price list of
 	// 2024.
 	emrSurcharge = 0.25
 	emrMost      = 0.27
 	// spotPrice is a machine's price on the spot market as a share of its on-demand price: a
-	// guess,
-	// as it changes by the hour.
+	// guess, as it changes by the hour.
 	spotPrice = 0.4
 	// ebsMonth is the price of a gigabyte of EBS (gp3) per month, s3Month that of a gigabyte
-	// in S3
-	// (standard) per month, and s3Put that of a thousand PUT requests, in dollars; the same
-	// list.
+	// in S3 (standard) per month, and s3Put that of a thousand PUT requests, in dollars; the
+	// same list.
 	ebsMonth = 0.08
 	s3Month  = 0.023
 	s3Put    = 0.005

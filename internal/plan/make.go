@@ -163,8 +163,7 @@ func workOf(g game.Game, counts *count.Counts, r *Rates) *work {
 func (w *work) peak() float64 { return slices.Max(w.peaks) }
 
 // ofBlocks computes the work of blocks: a tier is computed from the one before it and solved
-// from
-// the one after it, processing the bitmap of one range at a time.
+// from the one after it, processing the bitmap of one range at a time.
 func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	w.start = r.Blocks.Start
 	w.tables = float64(g.Tables())
@@ -204,8 +203,7 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	// When tier i has just been solved, the disk contains data_first of all tiers up to i, the
 	// values of tiers i and i+1, and the table from i+1 on. A tier is added to the table, and
 	// the directories that are then no longer needed are deleted, long before the job that
-	// runs
-	// at the same time ends.
+	// runs at the same time ends.
 	at := func(of func(*tier) float64, i int) float64 {
 		if i >= len(w.tiers) {
 			return 0
@@ -252,8 +250,7 @@ func (w *work) wonLater() []float64 {
 }
 
 // ofLists computes the work of lists: a row for each move, sent forward to the successor and
-// back
-// to the predecessor.
+// back to the predecessor.
 func (w *work) ofLists(r *Rates) {
 	w.start = r.Blocks.Start
 	rows, positions := 0.0, 0.0

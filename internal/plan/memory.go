@@ -8,12 +8,10 @@ const (
 	// tableTimes is the number of copies of the tables for the moves of blocks.
 	tableTimes = 1.75
 	// rangeMemory is the memory for a range of the tier with the most ranges, in the indexes
-	// that
-	// a job reads and writes.
+	// that a job reads and writes.
 	rangeMemory = 360
 	// rowMemory is the memory for a row of the tier with the most rows; farMemory is the same
-	// if
-	// moves lead beyond the next tier. The workers of a core use at most coreRows bytes.
+	// if moves lead beyond the next tier. The workers of a core use at most coreRows bytes.
 	rowMemory = 140
 	farMemory = 300
 	coreRows  = 210e6
@@ -21,10 +19,8 @@ const (
 	hashMemory = 1.75
 
 	// A machine is sufficient if it has memoryMargin times the memory of the driver, because
-	// of
-	// errors of the model and for the operating system's file cache. The master of a cluster
-	// needs
-	// masterMemory more, for the daemons of Hadoop.
+	// of errors of the model and for the operating system's file cache. The master of a
+	// cluster needs masterMemory more, for the daemons of Hadoop.
 	memoryMargin = 1.25
 	masterMemory = 8 << 30
 )

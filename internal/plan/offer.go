@@ -13,8 +13,7 @@ var offered = []int{2, 4, 8, 16, 32, 64}
 const ebsStep = 100
 
 // cheapest returns the cheapest offer from the table for the runner of the site: one machine,
-// or
-// a cluster. It returns nil if none fits.
+// or a cluster. It returns nil if none fits.
 func (w *work) cheapest(s *site, r *Rates) *Offer {
 	var best *Offer
 	try := func(where Where) {

@@ -1,8 +1,7 @@
 // Package plan estimates the cost of solving a game before the run: the number of positions of
 // each tier (computed by package plan/count); their bytes on disk, in memory and in the
-// shuffle;
-// hours of CPU and of wall time; and dollars. It reports what does not fit and what would make
-// it fit, and finds the cheapest of the machines that it knows.
+// shuffle; hours of CPU and of wall time; and dollars. It reports what does not fit and what
+// would make it fit, and finds the cheapest of the machines that it knows.
 //
 // The package knows the rules of games, counts, rates, and a table of prices. It must not know
 // command lines, runners, files or cloud services: callers pass in the minimum memory of
@@ -57,7 +56,7 @@ type Where struct {
 	Machine Machine  `json:"machine"`
 	Nodes   int      `json:"nodes"`             // for hadoop: machines that run tasks; otherwise 1
 	Cluster *Cluster `json:"cluster,omitempty"` // a rented cluster, for hadoop or emr; it has its own number of nodes
-	// Above is the number of records from which on a job runs on the cluster.
+	// Above is a number of records: a job that reads more runs on the cluster.
 	Above float64 `json:"cluster_above,omitempty"`
 	// Replication is the number of copies of a file in HDFS. 0 means the default: on EMR, it
 	// depends on the number of nodes, see replication; on another Hadoop, it is three, with

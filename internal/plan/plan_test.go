@@ -90,10 +90,9 @@ func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
 }
 
 // The boards of Connect N that were solved on the machine of plan.Fastest, with two quiet
-// cores:
-// the minimum CPU time of four runs, and the median of their memory. The model is fitted to
-// the first ones, and the others check it. 6×6 was solved on another machine of the same
-// speed.
+// cores: the minimum CPU time of four runs, and the median of their memory. The model is
+// fitted to the first ones, and the others check it. 6×6 was solved on another machine of the
+// same speed.
 func TestRecorded(t *testing.T) {
 	for _, of := range []struct {
 		name                   string
@@ -257,8 +256,7 @@ func TestRecordedCluster(t *testing.T) {
 }
 
 // While a tier is solved, the disk contains data_first of all tiers up to it, and the table
-// from
-// the next tier on.
+// from the next tier on.
 func TestPeak(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
@@ -332,8 +330,7 @@ func TestProblems(t *testing.T) {
 }
 
 // A machine fits if it has a quarter more memory than the driver needs; the master of a
-// cluster
-// needs 8 GiB more.
+// cluster needs 8 GiB more.
 func TestMemoryFits(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	const takes = 10e9
@@ -373,8 +370,7 @@ func TestMemoryFits(t *testing.T) {
 }
 
 // More nodes take less time, a given price is used, spot nodes are cheaper, and a copy to S3
-// costs
-// something.
+// costs something.
 func TestCluster(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	of := func(c plan.Cluster) plan.Tier {
@@ -406,8 +402,7 @@ func TestCluster(t *testing.T) {
 }
 
 // S3 is paid for one month for the table, and for the duration of the run for data_first. The
-// plan
-// mentions the price of transferring data out of AWS, and of a NAT gateway.
+// plan mentions the price of transferring data out of AWS, and of a NAT gateway.
 func TestCopyPrice(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	of := func(c plan.Cluster) *plan.Plan {

@@ -96,8 +96,7 @@ func Builtin() *Rates {
 }
 
 // Fastest returns the rates of the fastest machine that was measured. Together with Builtin,
-// they
-// show how much machines differ.
+// they show how much machines differ.
 func Fastest() *Rates {
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	return &Rates{

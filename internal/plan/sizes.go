@@ -32,31 +32,25 @@ const (
 	unknownWon = 0.3
 
 	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
-	// to
-	// the next tier: its key, as a difference to the one before, and its value, which is often
-	// that of the one before. farKept is the same if moves lead farther, and values differ
-	// more.
-	// rowBytes is the size of a row in a shard or of an outgoing edge. listTier is the
-	// overhead of a
-	// tier in either, even if it is empty.
+	// to the next tier: its key, as a difference to the one before, and its value, which is
+	// often that of the one before. farKept is the same if moves lead farther, and values
+	// differ more. rowBytes is the size of a row in a shard or of an outgoing edge. listTier
+	// is the overhead of a tier in either, even if it is empty.
 	nearKept = 2.35
 	farKept  = 3.2
 	rowBytes = 4.2
 	listTier = 300
 
 	// stateWork is the size of a position of a game with cycles in the directories of passes,
-	// at
-	// their maximum; stateKept in the table; stateSent in a pair of the shuffle. They come
-	// from
-	// Quick Cross on 4×4, and docs/hadoop.md.
+	// at their maximum; stateKept in the table; stateSent in a pair of the shuffle. They come
+	// from Quick Cross on 4×4, and docs/hadoop.md.
 	stateWork = 4
 	stateKept = 0.47
 	stateSent = 0.4
 )
 
 // FinalBytes returns the size of the text of all positions. A line has the board in quotes,
-// and
-// its value, which has up to three digits, mostly two.
+// and its value, which has up to three digits, mostly two.
 func FinalBytes(g game.Game, positions float64) float64 {
 	return positions * float64(len(g.AppendText(nil, g.Start()))+len("''\t66\n"))
 }

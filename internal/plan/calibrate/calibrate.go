@@ -316,8 +316,7 @@ func within(times float64) float64 {
 }
 
 // serial returns the share of the CPU time in which only one core can work, by Amdahl's law,
-// from
-// the CPU time and the wall time of a run on several cores.
+// from the CPU time and the wall time of a run on several cores.
 func serial(cpu, wall float64, cores int) float64 {
 	speed := cpu / wall // number of cores that seem to have worked all the time
 	return min(max((float64(cores)/speed-1)/float64(cores-1), 0.005), 0.5)

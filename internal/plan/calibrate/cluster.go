@@ -9,8 +9,7 @@ import (
 )
 
 // A Run is a run of driver solve on a cluster: its journal, and the CPU seconds of the driver
-// and
-// of Hadoop's clients.
+// and of Hadoop's clients.
 type Run struct {
 	*solve.Journal
 	CPU float64
@@ -32,8 +31,7 @@ var ErrNoJobs = errors.New("no job went to the cluster")
 // Cluster fits the rates of a cluster to three runs of Connect N: two of a small board, whose
 // jobs ran in their application masters (uber) or in containers of their own (contained); and
 // one of 5×5 connect 4 (large), whose jobs are large enough to measure. The cost of a record
-// in
-// the shuffle is not measured, and stays as it was.
+// in the shuffle is not measured, and stays as it was.
 func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Time) error {
 	c := &r.Cluster
 	var waiting, tasks []float64
@@ -70,7 +68,6 @@ func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Ti
 }
 
 // positionTime returns the CPU time of a position of a large tier of 5×5 connect 4 in one
-// process,
-// in nanoseconds: its value has about 3 bits, and there are about 2.2 slots of occupied words
-// for each position.
+// process, in nanoseconds: its value has about 3 bits, and there are about 2.2 slots of
+// occupied words for each position.
 func positionTime(r *plan.Rates) float64 { return 3*r.Blocks.Value + 2.2*r.Blocks.Slot }

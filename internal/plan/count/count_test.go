@@ -119,8 +119,7 @@ func TestExactPasses(t *testing.T) {
 }
 
 // The 95 % interval contains the true number for at least 90 of 100 seeds: for the sum and,
-// apart
-// from chance, for each tier. The means of Won and Moves are correct.
+// apart from chance, for each tier. The means of Won and Moves are correct.
 func TestIntervals(t *testing.T) {
 	intervals(t, 6_000, "connectn width=4 height=4 connect=4", "quickcross width=3 height=3 connect=3", "mnk width=3 height=3 connect=3")
 }
@@ -247,8 +246,7 @@ func TestNeverHit(t *testing.T) {
 }
 
 // A game with the Game interface alone is counted by random games: the result is marked as a
-// lower
-// bound, and is below the true number and the upper bound.
+// lower bound, and is below the true number and the upper bound.
 func TestAtLeast(t *testing.T) {
 	for _, spec := range []string{"mancala pits=3 stones=2", "dodgem size=3"} {
 		g := rules(t, spec)
@@ -347,8 +345,7 @@ func TestJSON(t *testing.T) {
 }
 
 // Boards as large as those that we solve: all published numbers, except for one or two, are
-// within
-// their intervals, and the errors are as small as promised.
+// within their intervals, and the errors are as small as promised.
 func TestLongPublished(t *testing.T) {
 	longtest.Skip(t)
 	missed := 0

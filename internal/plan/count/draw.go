@@ -11,8 +11,7 @@ import (
 )
 
 // Samples are drawn in chunks. Each chunk has its own random numbers, so that the result does
-// not
-// depend on which worker draws it. Chunks are planned in rounds: the first gives the same
+// not depend on which worker draws it. Chunks are planned in rounds: the first gives the same
 // number to each tier; the others give each tier what it needs, judging by the results so far.
 const (
 	chunkDraws  = 128 // samples per chunk
@@ -197,13 +196,11 @@ func (s *sampler) shares() []float64 {
 	for i := range s.strata {
 		t := &s.strata[i]
 		// The error of the sum is smallest if the draws are proportional to the standard
-		// deviation
-		// of a sample.
+		// deviation of a sample.
 		shares[i] = math.Sqrt(t.both.variance(t.draws))
 		sum += shares[i]
 		// All tiers have the same relative error if the draws are proportional to the variance
-		// of
-		// a sample, relative to the tier. A tier without hits is treated as if it had one.
+		// of a sample, relative to the tier. A tier without hits is treated as if it had one.
 		if i > 0 {
 			worst[i] = relative(t.open, t.draws, s.mean(i), 0)
 		}

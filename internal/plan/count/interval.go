@@ -6,8 +6,7 @@ import "math"
 const normal = 1.959964
 
 // wider is the factor by which intervals of many samples are wider than normal ones: the
-// variance
-// is an estimate, too, and the choice of the next tier depends on earlier samples.
+// variance is an estimate, too, and the choice of the next tier depends on earlier samples.
 const wider = 1.1
 
 // enough is the number of samples of equal weight that must have hit, and that must have
@@ -51,9 +50,9 @@ type interval struct{ mean, low, high float64 }
 //
 // If there are many hits and many misses, it is the normal interval. If there are few hits, it
 // is the gamma interval of Fay and Feuer (Confidence intervals for directly standardized
-// rates,
-// Statistics in Medicine 16, 1997), which for estimates of equal size is the exact interval of
-// the Poisson distribution. If there are few misses, it is the same interval for the misses.
+// rates, Statistics in Medicine 16, 1997), which for estimates of equal size is the exact
+// interval of the Poisson distribution. If there are few misses, it is the same interval for
+// the misses.
 func (s sums) of(n, most float64) interval {
 	mean := s.sum / n
 	missed := sums{sum: n*most - s.sum, squares: max(0, n*most*most-2*most*s.sum+s.squares), most: most}

@@ -19,8 +19,7 @@ func TestChiSquare(t *testing.T) {
 }
 
 // Without hits, the interval is from 0 to a valid bound; with nothing but hits, it is the same
-// at
-// the other end; without samples, nothing is known.
+// at the other end; without samples, nothing is known.
 func TestIntervalEnds(t *testing.T) {
 	var s sums
 	if i := s.of(0, 7); i != (interval{0, 0, 7}) {
@@ -39,9 +38,8 @@ func TestIntervalEnds(t *testing.T) {
 }
 
 // For any share of hits, few or nearly all, the interval contains the true number in at least
-// 95
-// of 100 cases if all hits have the same weight, and in at least 90 if not: if four hits are
-// expected, all the heavy ones may be missing.
+// 95 of 100 cases if all hits have the same weight, and in at least 90 if not: if four hits
+// are expected, all the heavy ones may be missing.
 func TestIntervalHolds(t *testing.T) {
 	const draws, cases = 400, 1500
 	r := rand.New(rand.NewPCG(1, 2))

@@ -36,8 +36,7 @@ func (c *counter) play(f *front) (*Counts, error) {
 		seen = make([]map[game.Position]struct{}, a.Tiers()+1)
 	} else {
 		// All positions that were not enumerated form one tier: their smallest number of plies
-		// is
-		// unknown.
+		// is unknown.
 		seen = append(seen, nil)
 		if f.seen == nil {
 			f.seen = make([][]game.Position, first+1)

@@ -19,9 +19,9 @@ type Move struct {
 	To   Position
 }
 
-// A Game is the rules of one game with its parameters. A game that implements no extension
-// of this interface may have cycles: ByMethod adapts it to Cyclic. Methods that take a
-// Position require a valid one, except Check. All methods are safe for concurrent use.
+// A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
+// Cyclic may have cycles: ByMethod adapts it to Cyclic. Methods that take a Position require
+// a valid one, except Check. All methods are safe for concurrent use.
 type Game interface {
 	// Spec returns the name of the game and its parameters: "connectn width=4 height=5
 	// connect=3". Two games are the same if and only if their specs are equal.
@@ -43,7 +43,8 @@ type Game interface {
 	// player prefers.
 	Values() Values
 	// ToMove returns the player to move at p. In an impartial game, where both players
-	// have the same moves and p does not show whose turn it is, ToMove returns First.
+	// have the same moves and p does not show whose turn it is, ToMove returns First: the
+	// player to move counts as First.
 	ToMove(p Position) Player
 	// AppendText appends p as one line of text. Parse is its inverse. Picture returns p
 	// as a drawing for people.

@@ -64,7 +64,7 @@ type sampler struct {
 	strata []stratum
 }
 
-// draw counts the tiers that were not enumerated by sampling.
+// draw uses sampling to count the tiers that were not enumerated.
 func (c *counter) draw(g game.Sampled, f *front) (*Counts, error) {
 	s := &sampler{counter: c, g: g, first: len(f.tiers) - 1}
 	for tier := s.first; tier <= g.SampledTiers(); tier++ {

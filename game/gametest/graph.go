@@ -26,9 +26,9 @@ var (
 func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
 
 // TieGame returns a game in which ties must be decided after wins, and a tie is reached
-// through ties: position 2 could move to the tie 7, but wins by 3. So the player at 11 can
-// only stay in the cycle 11, 12, or move to 2, and both positions are draws. From 0, the tie 7
-// is two plies away through 1; through 8 and 9 it is farther.
+// through ties. Position 2 could move to the tie 7, but wins by 3. So the player at 11 loses
+// by moving to 2, and stays in the cycle 11, 12: both are draws. From 0, the tie 7 is two
+// plies away through 1; through 8 and 9 it is farther.
 func TieGame() Graph {
 	return Graph{
 		Next: map[game.Position][]game.Position{

@@ -2,21 +2,22 @@ package game
 
 import "time"
 
-// Customs are how a game is played at a table where nothing else is said.
+// Customs are the defaults for games between players.
 type Customs struct {
-	// Time is what a move of a machine or a program may take.
+	// Time is the time limit per move of a machine or a program.
 	Time time.Duration
-	// NamedFirst says that whoever is named first begins; otherwise a human is asked.
+	// NamedFirst means that the player who is named first on the command line plays first;
+	// otherwise, a human is asked.
 	NamedFirst bool
 }
 
-// Accustomed is a game with customs of its own.
+// Accustomed is a game with its own customs.
 type Accustomed interface {
 	Game
 	Customs() Customs
 }
 
-// CustomsOf are the customs of a game: its own, or a second for a move.
+// CustomsOf returns the customs of a game: its own, or one second per move.
 func CustomsOf(g Game) Customs {
 	if a, ok := g.(Accustomed); ok {
 		return a.Customs()

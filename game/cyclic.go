@@ -10,54 +10,53 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// Cyclic is a game whose moves may lead back to where play has been, so that it
-// is solved from its finished positions backwards. Turns alternate, and values are those
-// of the player to move (Values().OfMover), the nearest of several ties. A position
-// that is not finished has 1 to block.MaxCount moves; two that lead to the same
-// position count as two, if its Movers say both.
+// Cyclic is a game that may have cycles: moves may lead back to earlier positions. It is
+// solved by retrograde analysis from its terminal positions. Players take turns, values are
+// from the view of the player to move (Values().OfMover), and players prefer the nearest of
+// several ties. A position that is not terminal has 1 to block.MaxCount moves; two
+// moves to the same position count as two if the game's Movers emit both.
 //
-// The hashes 0 to Positions()-1 are cut into ranges of RangeSize() hashes that
-// follow one another; the last may be shorter. A set of positions is the number
-// of a range and a bitmap over it, hash rng·RangeSize()+i at slot i. The steps
-// work on such sets; what they shuffle is sets as well.
+// The hashes 0 to Positions()-1 are divided into ranges of RangeSize() consecutive
+// hashes; the last range may be shorter. A set of positions is the number of a range
+// and a bitmap, in which slot i is hash rng·RangeSize()+i. The steps process such sets,
+// and the shuffle transports them.
 type Cyclic interface {
 	Game
-	// Positions is the number of hashes; positions that pieces cannot make may
-	// be among them.
+	// Positions returns the number of hashes, which may include hashes that no
+	// arrangement of pieces has.
 	Positions() uint64
-	// RangeSize is the number of hashes in a range: some 10,000 to 1,000,000,
-	// so that a core's cache holds a bitmap, and a game has many ranges.
+	// RangeSize returns the number of hashes in a range: about 10,000 to 1,000,000, so
+	// that a bitmap fits into a core's cache, and a game has many ranges.
 	RangeSize() int
-	// NewMover makes a Mover; all are Backward, or none.
+	// NewMover returns a new Mover. Either all Movers of a game are Backward, or none.
 	NewMover() Mover
 }
 
-// A Mover is the rules of a Cyclic game for whole sets of positions. It keeps
-// memory that it uses again from call to call, and serves one goroutine.
+// A Mover applies the rules of a Cyclic game to sets of positions. It re-uses its
+// memory between calls, and must be used by one goroutine only.
 //
-// A set that it hands to say is good during that call only, and not to be written
-// to: it may be the very set that was passed in. It is never empty. The calls for
-// a range follow one another, so that what is said to it can be gathered in one
-// place.
+// A set passed to say is valid during that call only, and must not be modified: it may
+// be the set that the caller passed in. It is never empty. Calls of say for the same
+// range are consecutive, so that the receiver needs to accumulate one range only.
 type Mover interface {
-	// Children says where moves lead from a set of positions that are not
-	// finished. No call of say stands for two moves to the same position: over
-	// all calls, a position is said once for each move that leads to it.
+	// Children emits the successors of a set of positions that are not terminal. Each
+	// call of say contains a successor at most once; over all calls, a position is
+	// emitted once for each move that leads to it.
 	Children(rng uint64, from block.Set, say func(rng uint64, to block.Set))
-	// Finished says which positions of a set are finished, once for each result.
+	// Finished emits the terminal positions of a set, with one call for each result.
 	Finished(rng uint64, of block.Set, say func(result Result, set block.Set))
-	// CountMoves adds to the count of each position of a set, none of them
-	// finished, the number of its moves.
+	// CountMoves adds the number of moves of each position of a set to its count. No
+	// position of the set is terminal.
 	CountMoves(rng uint64, of block.Set, into *block.Counter)
 }
 
-// A Backward is a Mover that knows the moves backwards, too. Of a game whose Movers do
-// not, each move is told to the position to which it leads, when it is found.
+// A Backward is a Mover that also computes predecessors. If a game's Movers are not Backward,
+// the forward pass sends each edge to the successor, which stores it.
 type Backward interface {
 	Mover
-	// Parents says as Children does from where moves lead into a set. It may say
-	// positions that are finished or cannot be reached, which have no such
-	// moves: the receiver drops them.
+	// Parents emits the predecessors of a set, as Children emits the successors. It may
+	// emit positions that are terminal, and so have no moves, or that cannot be reached:
+	// the receiver drops them.
 	Parents(rng uint64, to block.Set, say func(rng uint64, from block.Set))
 }
 
@@ -67,14 +66,14 @@ func KnowsBackward(g Cyclic) bool {
 	return ok
 }
 
-// Ranges is the number of ranges of a game.
+// Ranges returns the number of ranges of a game.
 func Ranges(g Cyclic) uint64 { return (g.Positions()-1)/uint64(g.RangeSize()) + 1 }
 
-// MaxRanges is of how many ranges a runner can keep a list in memory, some tens of bytes
-// each.
+// MaxRanges is the largest number of ranges for which a runner can keep a list in memory,
+// at some tens of bytes per range.
 const MaxRanges = 1 << 25
 
-// CheckRanges wants a game to have at most MaxRanges ranges.
+// CheckRanges returns an error if a game has more than MaxRanges ranges.
 func CheckRanges(g Cyclic) error {
 	n := Ranges(g)
 	if n <= MaxRanges {
@@ -87,36 +86,36 @@ func CheckRanges(g Cyclic) error {
 	return err
 }
 
-// RangeLen is the number of hashes in a range: RangeSize, or fewer in the last.
+// RangeLen returns the number of hashes in a range: RangeSize, or fewer in the last one.
 func RangeLen(g Cyclic, rng uint64) int {
 	size := uint64(g.RangeSize())
 	return int(min(size, g.Positions()-rng*size))
 }
 
-// Counted is a game that knows how many hashes it has, where 1<<KeyBits() is more: all
-// are below Positions().
+// Counted is a game that knows the number of its hashes, if that is less than 1<<KeyBits().
+// All hashes are below Positions().
 type Counted interface{ Positions() uint64 }
 
-// Plain is a game whose moves are known backwards, position by position. A game need not
-// be Plain: it takes less room where it is.
+// Plain is a game that computes the predecessors of a single position. It is optional; with
+// it, a solve needs less disk space.
 type Plain interface {
 	Game
-	// Parents appends the positions from which a move leads to p, each as often
-	// as it has such moves.
+	// Parents appends the predecessors of p, each as often as it has moves to p.
 	Parents(dst []Position, p Position) []Position
 }
 
-// The bits of a hash within a range of a game that has none of its own: few, so that a
-// small game has several, but of long hashes so many that there are not too many ranges.
+// Limits for the bits of a hash within a range, for games without ranges of their own. There
+// are few bits, so that even a small game has several ranges; games with long hashes get
+// larger ranges, so that there are not too many.
 const (
 	leastRangeBits = 14
 	mostRangeBits  = 20
 	rangesBits     = 16
 )
 
-// ByMethod is a game as it is solved: itself, if it is a Tiered, a Cyclic or an Acyclic
-// one (which it is asked for in this order), or a Vast one, which is not solved. Any other
-// is a Cyclic one by its rules alone, see PlainRanges.
+// ByMethod returns g in the form in which it is solved. A game that is Tiered, Cyclic or
+// Acyclic (checked in this order) is returned as it is, and so is a Vast game, which is not
+// solved. Any other game is adapted to Cyclic, see PlainRanges.
 func ByMethod(g Game) Game {
 	switch g.(type) {
 	case Acyclic, Cyclic, Vast:
@@ -125,9 +124,9 @@ func ByMethod(g Game) Game {
 	return PlainRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
 }
 
-// PlainRanges makes g, which may be Counted or Plain, a Cyclic game with ranges of size
-// hashes. Its Movers go through sets position by position. Those of a game that is not
-// Plain are not Backward, and take moves to the same position for one.
+// PlainRanges adapts g, which may be Counted or Plain, to a Cyclic game with ranges of size
+// hashes. Its Movers process sets position by position. If g is not Plain, they are not
+// Backward, and treat several moves to the same position as one.
 func PlainRanges(g Game, size int) Cyclic {
 	if c, ok := g.(Counted); ok {
 		return &plainRanges{g, size, c.Positions()}
@@ -156,8 +155,8 @@ func (g *plainRanges) NewMover() Mover {
 	return m
 }
 
-// DistinctMoves drops those moves that lead to the same position as another. It may
-// change their order.
+// DistinctMoves removes duplicates: of several moves to the same position, it keeps one. It
+// may change the order of the moves.
 func DistinctMoves(moves []Move) []Move {
 	const few = 16
 	if len(moves) > few {
@@ -180,10 +179,10 @@ next:
 	return moves[:n]
 }
 
-// A plainMover goes by the plain moves.
+// A plainMover is a Mover that uses Game.Moves for one position at a time.
 type plainMover struct {
 	g     *plainRanges
-	once  bool // moves to the same position are one
+	once  bool // several moves to the same position count as one
 	slots []uint32
 	moves []Move
 	heard []Position
@@ -191,7 +190,7 @@ type plainMover struct {
 	ends  [Ties + 1]block.Set // by result
 }
 
-// movesOf are the moves of a position.
+// movesOf returns the moves of a position.
 func (m *plainMover) movesOf(p Position) []Move {
 	if m.moves = m.g.Moves(m.moves[:0], p); m.once {
 		m.moves = DistinctMoves(m.moves)
@@ -209,7 +208,7 @@ func (m *plainMover) Children(rng uint64, from block.Set, say func(uint64, block
 	m.sets.Say(m.heard, say)
 }
 
-// positions are those of a set.
+// positions returns the positions of a set.
 func (m *plainMover) positions(rng uint64, of block.Set) iter.Seq[Position] {
 	m.slots = of.Append(m.slots[:0])
 	return func(yield func(Position) bool) {
@@ -244,7 +243,7 @@ func (m *plainMover) CountMoves(rng uint64, of block.Set, into *block.Counter) {
 	}
 }
 
-// A backMover is the Mover of a Plain game.
+// A backMover is the Backward Mover of a Plain game.
 type backMover struct {
 	*plainMover
 	plain Plain
@@ -258,18 +257,19 @@ func (m *backMover) Parents(rng uint64, to block.Set, say func(uint64, block.Set
 	m.sets.Say(m.heard, say)
 }
 
-// Sets makes sets of positions. It serves one goroutine.
+// Sets converts lists of positions into sets. It must be used by one goroutine only.
 type Sets struct {
 	g   Cyclic
 	set block.Set
 }
 
-// NewSets makes Sets of the ranges of a game.
+// NewSets returns Sets for the ranges of a game.
 func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
 
-// Say says some positions, which it sorts, range by range; of those that are there more
-// than once one is said in each call. A set is good during the call only. What is not below
-// Positions is said in a range, or at a slot, that the game has not.
+// Say sorts the positions and emits them as sets, range by range. Each set contains a position
+// at most once: duplicates are emitted in further calls for the same range. A set is valid
+// during the call only. A position that is not below Positions is emitted too, in a range or
+// at a slot that the game does not have.
 func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
 	slices.Sort(all)
 	size := uint64(s.g.RangeSize())
@@ -279,7 +279,7 @@ func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
 		if next := (rng + 1) * size; next > rng*size {
 			end, _ = slices.BinarySearch(all, next)
 		}
-		n := max(RangeLen(s.g, rng), int(all[end-1]%size)+1) // one beyond Positions is said as well
+		n := max(RangeLen(s.g, rng), int(all[end-1]%size)+1) // positions not below Positions are emitted too
 		set := s.set[:block.Words(n)]
 		for left := all[:end]; len(left) > 0; {
 			clear(set)

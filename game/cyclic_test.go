@@ -11,10 +11,10 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// graph is a game as lists of moves. Positions without moves are finished; in
+// graph is a game given by lists of moves. Positions without moves are terminal; in
 // odd positions the second player is to move.
 type graph struct {
-	game.Game // what is not needed here
+	game.Game // for the methods that are not needed here
 	moves     [][]game.Position
 	finished  map[game.Position]game.Result
 	partizan  bool
@@ -69,7 +69,7 @@ func (g *graph) Parents(dst []game.Position, p game.Position) []game.Position {
 	return dst
 }
 
-// worth is what the oracle says of every position that can be reached.
+// worth returns the oracle's values of all reachable positions.
 func (g *graph) worth() map[uint64]naive.Worth {
 	return naive.SolveCyclic(0,
 		func(p uint64) string {
@@ -81,8 +81,8 @@ func (g *graph) worth() map[uint64]naive.Worth {
 		func(p uint64) []uint64 { return g.moves[p] })
 }
 
-// randomGraph is a game of n positions with all results, some of which cannot be
-// reached, and moves that lead to the same position.
+// randomGraph returns a game of n positions with all results. Some positions cannot be
+// reached, and several moves may lead to the same position.
 func randomGraph(r *rand.Rand, n int) *graph {
 	g := &graph{moves: make([][]game.Position, n), finished: map[game.Position]game.Result{}, partizan: r.IntN(2) == 0}
 	ends := 1 + r.IntN(n/2)
@@ -94,7 +94,7 @@ func randomGraph(r *rand.Rand, n int) *graph {
 		for range 1 + r.IntN(3) {
 			to := r.IntN(n)
 			if r.IntN(2) == 0 {
-				to = min(n-1, p+1+r.IntN(3)) // long ways
+				to = min(n-1, p+1+r.IntN(3)) // for long paths
 			}
 			g.moves[p] = append(g.moves[p], game.Position(to))
 		}
@@ -102,8 +102,8 @@ func randomGraph(r *rand.Rand, n int) *graph {
 	return g
 }
 
-// The set methods of PlainRanges say what the moves say; and solved with them, a
-// game has the values of the oracle: wins, losses, ties and draws.
+// The set methods of PlainRanges agree with the moves. A game solved with them has the
+// values of the oracle: wins, losses, ties and draws.
 func TestPlainRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	seen := map[string]int{}
@@ -137,8 +137,8 @@ func TestPlainRanges(t *testing.T) {
 	}
 }
 
-// A tie that is passed on before wins and losses are settled would make ties of
-// these draws: see the test of the oracle.
+// If ties were propagated before all wins and losses are decided, these draws would become
+// ties: see the test of the oracle.
 func TestTiesSettleAfterWins(t *testing.T) {
 	plain := &graph{
 		moves:    [][]game.Position{{1, 5}, {6, 2}, {3}, {4}, nil, {0}, nil},

@@ -1,29 +1,29 @@
 package game
 
-// A DrawRule says when play that goes on is called a draw. It ends what is played at a
-// table; values know nothing of it.
+// A DrawRule defines when a game between players that has not ended is declared a draw. It
+// does not affect the values of positions.
 type DrawRule struct {
-	// Repetitions is how often a position may stand on the board, with the same player
-	// to move, until it is a draw; 0: as often as it likes.
+	// Repetitions is the number of times a position may occur, with the same player to move,
+	// before the game is a draw; 0: no limit.
 	Repetitions int
-	// Plies is after how many of them play is a draw; 0: after any number it is none.
+	// Plies is the number of plies after which the game is a draw; 0: no limit.
 	Plies int
 }
 
-// Drawn is a game that says its DrawRule itself.
+// Drawn is a game with its own DrawRule.
 type Drawn interface {
 	Game
 	DrawRule() DrawRule
 }
 
-// The rule of a game that may go on for ever and says none.
+// The rule of a game that may have cycles and has no DrawRule of its own.
 const (
 	drawRepetitions = 3
 	drawPlies       = 1000
 )
 
-// DrawRuleOf is the rule of a game: its own; none of an Acyclic one, which ends anyhow;
-// of any other a draw at the third repetition, or after 1,000 plies.
+// DrawRuleOf returns the draw rule of a game: its own; none for an Acyclic game, which
+// always ends; for any other game, a draw at the third repetition or after 1,000 plies.
 func DrawRuleOf(g Game) DrawRule {
 	switch g := g.(type) {
 	case Drawn:

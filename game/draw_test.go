@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// own is a game with a rule of its own.
+// own is a game with its own draw rule.
 type own struct{ game.Game }
 
 func (own) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 2} }

@@ -1,6 +1,6 @@
-// Package game says what a game is: the interface behind which every game's
-// rules stand. Rules know positions, moves and values; they know nothing of
-// files, of jobs, of Hadoop or of who plays.
+// Package game defines the Game interface, its optional extensions, and the values of
+// positions. The rules of a game know positions, moves and values; they know nothing of
+// files, jobs, Hadoop or players.
 package game
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A Position is a game's hash of a position: invertible, and the key under
-// which records are sorted.
+// A Position is the hash of a position: the game can invert it, and it is the key by which
+// records are sorted.
 type Position = uint64
 
 // A Move leads from one position to the next.
@@ -19,64 +19,63 @@ type Move struct {
 	To   Position
 }
 
-// A Game is the rules of one game with its parameters: all that a game must be. One that
-// is no more may go on for ever, see Cyclic, which it is made by ByMethod. Methods that
-// take a Position want a valid one, but for Check. All are safe for concurrent use.
+// A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
+// Cyclic may have cycles: ByMethod adapts it to Cyclic. Methods that take a Position require
+// a valid one, except Check. All methods are safe for concurrent use.
 type Game interface {
-	// Spec names the game and its parameters: "connectn width=4 height=5 connect=3".
-	// Two games are the same if and only if their specs are.
+	// Spec returns the name of the game and its parameters: "connectn width=4 height=5
+	// connect=3". Two games are the same if and only if their specs are equal.
 	Spec() string
-	// KeyBits is how many bits a position takes, 1 to 64.
+	// KeyBits returns the number of bits of a position, 1 to 64.
 	KeyBits() uint
-	// Start is the position before the first move.
+	// Start returns the initial position.
 	Start() Position
-	// Check says what is wrong with p, nil if it obeys the rules of how
-	// pieces lie. It does not say whether play can reach p.
+	// Check returns an error if the pieces cannot lie as they do in p. It does not check
+	// whether play can reach p.
 	Check(p Position) error
-	// Primitive is the value of a finished position, 0 while play goes on. Its
-	// outcome is a player's, whatever Values says: WinFor(ToMove(p)), if who is to
-	// move there has won.
+	// Primitive returns the value of a terminal position, and 0 for all others. The outcome
+	// is always that of a player, whatever Values returns: WinFor(ToMove(p)) if the player
+	// to move has won.
 	Primitive(p Position) Value
-	// Moves appends the moves of p in the order of their names; none when it
-	// is finished.
+	// Moves appends the moves of p, sorted by name; a terminal position has none.
 	Moves(dst []Move, p Position) []Move
-	// Values says how the values of the game are read, and which of several ties is
-	// played for.
+	// Values describes how to read the values of the game, and which of several ties a
+	// player prefers.
 	Values() Values
-	// ToMove is the player whose turn it is at p. Where p does not tell, as both
-	// players have the same moves (an impartial game), it is First: whoever is
-	// to move counts as First.
+	// ToMove returns the player to move at p. In an impartial game, where both players
+	// have the same moves and p does not show whose turn it is, ToMove returns First: the
+	// player to move counts as First.
 	ToMove(p Position) Player
-	// AppendText appends p as one line of text, Parse is its inverse, Picture
-	// is p as a person sees it.
+	// AppendText appends p as one line of text. Parse is its inverse. Picture returns p
+	// as a drawing for people.
 	AppendText(dst []byte, p Position) []byte
 	Parse(text string) (Position, error)
 	Picture(p Position) Picture
 }
 
-// Acyclic is a game in which every move raises the tier, by one or by more: no
-// position comes twice, and a tier can be solved when those after it are.
+// Acyclic is a game in which every move raises the tier by at least 1. No position
+// repeats, and a tier can be solved when all later tiers are solved.
 type Acyclic interface {
 	Game
-	// Tiers is the number of the last tier; the start is tier 0.
+	// Tiers returns the number of the last tier; the initial position is in tier 0.
 	Tiers() int
-	// Tier is the tier of a valid position.
+	// Tier returns the tier of a valid position.
 	Tier(p Position) int
 }
 
-// TierUnit is an Acyclic game that can say what its tiers are the numbers of.
+// TierUnit is implemented by an Acyclic game that can describe what its tiers count.
 type TierUnit interface {
-	// TierUnit is a few words for people: "pieces on the board".
+	// TierUnit returns a few words for people: "pieces on the board".
 	TierUnit() string
 }
 
-// Titled is a game that has a title for people, where its Spec is for programs.
+// Titled is a game with a title for people; its Spec is for programs.
 type Titled interface {
-	// Title names the game and its parameters: "Connect 3 on 4×5".
+	// Title returns the name of the game and its parameters: "Connect 3 on 4×5".
 	Title() string
 }
 
-// TitleOf is the title of a game; its Spec, if it has none.
+// TitleOf returns the title of a game, or its Spec if it has no title.
 func TitleOf(g Game) string {
 	if t, ok := g.(Titled); ok {
 		return t.Title()
@@ -84,54 +83,54 @@ func TitleOf(g Game) string {
 	return g.Spec()
 }
 
-// Tiered is a game in which every move leads from a tier to the next, so that
-// it is solved a tier at a time, and whose keys split into a range and a low
-// part such that a move changes only one of the two:
+// Tiered is a game in which every move leads from a tier to the next one, so that it
+// is solved tier by tier. Its keys consist of a range and a low part, and each
+// move changes only one of the two:
 //
-//   - a move across leads to another range and keeps the low part, and the
-//     slots of both ranges are the same;
-//   - a move within leads from slot to slot of the same range (one tier on),
-//     and which slot depends on nothing but the two lists of slots.
+//   - a move across leads to another range and keeps the low part; both ranges
+//     have the same slots;
+//   - a move within leads to another slot of the same range (one tier later); the
+//     slot depends only on the two lists of slots.
 //
-// The map and reduce steps then treat a block of positions at once: a move
-// across is a union of bitmaps, a move within a table look-up.
+// The map and reduce steps therefore process a block of positions at once: a move
+// across is a union of bitmaps, a move within is a table look-up.
 type Tiered interface {
 	Acyclic
-	// TierToMove is the player whose turn it is in every position of a tier.
+	// TierToMove returns the player to move in all positions of a tier.
 	TierToMove(tier int) Player
-	// LowBits is how many bits of a key are its low part, at most 31.
+	// LowBits returns the number of bits of a key's low part, at most 31.
 	LowBits() uint
-	// Low lists the low parts, ascending, that positions of this tier in this
-	// range may have; nil when there can be none. Not to be written to.
+	// Low returns the low parts, ascending, that positions of this tier and range
+	// can have; nil if there are none. The caller must not modify the slice.
 	Low(tier int, rng uint64) []uint32
-	// Sources appends the ranges from which a move leads across into range
-	// rng of this tier, Targets those into which a move leads from it.
+	// Sources appends the ranges from which moves across lead into range rng of this
+	// tier. Targets appends the ranges into which moves across lead from it.
 	Sources(dst []uint64, tier int, rng uint64) []uint64
 	Targets(dst []uint64, tier int, rng uint64) []uint64
-	// Within returns the moves within a range: for each slot of the parent, one
-	// after the other, the slots of so many kinds of children; the number of the
-	// children's slots stands where there is no such move. Nil when no move
-	// stays within.
+	// Within returns the moves within a range. For each slot of the parent tier, in
+	// order, children has kinds entries: the slots of the children. An entry equal to
+	// the number of the children's slots means that there is no such move. Within
+	// returns nil if no move stays within the range.
 	Within(tier int, rng uint64) (children []uint32, kinds int)
-	// Finish moves the finished positions of b from Open to Done and sets
-	// their values, which are those of Primitive.
+	// Finish moves the terminal positions of b from Open to Done and sets their
+	// values, which are those that Primitive returns.
 	Finish(b *block.Block)
-	// Slots is the number of slots of all ranges of a tier: a bound on its
-	// positions, and the measure of the work to be done.
+	// Slots returns the number of slots in all ranges of a tier. It is an upper bound on
+	// the tier's positions, and measures the work to be done.
 	Slots(tier int) float64
-	// Ranges is a bound on the ranges of a tier in which positions lie.
+	// Ranges returns an upper bound on the ranges of a tier that contain positions.
 	Ranges(tier int) float64
-	// Tables is about how many bytes the tables behind Low and Within take, once
-	// all of them are made.
+	// Tables returns the approximate size in bytes of all the tables that Low and Within
+	// use.
 	Tables() int
-	// Border returns the range that begins after the fraction f (0 to 1) of
-	// a tier's slots; 0 for every f where all of a tier is one range.
+	// Border returns the range that begins after the fraction f (0 to 1) of a tier's
+	// slots. If the tier is a single range, Border returns 0 for every f.
 	Border(tier int, f float64) uint64
 }
 
-// CheckLength wants a game to end within as many moves as its values can tell: of a
-// longer one, the first positions would come out wrong. Of a Cyclic game the length
-// is not known before it is solved; step.Pass refuses to decide beyond it.
+// CheckLength returns an error if a game can last longer than its values can express: the
+// values of its first positions would be wrong. The length of a Cyclic game is known
+// only when it is solved; step.Pass fails when it exceeds the limit.
 func CheckLength(g Game) error {
 	most := MaxRemoteness
 	if _, ok := g.(Tiered); ok {
@@ -143,8 +142,8 @@ func CheckLength(g Game) error {
 	return nil
 }
 
-// A Lister is a game that leaves positions out of the text of all positions, final. A
-// game that is none has a line there for each.
+// A Lister is a game that omits some positions from final, the text of all positions. The
+// final of any other game has a line for each position.
 type Lister interface {
 	Listed(p Position) bool
 }
@@ -155,7 +154,7 @@ func Listed(g Game, p Position) bool {
 	return !ok || l.Listed(p)
 }
 
-// LastTier is the number of the last tier of a game; 0 of one without tiers.
+// LastTier returns the number of the last tier of a game, 0 if the game has no tiers.
 func LastTier(g Game) int {
 	if a, ok := g.(Acyclic); ok {
 		return a.Tiers()
@@ -163,7 +162,7 @@ func LastTier(g Game) int {
 	return 0
 }
 
-// TierOf is the tier of a valid position; 0 in a game without tiers.
+// TierOf returns the tier of a valid position, 0 if the game has no tiers.
 func TierOf(g Game, p Position) int {
 	if a, ok := g.(Acyclic); ok {
 		return a.Tier(p)
@@ -171,18 +170,18 @@ func TierOf(g Game, p Position) int {
 	return 0
 }
 
-// Vast is a game that has too many positions to go through them all: it is played and
-// searched, never solved.
+// Vast is a game with too many positions to enumerate. It can be played and searched, but not
+// solved.
 type Vast interface {
 	Game
-	// Vast is about how many positions it has.
+	// Vast returns the approximate number of positions.
 	Vast() float64
 }
 
-// Typed is a game in which people write a move in more than one way.
+// Typed is a game whose moves people write in more than one way.
 type Typed interface {
 	Game
-	// MoveName is the name that a text would be, were it a move; the text itself, if it is
-	// written in no way that the game knows.
+	// MoveName returns the name of the move that text stands for, or text itself if the game
+	// does not know this notation. The move need not be legal.
 	MoveName(text string) string
 }

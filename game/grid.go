@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Grid is a board of squares a1, b1 … in its first row at the top, a2, b2 … in the
-// next: what games on such a board have in common in their texts and pictures. What
-// lies on a square is a number, the place of its letter in Pieces.
+// A Grid is a board of squares, a1, b1, … in the first row at the top, a2, b2, … in the next.
+// It provides the texts and pictures of games with such a board. The content of a square is an
+// index into Pieces.
 type Grid struct {
-	Width, Height int     // 26 columns at most
-	Pieces        string  // a byte each, the first that of an empty square, '.' by custom
-	Owners        []Owner // of each of Pieces; nil if nobody's
+	Width, Height int     // at most 26 columns
+	Pieces        string  // one byte per kind; the first is the empty square, usually '.'
+	Owners        []Owner // the owners of Pieces; nil if they belong to neither player
 }
 
-// Square is the name of the square in column x and row y, both from 0.
+// Square returns the name of the square in column x and row y, both from 0.
 func (g Grid) Square(x, y int) string { return string(rune('a'+x)) + strconv.Itoa(y+1) }
 
-// Lines are the lines of n squares, along a row, a column or a diagonal, as the places
-// x, y of their squares; of one square there is one line for each.
+// Lines returns the lines of n squares along a row, a column or a diagonal, as the
+// coordinates x, y of their squares. If n is 1, each square is one line.
 func (g Grid) Lines(n int) [][][2]int {
 	directions := [][2]int{{1, 0}, {0, 1}, {1, 1}, {-1, 1}}
 	if n == 1 {
@@ -44,7 +44,7 @@ func (g Grid) Lines(n int) [][][2]int {
 	return lines
 }
 
-// AppendText appends the rows with / between them: "X.O/.X./...".
+// AppendText appends the rows, separated by /: "X.O/.X./...".
 func (g Grid) AppendText(dst []byte, at func(x, y int) int) []byte {
 	for y := range g.Height {
 		if y > 0 {
@@ -57,8 +57,8 @@ func (g Grid) AppendText(dst []byte, at func(x, y int) int) []byte {
 	return dst
 }
 
-// Parse reads AppendText's text; an empty square may also be ' ' or '_', and single
-// quotes may stand around it. It says what lies on each square that is not empty.
+// Parse reads the text of AppendText, which may be in single quotes; an empty square may also
+// be ' ' or '_'. It calls put for each square that is not empty.
 func (g Grid) Parse(text string, put func(x, y, piece int)) error {
 	board := text
 	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
@@ -85,7 +85,8 @@ func (g Grid) Parse(text string, put func(x, y, piece int)) error {
 	return nil
 }
 
-// Picture has the letters of the columns above and the numbers of the rows on the left.
+// Picture returns the board with letters above the columns and numbers to the left of the
+// rows.
 func (g Grid) Picture(at func(x, y int) int) Picture {
 	pic := Picture{Rows: make([][]Square, g.Height)}
 	for x := range g.Width {

@@ -10,16 +10,16 @@ import (
 )
 
 // A Param is a parameter of a game: a flag of the driver, a property of a job, a word
-// NAME=VALUE of a Spec. It is a whole number, or one of some words: then its value is
-// which one, from 0.
+// NAME=VALUE of a Spec. It is an integer, or one of several words; the value of a word is
+// its index.
 type Param struct {
-	Name    string   // small letters and digits
+	Name    string   // lower case letters and digits
 	Usage   string   // a few words for --help
-	Default int      // a number, or which word
-	Words   []string // what it may be; none: any whole number
+	Default int      // an integer, or the index of a word
+	Words   []string // the allowed words; nil: any integer
 }
 
-// Value is the value that a text means.
+// Value parses a value of the parameter.
 func (p Param) Value(text string) (int, error) {
 	if p.Words == nil {
 		n, err := strconv.Atoi(text)
@@ -34,7 +34,7 @@ func (p Param) Value(text string) (int, error) {
 	return 0, fmt.Errorf("expected %s, found %q", strings.Join(p.Words, " or "), text)
 }
 
-// Text is a value as it is written; Value is its inverse.
+// Text returns the text of a value; Value is its inverse.
 func (p Param) Text(value int) string {
 	if p.Words == nil {
 		return strconv.Itoa(value)
@@ -42,7 +42,7 @@ func (p Param) Text(value int) string {
 	return p.Words[value]
 }
 
-// form is how the parameter stands in a spec.
+// form returns the syntax of the parameter in a spec.
 func (p Param) form() string {
 	if p.Words == nil {
 		return p.Name + "=NUMBER"
@@ -50,19 +50,19 @@ func (p Param) form() string {
 	return p.Name + "=" + strings.Join(p.Words, "|")
 }
 
-// A Kind is a game without its parameters: what a program is given to know a game.
+// A Kind is a game without its parameters, as registered with a program.
 type Kind struct {
-	Name   string // the first word of a Spec: small letters and digits
+	Name   string // the first word of a Spec: lower case letters and digits
 	Usage  string // a few words for --help
 	Params []Param
-	// New makes the rules; args are the values of Params, in their order. An error says
-	// which parameter is wrong and what is allowed.
+	// New returns the rules. args are the values of Params, in the same order. Its error
+	// names the invalid parameter and the allowed values.
 	New func(args []int) (Game, error)
 }
 
-// Make makes the rules of the game whose parameters have these values, which Value has
-// returned. Their Spec must say so: by it mapper and reducer are told which game it is,
-// and its table is opened.
+// Make returns the rules of the game with these parameter values, which come from Param.Value.
+// The Spec of the rules must contain them: mappers, reducers and the reader of a table
+// identify the game by its Spec.
 func (k Kind) Make(args []int) (Game, error) {
 	g, err := k.New(args)
 	if err != nil {
@@ -81,7 +81,7 @@ func (k Kind) Make(args []int) (Game, error) {
 // Kinds are the games that a program knows.
 type Kinds []Kind
 
-// Names are the names of the games.
+// Names returns the names of the games.
 func (ks Kinds) Names() []string {
 	var names []string
 	for _, k := range ks {
@@ -90,7 +90,7 @@ func (ks Kinds) Names() []string {
 	return names
 }
 
-// Named is the kind of that name; ok is false if there is none.
+// Named returns the kind with this name; ok is false if there is none.
 func (ks Kinds) Named(name string) (k Kind, ok bool) {
 	i := slices.IndexFunc(ks, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -99,8 +99,8 @@ func (ks Kinds) Named(name string) (k Kind, ok bool) {
 	return ks[i], true
 }
 
-// Parse makes the game that a spec names, as Game.Spec gives it: "connectn width=4
-// height=5 connect=3". The parameters stand in the order of the kind's.
+// Parse returns the game with this spec, as returned by Game.Spec: "connectn width=4
+// height=5 connect=3". The parameters have the same order as in Kind.Params.
 func (ks Kinds) Parse(spec string) (Game, error) {
 	words := strings.Fields(spec)
 	if len(words) == 0 {
@@ -129,13 +129,13 @@ func (ks Kinds) Parse(spec string) (Game, error) {
 	return kind.Make(args)
 }
 
-// word is what the name of a game, of a parameter, or a word that it may be, looks
-// like: a flag, a part of a spec, and a name in the environment at once.
+// word matches a valid name of a game or a parameter, and a valid word of a parameter. Each of
+// them must be usable as a flag, in a spec, and in the name of an environment variable.
 var word = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// Check says what is wrong with the kinds themselves, which whoever wrote them has to
-// put right: two games or two parameters of one name, a name that can be none, a
-// default that is not among the words.
+// Check returns an error if the kinds themselves are invalid, which is a mistake of the
+// program: two games or two parameters with the same name, an invalid name, or a default
+// that is not the index of a word.
 func (ks Kinds) Check() error {
 	if len(ks) == 0 {
 		return errors.New("no games are given")
@@ -162,7 +162,7 @@ func (ks Kinds) Check() error {
 	return nil
 }
 
-// check says what is wrong with a parameter.
+// check returns an error if the parameter is invalid.
 func (p Param) check() error {
 	if !word.MatchString(p.Name) {
 		return errors.New("its name must be small letters and digits")

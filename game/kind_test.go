@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// named is a game that is nothing but its spec.
+// named is a game that has nothing but its Spec.
 type named struct {
 	game.Game
 	spec string
@@ -17,7 +17,7 @@ type named struct {
 
 func (n named) Spec() string { return n.spec }
 
-// kinds are one game with parameters of both sorts, and one without.
+// kinds returns a game with parameters of both types, and one without parameters.
 func kinds() game.Kinds {
 	return game.Kinds{
 		{Name: "nim", Params: []game.Param{
@@ -62,7 +62,7 @@ func TestKindsParse(t *testing.T) {
 	}
 }
 
-// A game whose spec is of another game, whose table nobody could open, is not made.
+// Make rejects a game whose Spec is that of another game: its table could not be opened.
 func TestKindMake(t *testing.T) {
 	for spec, want := range map[string]string{
 		"nim heaps=4 play=normal": "",
@@ -88,7 +88,7 @@ func TestKindMake(t *testing.T) {
 	}
 }
 
-// Value and Text are inverse to one another.
+// Value and Text are inverses of each other.
 func TestParam(t *testing.T) {
 	for _, p := range kinds()[0].Params {
 		for _, value := range []int{0, 1} {
@@ -111,7 +111,7 @@ func TestKindsNamed(t *testing.T) {
 	}
 }
 
-// TestKindsCheck changes one thing at a time in a list that is in order.
+// TestKindsCheck changes one thing at a time in a valid list.
 func TestKindsCheck(t *testing.T) {
 	if err := kinds().Check(); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestKindsCheck(t *testing.T) {
 	}
 }
 
-// FuzzKindsParse wants what is parsed to be what its spec says.
+// FuzzKindsParse checks that a parsed game has the Spec that was parsed.
 func FuzzKindsParse(f *testing.F) {
 	f.Add("nim heaps=4 play=misere")
 	f.Add("nim heaps=-4 play=normal")

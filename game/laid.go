@@ -5,22 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// Laid is how boards are drawn of a game in which pieces of two kinds are laid on any
-// empty squares, up to 64, and a line of one kind ends it: every board without a line can
-// be reached, and every board whose lines share a square, as that piece can have been laid
-// last.
+// Laid samples boards of a game in which the players place pieces of two kinds on any empty
+// squares, at most 64, until there is a line of one kind. Every board without a line can be
+// reached. So can every board whose lines share a square: the piece there can have been
+// placed last.
 type Laid struct {
 	squares int
-	lines   [64][]uint64 // by square: those in which it is
-	whole   [64][]uint64 // by square: those of which it is the last
+	lines   [64][]uint64 // the lines that contain the square
+	whole   [64][]uint64 // the lines whose last square it is
 	turns   bool
-	// ways is in how many ways so many squares can hold so many pieces:
-	// ways[squares][pieces][of the first kind], without turns all in the last at 0.
+	// ways is the number of ways to place pieces on squares:
+	// ways[squares][pieces][of the first kind]. Without turns, the last index is always 0.
 	ways [][][]float64
 }
 
-// NewLaid makes it. Of a line, the bits of its squares are set. With turns, the kinds are
-// laid by turns, the first kind first; without, either may be laid at any time.
+// NewLaid returns a Laid. A line is a set of squares, as bits. With turns, the players place
+// the two kinds alternately, starting with the first kind; without, any piece may be of either
+// kind.
 func NewLaid(squares int, lines []uint64, turns bool) *Laid {
 	l := &Laid{squares: squares, turns: turns}
 	for _, line := range lines {
@@ -56,7 +57,7 @@ func NewLaid(squares int, lines []uint64, turns bool) *Laid {
 	return l
 }
 
-// take is what is left over of pieces and of the first kind when a piece has been laid.
+// take returns the remaining pieces, and those of the first kind, after placing one piece.
 func (l *Laid) take(pieces, first, kind int) (int, int, bool) {
 	switch {
 	case pieces == 0:
@@ -69,7 +70,7 @@ func (l *Laid) take(pieces, first, kind int) (int, int, bool) {
 	return pieces - 1, first, first < pieces
 }
 
-// firsts is how many of the pieces of a tier are of the first kind, as take has it.
+// firsts returns how many pieces of a tier are of the first kind, as take counts them.
 func (l *Laid) firsts(tier int) int {
 	if l.turns {
 		return (tier + 1) / 2
@@ -77,13 +78,14 @@ func (l *Laid) firsts(tier int) int {
 	return 0
 }
 
-// Boards is how many boards have so many pieces, lines or not.
+// Boards returns the number of boards with tier pieces, including those with lines.
 func (l *Laid) Boards(tier int) float64 { return l.ways[l.squares][tier][l.firsts(tier)] }
 
-// Sample draws a board without a line, square by square among the pieces that complete
-// none, in proportion to the ways in which the squares after it can hold what is left
-// over. Its Moves are how many pieces can be laid: without turns, whoever has other moves
-// adds them. It is safe for concurrent use.
+// Sample draws a board without a line. It goes through the squares in order and chooses
+// what to place, nothing or a piece that completes no line, in proportion to the number of
+// ways to place the remaining pieces on the remaining squares. Its Moves count the pieces that
+// can be placed; a game without turns that has other moves must add them. Sample is safe for
+// concurrent use.
 func (l *Laid) Sample(tier int, r *rand.Rand) (found Sample) {
 	var board [2]uint64
 	pieces, first := tier, l.firsts(tier)
@@ -127,8 +129,7 @@ func (l *Laid) Sample(tier int, r *rand.Rand) (found Sample) {
 				continue
 			}
 			found.Moves += weight
-			// The squares that all lines share are those whose piece can have been the
-			// last one.
+			// Any square that all lines share can be that of the last piece.
 			shared := board[kind] | bit
 			for _, line := range l.lines[square] {
 				if line&^(board[kind]|bit) == 0 {

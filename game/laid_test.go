@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// On small boards, the mean of many draws is what there is, tier by tier: boards without a
-// line, what can be laid on them, and boards all of whose lines share a square.
+// On small boards, the mean of many samples agrees with the true numbers, tier by tier: boards
+// without a line, their moves, and boards whose lines all share a square.
 func TestLaid(t *testing.T) {
 	for _, test := range []struct {
 		width, height, connect int
@@ -40,7 +40,7 @@ func TestLaid(t *testing.T) {
 				return
 			}
 			boards[tier]++
-			last := 1 - tier&1 // who laid the last piece
+			last := 1 - tier&1 // the player who placed the last piece
 			shared, any := ^uint64(0), false
 			for kind, stones := range board {
 				for _, line := range lines {

@@ -7,53 +7,53 @@ import (
 	"unicode/utf8"
 )
 
-// A Picture is a position as data, what lies where, so that any screen can draw it:
-// squares in rows and columns, and labels around them. String is the picture as text.
+// A Picture is a position as data for any kind of display: squares in rows and columns, and
+// labels around them. String returns it as text.
 type Picture struct {
-	// Rows are the squares, row by row from the top, each from the left; all rows are
-	// equally long.
+	// Rows are the squares, row by row from the top, each from the left. All rows have
+	// the same length.
 	Rows [][]Square
-	// Above and Below are the labels of the columns, Left those of the rows; nil where
-	// there are none.
+	// Above and Below are the labels of the columns, Left those of the rows; nil if there
+	// are none.
 	Above, Below, Left []string
-	// Won are the squares, by column and row, of the lines that have won, if any has.
+	// Won are the squares, by column and row, of the winning lines, if any.
 	Won [][2]int
 }
 
 // A Square is a place of a Picture.
 type Square struct {
 	Kind  SquareKind
-	Text  string // what is drawn: "X", "-", "." for an empty square, "12" for so many stones
-	Owner Owner  // of what lies there, or of the place
-	// Marked squares are drawn in brackets. No game marks any: whoever draws it does.
+	Text  string // what to draw: "X", "-", "." for an empty square, "12" for twelve stones
+	Owner Owner  // the owner of the piece, or of the square
+	// Marked squares are drawn in brackets. Games mark none; the user interface does.
 	Marked bool
 }
 
-// A SquareKind is what a place is.
+// A SquareKind is the purpose of a square.
 type SquareKind uint8
 
-// The kinds of places.
+// The kinds of squares.
 const (
-	Field SquareKind = iota // where pieces lie in play
-	Goal                    // where they are gathered, or must go
-	Gap                     // no place at all: nothing is drawn
+	Field SquareKind = iota // where pieces are during play
+	Goal                    // where pieces are collected, or must go
+	Gap                     // no square: nothing is drawn
 )
 
-// An Owner is whose a thing is.
+// An Owner is the player to whom a piece or a square belongs.
 type Owner uint8
 
-// The owners; those of both players are Nobody's.
+// The owners. Nobody also stands for things that belong to both players.
 const (
 	Nobody Owner = iota
 	OfFirst
 	OfSecond
 )
 
-// OwnedBy is what belongs to p.
+// OwnedBy returns the Owner that stands for p.
 func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
 
-// String draws the picture: all columns equally wide, lines ended by \n. Marked squares
-// that stand side by side have one pair of brackets.
+// String draws the picture. All columns have the same width, lines end with \n, and adjacent
+// marked squares share one pair of brackets.
 func (pic Picture) String() string {
 	margin, cell := 0, 0
 	for _, label := range pic.Left {
@@ -113,10 +113,10 @@ func (pic Picture) String() string {
 	return b.String()
 }
 
-// Empty is the Text of a Field on which nothing lies, where nothing is counted.
+// Empty is the Text of a Field without a piece, in games that do not count stones.
 const Empty = "."
 
-// WithLines is the picture with every row, column or diagonal of n pieces of a kind as
+// WithLines returns the picture with all rows, columns and diagonals of n equal pieces in
 // Won.
 func (pic Picture) WithLines(n int) Picture {
 	for _, line := range (Grid{Width: len(pic.Rows[0]), Height: len(pic.Rows)}).Lines(n) {

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 )
 
-// A picture marks the line that has won: all of it, in any direction, and nothing else.
+// A picture marks the winning line: all of it, in any direction, and nothing else.
 func TestPictureWon(t *testing.T) {
 	for _, tt := range []struct{ spec, board, want string }{
 		{"connectn width=3 height=3 connect=3", "XOXOXOX  ", "#.. .#. ..#"},

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// unmarked takes the brackets out of a picture.
+// unmarked removes the brackets from a picture.
 var unmarked = strings.NewReplacer("[", " ", "]", " ")
 
-// ReadPicture reads a position of g as Picture.String draws it, marks and all, with or
-// without the labels above and below. After it may come the line that the commands print
-// below a board, which begins with its text in double quotes: this one is needed where the
-// squares do not tell whose turn it is, as in Mancala. What follows that is passed over.
+// ReadPicture parses a position of g as drawn by Picture.String, with or without the marks
+// and the labels above and below. The line that the commands print below a board, which starts
+// with the text of the position in double quotes, may follow. It is required if the squares
+// do not show whose turn it is, as in Mancala. Everything after the quoted text is ignored.
 func ReadPicture(g Game, text string) (Position, error) {
 	lines := strings.Split(strings.Trim(text, "\r\n"), "\n")
 	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, `"`) }); i >= 0 {
@@ -48,7 +48,7 @@ func ReadPicture(g Game, text string) (Position, error) {
 	return 0, errors.New("no position looks like this, or it is not known whose turn it is: the line below a board, with its text in double quotes, tells")
 }
 
-// drawsAs reports whether the picture of a position is that of these lines.
+// drawsAs reports whether these lines are the picture of p.
 func drawsAs(g Game, p Position, lines []string) bool {
 	pic := g.Picture(p)
 	squares, err := readSquares(pic, lines)
@@ -59,8 +59,8 @@ func drawsAs(g Game, p Position, lines []string) bool {
 	return err == nil && slices.EqualFunc(squares, drawn, slices.Equal)
 }
 
-// readSquares are the texts of the squares of a picture with the labels of another, row by
-// row; of gaps there are none.
+// readSquares returns the texts of the squares in a picture, row by row and without gaps.
+// The picture must have the same shape as like, and the same labels or none.
 func readSquares(like Picture, lines []string) (rows [][]string, err error) {
 	for _, line := range lines {
 		if fields := PictureFields(line); len(fields) > 0 {
@@ -93,14 +93,14 @@ func readSquares(like Picture, lines []string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// PictureFields are the texts of the squares and labels in a line of a picture, marked or
-// not.
+// PictureFields returns the texts of the squares and labels in a line of a picture,
+// without the brackets of marked squares.
 func PictureFields(line string) []string { return strings.Fields(unmarked.Replace(line)) }
 
-// fieldsOf are labels that are no blanks.
+// fieldsOf returns the labels that are not blank.
 func fieldsOf(labels []string) []string { return strings.Fields(strings.Join(labels, " ")) }
 
-// byRows writes squares as a Grid does.
+// byRows writes the squares like Grid.AppendText.
 func byRows(rows [][]string) string {
 	var texts []string
 	for _, row := range rows {
@@ -109,7 +109,7 @@ func byRows(rows [][]string) string {
 	return strings.Join(texts, "/")
 }
 
-// byColumns writes them column by column from the left, each from the bottom up.
+// byColumns writes the squares column by column from the left, each from the bottom up.
 func byColumns(rows [][]string) string {
 	var b strings.Builder
 	for x := range rows[0] {

@@ -2,52 +2,52 @@ package game
 
 import "math/rand/v2"
 
-// Sampled is an Acyclic or Cyclic game of whose positions there is a number before it is
-// solved: boards of a tier are drawn at random, and each draw estimates how many
-// positions the tier has. The tiers of a Cyclic one are the passes forward: the fewest
-// moves that lead to a position.
+// Sampled is an Acyclic or Cyclic game whose number of positions can be estimated before it
+// is solved: boards of a tier are drawn at random, and each sample gives an estimate of the
+// tier's positions. The tiers of a Cyclic game are its forward passes: the tier of a position
+// is the smallest number of plies that leads to it.
 type Sampled interface {
 	Game
-	// SampledTiers is the number of the last tier that has positions, or may have.
+	// SampledTiers returns the number of the last tier that has, or may have, positions.
 	SampledTiers() int
-	// Boards is how many boards there are among which the positions of a tier are: a
-	// bound on them.
+	// Boards returns the number of boards from which the positions of a tier are drawn: an
+	// upper bound on them.
 	Boards(tier int) float64
-	// MostMoves is how many moves a position has at most.
+	// MostMoves returns an upper bound on the number of moves of a position.
 	MostMoves() int
-	// NewSampler makes a Sampler, for one goroutine.
+	// NewSampler returns a new Sampler, to be used by one goroutine.
 	NewSampler() Sampler
 }
 
 // A Sampler draws boards.
 type Sampler interface {
-	// Sample draws a board of a tier with what r says, and nothing else.
+	// Sample draws a board of a tier; r is its only source of randomness.
 	Sample(tier int, r *rand.Rand) Sample
 }
 
-// A Sample is what one board says of its tier. Each of the numbers is an estimate without
-// bias: its mean over all draws is the true number. None is negative.
+// A Sample contains the estimates that one board gives for its tier. Each is an unbiased
+// estimate: its mean over all samples is the true number. None is negative.
 type Sample struct {
-	// Open estimates the positions of the tier at which nobody has won; it is at most
-	// the tier's Boards.
+	// Open estimates the number of positions of the tier in which neither player has won;
+	// it is at most the tier's Boards.
 	Open float64
-	// Moves estimates the moves that they have; it is at most MostMoves times Open.
+	// Moves estimates the total number of their moves; it is at most MostMoves times Open.
 	Moves float64
-	// Won estimates the positions of the next tier at which somebody has won; it is at
-	// most MostMoves times Open. Each is reached by the moves of several, and has its
-	// share at each of them.
+	// Won estimates the number of positions of the next tier in which a player has won; it is
+	// at most MostMoves times Open. Moves from several positions lead to such a position, and
+	// each of these positions contributes a share of it.
 	Won float64
-	// Ranges and WonRanges are for a game that is Tiered, and 0 in others: Ranges estimates
-	// the ranges of the tier in which Open positions lie, WonRanges the ranges of the next
-	// tier in which only Won positions lie. Slots and WonSlots estimate the slots of both.
-	// They may be some per cent too small.
+	// Ranges and the fields after it are for Tiered games, and 0 in others. Ranges estimates
+	// the number of ranges of the tier that contain Open positions; WonRanges, the ranges of
+	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
+	// both. These estimates may be a few per cent too low.
 	Ranges, WonRanges, Slots, WonSlots float64
 }
 
-// Bounded is a game that knows a bound on the positions of a tier, where it is less than
+// Bounded is a game that knows an upper bound on the positions of a tier, if it is less than
 // the number of its keys.
 type Bounded interface {
 	Acyclic
-	// Boards is how many boards a tier has, those included to which no play leads.
+	// Boards returns the number of boards of a tier, including those that play cannot reach.
 	Boards(tier int) float64
 }

@@ -1,113 +1,114 @@
 package game
 
-// Searched is a game that helps whoever looks ahead in it, through millions of positions
-// a second: all that it knows of a position it says in one call. One that is Acyclic too
-// is proven to the end; in one that is not, play may come back to where it has been, and
-// a search only looks a number of moves ahead.
+// Searched is a game that supports fast game tree search, with millions of positions per
+// second: one call returns all that the game knows of a position. If the game is also Acyclic,
+// a search can prove the value of a position. Otherwise play may return to an earlier
+// position, and a search only looks ahead a limited number of plies.
 type Searched interface {
 	Game
-	// Traits are what a search has to know before it looks at a position.
+	// Traits returns the constants of the game that a search needs.
 	Traits() Traits
-	// Root prepares a node for an unfinished position, taken as it is and not for its
-	// mirror image: its State and its Key, and whether it is Quick.
+	// Root initializes a node for an unfinished position: its State, its Key, and Quick.
+	// It must not replace the position by its mirror image.
 	Root(n *Node, p Position)
-	// Expand says what is known of the position whose State and Key n has.
+	// Expand fills in what the game knows of the position that n.State and n.Key contain.
 	Expand(n *Node)
-	// Assess is how the position of an expanded node looks where nothing is proven:
-	// positive if well for the player to move, 0 if even, within ±MostAssessed.
+	// Assess evaluates the position of an expanded node whose value is not proven: positive
+	// if it is good for the player to move, 0 if even, within ±MostAssessed.
 	Assess(n *Node) int
-	// MoveOf is the move of p that Expand numbers so.
+	// MoveOf returns the move of p to which Expand gave this number.
 	MoveOf(p Position, move uint16) Move
 }
 
-// Traits are what a search has to know of a game before it looks at a position.
+// Traits are the constants of a game that a search needs.
 type Traits struct {
-	MaxMoves int // the most moves that a position has, 1 to 1<<16
-	// MaxPlies is the most moves that play can last, from any position; 0: nobody knows,
-	// or it may go on for ever. Of an Acyclic game it is given.
+	MaxMoves int // the largest number of moves of a position, 1 to 1<<16
+	// MaxPlies is the largest number of plies from any position to the end; 0: unknown or
+	// unlimited. An Acyclic game must set it.
 	MaxPlies int
-	// KeyBits is how many bits a Key takes; 0: as many as a position. Few make a table
-	// with more entries.
+	// KeyBits is the number of bits of a Key; 0: as many as a position. With fewer bits, the
+	// search's table has more entries.
 	KeyBits uint
-	// Squares is above every Child's Square; 0: 256.
+	// Squares is greater than the Square of every Child; 0: 256.
 	Squares int
-	// TiesLast says that play which nobody wins lasts to the last tier of an Acyclic game.
-	// In other games a search seldom proves how far off a tie is.
+	// TiesLast means that in this Acyclic game, play without a winner always lasts to the last
+	// tier. In other games, a search seldom proves the remoteness of a tie.
 	TiesLast bool
-	// OnlyWho says that only who wins counts, and not how soon: then nothing is spent on
-	// it, and the table has more entries.
+	// OnlyWho means that only the outcome matters, not the remoteness. The search then spends
+	// no time on the remoteness, and its table has more entries.
 	OnlyWho bool
-	// Killer is what is added to the Rank of the two moves that refuted last at the same
-	// distance from the root; 0: nothing.
+	// Killer is added to the Rank of the two moves that most recently caused a cutoff at the
+	// same distance from the root; 0: nothing.
 	Killer int32
-	// Late is how many moves of a position are looked at as far ahead as asked; of those
-	// after them, in the order of what they promise, it is first asked a ply or two less
-	// far ahead whether they are better. 0: all. It is heeded only where the time is
-	// limited; a win may be missed so until a ply or two later.
+	// Late is the number of moves of a position that are searched to full depth. Moves after
+	// them, in order of rank, are first searched one or two plies less deep, to see whether
+	// they are better. 0: all moves are searched to full depth. Late applies only if the time
+	// or the number of nodes is limited; a search may then find a win a ply or two later.
 	Late int
 }
 
-// MostAssessed is above every judgement of a position, and its negative below.
+// MostAssessed is the limit of evaluations: they are within ±MostAssessed.
 const MostAssessed = 400
 
-// Keyed is a Searched game whose keys take long. The Key of a child is left 0; a search
-// asks for it when it gets there, and looks no children up beforehand.
+// Keyed is a Searched game whose keys are expensive. It leaves the Key of a child 0; the
+// search calls KeyOf when it visits the child, and does not probe its table for children
+// in advance.
 type Keyed interface {
 	Searched
-	// KeyOf is the key of a position.
+	// KeyOf returns the key of a position.
 	KeyOf(s *State) uint64
 }
 
-// Prepared is a Searched game that has something to make before it is searched, once.
+// Prepared is a Searched game that must build something once before it is searched.
 type Prepared interface {
 	Searched
-	// Prepare makes it, so that the time of no move is taken for it.
+	// Prepare builds it, so that it does not use up the time of a move.
 	Prepare()
 }
 
-// An Evaluator is a game that can say how an unfinished position looks: positive if well
-// for the player to move, 0 if even, within ±MostAssessed. That of a Searched game is
-// what Assess says.
+// An Evaluator is a game that can evaluate an unfinished position: positive if it is good
+// for the player to move, 0 if even, within ±MostAssessed. For a Searched game, this is the
+// result of Assess.
 type Evaluator interface {
 	Evaluate(p Position) int
 }
 
-// A State is a position in the form in which its game likes to be searched; nobody else
+// A State is a position in the game's own representation for searches. Only the game
 // reads it.
 type State [4]uint64
 
-// A Node is a position in a search, and what its game says of it. Values are as the
-// player to move sees them: WonIn, LostIn, or 0 for a tie.
+// A Node is a position in a search, and what the game knows of it. Values are from the view
+// of the player to move: WonIn, LostIn, or 0 for a tie.
 type Node struct {
 	State State
-	// Key tells positions apart: two have the same only if they are worth the same, and
-	// Assess says the same of them. No two keys are of one position, if it can be helped.
+	// Key identifies the position. Two positions may have the same key only if they have
+	// the same value and the same result of Assess. A position should have only one key.
 	Key uint64
-	// Quick is set by Root: what follows is soon seen, as of a Child.
+	// Quick is set by Root. It means the same as Child.Quick.
 	Quick bool
 	Asked
-	// The value is not below Low and not above High. Bounds that leave no doubt on which
-	// side of the window it lies are good enough.
+	// The value is at least Low and at most High. The bounds need only be good enough to
+	// decide whether the value is inside, below or above the window.
 	Low, High int
-	// Beyond counts the positions that Expand has looked at besides: it adds to it.
+	// Beyond is the number of further positions that Expand has examined; Expand adds to it.
 	Beyond uint64
-	// Children are the moves that are worth a look: each that is left out is no better
-	// than one that is not, or than Low. None, if Low or High is outside the window.
+	// Children are the moves worth searching: each omitted move is no better than one of
+	// them, or than Low. There are none if Low or High is outside the window.
 	Children []Child
 }
 
-// Asked is what the search asks of Expand.
+// Asked are the options of a call of Expand.
 type Asked struct {
-	Alpha, Beta int  // the window: whether the value is above Alpha, and whether below Beta
-	Horizon     bool // look no further than bounds, and one Child, if it is forced: what is not Exact is assessed
-	Leaf        bool // whether the game is over, and no more: Children may be left out
-	NoBounds    bool // leave out bounds for which no line of play is followed
-	NoFold      bool // take no two positions for one another's mirror image
+	Alpha, Beta int  // the window: find out whether the value is above Alpha, and below Beta
+	Horizon     bool // the search ends here: return bounds, and one Child if the move is forced
+	Leaf        bool // only find out whether the game is over: Children may be left out
+	NoBounds    bool // leave out bounds that require following a line of play
+	NoFold      bool // do not identify positions with their mirror images
 
-	// Exact asks for the bare rules, as a depth is to be exactly that depth. If the game
-	// is over here, which then is not left out above, Low and High are what it is worth:
-	// WonIn(0), LostIn(0) or 0. If not, nothing is known, LostIn(1) to WonIn(1), and all
-	// moves are Children; of several that lead to one Key, one at least.
+	// Exact requests the bare rules, for a search to exactly a given depth. If the game is
+	// over (terminal positions are not omitted then), Low and High are both its value:
+	// WonIn(0), LostIn(0) or 0. If not, they are LostIn(1) and WonIn(1), which means unknown,
+	// and Children are all moves; of several moves to the same Key, at least one.
 	Exact bool
 }
 
@@ -115,18 +116,18 @@ type Asked struct {
 type Child struct {
 	State  State
 	Key    uint64
-	Rank   int32  // how promising it is: more is better, 1<<10 for a threat, say
-	Move   uint16 // its number, below MaxMoves: of all moves that are one in different positions the same
-	Square uint16 // what history counts it by
-	Quick  bool   // what follows is soon seen: not worth the table
-	Again  bool   // the same player is to move again
+	Rank   int32  // how promising it is: larger is better, e.g. 1<<10 for a threat
+	Move   uint16 // its number, below MaxMoves; the same move has the same number in all positions
+	Square uint16 // the index of the move in the history table
+	Quick  bool   // the subtree is small: not worth a table entry
+	Again  bool   // the same player moves again
 }
 
-// won is the value of a position that is won; that of one that will be is a move less.
+// won is the value of a won game; a win some plies away is worth one less per ply.
 const won = 1 << 15
 
-// WonIn is the value of a win after so many moves.
+// WonIn returns the value of a win after this number of plies.
 func WonIn(moves int) int { return won - moves }
 
-// LostIn is the value of a loss after so many moves.
+// LostIn returns the value of a loss after this number of plies.
 func LostIn(moves int) int { return moves - won }

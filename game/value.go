@@ -5,7 +5,7 @@ import "fmt"
 // A Player is one of the two sides.
 type Player uint8
 
-// First moves first (X in Connect N), Second moves second (O).
+// First is the first player (X in Connect N), Second the second player (O).
 const (
 	First Player = iota
 	Second
@@ -17,10 +17,10 @@ func (p Player) String() string { return [...]string{"X", "O"}[p&1] }
 // Other returns the opponent.
 func (p Player) Other() Player { return p ^ 1 }
 
-// An Outcome is who wins under best play.
+// An Outcome is the winner, or a tie, under best play.
 type Outcome uint8
 
-// The outcomes, numbered as in the course's value byte.
+// The outcomes have the numbers of the CMU course's value byte.
 const (
 	Undecided  Outcome = 0
 	SecondWins Outcome = 1
@@ -31,12 +31,12 @@ const (
 // WinFor returns the outcome in which p wins.
 func WinFor(p Player) Outcome { return FirstWins - Outcome(p) }
 
-// A Result is an outcome as the player to move sees it. All that a Cyclic game is
-// solved for is said so. With First to move, the numbers are those of outcomes.
+// A Result is an outcome from the view of the player to move. The values of Cyclic games are
+// Results. If First is to move, Results and Outcomes have the same numbers.
 type Result uint8
 
-// The results. A draw is play that need never end: neither player can force an
-// end that he likes better.
+// The results. A draw is play that never ends: neither player can force an end that he
+// prefers to it.
 const (
 	Draws Result = iota
 	Loses
@@ -47,17 +47,17 @@ const (
 // String is DRAW, LOSE, WIN or TIE.
 func (r Result) String() string { return [...]string{"DRAW", "LOSE", "WIN", "TIE"}[r&3] }
 
-// A Tally is numbers of positions by Result; those that wait for one count as draws.
+// A Tally counts positions by Result; undecided positions count as draws.
 type Tally [4]int64
 
-// Add adds the numbers of another.
+// Add adds the counts of other.
 func (t *Tally) Add(other Tally) {
 	for result, n := range other {
 		t[result] += n
 	}
 }
 
-// AddValues adds numbers of positions by value, of which the two low bits are a Result.
+// AddValues adds counts of positions by value; the two low bits of a value are its Result.
 func (t *Tally) AddValues(counts [256]uint64) {
 	for value, n := range counts {
 		t[value&3] += int64(n)
@@ -67,10 +67,10 @@ func (t *Tally) AddValues(counts [256]uint64) {
 // Total is the number of all positions.
 func (t Tally) Total() int64 { return t[Draws] + t.Decided() }
 
-// Decided is the number of those with a result that ends the game.
+// Decided is the number of positions with a win, a loss or a tie.
 func (t Tally) Decided() int64 { return t[Loses] + t[Wins] + t[Ties] }
 
-// For is what o is for p, if it is his turn; a draw, if o is Undecided.
+// For returns the result that o means for p as the player to move; Undecided is a draw.
 func (o Outcome) For(p Player) Result {
 	switch o {
 	case Undecided, Tie:
@@ -81,8 +81,8 @@ func (o Outcome) For(p Player) Result {
 	return Loses
 }
 
-// In is the value of a position that gets the result in so many moves, of a game whose
-// values are those of the player to move; a draw is never got, its value is 0.
+// In returns the value of a position with this result and remoteness, for a game whose
+// values are from the view of the player to move. The value of a draw is 0.
 func (r Result) In(remoteness int) Value {
 	if r == Draws {
 		return 0
@@ -90,54 +90,54 @@ func (r Result) In(remoteness int) Value {
 	return NewValue(Outcome(r), remoteness)
 }
 
-// The largest remoteness: that a Value can hold, and that fits with its outcome into
-// the byte that a block and the bit planes of a state have for a position.
+// The largest remoteness of a Value, and the largest one that fits into a byte together
+// with its outcome, as in blocks and in the bit planes of states.
 const (
 	MaxRemoteness     = 1<<14 - 1
 	MaxByteRemoteness = 1<<6 - 1
 )
 
-// A Value is the outcome in the two low bits, the remoteness (moves to the end under
-// best play) in the others. Up to MaxByteRemoteness it is the course's value byte:
+// A Value has the outcome in its two low bits, and the remoteness (plies to the end under
+// best play) in the others. Up to MaxByteRemoteness it is the value byte of the CMU course:
 //
 //	bit   7 6 5 4 3 2 | 1 0
 //	      remoteness  | outcome
 //
-// Zero is «not known»; but where the outcome is that of the player to move (see
-// Values), a Result, zero is a draw.
+// Zero means unknown. In games whose outcome is a Result, from the view of the player to
+// move (see Values), zero means a draw.
 type Value uint16
 
-// NewValue makes a value; remoteness is at most MaxRemoteness.
+// NewValue returns a value; remoteness must be at most MaxRemoteness.
 func NewValue(o Outcome, remoteness int) Value { return Value(remoteness<<2) | Value(o) }
 
-// Outcome returns who wins.
+// Outcome returns the outcome: the winner, or a tie.
 func (v Value) Outcome() Outcome { return Outcome(v & 3) }
 
-// Remoteness returns the number of moves to the end.
+// Remoteness returns the number of plies to the end.
 func (v Value) Remoteness() int { return int(v >> 2) }
 
 // Valid reports whether v can be the value of a decided position.
 func (v Value) Valid() bool { return v.Outcome() != Undecided }
 
-// String is the value in words, with the players called X (first) and O (second).
+// String returns the value in words, with the players called X (first) and O (second).
 func (v Value) String() string {
 	return Values{Players: [2]string{First.String(), Second.String()}}.Text(v)
 }
 
-// Values says how a game reads its values.
+// Values describes how to read the values of a game.
 type Values struct {
-	// OfMover says that an outcome is that of the player to move (see Result), as
-	// where both have the same moves; otherwise it is a player's.
+	// OfMover means that outcomes are Results, from the view of the player to move, as in
+	// games where both players have the same moves. Otherwise, an outcome names a player.
 	OfMover bool
-	// TiesSoon says which of several ties the mover takes: the nearest, otherwise
-	// the farthest.
+	// TiesSoon means that players prefer the nearest of several ties; otherwise, they
+	// prefer the farthest.
 	TiesSoon bool
-	// Players are the names of the players: X and O.
+	// Players are the names of the two players, such as X and O.
 	Players [2]string
 }
 
-// Word is an outcome in words: "X wins", "tie"; or "WIN", "TIE", "DRAW" where it is
-// that of the player to move.
+// Word returns an outcome in words: "X wins", "tie"; or "WIN", "TIE", "DRAW" if outcomes are
+// from the view of the player to move.
 func (vs Values) Word(o Outcome) string {
 	switch {
 	case vs.OfMover:
@@ -150,7 +150,7 @@ func (vs Values) Word(o Outcome) string {
 	return vs.Players[FirstWins-o] + " wins"
 }
 
-// Text is a value in words: "X wins in 3", "tie in 9", or "WIN in 3", "DRAW".
+// Text returns a value in words: "X wins in 3", "tie in 9"; or "WIN in 3", "DRAW".
 func (vs Values) Text(v Value) string {
 	if !v.Valid() {
 		return vs.Word(Undecided)
@@ -158,13 +158,13 @@ func (vs Values) Text(v Value) string {
 	return fmt.Sprintf("%s in %d", vs.Word(v.Outcome()), v.Remoteness())
 }
 
-// Better reports whether player p would rather move to a position of value v than to
-// one of value w: a win before a tie, a tie before play that never ends, and that before
-// a loss; the winner hastens, the loser delays.
+// Better reports whether player p prefers a move to a position of value v to a move to one of
+// value w. The order is: wins, ties, play that never ends, losses. A player prefers
+// the fastest win and the slowest loss.
 func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
 
-// Ended is how the value of a finished position, which is a player's (see
-// Game.Primitive), is read, if it is the turn of mover; 0 of 0.
+// Ended converts the value of a terminal position, whose outcome names a player (see
+// Game.Primitive), into the value of this game if it is the turn of mover. It returns 0 for 0.
 func (vs Values) Ended(v Value, mover Player) Value {
 	if !vs.OfMover || v == 0 {
 		return v
@@ -172,9 +172,9 @@ func (vs Values) Ended(v Value, mover Player) Value {
 	return v.Outcome().For(mover).In(v.Remoteness())
 }
 
-// Before is the value that a position gets by a move to one of value v: a move more from
-// the end; and where values are those of the player to move, what the one wins, the other
-// loses. The remoteness of v is below MaxRemoteness.
+// Before returns the value of a position whose best move leads to a position of value v. Its
+// remoteness is one ply more; if values are from the view of the player to move, wins
+// and losses are exchanged. The remoteness of v must be below MaxRemoteness.
 func (vs Values) Before(v Value) Value {
 	switch o := v.Outcome(); {
 	case o == Undecided:
@@ -185,11 +185,11 @@ func (vs Values) Before(v Value) Value {
 	return v + NewValue(0, 1)
 }
 
-// rank orders values for the player who moves there; 0 is no value.
+// rank orders the values of a child for player p, who moves to it; the rank of no value is 0.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
-	if vs.OfMover { // the opponent moves there
+	if vs.OfMover { // the value is from the view of the opponent, who is to move in the child
 		result = v.Outcome().For(Second)
 	}
 	switch result {
@@ -209,28 +209,28 @@ func (vs Values) rank(p Player, v Value) int {
 	return 0
 }
 
-// A Score orders the values that a player may choose from: more is better,
-// zero is «no move». It is in the order of Values.Better.
+// A Score orders the values that a player may choose from: a larger score is better, in the
+// order of Values.Better. Zero means that there is no move.
 type Score = uint8
 
-// Where the scores of each outcome begin; each takes MaxByteRemoteness+1 of them.
+// The first score of each outcome; each outcome has MaxByteRemoteness+1 scores.
 const (
 	lossScore = 1
 	tieScore  = lossScore + MaxByteRemoteness + 1
 	winScore  = tieScore + MaxByteRemoteness + 1
 )
 
-// Scores holds one player's order of the values that fit into a byte, as tables.
+// Scores is a player's order of the values that fit into a byte, as tables.
 type Scores struct {
-	// OfChild is the score of a move to a position of value v, counted where
-	// the move is made: one move further from the end. Zero for no value.
+	// OfChild is the score of a move to a position of value v, with the ply of the move
+	// included in the remoteness; zero if v is no value.
 	OfChild [256]Score
-	// Value is the value of the position that has a move of this score, Child the
-	// value of the position to which that move leads: the inverse of OfChild.
+	// Value is the value of a position whose best move has this score. Child is the value
+	// of the position that the move leads to: the inverse of OfChild.
 	Value, Child [256]Value
 }
 
-// Scores returns the order of p.
+// Scores returns the order of values for p.
 func (vs Values) Scores(p Player) *Scores {
 	s := new(Scores)
 	for i := range s.OfChild {

@@ -49,7 +49,7 @@ func TestPlayers(t *testing.T) {
 	}
 }
 
-// eachScores calls do for the scores of each player in each reading of values.
+// eachScores calls do for the scores of each player, with each combination of Values.
 func eachScores(do func(vs game.Values, p game.Player, s *game.Scores)) {
 	for _, vs := range []game.Values{{}, {TiesSoon: true}, {OfMover: true}, {OfMover: true, TiesSoon: true}} {
 		for _, p := range []game.Player{game.First, game.Second} {
@@ -74,8 +74,8 @@ func TestScoresAreInOrder(t *testing.T) {
 	})
 }
 
-// Value undoes OfChild with one move more, Child without; what cannot be a child's value
-// has no score, and what is no score has no value.
+// Value is the inverse of OfChild with one more ply, Child is the inverse itself. Values
+// that no child can have get no score, and invalid scores have no value.
 func TestScoresInverse(t *testing.T) {
 	eachScores(func(vs game.Values, p game.Player, s *game.Scores) {
 		used := map[game.Score]bool{}
@@ -106,7 +106,7 @@ func TestScoresInverse(t *testing.T) {
 	})
 }
 
-// A value in words, in each reading.
+// Values in words, for each combination of Values.
 func TestValuesText(t *testing.T) {
 	players, mover := game.Values{Players: [2]string{"row 0", "row 1"}}, game.Values{OfMover: true}
 	for _, tt := range []struct {
@@ -129,7 +129,7 @@ func TestValuesText(t *testing.T) {
 	}
 }
 
-// What a player would rather have, from the best to the worst, in each reading.
+// The preferences of a player, from best to worst, for each combination of Values.
 func TestBetter(t *testing.T) {
 	wins := func(p game.Player, n int) game.Value { return game.NewValue(game.WinFor(p), n) }
 	tie := func(n int) game.Value { return game.NewValue(game.Tie, n) }
@@ -155,7 +155,7 @@ func TestBetter(t *testing.T) {
 	}
 }
 
-// A move brings its mover the value of the position to which it leads, one move later.
+// A move gives a position the value of its child, one ply later.
 func TestBefore(t *testing.T) {
 	for _, tt := range []struct{ v, players, mover game.Value }{
 		{0, 0, 0},
@@ -172,7 +172,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// How play ended is a player's, and may be read as the mover's.
+// The value of a terminal position names a player; Ended may convert it to the mover's view.
 func TestEnded(t *testing.T) {
 	o := game.NewValue(game.SecondWins, 0)
 	for _, tt := range []struct {

@@ -2,7 +2,7 @@ package all
 
 import "testing"
 
-// FuzzParse wants the spec of the game that a spec names to name the same game.
+// FuzzParse checks that the Spec of a parsed game parses to the same game.
 func FuzzParse(f *testing.F) {
 	f.Add("connectn width=4 height=5 connect=3")
 	f.Add("connectn width=0 height=5 connect=3")

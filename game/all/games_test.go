@@ -41,7 +41,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A game with cycles is known.
+// A game with cycles can be parsed.
 func TestParseCyclic(t *testing.T) {
 	const spec = "quickcross width=4 height=3 connect=3"
 	g, err := all.Kinds().Parse(spec)
@@ -50,7 +50,7 @@ func TestParseCyclic(t *testing.T) {
 	}
 }
 
-// A game that is known, with parameters missing or too many, is an error.
+// Missing or additional parameters are an error.
 func TestParseWrongNumberOfParameters(t *testing.T) {
 	for _, spec := range []string{"connectn", "connectn width=4 height=5", "connectn width=4 height=5 connect=3 depth=2"} {
 		if g, err := all.Kinds().Parse(spec); g != nil || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("game %q", spec)) {
@@ -59,8 +59,8 @@ func TestParseWrongNumberOfParameters(t *testing.T) {
 	}
 }
 
-// Every kind has a name of its own and works with its defaults; its spec makes
-// the same game again.
+// Every kind has a unique name and valid defaults; the Spec of its game parses to the
+// same game.
 func TestAll(t *testing.T) {
 	if err := all.Kinds().Check(); err != nil {
 		t.Error(err)
@@ -90,7 +90,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// What people call the games.
+// Titles for people.
 func TestTitles(t *testing.T) {
 	for spec, want := range map[string]string{
 		"connectn width=4 height=5 connect=3":   "Connect 3 on 4×5",

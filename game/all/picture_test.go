@@ -8,16 +8,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// draws are the games whose pictures tell all of a position.
+// draws are the games whose pictures show everything in a position.
 var draws = []string{"connectn width=3 height=2 connect=2", "connectn width=4 height=5 connect=3", "quickcross width=3 height=2 connect=3", "mnk width=2 height=3 connect=2", "mnk width=4 height=1 connect=2"}
 
-// asCommandsDo is a position as the commands show it, with the line below.
+// asCommandsDo returns a position as the commands print it, with the line below the board.
 func asCommandsDo(g game.Game, p game.Position) string {
 	return g.Picture(p).String() + `"` + string(g.AppendText(nil, p)) + "\", X to move: you win in 5\n* 0: you win in 5\n"
 }
 
-// TestReadPicture reads pictures of some hundred positions of each game: with marks, with
-// or without labels, alone or with what stands below.
+// TestReadPicture reads pictures of several hundred positions of each game: with marks, with
+// or without labels, alone or with the line below.
 func TestReadPicture(t *testing.T) {
 	for _, spec := range append(draws, "mancala pits=2 stones=2", "dodgem size=3") {
 		g, err := Kinds().Parse(spec)
@@ -66,7 +66,7 @@ func (m mirrored) Picture(p game.Position) game.Picture {
 	return pic
 }
 
-// TestReadPictureMirrored wants nothing to be read that would not be drawn so.
+// TestReadPictureMirrored checks that a text is rejected if the position is drawn differently.
 func TestReadPictureMirrored(t *testing.T) {
 	g, err := Kinds().Parse("connectn width=2 height=2 connect=2")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestReadPictureMirrored(t *testing.T) {
 	}
 }
 
-// TestReadPictureErrors has texts that are no pictures.
+// TestReadPictureErrors checks texts that are not pictures.
 func TestReadPictureErrors(t *testing.T) {
 	g, err := Kinds().Parse("connectn width=2 height=2 connect=2")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestReadPictureErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadPicture wants what is read to be drawn and read again.
+// FuzzReadPicture checks that a position that was read can be drawn and read again.
 func FuzzReadPicture(f *testing.F) {
 	for i := range draws {
 		g, err := Kinds().Parse(draws[i])

@@ -1,13 +1,13 @@
-// Package block holds positions by the thousand: all records of one tier whose
-// keys lie in one range, as bitmaps and a byte array over the range's slots.
+// Package block stores positions by the thousand: the records of one tier whose keys are in
+// one range, as bitmaps and a byte array over the range's slots.
 //
 // A key is a range and a low part:
 //
 //	key = range << LowBits | low
 //
-// Not every low part can occur. The slots of a block number those that can,
-// in ascending order, so a block is a piece of the sorted key space in which
-// nearly every slot may be taken:
+// Not every low part can occur. The slots of a block number those that can, in
+// ascending order, so a block is a section of the sorted key space in which nearly
+// every slot may be used:
 //
 //	slot   0     1     2     3    ...
 //	low    0x07  0x0b  0x0d  0x13 ...     (Low; the game knows them)
@@ -15,7 +15,7 @@
 //	Done   0     0     0     1            a record with a value
 //	Val    .     .     .     6            the value where Done
 //
-// The package knows nothing of games, files or jobs: it is memory and bits.
+// The package knows nothing of games, files or jobs.
 package block
 
 import (
@@ -23,23 +23,23 @@ import (
 	"slices"
 )
 
-// A Block is the records of one tier in one range of keys. Its memory is
-// re-used from one Reset to the next.
+// A Block contains the records of one tier in one range of keys. Reset re-uses its
+// memory.
 type Block struct {
 	Tier    int
 	Range   uint64
-	LowBits uint     // how many low bits of a key its slot decides
-	Low     []uint32 // low part of the key of each slot, ascending; shared, not to be written
+	LowBits uint     // number of low bits of a key, which the slot determines
+	Low     []uint32 // low part of the key of each slot, ascending; shared, must not be modified
 
 	Open Set    // records whose value is not known yet
 	Done Set    // records with a value
-	Val  []byte // values by slot, and one zero byte more, so that slot Len is «no such position»
+	Val  []byte // values by slot, and one extra zero byte, so that slot Len is «no such position»
 
 	open   []uint32 // see OpenSlots
 	listed bool
 }
 
-// Reset makes b the empty block of a range.
+// Reset empties b and assigns it to a range.
 func (b *Block) Reset(tier int, rng uint64, lowBits uint, low []uint32) {
 	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
 	b.listed = false
@@ -60,8 +60,8 @@ func (b *Block) Len() int { return len(b.Low) }
 // Key returns the key of slot i.
 func (b *Block) Key(i int) uint64 { return b.Range<<b.LowBits | uint64(b.Low[i]) }
 
-// OpenSlots lists the open slots in ascending order. The list is made once: from
-// then on until Reset, Open must not change but by Close.
+// OpenSlots returns the open slots in ascending order. It computes the list once: from
+// then on until Reset, only Close may change Open.
 func (b *Block) OpenSlots() []uint32 {
 	if !b.listed {
 		b.open, b.listed = b.Open.Append(b.open[:0]), true
@@ -69,7 +69,7 @@ func (b *Block) OpenSlots() []uint32 {
 	return b.open
 }
 
-// Close makes all open records done; their values are in Val.
+// Close marks all open records as done; their values must be in Val.
 func (b *Block) Close() {
 	b.Done.Union(b.Open)
 	clear(b.Open)
@@ -89,20 +89,20 @@ func (b *Block) AppendValues(dst []byte) []byte {
 	return dst[:n]
 }
 
-// Empty reports whether the block holds no record.
+// Empty reports whether the block contains no record.
 func (b *Block) Empty() bool { return b.Open.Empty() && b.Done.Empty() }
 
 // Count returns the number of records.
 func (b *Block) Count() int { return b.Open.Count() + b.Done.Count() }
 
-// Slot returns the slot of the low part low, and whether there is one. It
-// looks from slot hint onwards first, so that ascending questions are cheap.
+// Slot returns the slot of the low part low, and whether there is one. It searches
+// from slot hint onwards first, so that look-ups in ascending order are cheap.
 func (b *Block) Slot(low uint32, hint int) (slot int, ok bool) {
 	n := len(b.Low)
 	if hint >= n || b.Low[hint] > low {
 		hint = 0
 	}
-	lo, step := hint, 1 // every slot before lo is below low
+	lo, step := hint, 1 // all slots before lo have low parts below low
 	for lo < n && b.Low[lo] < low {
 		next := lo + step
 		if next >= n || b.Low[next] >= low {

@@ -31,12 +31,12 @@ func numbers(n int) []uint32 {
 	return low
 }
 
-// Slot finds what a plain linear search finds, from whatever hint.
+// Slot finds the same slot as a linear search, with any hint.
 func TestSlotAgainstLinearSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	var b block.Block
 	for _, n := range []int{0, 1, 2, 3, 7, 64, 200} {
-		for _, limit := range []uint32{uint32(n) + 1, 3*uint32(n) + 2, 1 << 31} { // dense to sparse
+		for _, limit := range []uint32{uint32(n) + 1, 3*uint32(n) + 2, 1 << 31} { // from dense to sparse
 			low := ascending(r, n, limit)
 			b.Reset(1, 5, 31, low)
 			questions := append([]uint32{0, 1, limit - 1, limit, 1<<32 - 1}, low...)
@@ -56,7 +56,7 @@ func TestSlotAgainstLinearSearch(t *testing.T) {
 	}
 }
 
-// Ascending questions, each with the last answer as its hint, as readers ask.
+// Look-ups in ascending order, each with the previous result as its hint, as readers do.
 func TestSlotAscending(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	var b block.Block
@@ -92,7 +92,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// OpenSlots is made once: it does not see what changes after the first call.
+// OpenSlots computes its list once: it does not see changes after the first call.
 func TestOpenSlotsIsMadeOnce(t *testing.T) {
 	var b block.Block
 	b.Reset(0, 0, 8, numbers(100))
@@ -139,8 +139,7 @@ func TestCloseMakesOpenDone(t *testing.T) {
 	}
 }
 
-// A block that is re-used is as good as a new one, also when it grows and
-// shrinks.
+// A block that is re-used is equal to a new one, also when it grows and shrinks.
 func TestResetForgets(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	var b block.Block
@@ -164,7 +163,7 @@ func TestResetForgets(t *testing.T) {
 				t.Fatalf("round %d: Val[%d] = %d after Reset", round, i, v)
 			}
 		}
-		b.Reset(round, 0, 10, b.Low) // forgets the list as well
+		b.Reset(round, 0, 10, b.Low) // clears the list as well
 		b.Open.Fill(n)
 		b.Done.Fill(n)
 		for i := range b.Val {
@@ -179,7 +178,7 @@ func TestResetForgets(t *testing.T) {
 	}
 }
 
-// Memory is re-used: after the largest block no Reset allocates.
+// Memory is re-used: after the largest block, Reset does not allocate.
 func TestResetAllocatesNothing(t *testing.T) {
 	var b block.Block
 	large, small := numbers(1000), numbers(10)

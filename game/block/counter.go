@@ -1,26 +1,26 @@
 package block
 
-// A Counter holds a number from 0 to MaxCount for each slot of a block, a bit of
-// all of them in each plane:
+// A Counter has a number from 0 to MaxCount for each slot of a block. Each plane
+// contains one bit of all the numbers:
 //
 //	slot       0  1  2  3
 //	plane 0    1  0  1  0    ones
 //	plane 1    0  1  1  0    twos
 //	count      1  2  3  0
 //
-// So 64 slots are counted at a time: what is added is the lowest plane's, and
-// the carry goes from plane to plane. All sets have as many slots as the counter.
+// The operations count 64 slots at a time: they add to the lowest plane and propagate
+// the carry from plane to plane. All sets have as many slots as the counter.
 type Counter [CounterPlanes]Set
 
 const (
-	// CounterPlanes is six: with the one or two that an outcome takes, a slot
-	// costs about a byte.
+	// CounterPlanes is six: with the one or two bits of an outcome, a slot takes
+	// about a byte.
 	CounterPlanes = 6
-	// MaxCount is the largest number that a Counter holds.
+	// MaxCount is the largest number in a Counter.
 	MaxCount = 1<<CounterPlanes - 1
 )
 
-// Reset makes c the counter of n slots, all at 0.
+// Reset sets c to a counter of n slots, all 0.
 func (c *Counter) Reset(n int) {
 	for p := range c {
 		c[p] = c[p].resize(n)
@@ -36,7 +36,7 @@ func (c *Counter) Get(i int) int {
 	return n
 }
 
-// Put makes n, at most MaxCount, the count of slot i.
+// Put sets the count of slot i to n, at most MaxCount.
 func (c *Counter) Put(i, n int) {
 	for p, plane := range c {
 		plane.Remove(i)
@@ -46,7 +46,7 @@ func (c *Counter) Put(i, n int) {
 	}
 }
 
-// PutAll makes n, at most MaxCount, the count of every slot in of.
+// PutAll sets the count of every slot in of to n, at most MaxCount.
 func (c *Counter) PutAll(n int, of Set) {
 	for p, plane := range c {
 		plane = plane[:len(of)]
@@ -62,8 +62,8 @@ func (c *Counter) PutAll(n int, of Set) {
 	}
 }
 
-// Add adds one to the counts of the slots in s. It reports whether all could
-// take it: one more than MaxCount is 0.
+// Add adds one to the counts of the slots in s. It reports whether none overflowed: one
+// more than MaxCount is 0.
 func (c *Counter) Add(s Set) (ok bool) {
 	n := len(s)
 	p0, p1, p2, p3, p4, p5 := c[0][:n], c[1][:n], c[2][:n], c[3][:n], c[4][:n], c[5][:n]
@@ -94,8 +94,8 @@ func (c *Counter) Add(s Set) (ok bool) {
 	return over == 0
 }
 
-// Sub takes one from the counts of the slots that are in s and in of. It reports
-// whether all could give it: one less than 0 is MaxCount.
+// Sub subtracts one from the counts of the slots that are in both s and of. It reports
+// whether none underflowed: one less than 0 is MaxCount.
 func (c *Counter) Sub(s, of Set) (ok bool) {
 	n := len(s)
 	p0, p1, p2, p3, p4, p5 := c[0][:n], c[1][:n], c[2][:n], c[3][:n], c[4][:n], c[5][:n]
@@ -128,11 +128,10 @@ func (c *Counter) Sub(s, of Set) (ok bool) {
 	return under == 0
 }
 
-// AddCounter adds the counts of t, and n (at most MaxCount) to each, to those of
-// the slots in of. It reports whether all could take it: one more than MaxCount
-// is 0.
+// AddCounter adds the counts of t, and n (at most MaxCount), to the counts of the slots in
+// of. It reports whether none overflowed: one more than MaxCount is 0.
 func (c *Counter) AddCounter(t *Counter, n int, of Set) (ok bool) {
-	var constant [CounterPlanes]uint64 // all bits, where n has one
+	var constant [CounterPlanes]uint64 // all ones in the planes where n has a one
 	for p := range constant {
 		constant[p] = -uint64(n >> p & 1)
 	}
@@ -155,8 +154,8 @@ func (c *Counter) AddCounter(t *Counter, n int, of Set) (ok bool) {
 	return over == 0
 }
 
-// SubCounter takes the counts of t from those of the slots in of. It reports
-// whether all could give it: one less than 0 is MaxCount.
+// SubCounter subtracts the counts of t from those of the slots in of. It reports
+// whether none underflowed: one less than 0 is MaxCount.
 func (c *Counter) SubCounter(t *Counter, of Set) (ok bool) {
 	var under uint64
 	for i, mask := range of {
@@ -174,7 +173,7 @@ func (c *Counter) SubCounter(t *Counter, of Set) (ok bool) {
 	return under == 0
 }
 
-// Zero makes dst the slots in of whose count is 0.
+// Zero sets dst to the slots in of whose count is 0.
 func (c *Counter) Zero(dst, of Set) {
 	n := len(of)
 	p0, p1, p2, p3, p4, p5 := c[0][:n], c[1][:n], c[2][:n], c[3][:n], c[4][:n], c[5][:n]

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// randomSet makes a set of n slots; most words are empty, full or mixed.
+// randomSet returns a set of n slots; most words are empty, full or mixed.
 func randomSet(r *rand.Rand, n int) block.Set {
 	s := newSet(n)
 	density := []float64{0, 0.1, 0.5, 1}[r.IntN(4)]
@@ -23,8 +23,8 @@ func randomSet(r *rand.Rand, n int) block.Set {
 	return s
 }
 
-// Every method against an array of numbers; what is more than a counter can hold
-// is told, and starts from the other end.
+// Every method is compared with an array of numbers. Overflow and underflow are reported, and
+// wrap around.
 func TestCounterAgainstNumbers(t *testing.T) {
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestCounterAgainstNumbers(t *testing.T) {
 	}
 }
 
-// A counter goes up to MaxCount and down to 0 again.
+// A counter counts up to MaxCount and back to 0.
 func TestCounterRange(t *testing.T) {
 	var c block.Counter
 	c.Reset(3)
@@ -146,7 +146,7 @@ func TestCounterRange(t *testing.T) {
 	}
 }
 
-// Memory is re-used, and forgets.
+// Reset re-uses and clears the memory.
 func TestCounterReset(t *testing.T) {
 	var c block.Counter
 	c.Reset(1000)

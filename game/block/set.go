@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// A Set holds one bit for each slot of a block, slot 0 in the lowest bit of
-// word 0. Bits past the last slot are kept zero.
+// A Set has one bit for each slot of a block, slot 0 in the lowest bit of word 0. Bits
+// past the last slot are always zero.
 type Set []uint64
 
-// Words returns how many words a Set of n slots has.
+// Words returns the number of words of a Set of n slots.
 func Words(n int) int { return (n + 63) / 64 }
 
-// Add puts slot i into the set.
+// Add adds slot i to the set.
 func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
 
-// Remove takes slot i out of the set.
+// Remove removes slot i from the set.
 func (s Set) Remove(i int) { s[i>>6] &^= 1 << (i & 63) }
 
 // Has reports whether slot i is in the set.
 func (s Set) Has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 
-// HasAny reports whether one of the slots from a first to a last one is in the set.
+// HasAny reports whether any of the slots first to last (inclusive) is in the set.
 func (s Set) HasAny(first, last int) bool {
 	from, to := first>>6, last>>6
 	low, high := ^uint64(0)<<(first&63), ^uint64(0)>>(63-last&63)
@@ -57,7 +57,7 @@ func (s Set) Empty() bool {
 	return true
 }
 
-// Fill puts the slots 0 to n-1 into the set, n being its number of slots.
+// Fill adds all slots, 0 to n-1, to the set; n must be the set's number of slots.
 func (s Set) Fill(n int) {
 	for i := range s {
 		s[i] = ^uint64(0)
@@ -77,7 +77,7 @@ func (s Set) Append(dst []uint32) []uint32 {
 	return dst
 }
 
-// All are the slots of the set, ascending.
+// All returns the slots of the set in ascending order.
 func (s Set) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range s {
@@ -90,7 +90,7 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// resize returns a set of n slots, all out, in the memory of s where it fits.
+// resize returns an empty set of n slots, in the memory of s if it is large enough.
 func (s Set) resize(n int) Set {
 	w := Words(n)
 	if cap(s) < w {
@@ -101,14 +101,14 @@ func (s Set) resize(n int) Set {
 	return s
 }
 
-// Subtract takes every slot of t, a set of the same length, out of s.
+// Subtract removes every slot of t, a set of the same length, from s.
 func (s Set) Subtract(t Set) {
 	for i, w := range t {
 		s[i] &^= w
 	}
 }
 
-// Intersect makes s the slots that are in both t and u, sets of the same length.
+// Intersect sets s to the slots that are in both t and u, sets of the same length.
 func (s Set) Intersect(t, u Set) {
 	for i, w := range t {
 		s[i] = w & u[i]

@@ -9,10 +9,10 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// sizes are numbers of slots around the borders of words.
+// sizes are numbers of slots around the boundaries of words.
 var sizes = []int{1, 2, 63, 64, 65, 127, 128, 129, 1000}
 
-// newSet makes an empty set of n slots.
+// newSet returns an empty set of n slots.
 func newSet(n int) block.Set { return make(block.Set, block.Words(n)) }
 
 func TestWords(t *testing.T) {
@@ -23,7 +23,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// checkSet compares every question that a set answers with a map.
+// checkSet compares the results of all methods of a set with a map.
 func checkSet(t *testing.T, s block.Set, model map[int]bool, n int) {
 	t.Helper()
 	var want []uint32
@@ -83,7 +83,7 @@ func TestSetAgainstMap(t *testing.T) {
 				}
 				checkSet(t, s, model, n)
 			}
-			checkSet(t, other, otherModel, n) // Union left it alone
+			checkSet(t, other, otherModel, n) // Union does not change it
 		})
 	}
 }
@@ -98,7 +98,7 @@ func TestSetAppendKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Fill sets all slots and no bit past the last one, whatever was there before.
+// Fill adds all slots and no bit past the last one, whatever the set contained before.
 func TestSetFill(t *testing.T) {
 	for _, n := range append([]int{0}, sizes...) {
 		s := newSet(n)
@@ -119,7 +119,7 @@ func TestSetFill(t *testing.T) {
 	}
 }
 
-// TestSetHasAny compares every question about neighbouring slots with Has.
+// TestSetHasAny compares HasAny with Has, for all pairs of first and last.
 func TestSetHasAny(t *testing.T) {
 	for _, n := range []int{1, 64, 65, 200} {
 		for _, slots := range [][]int{nil, {0}, {63}, {64}, {130}, {3, 199}} {

@@ -2,26 +2,26 @@ package block
 
 import "math/bits"
 
-// A State is what is known of the positions of a range of a game with cycles, in
-// nine bit planes:
+// A State is what is known of the positions in a range of a game with cycles, as nine
+// bit planes:
 //
 //	slot       0  1  2  3
-//	Reached    0  1  1  1    play comes to it
-//	Result 0   0  0  1  0    ones of the result
-//	Result 1   0  0  0  1    twos of the result; 0 of both: open
-//	Number     0  9  0  3    open: its moves that are undecided; else its remoteness
+//	Reached    0  1  1  1    play can reach it
+//	Result 0   0  0  1  0    bit 0 of the result
+//	Result 1   0  0  0  1    bit 1 of the result; both bits 0: open
+//	Number     0  9  0  3    if open: its number of undecided moves; else its remoteness
 //
-// Slot 0 cannot be reached, as far as is known; slot 1 is open.
+// Slot 0 is not reachable, as far as is known; slot 1 is open.
 type State struct {
 	Reached Set
 	Result  [2]Set
 	Number  Counter
 }
 
-// StatePlanes is how many sets a State has.
+// StatePlanes is the number of sets in a State.
 const StatePlanes = 3 + CounterPlanes
 
-// Reset makes s the state of n slots of which none is reached.
+// Reset sets s to a state of n slots, none of them reached.
 func (s *State) Reset(n int) {
 	s.Reached = s.Reached.resize(n)
 	for i := range s.Result {
@@ -30,21 +30,21 @@ func (s *State) Reset(n int) {
 	s.Number.Reset(n)
 }
 
-// Planes are the sets of s, in the order in which they stand above.
+// Planes returns the sets of s, in the order above.
 func (s *State) Planes() [StatePlanes]Set {
 	planes := [StatePlanes]Set{s.Reached, s.Result[0], s.Result[1]}
 	copy(planes[3:], s.Number[:])
 	return planes
 }
 
-// Open makes dst the positions that are reached and have no result.
+// Open sets dst to the positions that are reached and have no result.
 func (s *State) Open(dst Set) {
 	for i, w := range s.Reached {
 		dst[i] = w &^ (s.Result[0][i] | s.Result[1][i])
 	}
 }
 
-// With makes dst the positions that have a result, 1 to 3.
+// With sets dst to the positions that have this result, 1 to 3.
 func (s *State) With(dst Set, result uint8) {
 	ones, twos := -uint64(result&1), -uint64(result>>1&1)
 	for i, w := range s.Reached {
@@ -52,7 +52,7 @@ func (s *State) With(dst Set, result uint8) {
 	}
 }
 
-// Decide gives a result, 1 to 3, and a remoteness to the open positions in of.
+// Decide sets the result, 1 to 3, and the remoteness of the open positions in of.
 func (s *State) Decide(result uint8, remoteness int, of Set) {
 	for bit := range s.Result {
 		if result>>bit&1 != 0 {
@@ -62,7 +62,7 @@ func (s *State) Decide(result uint8, remoteness int, of Set) {
 	s.Number.PutAll(remoteness, of)
 }
 
-// Keep takes out the positions that are open or have another remoteness.
+// Keep removes all positions except those with a result and this remoteness.
 func (s *State) Keep(remoteness int) {
 	for i := range s.Reached {
 		w := s.Result[0][i] | s.Result[1][i]
@@ -76,8 +76,8 @@ func (s *State) Keep(remoteness int) {
 	}
 }
 
-// Value returns the number of a slot above its result, remoteness<<2 | result, and
-// whether it is reached; 0 if it is open.
+// Value returns the value of a slot, remoteness<<2 | result, or 0 if it is open; and
+// whether it is reached.
 func (s *State) Value(i int) (value byte, reached bool) {
 	if !s.Reached.Has(i) {
 		return 0, false
@@ -93,7 +93,7 @@ func (s *State) Value(i int) (value byte, reached bool) {
 	return value, true
 }
 
-// Count adds to counts, by value, the positions that are reached.
+// Count adds the number of reached positions to counts, by value.
 func (s *State) Count(counts *[256]uint64) {
 	for i, w := range s.Reached {
 		if w == 0 {
@@ -101,7 +101,7 @@ func (s *State) Count(counts *[256]uint64) {
 		}
 		open := w &^ (s.Result[0][i] | s.Result[1][i])
 		counts[0] += uint64(bits.OnesCount64(open))
-		// Neighbours often have the same value: take all of one at a time.
+		// Neighbours often have the same value: count all of one value at a time.
 		for w &^= open; w != 0; {
 			bit := bits.TrailingZeros64(w)
 			same, value := w, byte(0)
@@ -120,42 +120,43 @@ func (s *State) Count(counts *[256]uint64) {
 	}
 }
 
-// Heard is what the positions of a range hear in a pass.
+// Heard is the inbox of a range: the messages that its positions receive in a pass.
 type Heard struct {
-	Some  Set     // those that hear, be it once or often
-	Times Counter // how often, where that counts
+	Some  Set     // the positions that have received a message, once or several times
+	Times Counter // the number of messages, where it matters
 
 	counted Set // see Add
 }
 
-// HeardPlanes is how many sets a Heard has.
+// HeardPlanes is the number of sets in a Heard.
 const HeardPlanes = 1 + CounterPlanes
 
-// Reset makes h what n slots have heard that have heard nothing.
+// Reset empties h and gives it n slots.
 func (h *Heard) Reset(n int) {
 	h.Some = h.Some.resize(n)
 	h.Times.Reset(n)
 }
 
-// Planes are the sets of h.
+// Planes returns the sets of h.
 func (h *Heard) Planes() [HeardPlanes]Set {
 	planes := [HeardPlanes]Set{h.Some}
 	copy(planes[1:], h.Times[:])
 	return planes
 }
 
-// Add adds what t has heard, of as many slots. It reports whether no count became
-// more than MaxCount.
+// Add adds the messages of t, which must have the same number of slots. It reports whether
+// all counts are at most MaxCount.
 func (h *Heard) Add(t *Heard) (ok bool) {
 	h.Some.Union(t.Some)
-	t.counted = t.counted.resize(64 * len(t.Some)) // t's: it is read again and again into the same one
+	t.counted = t.counted.resize(64 * len(t.Some)) // in t, which callers re-use
 	for _, plane := range t.Times {
 		t.counted.Union(plane)
 	}
 	return h.Times.AddCounter(&t.Times, 0, t.counted)
 }
 
-// Count is the number of positions that hear, twice those that hear of both kinds.
+// Count returns the number of positions in Some plus the number of those with a count in
+// Times.
 func (h *Heard) Count() int {
 	n := h.Some.Count()
 	for i := range h.Some {
@@ -168,5 +169,5 @@ func (h *Heard) Count() int {
 	return n
 }
 
-// HeardBytes is about how much memory a Heard of n slots takes.
+// HeardBytes returns the approximate memory of a Heard of n slots.
 func HeardBytes(n int) int { return HeardPlanes * 8 * Words(n) }

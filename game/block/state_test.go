@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A state against an array of values.
+// A State is compared with an array of values.
 func TestStateAgainstValues(t *testing.T) {
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestStateAgainstValues(t *testing.T) {
 	}
 }
 
-// What is heard in pieces is what is heard at once.
+// Messages added in pieces give the same result as messages added at once.
 func TestHeardAdd(t *testing.T) {
 	for _, n := range sizes {
 		r := rand.New(rand.NewPCG(10, uint64(n)))

@@ -1,28 +1,27 @@
-// Package connectn is the rules of Connect N: a board of Width columns and
-// Height rows, pieces dropped into columns, Connect in a row (along a row, a
-// column or a diagonal) wins. X moves first; a full board without a line is a
-// tie. Play stops at a win.
+// Package connectn implements Connect N: players drop pieces into the columns of a board of
+// Width columns and Height rows. Connect pieces in a row (along a row, a column or a
+// diagonal) win. X moves first; a full board without a line is a tie. Play stops at a win.
 //
 // # The hash
 //
-// Each column takes Height+1 bits of the key, the leftmost column the most
-// significant. Its value is the sum over its pieces, counted from the bottom
-// j = 0, of 1<<j for an O and 2<<j for an X:
+// Each column takes Height+1 bits of the key; the leftmost column is the most
+// significant. Its value is the sum over its pieces, numbered from the bottom
+// (j = 0), of 1<<j for an O and 2<<j for an X:
 //
 //	row 2   .  .  .        column 0: X at j=0 and O at j=1: 2 + 2 = 4
 //	row 1   O  .  .        column 1: X at j=0:              2
 //	row 0   X  X  .        column 2: empty:                 0
 //	        0  1  2        key = 4<<8 | 2<<4 | 0            (Height 3: 4 bits each)
 //
-// A column of n pieces plus 1 is a one at bit n, which marks its height, above
-// a bit for each piece from the bottom up, set for an X. This is why the key
-// is unique, and how it is read:
+// The value of a column of n pieces, plus 1, is called its marker form: bit n is set and
+// marks the height, and below it there is a bit for each piece from the bottom up, set for
+// an X. So the key is unique, and easy to decode:
 //
 //	4 + 1 = 101: two pieces, 01 from the top down: O on X
 //	2 + 1 = 011: one piece, an X
 //
-// A drop adds the marker bit to the column (O) or twice that (X). The empty
-// board is 0.
+// Dropping an O adds the marker bit to the column, dropping an X adds twice the marker
+// bit. The key of the empty board is 0.
 package connectn
 
 import (
@@ -35,36 +34,36 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Rules is Connect N on a board of one size.
+// Rules are the rules of Connect N for one size of board.
 type Rules struct {
 	width, height, connect int
 
 	bits  uint // of a column: height + 1
 	lines lines
 	forms forms
-	texts [1 << (maxTextHeight + 1)]uint64 // of columns, by their marker form
+	texts [1 << (maxTextHeight + 1)]uint64 // of columns, indexed by marker form
 
 	layout
 }
 
-// lines are the four directions, as the shifts that find connect stones in a
-// row: x & x>>first, the result & itself >>second, and so on. Each shift is a
-// step of the direction times how many more stones it takes in: 1, 1 for three
-// in a row; 1, 2 for four; 1, 2, 1 for five; 1, 0 for two.
+// lines contains, for each of the four directions, the shifts that find connect stones in a
+// row: x & x>>first, then the result & itself >>second, and so on. Each shift is the step
+// of the direction times the number of stones that it adds: 1, 1 for three in a row; 1, 2
+// for four; 1, 2, 1 for five; 1, 0 for two.
 type lines struct {
 	first, second [4]uint
-	long          bool // there are more
+	long          bool // more is not empty
 	more          [4][]uint
 }
 
-// newLines makes the shifts for columns of so many bits.
+// newLines returns the shifts for columns of this many bits.
 func newLines(bits uint, connect int) lines {
 	var l lines
 	for i, step := range []uint{1, bits - 1, bits, bits + 1} {
 		var shifts []uint
 		for have := 1; have < connect || len(shifts) < 2; {
 			more := min(have, connect-have)
-			shifts = append(shifts, min(step*uint(more), 63)) // no stone is at 63: nothing is left
+			shifts = append(shifts, min(step*uint(more), 63)) // bit 63 is never a stone, so nothing is left
 			have += more
 		}
 		l.first[i], l.second[i], l.more[i] = shifts[0], shifts[1], shifts[2:]
@@ -73,9 +72,9 @@ func newLines(bits uint, connect int) lines {
 	return l
 }
 
-// in returns where in x connect stones in a row begin, 0 if there are none; the
-// four directions are laid over one another. Up to four in a row it is two
-// shifts a direction and no branch: whether there is a line is hard to predict.
+// in returns the squares of x where connect stones in a row begin, for all four directions
+// together, or 0 if there are none. For up to four in a row it uses two shifts per direction
+// and no branch, because whether there is a line is hard to predict.
 func (l *lines) in(x uint64) uint64 {
 	y0 := x & (x >> (l.first[0] & 63))
 	y1 := x & (x >> (l.first[1] & 63))
@@ -91,7 +90,7 @@ func (l *lines) in(x uint64) uint64 {
 	return y0 | y1 | y2 | y3
 }
 
-// rest goes on in a direction after the first two shifts.
+// rest applies the shifts of a direction after the first two.
 func (l *lines) rest(direction int, y uint64) uint64 {
 	for _, s := range l.more[direction] {
 		y &= y >> (s & 63)
@@ -99,8 +98,8 @@ func (l *lines) rest(direction int, y uint64) uint64 {
 	return y
 }
 
-// New makes the rules. The board takes width·(height+1) bits, 64 at most, and
-// connect fits into the longer side at least.
+// New returns the rules. The board must fit into width·(height+1) <= 64 bits, and connect
+// must not be longer than the longer side.
 func New(width, height, connect int) (*Rules, error) {
 	switch {
 	case width < 1 || height < 1 || connect < 1:
@@ -123,7 +122,7 @@ func New(width, height, connect int) (*Rules, error) {
 	return r, nil
 }
 
-// Kind registers Connect N.
+// Kind describes Connect N to a program.
 var Kind = game.Kind{
 	Name:  "connectn",
 	Usage: "Connect N: drop pieces into columns, N in a row wins",
@@ -141,37 +140,36 @@ var Kind = game.Kind{
 	},
 }
 
-// Title is "Connect N on W×H".
+// Title returns "Connect N on W×H".
 func (r *Rules) Title() string {
 	return fmt.Sprintf("Connect %d on %d×%d", r.connect, r.width, r.height)
 }
 
-// Spec is "connectn width=W height=H connect=N".
+// Spec returns "connectn width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("connectn width=%d height=%d connect=%d", r.width, r.height, r.connect)
 }
 
-// KeyBits is width·(height+1).
+// KeyBits returns width·(height+1).
 func (r *Rules) KeyBits() uint { return uint(r.width) * r.bits }
 
-// Start is the empty board, 0.
+// Start returns the empty board, 0.
 func (r *Rules) Start() game.Position { return 0 }
 
-// Listed leaves the empty board out of final, as the course does.
+// Listed omits the empty board from final, like the CMU course.
 func (r *Rules) Listed(p game.Position) bool { return p != 0 }
 
 var _ game.Lister = (*Rules)(nil)
 
-// column returns column c of p plus 1: the marker of its height above the bits
-// of its pieces.
+// column returns column c of p in marker form.
 func (r *Rules) column(p game.Position, c int) uint64 {
 	return p>>r.shift(c)&(1<<r.bits-1) + 1
 }
 
-// shift is where column c begins in a key.
+// shift returns the position of column c's lowest bit in a key.
 func (r *Rules) shift(c int) uint { return uint(r.width-1-c) * r.bits }
 
-// drop is what a piece of player adds to a column (marker form) of its own.
+// drop returns the amount that a piece of player adds to a column, given in marker form.
 func drop(column uint64, player game.Player) uint64 {
 	marker := uint64(1) << (bits.Len64(column) - 1)
 	if player == game.First {
@@ -180,13 +178,13 @@ func drop(column uint64, player game.Player) uint64 {
 	return marker
 }
 
-// pieces counts the pieces of a column in marker form: all, and X's.
+// pieces returns the number of pieces of a column in marker form: all, and X's.
 func pieces(column uint64) (all, x int) {
 	return bits.Len64(column) - 1, bits.OnesCount64(column) - 1
 }
 
-// Check wants each column to be one that pieces can make, and X to have as
-// many pieces as O or one more.
+// Check requires that pieces can form each column, and that X has as many pieces as O, or
+// one more.
 func (r *Rules) Check(p game.Position) error {
 	if r.KeyBits() < 64 && p>>r.KeyBits() != 0 {
 		return fmt.Errorf("%#x is not a board of %d×%d: it has more than %d bits", p, r.width, r.height, r.KeyBits())
@@ -206,7 +204,7 @@ func (r *Rules) Check(p game.Position) error {
 	return nil
 }
 
-// Tier is the number of pieces.
+// Tier returns the number of pieces.
 func (r *Rules) Tier(p game.Position) int {
 	tier := 0
 	for c := range r.width {
@@ -216,21 +214,21 @@ func (r *Rules) Tier(p game.Position) int {
 	return tier
 }
 
-// TierUnit says it for people.
+// TierUnit describes what a tier counts.
 func (r *Rules) TierUnit() string { return "pieces on the board" }
 
-// Tiers is width·height.
+// Tiers returns width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }
 
-// TierToMove is X in even tiers, O in odd ones.
+// TierToMove returns X in even tiers, O in odd ones.
 func (r *Rules) TierToMove(tier int) game.Player { return game.Player(tier & 1) }
 
-// ToMove is X when the number of pieces is even.
+// ToMove returns X if the number of pieces is even.
 func (r *Rules) ToMove(p game.Position) game.Player { return r.TierToMove(r.Tier(p)) }
 
-// stones returns a bit for each piece of player, at the place of its square:
-// bits·(width-1-column) + row. The top bit of each column stays free, so that
-// shifts do not run from one column into the next.
+// stones returns a bit for each piece of player. The bit of a square is
+// bits·(width-1-column) + row. The top bit of each column is always zero, so that
+// shifts do not carry stones from one column into the next.
 func (r *Rules) stones(p game.Position, player game.Player) uint64 {
 	var s uint64
 	for c := range r.width {
@@ -245,8 +243,8 @@ func (r *Rules) stones(p game.Position, player game.Player) uint64 {
 	return s
 }
 
-// Primitive is a win in 0 for the player who has a line (who moved last, if
-// both have), a tie in 0 on a full board, else undecided.
+// Primitive returns a win in 0 for the player who has a line (for the one who moved last,
+// if both have), a tie in 0 for a full board, and 0 otherwise.
 func (r *Rules) Primitive(p game.Position) game.Value {
 	tier := r.Tier(p)
 	last := r.TierToMove(tier).Other()
@@ -261,7 +259,7 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	return 0
 }
 
-// Moves are the columns that are not full, counted from 0 at the left.
+// Moves appends a move for each column that is not full; names count from 0 at the left.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
@@ -275,8 +273,8 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// AppendText appends the course's string: column by column from the left, each
-// from the bottom up, ' ', 'O' or 'X'.
+// AppendText appends the string of the CMU course: column by column from the left, each
+// from the bottom up, with ' ', 'O' or 'X'.
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	if r.height > maxTextHeight {
 		for c := range r.width {
@@ -294,8 +292,8 @@ func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	return dst[:end]
 }
 
-// maxTextHeight is the height up to which the text of a column is looked up:
-// that of all its values is 2 KB, and one text fits into 8 bytes.
+// maxTextHeight is the largest height for which texts of columns come from a table. The
+// table has 2 KB, and a text fits into 8 bytes.
 const maxTextHeight = 7
 
 // appendColumn appends the text of a column in marker form.
@@ -315,8 +313,8 @@ func (r *Rules) appendColumn(dst []byte, column uint64) []byte {
 	return dst
 }
 
-// Parse reads AppendText's text; an empty square may also be '.' or '_', letters
-// may be small, and the quotes of the course's output may stand around it.
+// Parse reads the text of AppendText. An empty square may also be '.' or '_', letters may be
+// lower case, and the text may be in single quotes, as in the course's output.
 func (r *Rules) Parse(text string) (game.Position, error) {
 	board := text
 	if len(board) >= 2 && board[0] == '\'' && board[len(board)-1] == '\'' {
@@ -350,7 +348,7 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 	return p, nil
 }
 
-// Picture is the board as it stands, with the numbers of its columns below.
+// Picture returns the board, with the numbers of its columns below.
 func (r *Rules) Picture(p game.Position) game.Picture {
 	text := r.AppendText(nil, p)
 	pic := game.Picture{Rows: make([][]game.Square, r.height)}
@@ -371,5 +369,5 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 	return pic.WithLines(r.connect)
 }
 
-// Values are those of the players; ties are drawn out.
+// Values returns values that name a player; players prefer the farthest tie.
 func (r *Rules) Values() game.Values { return game.Values{Players: [2]string{"X", "O"}} }

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// made keeps the rules, whose tables take time to make, from test to test.
+// made caches rules between tests, because their tables take time to build.
 var made = map[[3]int]*Rules{}
 
 func mustNew(t testing.TB, width, height, connect int) *Rules {
@@ -28,15 +28,15 @@ func mustNew(t testing.TB, width, height, connect int) *Rules {
 	return made[board]
 }
 
-// mustReturn ends the tests if this one takes long: a loop over 2^bits columns of
-// a tall board would take for ever, and all memory.
+// mustReturn aborts the tests if this one takes long: a loop over the 2^bits columns of a
+// tall board would never end, and use up all memory.
 func mustReturn(t *testing.T, what string) {
 	guard := time.AfterFunc(time.Minute, func() { panic(what + " does not return") })
 	t.Cleanup(func() { guard.Stop() })
 }
 
-// naiveKey is the hash as the package comment has it: the sum over the pieces of
-// 1<<j for an O and 2<<j for an X, columns of height+1 bits from the left.
+// naiveKey computes the hash as defined in the package comment: the sum over the pieces of
+// 1<<j for an O and 2<<j for an X, with columns of height+1 bits from the left.
 func naiveKey(text string, width, height int) (key uint64) {
 	for c := range width {
 		var column uint64
@@ -53,8 +53,8 @@ func naiveKey(text string, width, height int) (key uint64) {
 	return key
 }
 
-// naiveLine reports whether piece is connect times in a row on a board in the
-// course's text: it walks from every square in every direction.
+// naiveLine reports whether a board, given as the course's text, has a line of piece: it
+// walks from every square in every direction.
 func naiveLine(text string, width, height, connect int, piece byte) bool {
 	at := func(c, row int) bool {
 		return c >= 0 && c < width && row >= 0 && row < height && text[c*height+row] == piece
@@ -75,8 +75,8 @@ func naiveLine(text string, width, height, connect int, piece byte) bool {
 	return false
 }
 
-// boards are of every shape: with ranges and without, with low columns and
-// without, of up to 64 bits.
+// boards have various shapes: with and without ranges, with and without low columns, and of up
+// to 64 bits.
 var boards = [][3]int{
 	{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3}, {5, 5, 4},
 	{7, 6, 4}, {8, 7, 4}, {3, 20, 4}, {2, 31, 4}, {32, 1, 3}, {1, 63, 4}, {4, 15, 8}, {16, 3, 5},
@@ -104,9 +104,8 @@ func TestHashExamples(t *testing.T) {
 	}
 }
 
-// On a small board all texts are tried: those that pieces can make, with the
-// turns alternating, are parsed to keys of their own that Check lets pass;
-// no other text and no other key is taken.
+// On a small board, all texts and keys are tried. Texts of legal boards with alternating turns
+// are parsed to different keys, which Check accepts; all other texts and keys are rejected.
 func TestEveryTextAndKey(t *testing.T) {
 	const width, height = 3, 2
 	r := mustNew(t, width, height, 2)
@@ -173,7 +172,7 @@ func TestCheckErrors(t *testing.T) {
 			t.Errorf("Check(%#x): error\n%v, want\n%s", tt.key, err, tt.want)
 		}
 	}
-	if mustNew(t, 1, 63, 4).Check(^uint64(0)) == nil { // its column takes all 64 bits
+	if mustNew(t, 1, 63, 4).Check(^uint64(0)) == nil { // its column uses all 64 bits
 		t.Error("1×63: Check lets a column of ones pass")
 	}
 }
@@ -206,13 +205,13 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// All boards that fit can be made, and say what they are.
+// All sizes that fit can be created, and their Spec is correct.
 func TestNewEverySize(t *testing.T) {
-	mustReturn(t, "New") // what it makes must not grow with 2^bits of a column
+	mustReturn(t, "New") // its tables must not grow with 2^bits of a column
 	for width := 1; width <= 64; width++ {
 		for height := 1; width*(height+1) <= 64; height++ {
 			if uint(width)*(uint(height)+1) < 40 && height > 2 {
-				continue // the small ones are in the other tests; this saves time
+				continue // small boards are covered by other tests; this saves time
 			}
 			r, err := New(width, height, max(width, height))
 			if err != nil {
@@ -240,14 +239,14 @@ func TestKind(t *testing.T) {
 	if err != nil || g.Spec() != "connectn width=3 height=3 connect=3" {
 		t.Errorf("with its defaults the game is %v, %v", g, err)
 	}
-	// With an error comes no game, not a nil *Rules that passes for one.
+	// An error comes with a nil game, not with a nil *Rules in a non-nil interface.
 	if g, err := Kind.New([]int{3, 3, 4}); g != nil || err == nil {
 		t.Errorf("New(3, 3, 4) = %T, %v", g, err)
 	}
 }
 
-// A position on its way through text and back is the same, and its key is the
-// sum over its pieces.
+// A position survives the conversion to text and back, and its key is the sum over its
+// pieces.
 func TestTextRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, b := range boards {
@@ -315,9 +314,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// The shifts find the lines that a walk over the squares finds: on every board
-// that fits, for every connect, with stones strewn about and with rows that are
-// just long enough, or one stone short.
+// The shifts find the same lines as a walk over the squares: on every board size, for every
+// connect, with random stones and with rows that are just long enough or one stone short.
 func TestLinesAgainstWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for width := 1; width <= 32; width++ {
@@ -360,7 +358,7 @@ func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 	}
 }
 
-// Primitive and Moves say what the text of the position says.
+// Primitive and Moves agree with the text of the position.
 func TestPrimitiveAndMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, b := range boards {
@@ -410,8 +408,8 @@ func checkPosition(t *testing.T, g *Rules, p game.Position) {
 	}
 }
 
-// A position in which both have a line cannot come from play; it is the win of
-// the one who moved last.
+// A position in which both players have a line cannot occur in play; it is a win for the
+// player who moved last.
 func TestPrimitiveOfTwoLines(t *testing.T) {
 	g := mustNew(t, 4, 3, 3)
 	for text, want := range map[string]game.Value{
@@ -428,7 +426,7 @@ func TestPrimitiveOfTwoLines(t *testing.T) {
 	}
 }
 
-// Numbers of positions and values of the start that others have published.
+// Published numbers of positions and values of initial positions.
 func TestKnownGames(t *testing.T) {
 	for _, tt := range []struct {
 		width, height, connect int
@@ -452,7 +450,7 @@ func TestKnownGames(t *testing.T) {
 	}
 }
 
-// The stones of both players are the pieces, each at the bit of its square.
+// The stones of both players are their pieces, each at the bit of its square.
 func TestStones(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, b := range boards {

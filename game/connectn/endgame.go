@@ -2,15 +2,16 @@ package connectn
 
 import "github.com/treereduce/treereduce/game"
 
-// This file sees the last moves through by itself: a plain alpha-beta search on words of
-// bits takes a fifth of the time that a position takes in a search of any game, and with
-// so few squares left a table and what was learnt elsewhere are worth less than that.
+// This file solves positions with few empty squares by a plain alpha-beta search on bitboards.
+// It needs a fifth of the time per position of the general search; with so few squares
+// left, a table and the history of moves would gain less than that.
 //
-// It counts a win by the squares left when it comes, and one more: so many for the player
-// to move, as many below 0 for the other, 0 for a tie. That is the same from each position
-// on the way, but for the sign.
+// The score of a win is the number of squares left when it is made, plus one: positive for
+// the player to move, negative for the other, 0 for a tie. Except for the sign, the score
+// is the same in all positions on the way to the win.
 
-// endgame says what a position of a few empty squares is worth, as far as it is asked.
+// endgame computes the value of a position with few empty squares, as far as the window
+// requires.
 func (r *Rules) endgame(n *game.Node, left int) {
 	alpha, beta := squaresOf(n.Alpha+1, left)-1, squaresOf(n.Beta, left)
 	score := r.last(&n.Beyond, n.State[stateOwn], n.State[stateAll], n.State[stateWins], n.State[stateThreats], left, alpha, beta)
@@ -30,7 +31,7 @@ func (r *Rules) endgame(n *game.Node, left int) {
 	}
 }
 
-// squaresOf is the least score of a value of v or more, with so many squares left.
+// squaresOf returns the lowest score of a value of at least v, with left empty squares.
 func squaresOf(v, left int) int {
 	switch {
 	case v > game.MostAssessed:
@@ -41,15 +42,15 @@ func squaresOf(v, left int) int {
 	return max(0, min(v, 1))
 }
 
-// last is the score of a position, if it lies between alpha and beta; otherwise a bound. It
-// counts the positions that it looks at.
+// last returns the score of a position if it is between alpha and beta, and a bound
+// otherwise. It adds the number of positions that it visits to looked.
 func (r *Rules) last(looked *uint64, own, all, wins, threats uint64, left, alpha, beta int) int {
 	*looked++
 	f := &r.forms
 	empty := f.board &^ all
 	possible := (all + f.bottom) & f.board
 	if wins&possible != 0 {
-		return left // a win at once
+		return left // an immediate win
 	}
 	moves := replies(possible, threats&empty)
 	switch {
@@ -58,9 +59,9 @@ func (r *Rules) last(looked *uint64, own, all, wins, threats uint64, left, alpha
 	case left <= 2:
 		return 0
 	case min(3-left, 0) >= beta:
-		return min(3-left, 0) // a loss at the move after it, or none
+		return min(3-left, 0) // a loss two moves later, or no loss
 	case left-2 <= alpha:
-		return left - 2 // a win in three
+		return left - 2 // a win in three plies
 	}
 	other := all ^ own
 	if moves&(moves-1) == 0 {
@@ -87,7 +88,7 @@ func (r *Rules) last(looked *uint64, own, all, wins, threats uint64, left, alpha
 		count++
 	}
 	if most := max(left-4, 0); most <= alpha {
-		return most // all wins in three are found
+		return most // all wins in three plies have been found
 	}
 	best := -left
 	for i := range tried[:count] {

@@ -6,7 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// FuzzParse wants what is read to be a board, and to be written as it was read.
+// FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	r, err := New(3, 3, 3)
 	if err != nil {

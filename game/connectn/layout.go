@@ -9,44 +9,44 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxLowBits bounds the low part of a key: its tables take 4 bytes for each
-// value, and a column's share of 7 bits then makes blocks of at most 77,220
-// slots, which a core's cache holds.
+// maxLowBits limits the low part of a key: the slot table has 4 bytes for each of its
+// values. With 7 bits per column, blocks have at most 77,220 slots, which fit into a
+// core's cache.
 const maxLowBits = 21
 
-// layout splits a key into a range (the columns on the left) and a low part
-// (the rightmost columns), and keeps the tables of the low part.
+// layout splits a key into a range (the columns on the left) and a low part (the rightmost
+// columns), and contains the tables of the low part.
 //
 //	7×6:   column   0       1       2       3    |   4       5       6
 //	       bits     7       7       7       7    |   7       7       7
 //	               '---------- range -----------' '------- low -------'
 //
-// In one tier, a range fixes how many pieces its columns hold, and how many of
-// them are X's; what is left for the low columns is fixed with that. So all
-// low parts of a block have the same number of pieces and of X's, and the
-// lists of slots number no more than (pieces, X's) pairs: see space.
+// Within a tier, a range determines how many pieces, and how many X's, its columns
+// contain, and so how many remain for the low columns. All low parts of a block
+// therefore have the same number of pieces and of X's, and there is one list of slots
+// for each pair (pieces, X's): see space.
 //
-// A drop into a column of the range keeps the low part, thus the slot. A drop
-// into a low column depends on the low part alone.
+// A drop into a column of the range keeps the low part, and so the slot. The result of a
+// drop into a low column depends on the low part alone.
 type layout struct {
 	rules   *Rules
-	columns int     // low columns
-	spaces  []space // by pieces·(low squares + 1) + X's
-	// slots is the slot of each low part within its space; the entries of a
-	// space are written while it is built, read after that.
+	columns int     // number of low columns
+	spaces  []space // indexed by pieces·(low squares + 1) + X's
+	// slots is the slot of each low part within its space. The entries of a space are
+	// written while the space is built, and only read afterwards.
 	slots []uint32
-	// openColumns and wonColumns, by player, are in how many ways the columns of the range
-	// can be filled; see Ranges.
+	// openColumns and wonColumns (by player) are the numbers of ways to fill the columns of
+	// the range; see Ranges.
 	columnsOnce sync.Once
 	openColumns ways
 	wonColumns  [2]ways
 }
 
-// A space is the low parts with one number of pieces and of X's.
+// A space is the set of low parts with a given number of pieces and of X's.
 type space struct {
 	once   sync.Once
 	low    []uint32
-	stones [2][]uint32 // by player: the squares of his pieces, as Rules.stones has them
+	stones [2][]uint32 // by player: the squares of his pieces, in the form of Rules.stones
 
 	movesOnce [2]sync.Once
 	moves     [2][]uint32 // by player to move: see game.Tiered.Within
@@ -60,13 +60,13 @@ func (l *layout) init(r *Rules) {
 	l.slots = make([]uint32, 1<<l.LowBits())
 }
 
-// LowBits is the bits of as many columns as fit into maxLowBits; the leftmost of
-// three or more is not among them: with one range in a tier, all would fall to
-// one reducer.
+// LowBits returns the bits of as many columns as fit into maxLowBits. If there are three or
+// more columns, the leftmost is never a low column: otherwise a tier would be a single
+// range, and one reducer would have to do all the work.
 func (l *layout) LowBits() uint { return uint(l.columns) * l.rules.bits }
 
-// spaceOf returns the space that a range leaves to the low columns in a tier,
-// nil when it is no range of the board or the pieces do not come out even.
+// spaceOf returns the space of the low columns of a range in a tier, or nil if the range is
+// not one of the board, or the numbers of pieces do not match.
 func (l *layout) spaceOf(tier int, rng uint64) *space {
 	if rng>>(l.rules.KeyBits()-l.LowBits()) != 0 {
 		return nil
@@ -75,7 +75,7 @@ func (l *layout) spaceOf(tier int, rng uint64) *space {
 	for c := range l.rules.width - l.columns {
 		ca, cx := pieces(l.rules.column(rng<<l.LowBits(), c))
 		if ca < 0 || ca > l.rules.height {
-			return nil // no column
+			return nil // not a valid column
 		}
 		all, x = all-ca, x-cx
 	}
@@ -100,8 +100,8 @@ func (l *layout) space(all, x int) *space {
 	return s
 }
 
-// fill appends to s the low parts that begin with the given columns and have
-// all pieces, x of them X's, in the columns that are left; in ascending order.
+// fill appends to s, in ascending order, the low parts that start with prefix and have all
+// pieces, x of them X's, in the remaining columns.
 func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
 	r := l.rules
 	if columns == 0 {
@@ -124,8 +124,8 @@ func (l *layout) fill(s *space, prefix uint64, columns, all, x int) {
 	}
 }
 
-// movesOf returns the moves of player within the low columns of s, as Within
-// does.
+// movesOf returns the moves of player within the low columns of s, in the form that
+// Within returns.
 func (l *layout) movesOf(s *space, player game.Player) []uint32 {
 	s.movesOnce[player].Do(func() {
 		r := l.rules
@@ -157,8 +157,8 @@ func (l *layout) movesOf(s *space, player game.Player) []uint32 {
 	return s.moves[player]
 }
 
-// Low lists the low parts of a range, nil when the range holds more pieces or
-// X's than the tier, or fewer than the low columns leave over.
+// Low returns the low parts of a range. It returns nil if the range contains more pieces or
+// X's than the tier has, or leaves too many for the low columns.
 func (l *layout) Low(tier int, rng uint64) []uint32 {
 	if s := l.spaceOf(tier, rng); s != nil {
 		return s.low
@@ -166,7 +166,7 @@ func (l *layout) Low(tier int, rng uint64) []uint32 {
 	return nil
 }
 
-// Targets are the ranges with one more piece, of the player to move.
+// Targets appends the ranges with one more piece, which belongs to the player to move.
 func (l *layout) Targets(dst []uint64, tier int, rng uint64) []uint64 {
 	r, player := l.rules, l.rules.TierToMove(tier)
 	for c := range r.width - l.columns {
@@ -177,8 +177,7 @@ func (l *layout) Targets(dst []uint64, tier int, rng uint64) []uint64 {
 	return dst
 }
 
-// Sources are the ranges with one piece less, where a piece of the player who
-// moved last lies on top.
+// Sources appends the ranges without one piece: a top piece of the player who moved last.
 func (l *layout) Sources(dst []uint64, tier int, rng uint64) []uint64 {
 	r, last := l.rules, l.rules.TierToMove(tier).Other()
 	for c := range r.width - l.columns {
@@ -196,7 +195,7 @@ func (l *layout) Sources(dst []uint64, tier int, rng uint64) []uint64 {
 	return dst
 }
 
-// Within has a child for each low column.
+// Within returns a child for each low column.
 func (l *layout) Within(tier int, rng uint64) (children []uint32, kinds int) {
 	s := l.spaceOf(tier, rng)
 	if s == nil {
@@ -205,7 +204,7 @@ func (l *layout) Within(tier int, rng uint64) (children []uint32, kinds int) {
 	return l.movesOf(s, l.rules.TierToMove(tier)), l.columns
 }
 
-// Finish tests the stones of the player who moved last for a line.
+// Finish looks for a line among the stones of the player who moved last.
 func (l *layout) Finish(b *block.Block) {
 	r := l.rules
 	last := r.TierToMove(b.Tier).Other()
@@ -236,7 +235,7 @@ func (l *layout) Finish(b *block.Block) {
 	}
 }
 
-// ways is in how many ways columns can hold pieces, the colours left aside.
+// ways returns the number of ways to put pieces into columns, ignoring colours.
 func (r *Rules) ways(columns, pieces int) float64 {
 	row := make([]float64, pieces+1)
 	row[0] = 1
@@ -252,7 +251,7 @@ func (r *Rules) ways(columns, pieces int) float64 {
 	return row[pieces]
 }
 
-// choose is the number of ways to choose k of n, 0 if k is below 0 or above n.
+// choose returns the binomial coefficient (n choose k), 0 if k is below 0 or above n.
 func choose(n, k int) float64 {
 	if k < 0 || k > n {
 		return 0
@@ -264,14 +263,15 @@ func choose(n, k int) float64 {
 	return c
 }
 
-// Slots is the number of ways to lay the pieces of a tier, colours and all.
+// Slots returns the number of ways to place the pieces of a tier, including their colours.
 func (l *layout) Slots(tier int) float64 {
 	return l.rules.ways(l.rules.width, tier) * choose(tier, (tier+1)/2)
 }
 
-// Ranges is in how many ways the columns of the range can hold pieces such that the low
-// columns take the rest and no column has a line, but one at the top of one of them that
-// the last move made; but no more than there are ways to play to the tier.
+// Ranges counts the ways to fill the columns of the range so that the remaining pieces fit
+// into the low columns, and no column contains a line, except for one line at the top of a
+// column, made by the last move. The result is at most the number of move
+// sequences that lead to the tier.
 func (l *layout) Ranges(tier int) float64 {
 	l.columnsOnce.Do(l.countColumns)
 	columns, x, n := l.rules.width-l.columns, (tier+1)/2, 0.0
@@ -292,7 +292,7 @@ func (l *layout) countColumns() {
 		won[player] = newWaysOf(height)
 	}
 	open[0][0] = 1
-	// One column, from the bottom up, by player on top, length of the top run and X's.
+	// One column, from the bottom up: by player on top, length of the top run, and X's.
 	type tops [2][][]float64
 	newTops := func() (t tops) {
 		for player := range t {
@@ -339,7 +339,7 @@ func (l *layout) countColumns() {
 	}
 }
 
-// ways is in how many ways columns can hold pieces, so many of them X's: [pieces][X's].
+// ways are the numbers of ways to put pieces into columns: [pieces][X's].
 type ways [][]float64
 
 func newWaysOf(pieces int) ways {
@@ -350,7 +350,7 @@ func newWaysOf(pieces int) ways {
 	return w
 }
 
-// times is the ways of two groups of columns beside each other.
+// times returns the ways for two groups of columns together.
 func (w ways) times(other ways) ways {
 	both := newWaysOf(len(w) + len(other) - 2)
 	for n, row := range w {
@@ -365,7 +365,7 @@ func (w ways) times(other ways) ways {
 	return both
 }
 
-// plus adds the ways of the same columns.
+// plus adds other ways to fill the same columns.
 func (w ways) plus(other ways) ways {
 	for n, row := range other {
 		for x, b := range row {
@@ -375,9 +375,9 @@ func (w ways) plus(other ways) ways {
 	return w
 }
 
-// Tables is a slot for each number of the low bits and, for each low part that
-// can occur, itself, its stones, and the moves of either player; those with too
-// many pieces of one player, which are never asked for, are not told apart.
+// Tables returns the size of the slot table (an entry for each value of the low bits), and of
+// the tables of each valid low part: itself, its stones, and the moves of both players.
+// It includes low parts with too many pieces of one player, whose tables are never built.
 func (l *layout) Tables() int {
 	low := 1
 	for range l.columns {
@@ -386,13 +386,13 @@ func (l *layout) Tables() int {
 	return 4 * (1<<l.LowBits() + (1+2+2*l.columns)*low)
 }
 
-// Border goes down the columns of the range from the left. Of each it chooses
-// the number of pieces, then their colours from the top down, so that the slots
-// below do not pass the fraction. A column's value ascends in that order.
+// Border chooses the columns of the range from the left. For each, it chooses first the
+// number of pieces, then their colours from the top down, such that the number of slots
+// below stays within the fraction. The value of a column ascends in that order.
 func (l *layout) Border(tier int, f float64) uint64 {
 	r := l.rules
 	below := f * l.Slots(tier)
-	all, x := tier, (tier+1)/2 // of this column and those to its right
+	all, x := tier, (tier+1)/2 // in this column and those to its right
 	var rng uint64
 	for c := range r.width - l.columns {
 		least := max(0, all-(r.width-1-c)*r.height)
@@ -406,9 +406,9 @@ func (l *layout) Border(tier int, f float64) uint64 {
 			below -= size
 		}
 		column := uint64(1)
-		for free := n - 1; free >= 0; free-- { // the pieces below this one
+		for free := n - 1; free >= 0; free-- { // free is the number of pieces below this one
 			column <<= 1
-			size := ways * choose(free+all-n, x) // if it is an O
+			size := ways * choose(free+all-n, x) // slots if it is an O
 			if x > 0 && below >= size {
 				below -= size
 				column, x = column|1, x-1

@@ -15,7 +15,7 @@ import (
 
 var _ game.Tiered = (*Rules)(nil)
 
-// The contract of game.Tiered, on boards of every shape.
+// The contract of game.Tiered, on boards of various shapes.
 func TestContract(t *testing.T) {
 	for _, b := range [][3]int{
 		{2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3},
@@ -26,9 +26,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// On small boards the blocks of a tier hold each position that pieces can make,
-// once, in ascending order, and nothing else; and all slots of Within agree with
-// the rules, whether play reaches them or not.
+// On small boards, the blocks of a tier contain each legal position once, in ascending order,
+// and nothing else; and all slots of Within agree with the rules, reachable or not.
 func TestBlocksHoldEveryPosition(t *testing.T) {
 	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 2, 3}, {6, 1, 3}, {2, 3, 3}, {1, 6, 2}} {
 		g := mustNew(t, b[0], b[1], b[2])
@@ -65,16 +64,16 @@ func TestBlocksHoldEveryPosition(t *testing.T) {
 	}
 }
 
-// rangeBoards have few enough ranges to look at all.
+// rangeBoards have few enough ranges to check all of them.
 var rangeBoards = [][3]int{{3, 3, 3}, {5, 5, 4}, {3, 7, 4}, {2, 10, 4}, {11, 1, 3}}
 
-// ranges lists the ranges of a board, whatever their pieces, in ascending order.
+// ranges returns the ranges of a board, with any number of pieces, in ascending order.
 func ranges(g *Rules) []uint64 {
 	list := []uint64{0}
 	for range g.width - g.columns {
 		var longer []uint64
 		for _, rng := range list {
-			for column := range uint64(1)<<g.bits - 1 { // all ones is one piece too many
+			for column := range uint64(1)<<g.bits - 1 { // all ones would be one piece too many
 				longer = append(longer, rng<<g.bits|column)
 			}
 		}
@@ -83,14 +82,13 @@ func ranges(g *Rules) []uint64 {
 	return list
 }
 
-// Slots is the number of slots of all ranges; and Border is the range at which
-// the slots below pass the fraction, to the range: no more than the fraction
-// lies below it, and no less with it.
+// Slots is the number of slots of all ranges. Border is the range at which the number of slots
+// passes the fraction: the slots below it are at most the fraction, and with it at least.
 func TestSlotsAndBorder(t *testing.T) {
 	for _, b := range rangeBoards {
 		g := mustNew(t, b[0], b[1], b[2])
 		list := ranges(g)
-		sums := make([]float64, len(list)+1) // of the slots before each range
+		sums := make([]float64, len(list)+1) // number of slots before each range
 		for tier := range g.Tiers() + 1 {
 			for i, rng := range list {
 				sums[i+1] = sums[i] + float64(len(g.Low(tier, rng)))
@@ -119,7 +117,7 @@ func TestSlotsOfOneColumn(t *testing.T) {
 	}
 }
 
-// binomial is a line of Pascal's triangle.
+// binomial computes a row of Pascal's triangle.
 func binomial(n, k int) float64 {
 	row := make([]float64, n+1)
 	row[0] = 1
@@ -131,8 +129,8 @@ func binomial(n, k int) float64 {
 	return row[k]
 }
 
-// A range that no board has, or that has more or fewer pieces than the tier
-// leaves, has no slots.
+// A range that no board has, or whose number of pieces does not match the tier, has no
+// slots.
 func TestLowOfNoRange(t *testing.T) {
 	g := mustNew(t, 5, 5, 4) // two columns of six bits are the range, three are low
 	for _, tt := range []struct {
@@ -154,8 +152,8 @@ func TestLowOfNoRange(t *testing.T) {
 	}
 }
 
-// Finish finds what Primitive finds: of all slots that are open, those in which
-// the player who did not move last has no line (as play cannot make them).
+// Finish agrees with Primitive, for those open slots in which the player who did not move last
+// has no line (such positions cannot occur in play).
 func TestFinishAgainstPrimitive(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for _, tt := range []struct{ width, height, connect, games, most int }{
@@ -169,7 +167,7 @@ func TestFinishAgainstPrimitive(t *testing.T) {
 				rng := p >> g.LowBits()
 				low := g.Low(tier, rng)
 				b.Reset(tier, rng, g.LowBits(), low)
-				// Large blocks have some slots open only.
+				// In large blocks, only some slots are open.
 				for i := range low {
 					if r.IntN(len(low)) < tt.most {
 						b.Open.Add(i)
@@ -183,11 +181,11 @@ func TestFinishAgainstPrimitive(t *testing.T) {
 	}
 }
 
-// checkFinished wants each of the slots that were open to be done if it is
-// finished, and all others to be left alone.
+// checkFinished requires that open slots are done if they are terminal, and that all
+// others are unchanged.
 func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
 	t.Helper()
-	other := g.TierToMove(b.Tier) // did not move last
+	other := g.TierToMove(b.Tier) // the player who did not move last
 	if b.Count() != len(open) {
 		t.Fatalf("%s, tier %d: of %d records Finish leaves %d", g.Spec(), b.Tier, len(open), b.Count())
 	}
@@ -205,7 +203,7 @@ func checkFinished(t *testing.T, g *Rules, b *block.Block, open []uint32) {
 	}
 }
 
-// Finish does not touch what is done already.
+// Finish does not change slots that are already done.
 func TestFinishLeavesDoneAlone(t *testing.T) {
 	g := mustNew(t, 3, 3, 3)
 	p, err := g.Parse("XO XO X  ")
@@ -223,8 +221,8 @@ func TestFinishLeavesDoneAlone(t *testing.T) {
 	}
 }
 
-// Borders ascend with the fraction and lie within the keys, on every board and
-// in every tier.
+// Borders ascend with the fraction and are valid ranges, on every board and in every
+// tier.
 func TestBorderAscends(t *testing.T) {
 	mustReturn(t, "Border")
 	for _, b := range boards {
@@ -247,7 +245,7 @@ func TestBorderAscends(t *testing.T) {
 	}
 }
 
-// Eight parts of the largest tier of 5×5 are about as large as one another.
+// Eight parts of the largest tier of 5×5 have about the same size.
 func TestBorderIsFair(t *testing.T) {
 	g := mustNew(t, 5, 5, 4)
 	const tier, parts = 15, 8
@@ -267,7 +265,7 @@ func TestBorderIsFair(t *testing.T) {
 	}
 }
 
-// Many may ask for the tables of a new game at once.
+// Several goroutines may request the tables of a new game concurrently.
 func TestTablesConcurrently(t *testing.T) {
 	one := mustNew(t, 5, 5, 4)
 	many, err := New(5, 5, 4)

@@ -9,42 +9,43 @@ import (
 
 var _ game.Sampled = (*Rules)(nil)
 
-// SampledTiers is Tiers.
+// SampledTiers returns Tiers.
 func (r *Rules) SampledTiers() int { return r.Tiers() }
 
-// Boards is Slots: the boards that gravity and turns allow.
+// Boards returns Slots, the number of boards that gravity and turns allow.
 func (r *Rules) Boards(tier int) float64 { return r.Slots(tier) }
 
-// MostMoves is the number of columns.
+// MostMoves returns the number of columns.
 func (r *Rules) MostMoves() int { return r.width }
 
-// A sampler draws boards without a line, column by column from the left. A column is
-// drawn among those that make no line with the columns to its left, in proportion to the
-// ways in which the columns to its right can take the pieces that are left over, lines or
-// not. So a board comes with a probability that is known, and its inverse estimates the
-// number of boards without a line; a draw that ends where no column is left estimates 0.
+// A sampler draws boards without a line, column by column from the left. It draws a column
+// among those that make no line with the columns to its left, in proportion to the
+// number of ways to put the remaining pieces into the columns to its right, lines or not.
+// So the probability of each drawn board is known, and its inverse is an estimate of the
+// number of boards without a line. If no column is possible, the draw estimates 0.
 //
-// A board without a line can be reached if its pieces can be taken off the tops of the
-// columns, by turns, until none is left: on the way there is no line either. Where a
-// move from it makes a line, the board after it is a position of the next tier. That one
-// can be reached over several such boards, if it loses all its lines with any of several
-// pieces; it counts a share at each.
+// A board without a line can be reached if its pieces can be removed from the tops of the
+// columns, in turns, until none is left: there is no line on the way either. If a move
+// from it makes a line, the new board is a position of the next tier. Several
+// predecessors can lead to that position, if removing any of several pieces breaks
+// all its lines; each predecessor counts an equal share of it.
 type sampler struct {
 	r *Rules
-	// rest is in how many ways the columns from one on can hold pieces, so many of
-	// them X's: rest[column][pieces·(squares+1) + X's].
+	// rest is the number of ways to put pieces, x of them X's, into the columns from
+	// column on: rest[column][pieces·(squares+1) + x].
 	rest [][]float64
-	// ends is, in the column that is being drawn, what is left over for the columns to
-	// its right, summed over all ways to go on from a height and a number of X's below
-	// it, if the piece on top is O's or X's: ends[colour][height·(height+1) + X's].
+	// ends is for the column that is being drawn. It is the number of ways to put the
+	// pieces left over into the columns to the right, summed over all ways to continue
+	// from a height with x X's below it, if the top piece is an O or an X:
+	// ends[colour][height·(height+1) + x].
 	ends [2][]float64
-	// stones of the columns drawn, from the bottom up: stones[colour][column].
+	// stones of the drawn columns, from the bottom up: stones[colour][column].
 	stones [2][]uint64
-	board  game.Position // drawn last
+	board  game.Position // the last one drawn
 	undone undone
 }
 
-// NewSampler makes the tables, and one sampler of them.
+// NewSampler returns a sampler with its tables.
 func (r *Rules) NewSampler() game.Sampler {
 	s := &sampler{r: r}
 	squares := r.Tiers()
@@ -66,19 +67,19 @@ func (r *Rules) NewSampler() game.Sampler {
 	return s
 }
 
-// The colours of pieces, as in a key's bits.
+// The colours of pieces, as in the bits of a key.
 const (
 	colourO = 0
 	colourX = 1
 )
 
-// rangeTries is how often the low columns of a range are drawn before the range is taken
-// for empty.
+// rangeTries is the number of attempts to draw the low columns of a range, before the range
+// is assumed to be empty.
 const rangeTries = 32
 
-// Sample draws a board of a tier. The columns on its left are a draw of a range, with a
-// probability that is known too. The range is not empty if the board can be reached, or
-// another draw of the low columns can be.
+// Sample draws a board of a tier. Its left columns are also a sample of a range, with a known
+// probability. The range is not empty if the board can be reached, or else another board
+// with the same left columns and other low columns.
 func (s *sampler) Sample(tier int, random *rand.Rand) (found game.Sample) {
 	r := s.r
 	left := r.width - r.columns
@@ -111,9 +112,9 @@ func (s *sampler) Sample(tier int, random *rand.Rand) (found game.Sample) {
 	return found
 }
 
-// draw draws the columns from one up to another of a board of a tier, beside the columns
-// to their left, and returns the inverse of the probability of the draw; not ok if nothing
-// fits there without a line.
+// draw draws the columns from up to (not including) to, for a board of a tier with the given
+// columns to their left, beside. It returns the inverse of the draw's probability; ok is
+// false if no pieces fit there without a line.
 func (s *sampler) draw(from, to int, beside game.Position, tier int, random *rand.Rand) (p game.Position, weight float64, ok bool) {
 	r := s.r
 	all, x := s.leftOver(from, beside, tier)
@@ -131,8 +132,8 @@ func (s *sampler) draw(from, to int, beside game.Position, tier int, random *ran
 	return p, weight, true
 }
 
-// leftOver is how many pieces of a tier, and how many X's among them, are not in the first
-// columns of a board.
+// leftOver returns the number of pieces of a tier, and of X's among them, that are not in the
+// first columns of a board.
 func (s *sampler) leftOver(columns int, p game.Position, tier int) (all, x int) {
 	all, x = tier, (tier+1)/2
 	for c := range columns {
@@ -142,22 +143,23 @@ func (s *sampler) leftOver(columns int, p game.Position, tier int) (all, x int) 
 	return all, x
 }
 
-// slotsOf is how many slots the range of a board has.
+// slotsOf returns the number of slots in the range of a board.
 func (s *sampler) slotsOf(p game.Position, tier int) float64 {
 	left := s.r.width - s.r.columns
 	all, x := s.leftOver(left, p, tier)
 	return s.rest[left][all*(s.r.Tiers()+1)+x]
 }
 
-// wonRanges are the ranges to which winning moves of a board lead and in which no position
-// is open, and their slots. Each counts a share at every range that leads to it.
+// wonRanges estimates the ranges that winning moves of a board lead to and that contain no
+// open position, and their slots. If several ranges lead to such a range, each
+// contributes an equal share of it.
 func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (ranges, slots float64) {
 	r := s.r
 	left := r.width - r.columns
 	mover := r.TierToMove(tier)
 	own := r.stones(p, mover)
-	const low = -1 // the low columns together: a move there stays in its range
-	seen := false  // such a move
+	const low = -1 // stands for all low columns together: a move there stays in its range
+	seen := false  // whether there was such a move
 	for c := range r.width {
 		column := r.column(p, c)
 		if column>>r.height != 0 || c >= left && seen {
@@ -189,7 +191,8 @@ func (s *sampler) wonRanges(p game.Position, tier int, random *rand.Rand) (range
 	return ranges, slots
 }
 
-// open reports whether a range has a position at which nobody has won, as far as draws tell.
+// open reports whether random draws find a position in a range in which neither
+// player has won.
 func (s *sampler) open(high game.Position, tier int, random *rand.Rand) bool {
 	left := s.r.width - s.r.columns
 	for c := range left {
@@ -204,7 +207,7 @@ func (s *sampler) open(high game.Position, tier int, random *rand.Rand) bool {
 	return false
 }
 
-// lay makes a column of a board the one that is drawn.
+// lay sets the drawn column c to that of a board.
 func (s *sampler) lay(p game.Position, c int) {
 	column := s.r.column(p, c)
 	height, _ := pieces(column)
@@ -212,8 +215,8 @@ func (s *sampler) lay(p game.Position, c int) {
 	s.stones[colourX][c], s.stones[colourO][c] = x, (1<<height-1)&^x
 }
 
-// judge says whether a board without a line can be reached, and then its moves and its
-// shares of the positions that they win.
+// judge reports whether a board without a line can be reached. If so, it returns the
+// number of its moves, and its shares of the won positions that they lead to.
 func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool) {
 	r := s.r
 	if !s.undone.reaches(r, p, tier) {
@@ -235,8 +238,8 @@ func (s *sampler) judge(p game.Position, tier int) (moves, won float64, ok bool)
 	return moves, won, true
 }
 
-// ways is how many boards without a line that can be reached lead to a won position; one
-// is known, by a piece in column from. own are the stones of the player who has won.
+// ways returns the number of reachable boards without a line that lead to a won position. One
+// is known: the one before a piece in column from. own are the stones of the winner.
 func (s *sampler) ways(p game.Position, tier, from int, own uint64, player game.Player) int {
 	r, n := s.r, 1
 	for c := range r.width {
@@ -248,7 +251,7 @@ func (s *sampler) ways(p game.Position, tier, from int, own uint64, player game.
 	return n
 }
 
-// left is in how many ways the columns after one can hold so many pieces and X's.
+// left returns the number of ways to put these pieces and X's into the columns after column.
 func (s *sampler) left(column, all, x int) float64 {
 	if x < 0 || x > all {
 		return 0
@@ -256,8 +259,8 @@ func (s *sampler) left(column, all, x int) float64 {
 	return s.rest[column+1][all*(s.r.Tiers()+1)+x]
 }
 
-// closed are the squares of a column on which a piece of a colour completes a line with
-// the columns to its left.
+// closed returns the squares of a column where a piece of this colour would complete a line
+// with the columns to its left.
 func (s *sampler) closed(column, colour int) uint64 {
 	n := s.r.connect - 1
 	if column < n {
@@ -274,16 +277,16 @@ func (s *sampler) closed(column, colour int) uint64 {
 	return flat | rising | falling
 }
 
-// column fills ends for a column, with so many pieces left over for it and those to its
-// right, and returns in how many ways it can be filled and they be.
+// column fills ends for a column, given the pieces left over for it and the columns to its
+// right, and returns the number of ways to place all of them.
 //
-// From the top down, a column goes on with a run of the other colour, shorter than a
-// line, or ends:
+// From any height, a column either ends, or continues upward with a run of the other
+// colour that is shorter than a line:
 //
 //	ends[X][height, x] = left(height, x) + ends[O][height+1, x] + ends[O][height+2, x] + …
 //	ends[O][height, x] = left(height, x) + ends[X][height+1, x+1] + …
 //
-// as far as no square of the run is closed to its colour.
+// The sums stop at the first square that is closed to the run's colour.
 func (s *sampler) column(c, all, x int) float64 {
 	r := s.r
 	closedO, closedX := s.closed(c, colourO), s.closed(c, colourX)
@@ -299,7 +302,7 @@ func (s *sampler) column(c, all, x int) float64 {
 				o += s.ends[colourX][(height+run)*(r.height+1)+xs+run]
 			}
 			if height == 0 {
-				return o + xx - end // whichever colour is at the bottom
+				return o + xx - end // the bottom piece may have either colour
 			}
 			s.ends[colourO][height*(r.height+1)+xs] = o
 			s.ends[colourX][height*(r.height+1)+xs] = xx
@@ -308,20 +311,19 @@ func (s *sampler) column(c, all, x int) float64 {
 	return 0
 }
 
-// choose fills a column with the pieces at which the ways have come to at, in the order
-// in which they are summed up, and returns how many they are, and how many are X's.
+// choose fills a column: it goes through the ways in the order in which column sums them up,
+// and takes the one that at points to. It returns the number of pieces, and of X's.
 func (s *sampler) choose(c, all, x int, at float64) (height, xs int) {
 	r := s.r
 	closed := [2]uint64{s.closed(c, colourO), s.closed(c, colourX)}
 	top := min(r.height, all)
 	var stones [2]uint64
-	last := -1 // colour of the piece on top
+	last := -1 // colour of the top piece
 	for {
 		end := s.left(c, all-height, x-xs)
 		ended := at < end
 		at -= end
-		// Rounding may leave a little over when all ways have been passed: then it is
-		// the last of them.
+		// If rounding errors leave a remainder after all ways, the last way is taken.
 		colour, run := -1, 0
 		for next := range 2 {
 			if next == last || ended {
@@ -348,8 +350,8 @@ func (s *sampler) choose(c, all, x int, at float64) (height, xs int) {
 	}
 }
 
-// undo takes the top piece off a column, if it is the player's: the position before, and
-// the square of the piece.
+// undo removes the top piece of a column, if it is the player's. It returns the position
+// before that move, and the square of the piece.
 func (r *Rules) undo(p game.Position, c int, player game.Player) (before game.Position, square uint64, ok bool) {
 	column := r.column(p, c)
 	height := bits.Len64(column) - 1
@@ -363,14 +365,14 @@ func (r *Rules) undo(p game.Position, c int, player game.Player) (before game.Po
 	return p - square, square, true
 }
 
-// undone is a search backwards: it remembers the boards from which all pieces cannot be
-// taken off by turns.
+// undone searches backward for the initial position. It remembers the boards from which the
+// pieces cannot all be removed in turns.
 type undone struct {
-	stuck []game.Position // by hash; 0 where there is none
-	used  []uint32        // which of them are not 0
+	stuck []game.Position // a hash table; 0 marks a free entry
+	used  []uint32        // the indices of the entries that are not 0
 }
 
-// leastStuck is the size of the memory, a power of two; it grows as it must.
+// leastStuck is the initial size of the hash table, a power of two; the table can grow.
 const leastStuck = 1 << 10
 
 func (u *undone) reset() {
@@ -383,7 +385,7 @@ func (u *undone) reset() {
 	u.used = u.used[:0]
 }
 
-// place is where a board is remembered, or is to be.
+// place returns the index of a board in the table, or of the free entry for it.
 func (u *undone) place(p game.Position) uint32 {
 	mask := uint32(len(u.stuck) - 1)
 	i := uint32(p*0x9e3779b97f4a7c15>>32) & mask
@@ -393,7 +395,7 @@ func (u *undone) place(p game.Position) uint32 {
 	return i
 }
 
-// add remembers a board.
+// add adds a board to the table.
 func (u *undone) add(p game.Position) {
 	if 2*len(u.used) >= len(u.stuck) {
 		old := u.stuck

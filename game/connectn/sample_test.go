@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// reached are the positions of each tier, by going forward.
+// reached returns the positions of each tier, found by a forward search.
 func reached(r *Rules) []map[game.Position]bool {
 	tiers := make([]map[game.Position]bool, r.Tiers()+1)
 	for i := range tiers {
@@ -25,8 +25,8 @@ func reached(r *Rules) []map[game.Position]bool {
 	return tiers
 }
 
-// Of every board without a line, whether it can be reached is what going forward says;
-// and the shares of what is won after it add up to the won positions of the next tier.
+// For every board without a line, judge agrees with a forward search on whether it can be
+// reached; and the sum of all shares of won positions is the number of won positions.
 func TestJudge(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {4, 4, 3}, {4, 4, 4}, {2, 6, 2}, {3, 5, 4}, {1, 7, 7}, {6, 1, 3}, {2, 3, 1}} {
 		r, err := New(b[0], b[1], b[2])
@@ -66,8 +66,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What is drawn has no line, and the pieces of its tier; the mean over many draws is the
-// number of positions without a line, and each of those is drawn.
+// Samples have no line and the right number of pieces. The mean over many samples is the
+// number of positions without a line, and each of these positions is drawn.
 func TestSample(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 5, 4}, {5, 2, 3}, {2, 6, 3}} {
 		r, err := New(b[0], b[1], b[2])
@@ -111,8 +111,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// The ranges in which positions lie, and their slots, are as many as all positions tell, by
-// a tenth.
+// The estimated numbers of ranges and slots agree with the true numbers within ten per cent.
 func TestSampleRanges(t *testing.T) {
 	for _, b := range [][3]int{{3, 7, 3}, {3, 6, 4}, {4, 4, 3}, {2, 10, 4}, {4, 5, 3}} {
 		r, err := New(b[0], b[1], b[2])
@@ -145,7 +144,7 @@ func TestSampleRanges(t *testing.T) {
 	}
 }
 
-// Any board that there are rules for is drawn, tall ones and those of 64 bits too.
+// Any allowed board can be sampled, including tall ones and those of 64 bits.
 func TestSampleLargest(t *testing.T) {
 	for _, b := range [][3]int{{8, 7, 4}, {2, 31, 4}, {1, 63, 40}, {32, 1, 3}, {7, 6, 7}} {
 		r, err := New(b[0], b[1], b[2])

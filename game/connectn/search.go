@@ -7,12 +7,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// This file is Connect N as a search likes it: a bit for each stone, at the places that
-// stones gives them (board.go).
+// This file implements Connect N for searches: with bitboards that have a bit for each stone,
+// at the position given by Rules.stones (board.go).
 //
-// The words of a State: the stones of the player to move; all stones; the squares that
-// would complete a line of the player to move, whether they can be played yet or not;
-// those of the other player.
+// The words of a State are: the stones of the player to move; all stones; the squares that
+// would complete a line of the player to move, whether they can be played now or not;
+// the same squares for the other player.
 const (
 	stateOwn = iota
 	stateAll
@@ -20,18 +20,18 @@ const (
 	stateThreats
 )
 
-// forms are the boards of bits that a search needs.
+// forms are the bitboards and tables that a search needs.
 type forms struct {
 	squares int
 	board   uint64    // all squares
 	bottom  uint64    // the lowest row
-	guard   uint64    // above the top row
+	guard   uint64    // the row above the top row
 	even    uint64    // the lowest row, the third, …
 	follow  uint64    // the top row, the third from the top, …
 	middle  uint64    // the columns of the middle third
-	center  [64]int32 // of a square: more near the middle column
-	column  [64]uint8 // of a square
-	quick   int       // as the constant says; less only to test what comes before it
+	center  [64]int32 // by square: larger near the middle column
+	column  [64]uint8 // by square
+	quick   int       // the constant quick; tests make it smaller to test what comes before it
 }
 
 func (f *forms) init(r *Rules) {
@@ -59,7 +59,7 @@ func (f *forms) init(r *Rules) {
 	}
 }
 
-// spots are the squares that would complete a line of x, taken or not.
+// spots returns the squares that would complete a line of x, whether occupied or not.
 func (r *Rules) spots(x uint64) uint64 {
 	switch {
 	case r.connect != 4:
@@ -70,7 +70,7 @@ func (r *Rules) spots(x uint64) uint64 {
 	return x<<1&(x<<2)&(x<<3) | spotsOfFour(x, r.bits-1) | spotsOfFour(x, r.bits) | spotsOfFour(x, r.bits+1)
 }
 
-// spotsOfFour is spots for lines of four in a direction, of which a step is so many bits.
+// spotsOfFour is spots for lines of four in the direction with this step in bits.
 func spotsOfFour(x uint64, step uint) uint64 {
 	pair := x & (x << (step & 63))
 	after := pair << (step & 63)
@@ -86,17 +86,17 @@ func (r *Rules) hasLine(x uint64) bool {
 	return r.lines.in(x) != 0
 }
 
-// lineOfFour is where in x lines of four in a direction begin.
+// lineOfFour returns the squares of x where lines of four in a direction begin.
 func lineOfFour(x uint64, step uint) uint64 {
 	pair := x & (x >> (step & 63))
 	return pair & (pair >> (2 * step & 63))
 }
 
-// spotsOfAny is spots for lines of any length: so many stones before a square, and after it
-// as many as are left.
+// spotsOfAny is spots for lines of any length: it looks for i stones before a square and
+// connect-1-i stones after it.
 func (r *Rules) spotsOfAny(x uint64) uint64 {
 	var s uint64
-	var before [64]uint64 // by how many stones lie side by side before a square
+	var before [64]uint64 // indexed by the number of consecutive stones before a square
 	for _, d := range [4]uint{1, r.bits - 1, r.bits, r.bits + 1} {
 		run := r.forms.board
 		for i := range r.connect {
@@ -112,12 +112,12 @@ func (r *Rules) spotsOfAny(x uint64) uint64 {
 	return s
 }
 
-// Traits say that there is a move for each column, and that a tie fills the board.
+// Traits: there is one move per column, and a tie fills the board.
 func (r *Rules) Traits() game.Traits {
 	return game.Traits{MaxMoves: r.width, MaxPlies: r.forms.squares, Squares: 64, TiesLast: true}
 }
 
-// Root takes p as it is, not its mirror image.
+// Root uses p as it is, not its mirror image.
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	mover := r.ToMove(p)
 	own, other := r.stones(p, mover), r.stones(p, mover.Other())
@@ -126,21 +126,22 @@ func (r *Rules) Root(n *game.Node, p game.Position) {
 	n.Quick = r.forms.squares-bits.OnesCount64(own|other) <= r.forms.quick
 }
 
-// MoveOf numbers moves by their columns.
+// MoveOf uses the column as the number of a move.
 func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 	c := int(move)
 	return game.Move{Name: strconv.Itoa(c), To: p + drop(r.column(p, c), r.ToMove(p))<<r.shift(c)}
 }
 
-// What makes a move promising, in units that leave to what a search has learnt of squares no
-// more than half a column's: with more, hard positions take half as long again.
+// Ranks of moves. The units are such that the search's history of squares counts at most half
+// as much as a column; if it counts more, hard positions take one and a half times as long.
 const (
 	spotRank   = 1 << 12 // a square that would win
-	spentRank  = 3072    // less for one that the opponent must take at once
+	spentRank  = 3072    // deducted if the opponent must occupy such a square at once
 	centerRank = 256     // a column nearer to the middle
 )
 
-// rank is how promising a move is after which these squares win, and these can be played.
+// rank returns the rank of move m, after which wins are the winning squares and possible the
+// squares that can be played.
 func (f *forms) rank(m, wins, possible uint64) int32 {
 	rank := int32(bits.OnesCount64(wins))*spotRank + f.center[bits.TrailingZeros64(m)]
 	if wins&possible != 0 {
@@ -149,13 +150,13 @@ func (f *forms) rank(m, wins, possible uint64) int32 {
 	return rank
 }
 
-// quick is how many empty squares are soon seen through (endgame.go). Of more, positions
-// with an odd number are not worth the table either: a move on there are others that are in
-// it, and all of them are looked up at once.
+// quick is the number of empty squares for which endgame.go solves a position directly. With
+// more empty squares, positions with an odd number of them do not use the table either: one
+// ply later there are positions that do, and these are all looked up at once.
 const quick = 9
 
-// Expand follows the threats: it takes a win, and leaves out moves that lose at once. The last
-// moves it sees through.
+// Expand follows the threats: it plays a win, and omits moves that lose at once. It solves
+// positions with few empty squares completely.
 func (r *Rules) Expand(n *game.Node) {
 	f := &r.forms
 	own, all := n.State[stateOwn], n.State[stateAll]
@@ -186,7 +187,7 @@ func (r *Rules) Expand(n *game.Node) {
 		n.Low, n.High = 0, 0
 		return
 	}
-	// No win at once, and no loss at the next move.
+	// There is no immediate win, and no loss at the next move.
 	n.Low, n.High = game.LostIn(4), game.WonIn(3)
 	if left == 3 {
 		n.Low = 0
@@ -198,7 +199,7 @@ func (r *Rules) Expand(n *game.Node) {
 		}
 	}
 
-	second := uint64(left^f.squares) & 1 // is to move
+	second := uint64(left^f.squares) & 1 // 1 if the second player is to move
 	x := own
 	if second != 0 {
 		x = all ^ own
@@ -225,7 +226,7 @@ func (r *Rules) Expand(n *game.Node) {
 			r.fold(&n.Children[len(n.Children)-1])
 		}
 	}
-	// All wins in three are found.
+	// All wins in three plies have been found.
 	n.High = min(n.High, game.WonIn(5))
 	if left < 5 {
 		n.High = min(n.High, 0)
@@ -235,7 +236,7 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 }
 
-// expandExactly is Expand by the bare rules.
+// expandExactly is Expand for Node.Exact: it applies only the bare rules.
 func (r *Rules) expandExactly(n *game.Node, own, all, possible uint64) {
 	f := &r.forms
 	switch {
@@ -252,7 +253,7 @@ func (r *Rules) expandExactly(n *game.Node, own, all, possible uint64) {
 	}
 	empty := f.board &^ all
 	left := bits.OnesCount64(empty)
-	second := uint64(left^f.squares) & 1 // is to move
+	second := uint64(left^f.squares) & 1 // 1 if the second player is to move
 	x := own
 	if second != 0 {
 		x = all ^ own
@@ -274,14 +275,14 @@ func (r *Rules) expandExactly(n *game.Node, own, all, possible uint64) {
 	}
 }
 
-// play is what there is after a move: the spots of the player who made it, those of them
-// that are empty, and the squares that can be played.
+// play returns the situation after a move: the spots of the player who made it, the
+// empty squares among them, and the squares that can be played next.
 func (r *Rules) play(own, empty, possible, m uint64) (spots, wins, next uint64) {
 	spots = r.spots(own | m)
 	return spots, spots & (empty ^ m), possible ^ m | m<<1&r.forms.board
 }
 
-// replies are the moves that do not lose at once against threats.
+// replies returns the moves that do not lose at once against threats.
 func replies(possible, threats uint64) uint64 {
 	if now := threats & possible; now != 0 {
 		if now&(now-1) != 0 {
@@ -292,19 +293,21 @@ func replies(possible, threats uint64) uint64 {
 	return possible &^ (threats >> 1)
 }
 
-// bounds are what can be said without looking ahead. Where no line of a player's is open
-// any more, he does not win.
+// bounds computes bounds of the value without looking ahead. A player who cannot complete any
+// line, even with all empty squares, does not win.
 //
-// The player who is not to move may be able to follow: to answer every move in its own
-// column. He can, if in every column an even number of squares is empty; the squares at
-// odd distances above the stones are his, and his opponent, who gets at most the others,
-// does not win if they make no line with his stones. A square that wins for the follower,
-// at such a distance, he need not reach: under it the column is out of play, as the
-// opponent must not enter there, but has to when all else is filled; so such a column may
-// also have an odd number, and the follower wins. (The rule claimeven of V. Allis, A
-// knowledge-based approach of Connect-Four, 1988, in all columns at once, and zugzwang.)
+// The player who is not to move may be able to follow: to answer every move in the same
+// column. This is possible if every column has an even number of empty squares. The
+// follower then gets the squares at even heights above the stones, counted from 1. The
+// opponent gets at most the other squares, and does not win if they complete no line with
+// his stones. If a square that the follower gets completes a line of his, he need not reach
+// it: the opponent must not play the square below it, so the column is blocked there, but
+// once all other squares are filled, he has to play it. So such a column may also have an
+// odd number of empty squares, and the follower wins. (This is the rule claimeven of V. Allis,
+// A Knowledge-based Approach of Connect-Four, 1988, in all columns at once, and zugzwang.)
 //
-// The player to move becomes the follower by a move in a column with an odd number.
+// The player to move becomes the follower by playing in a column with an odd number of
+// empty squares.
 func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int) {
 	other := all ^ own
 	if n.Alpha < 0 && n.Low < 0 && !r.hasLine(empty|other) {
@@ -321,7 +324,7 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 			n.High = min(n.High, 0)
 		}
 	}
-	// All columns with an odd number that are left after the move must have such a square.
+	// All other columns with an odd number of empty squares must have such a winning square.
 	tries, f := odd, &r.forms
 	if lack := f.has(odd) &^ f.has(n.State[stateWins]&empty&^f.follow); lack&(lack-1) != 0 {
 		tries = 0
@@ -338,9 +341,9 @@ func (r *Rules) bounds(n *game.Node, own, all, empty, possible uint64, left int)
 	}
 }
 
-// follows reports whether the player with these stones and spots, who is not to move, does
-// not lose if he follows, and whether he wins. Odd are the squares in which a column with
-// an odd number of empty ones begins.
+// follows reports whether the player with these stones and spots, who is not to move, can
+// follow without losing (holds), and whether he then wins. odd are the lowest empty squares of
+// the columns with an odd number of empty squares.
 func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, wins bool) {
 	f := &r.forms
 	inOdd := f.has(odd)
@@ -350,18 +353,18 @@ func (r *Rules) follows(stones, opponents, spots, empty, odd uint64) (holds, win
 		return false, false
 	}
 	traps |= f.guard
-	under := (traps - f.bottom) &^ traps // the lowest trap of each column
+	under := (traps - f.bottom) &^ traps // all squares below the lowest trap of each column
 	if r.hasLine(opponents | empty&under&^reach) {
 		return false, false
 	}
 	return true, traps != f.guard || r.hasLine(stones|reach)
 }
 
-// has are the guards of the columns in which there is one of these squares.
+// has returns the guards of the columns that contain one of these squares.
 func (f *forms) has(squares uint64) uint64 { return ((squares | f.guard) - f.bottom) & f.guard }
 
-// Assess counts the squares that would win, more where they will be one's own: the first
-// player gets those at an even height, from 0, if all columns are filled one by one.
+// Assess counts the squares that would win, and those that the player will get count more: if
+// the columns are filled one by one, the first player gets the even heights, counted from 0.
 func (r *Rules) Assess(n *game.Node) int {
 	f := &r.forms
 	own, all := n.State[stateOwn], n.State[stateAll]
@@ -377,20 +380,20 @@ func (r *Rules) Assess(n *game.Node) int {
 	return max(-400, min(score, 400))
 }
 
-// Evaluate is Assess of a position.
+// Evaluate returns Assess for a position.
 func (r *Rules) Evaluate(p game.Position) int {
 	var n game.Node
 	r.Root(&n, p)
 	return r.Assess(&n)
 }
 
-// fold has a child and its mirror image share the smaller of their keys. Its State stays:
-// what has been learnt of squares would be of little use on the other side.
+// fold gives a child and its mirror image the same key, the smaller of the two. The State
+// stays as it is: the search's history of squares would not apply to the mirrored board.
 func (r *Rules) fold(c *game.Child) {
 	c.Key = min(c.Key, r.mirror(c.Key))
 }
 
-// mirror turns a board of bits, or a key, about its middle column.
+// mirror reflects a bitboard, or a key, about the middle column.
 func (r *Rules) mirror(x uint64) uint64 {
 	var m uint64
 	column := uint64(1)<<r.bits - 1

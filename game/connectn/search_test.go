@@ -13,7 +13,8 @@ var (
 	_ game.Evaluator = (*Rules)(nil)
 )
 
-// What Expand says of a position is so; also where it does not see the last moves through.
+// The contract of game.Searched, also without solving positions with few empty squares
+// directly.
 func TestExpand(t *testing.T) {
 	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {4, 4, 4}, {5, 3, 3}, {2, 6, 2}, {3, 4, 2}, {5, 1, 2}, {1, 5, 3}} {
 		g := mustNew(t, b[0], b[1], b[2])
@@ -23,8 +24,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// A spot is an empty square where one more stone makes a line, whether it can lie there
-// yet or not.
+// A spot is an empty square where one more stone makes a line, whether it can be played now
+// or not.
 func TestSpots(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, b := range [][3]int{{7, 6, 4}, {8, 7, 4}, {6, 5, 4}, {5, 5, 3}, {6, 6, 5}, {9, 3, 2}, {1, 63, 4}, {32, 1, 6}, {4, 4, 1}} {

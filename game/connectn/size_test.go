@@ -7,8 +7,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// What a game says of its size is what its ranges, or the ways to play there, and its
-// lists come to; of the lists, that of a color too many is never made.
+// Ranges and Tables agree with the actual ranges (or the number of move sequences) and tables.
+// Tables with too many pieces of one player are never built.
 func TestSize(t *testing.T) {
 	for _, board := range [][3]int{{1, 4, 2}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 6, 4}, {4, 5, 3}, {5, 4, 4}, {3, 8, 3}, {2, 10, 3}} {
 		r, err := New(board[0], board[1], board[2])
@@ -18,7 +18,7 @@ func TestSize(t *testing.T) {
 		spaces := map[*uint32]int{}
 		bytes := 4 * len(r.slots)
 		for tier := range r.Tiers() + 1 {
-			n := 0 // of which no column has a line that was there before the last move
+			n := 0 // ranges in which no column has a line older than the last move
 			for rng := range uint64(1) << (r.KeyBits() - r.LowBits()) {
 				if low := r.Low(tier, rng); low != nil {
 					if mayOccur(r, tier, rng) {
@@ -41,8 +41,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// mayOccur reports whether the columns of a range have no vertical line, or one of them has
-// just got one.
+// mayOccur reports whether no column of a range has a vertical line, except for one made by
+// the last move.
 func mayOccur(r *Rules, tier int, rng uint64) bool {
 	last, lines := r.TierToMove(tier).Other(), 0
 	for c := range r.width - r.columns {

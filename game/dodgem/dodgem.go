@@ -1,32 +1,33 @@
-// Package dodgem is the rules of Dodgem, which Colin Vout invented and Winning Ways
-// describes: a board of Size rows and columns, and Size-1 cars for each player. Those
-// of the first player, >, stand in the left column and drive to the right, those of the
-// second, ^, stand at the bottom and drive up; the corner between them is empty.
+// Package dodgem implements Dodgem, which was invented by Colin Vout and is described in
+// Winning Ways: a board of Size rows and columns, and Size-1 cars for each player. The cars of
+// the first player, >, start in the left column and drive to the right; those of the second
+// player, ^, start in the bottom row and drive up. The corner between them is empty.
 //
 //	    a b c
 //	1   > . .
 //	2   > . .
 //	3   . ^ ^
 //
-// A move drives one car to the next square, forward or to either side, never back and
-// never onto another car. Forward over the far edge it leaves the board, for good.
-// Nothing is taken. Whoever has all cars off the board first wins at once; and whoever
-// cannot move in his turn has won, for the other one must not shut him in. There are no
-// ties, but play that never ends.
+// A move drives one car to the next square, forward or sideways, never back and never onto
+// another car. A car that drives forward over the far edge leaves the board for good. There
+// are no captures. The player whose cars are all off the board first wins at once. A player
+// who cannot move in his turn has won, because his opponent must not block him. There are no
+// ties, but play may never end.
 //
-// (Some let a player whose cars are all off win only when it is his turn, which he then
-// cannot use. It is the same game with a move more to some of its ends: the other player
-// can move, as of his cars the foremost in a line is free to go.)
+// (In a variant, a player whose cars are all off wins only when it is his turn, in which he
+// cannot move. This is the same game, in which some endings take one more ply: the other
+// player can always move, because the foremost of his cars in a line is free.)
 //
 // # The hash
 //
 // A board is two sets of squares, which are numbered from the top left, row by row. The
-// sets of k squares are numbered by the sum of (s choose j), s being the j-th square of
-// the set in ascending order. The boards with k and l cars follow those with less; of
-// these, the number is that of the first player's set times how many the other may have,
-// plus that of the second player's, whose squares are counted without the first's. The
-// key is twice the number of the board, plus 1 if the second player is to move. Every
-// key below the number of all is a position.
+// number of a set of k squares is the sum of (s choose j), where s is the j-th square of
+// the set in ascending order. The boards with k and l cars come after those with fewer.
+// Among these, the number of a board is the number of the first player's set times the
+// number of possible sets of the second player, plus the number of the second player's set,
+// for which only squares without the first player's cars are counted. The key is twice the
+// number of the board, plus 1 if the second player is to move. Every key below the number
+// of all positions is a position.
 package dodgem
 
 import (
@@ -37,16 +38,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// The sizes of boards. A board of 6 has 10^11 positions.
+// The sizes of boards. A board of size 6 has 10^11 positions.
 const (
 	minSize = 2
 	maxSize = 5
 )
 
-// The players' cars, as in texts.
+// The letters of the players' cars in texts.
 const pieces = ".>^"
 
-// Kind registers Dodgem.
+// Kind describes Dodgem to a program.
 var Kind = game.Kind{
 	Name:   "dodgem",
 	Usage:  "Dodgem: drive all your cars off the board, and do not shut the other player in",
@@ -54,17 +55,17 @@ var Kind = game.Kind{
 	New:    func(args []int) (game.Game, error) { return New(args[0]) },
 }
 
-// rules is the game on a board of one size.
+// rules are the rules for one size of board.
 type rules struct {
 	size, cars, squares int
 
-	choose [maxSize*maxSize + 1][maxSize + 1]uint64 // how many sets of k squares of n
-	first  [maxSize][maxSize]uint64                 // the first board with so many cars
+	choose [maxSize*maxSize + 1][maxSize + 1]uint64 // number of sets of k squares of n: choose[n][k]
+	first  [maxSize][maxSize]uint64                 // number of the first board with k and l cars
 	boards uint64
-	names  [2][3][]string // of the mover's steps, by square
+	names  [2][3][]string // of the mover's steps: [player][step][square]
 }
 
-// New makes the rules, for boards of 2 to 5 rows.
+// New returns the rules, for boards of 2 to 5 rows.
 func New(size int) (game.Game, error) {
 	if size < minSize || size > maxSize {
 		return nil, fmt.Errorf("dodgem: size must be %d to %d, found %d", minSize, maxSize, size)
@@ -92,7 +93,7 @@ func New(size int) (game.Game, error) {
 	return r, nil
 }
 
-// A board is the squares of the cars of each player, and who is to move.
+// A board contains the squares of each player's cars, and the player to move.
 type board struct {
 	cars   [2]uint32
 	toMove game.Player
@@ -120,10 +121,10 @@ func (r *rules) board(p game.Position) board {
 	return b
 }
 
-// key is the position of a board.
+// key returns the position of a board.
 func (r *rules) key(b board) game.Position {
 	k, l := bits.OnesCount32(b.cars[0]), bits.OnesCount32(b.cars[1])
-	var others uint32 // counted without the first player's squares
+	var others uint32 // numbered without the first player's squares
 	for set := b.cars[1]; set != 0; set &= set - 1 {
 		s := bits.TrailingZeros32(set)
 		others |= 1 << (s - bits.OnesCount32(b.cars[0]&(1<<s-1)))
@@ -132,7 +133,7 @@ func (r *rules) key(b board) game.Position {
 	return n<<1 | uint64(b.toMove)
 }
 
-// unsqueeze is the square that is number n of those that are not in a set.
+// unsqueeze returns the square that is number n among those not in set.
 func unsqueeze(n int, set uint32) int {
 	for ; set != 0 && bits.TrailingZeros32(set) <= n; set &= set - 1 {
 		n++
@@ -140,7 +141,7 @@ func unsqueeze(n int, set uint32) int {
 	return n
 }
 
-// number numbers the sets of equal size.
+// number returns the number of a set among the sets of equal size.
 func (r *rules) number(set uint32) (n uint64) {
 	for j := 1; set != 0; set &= set - 1 {
 		n += r.choose[bits.TrailingZeros32(set)][j]
@@ -149,7 +150,7 @@ func (r *rules) number(set uint32) (n uint64) {
 	return n
 }
 
-// set is the set of k squares with a number.
+// set returns the set of k squares with number n.
 func (r *rules) set(n uint64, k int) (set uint32) {
 	for s := r.squares - 1; k > 0; s-- {
 		if ways := r.choose[s][k]; ways <= n {
@@ -161,22 +162,22 @@ func (r *rules) set(n uint64, k int) (set uint32) {
 	return set
 }
 
-// Title is "Dodgem on S×S".
+// Title returns "Dodgem on S×S".
 func (r *rules) Title() string { return fmt.Sprintf("Dodgem on %d×%d", r.size, r.size) }
 
 func (r *rules) Spec() string { return fmt.Sprintf("dodgem size=%d", r.size) }
 
-// Values are those of the player to move; of ties there are none.
+// Values returns values from the view of the player to move; there are no ties.
 func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{">", "^"}}
 }
 
-// Positions makes it game.Counted.
+// Positions implements game.Counted.
 func (r *rules) Positions() uint64    { return 2 * r.boards }
 func (r *rules) KeyBits() uint        { return uint(bits.Len64(r.Positions() - 1)) }
 func (r *rules) Start() game.Position { return r.key(r.start()) }
 
-// start is the board before the first move.
+// start returns the initial board.
 func (r *rules) start() (b board) {
 	for i := range r.cars {
 		b.cars[game.First] |= 1 << (i * r.size)
@@ -185,7 +186,7 @@ func (r *rules) start() (b board) {
 	return b
 }
 
-// Check wants a number below that of all positions.
+// Check requires a number below that of all positions.
 func (r *rules) Check(p game.Position) error {
 	if p >= r.Positions() {
 		return fmt.Errorf("%d is not a position of %d×%d: the largest is %d", p, r.size, r.size, r.Positions()-1)
@@ -195,8 +196,8 @@ func (r *rules) Check(p game.Position) error {
 
 func (r *rules) ToMove(p game.Position) game.Player { return game.Player(p & 1) }
 
-// Primitive is a loss for who is to move if the other's cars are all off, else a win if
-// he has no move.
+// Primitive returns a loss for the player to move if the other's cars are all off, and a win
+// if he has no move.
 func (r *rules) Primitive(p game.Position) game.Value {
 	b := r.board(p)
 	if b.cars[b.toMove.Other()] == 0 {
@@ -212,20 +213,20 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.WinFor(b.toMove), 0)
 }
 
-// A step is one of the ways in which a player's cars move.
+// A step is a direction in which a player's cars move.
 type step struct {
 	name    string
 	x, y    int
 	forward bool
 }
 
-// The steps of the players, in the order of their names.
+// The steps of both players, sorted by name.
 var steps = [2][3]step{
 	{{"d", 0, 1, false}, {"r", 1, 0, true}, {"u", 0, -1, false}},
 	{{"l", -1, 0, false}, {"r", 1, 0, false}, {"u", 0, -1, true}},
 }
 
-// beside is the bit of the square that is so far from square s, 0 if that is off the
+// beside returns the bit of the square at distance x, y from square s, or 0 if it is off the
 // board.
 func (r *rules) beside(s, x, y int) uint32 {
 	x, y = s%r.size+x, s/r.size+y
@@ -235,7 +236,7 @@ func (r *rules) beside(s, x, y int) uint32 {
 	return 1 << (y*r.size + x)
 }
 
-// drive is the board after a step of the mover's car on square s, if it can make it.
+// drive returns the board after a step of the mover's car on square s, if the step is legal.
 func (r *rules) drive(b board, s int, step step) (after board, ok bool) {
 	mine, car := &b.cars[b.toMove], uint32(1)<<s
 	to := r.beside(s, step.x, step.y)
@@ -247,8 +248,8 @@ func (r *rules) drive(b board, s int, step step) (after board, ok bool) {
 	return b, true
 }
 
-// Moves are named by the square of the car and the direction, down, left, right or up:
-// a1d, a1r, b3u. A car that leaves the board drives forward like any other.
+// Moves appends the moves, named by the square of the car and the direction (down, left, right
+// or up): a1d, a1r, b3u. A car that leaves the board drives forward like any other.
 func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
@@ -270,7 +271,7 @@ func (r *rules) grid() game.Grid {
 	return game.Grid{Width: r.size, Height: r.size, Pieces: pieces, Owners: []game.Owner{game.Nobody, game.OfFirst, game.OfSecond}}
 }
 
-// on is what lies where.
+// on returns a function that returns the content of a square.
 func (r *rules) on(b board) func(x, y int) int {
 	return func(x, y int) int {
 		s := y*r.size + x
@@ -278,14 +279,14 @@ func (r *rules) on(b board) func(x, y int) int {
 	}
 }
 
-// AppendText appends the rows from the top with / between them, and whose cars are to
+// AppendText appends the rows from the top, separated by /, and the car of the player to
 // move: ">../>../.^^ >".
 func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	b := r.board(p)
 	return append(r.grid().AppendText(dst, r.on(b)), ' ', pieces[1+b.toMove])
 }
 
-// Parse reads AppendText's text, see game.Grid.
+// Parse reads the text of AppendText, see game.Grid.
 func (r *rules) Parse(text string) (game.Position, error) {
 	end := max(0, len(text)-2)
 	toMove, ok := strings.CutPrefix(text[end:], " ")
@@ -305,5 +306,5 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	return r.key(b), nil
 }
 
-// Picture is the board as it stands.
+// Picture returns the board.
 func (r *rules) Picture(p game.Position) game.Picture { return r.grid().Picture(r.on(r.board(p))) }

@@ -19,7 +19,7 @@ func mustNew(t testing.TB, size int) *rules {
 	return g.(*rules)
 }
 
-// cyclic is the game as it is solved.
+// cyclic returns the game in the form in which it is solved.
 func cyclic(g game.Game) game.Cyclic { return game.ByMethod(g).(game.Cyclic) }
 
 func TestContract(t *testing.T) {
@@ -30,7 +30,7 @@ func TestContract(t *testing.T) {
 	gametest.Check(t, cyclic(mustNew(t, 3)))
 }
 
-// Every number is a position of its own, whose text says so.
+// Every number is a different position, whose text is parsed to it.
 func TestEveryKey(t *testing.T) {
 	g := mustNew(t, 3)
 	texts := map[string]bool{}
@@ -41,15 +41,15 @@ func TestEveryKey(t *testing.T) {
 		}
 		texts[text] = true
 	}
-	// So many boards have two cars of each, two and one, …, none.
+	// The terms are the boards with two cars of each player, two and one, …, none.
 	if want := 2 * (36*21 + 36*7 + 36 + 9*28 + 9*8 + 9 + 36 + 9 + 1); len(texts) != want {
 		t.Errorf("%d positions, want %d", len(texts), want)
 	}
 }
 
-// Every move and every value is what the oracle has. As Winning Ways has it, the first
-// player wins on 3×3. That 4×4 is a draw is due to des Jardins (1996), the numbers of
-// positions to the authors of the package dodgem-game.
+// Every move and every value agrees with the oracle. According to Winning Ways, the first
+// player wins on 3×3. That 4×4 is a draw was shown by des Jardins (1996); the numbers of
+// positions are from the authors of the package dodgem-game.
 func TestOracle(t *testing.T) {
 	againstOracle(t, 2, naive.Worth{Result: naive.Win, Remoteness: 3}, 15)
 	againstOracle(t, 3, naive.Worth{Result: naive.Win, Remoteness: 19}, 1963)
@@ -133,7 +133,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is read to be a position, and to be written as it was read.
+// FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 3), "", ">../>../.^^ >", "   /   /    ^", "'>__/___/__^' ^", ">>>/>../... >", " >")
 }

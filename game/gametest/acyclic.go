@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// An Acyclic is a game.Acyclic as a list of positions.
+// An Acyclic is a game.Acyclic given by a list of positions.
 type Acyclic struct {
 	name      string
 	bits      uint
@@ -23,17 +23,17 @@ type Acyclic struct {
 type node struct {
 	tier  int
 	mover game.Player
-	next  []game.Position // none: it is finished
+	next  []game.Position // none: the position is terminal
 	end   game.Value
 }
 
 var _ game.Acyclic = (*Acyclic)(nil)
 
-// RandomAcyclic is a game of n positions, one at least, in some tiers. All is in it that
-// the interface allows: moves that lead far on, or several to the same position, the
-// same player twice in a row, tiers in which nothing lies, positions that play cannot
-// reach. Keys have up to 64 bits. Ties may be drawn out or taken soon; outcomes are players', or
-// those of the mover, where players take turns.
+// RandomAcyclic returns a game of n positions (n >= 1) in random tiers. It uses everything
+// that the interface allows: moves to distant tiers, several moves to the same position, the
+// same player twice in a row, empty tiers, and unreachable positions. Keys have up to 64 bits.
+// Players prefer the farthest or the nearest tie; outcomes name a player, or are from the view
+// of the player to move, in which case players take turns.
 func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	g := &Acyclic{
 		name:      fmt.Sprintf("acyclic seed=%d", r.Uint32()),
@@ -93,7 +93,7 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	return g
 }
 
-// Positions is all positions, ascending; play may not reach each.
+// Positions returns all positions, ascending, including unreachable ones.
 func (g *Acyclic) Positions() []game.Position {
 	var all []game.Position
 	for p := range g.positions {
@@ -103,22 +103,22 @@ func (g *Acyclic) Positions() []game.Position {
 	return all
 }
 
-// Spec names the game, by a random number.
+// Spec returns the name of the game, which contains a random number.
 func (g *Acyclic) Spec() string { return g.name }
 
-// KeyBits is 1 to 64.
+// KeyBits returns 1 to 64.
 func (g *Acyclic) KeyBits() uint { return g.bits }
 
-// Start is the only position of tier 0.
+// Start returns the only position of tier 0.
 func (g *Acyclic) Start() game.Position { return g.start }
 
-// Tiers is the last tier; nothing need lie in it.
+// Tiers returns the last tier, which may be empty.
 func (g *Acyclic) Tiers() int { return g.tiers }
 
-// Tier is the tier of a position.
+// Tier returns the tier of a position.
 func (g *Acyclic) Tier(p game.Position) int { return g.positions[p].tier }
 
-// Check wants a position that is in the list.
+// Check requires a position of the list.
 func (g *Acyclic) Check(p game.Position) error {
 	if _, ok := g.positions[p]; !ok {
 		return errors.New("not in the list")
@@ -126,10 +126,10 @@ func (g *Acyclic) Check(p game.Position) error {
 	return nil
 }
 
-// Primitive is how a position without moves ends.
+// Primitive returns the value of a position without moves.
 func (g *Acyclic) Primitive(p game.Position) game.Value { return g.positions[p].end }
 
-// Moves are named by their number.
+// Moves names the moves by their indices.
 func (g *Acyclic) Moves(dst []game.Move, p game.Position) []game.Move {
 	for i, to := range g.positions[p].next {
 		dst = append(dst, game.Move{Name: strconv.Itoa(i), To: to})
@@ -137,13 +137,13 @@ func (g *Acyclic) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// Values says what RandomAcyclic has chosen.
+// Values returns the values that RandomAcyclic has chosen.
 func (g *Acyclic) Values() game.Values { return g.values }
 
-// ToMove is the player whose turn it is.
+// ToMove returns the player to move.
 func (g *Acyclic) ToMove(p game.Position) game.Player { return g.positions[p].mover }
 
-// AppendText appends the number.
+// AppendText appends the position as a number.
 func (g *Acyclic) AppendText(dst []byte, p game.Position) []byte {
 	return strconv.AppendUint(dst, p, 10)
 }
@@ -157,13 +157,13 @@ func (g *Acyclic) Parse(text string) (game.Position, error) {
 	return p, err
 }
 
-// Picture is the number.
+// Picture shows the position as a number.
 func (g *Acyclic) Picture(p game.Position) game.Picture {
 	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
 }
 
-// Solve is the values of all positions that play can reach, by a search that knows
-// nothing of tiers.
+// Solve returns the values of all reachable positions, computed by a search that does not use
+// tiers.
 func (g *Acyclic) Solve() map[game.Position]game.Value {
 	solved := make(map[game.Position]game.Value)
 	var solve func(p game.Position) game.Value
@@ -190,13 +190,13 @@ func (g *Acyclic) Solve() map[game.Position]game.Value {
 	return solved
 }
 
-// prefers is game.Values.Better, said apart.
+// prefers is an independent implementation of game.Values.Better.
 func (g *Acyclic) prefers(mover game.Player, v, w game.Value) bool {
 	wins := game.FirstWins
 	if mover == game.Second {
 		wins = game.SecondWins
 	}
-	order := func(o game.Outcome) int { // of what a player would rather have
+	order := func(o game.Outcome) int { // larger is better for the player
 		switch o {
 		case wins:
 			return 2

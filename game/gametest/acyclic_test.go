@@ -7,7 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// TestRandomAcyclic wants games that are made up to keep the contract, too.
+// TestRandomAcyclic checks that random games satisfy the contract.
 func TestRandomAcyclic(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))

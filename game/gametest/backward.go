@@ -8,10 +8,10 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// checkBackward checks the moves backwards of a game that knows them, on the positions of
-// a random game: each move is found backwards as often as there is, and each predecessor
-// that is valid and not finished has the move. Of a game with sets of its own, which may
-// be large, it checks a few positions.
+// checkBackward checks the predecessors that a game computes, on the positions of a random
+// game. Each move must appear among the predecessors as often as it exists, and each
+// predecessor that is valid and not terminal must have the move. For a game with its own
+// sets, which may be expensive, it checks a few positions only.
 func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	c.Helper()
 	g, ok := game.ByMethod(c.g).(game.Cyclic)
@@ -44,8 +44,8 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	}
 }
 
-// checkParents checks the predecessors of a position, and that it is one of those of its
-// successors.
+// checkParents checks the predecessors of a position, and that the position is a predecessor
+// of each of its successors.
 func (c contract) checkParents(g game.Cyclic, p game.Position, parents func([]game.Position, game.Position) []game.Position) {
 	c.Helper()
 	moves := func(from, to game.Position) (n int) {

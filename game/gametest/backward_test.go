@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// A backward game is a Graph that keeps the contract, and whose parents can be wrong.
+// A backward game is a Graph that satisfies the contract, unless spoil changes its parents.
 type backward struct {
 	gametest.Graph
 	spoil func(g gametest.Graph, parents []game.Position, p game.Position) []game.Position
@@ -42,11 +42,11 @@ func (g backward) Parents(dst []game.Position, p game.Position) []game.Position 
 	return append(dst, g.spoil(g.Graph, g.Graph.Parents(nil, p), p)...)
 }
 
-// TestBackwardContract wants a wrong Parents to be found on random games. Finished and
-// impossible positions among the parents are none of its business.
+// TestBackwardContract checks that Contract detects wrong Parents on random games. Terminal
+// and invalid positions among the parents are allowed.
 func TestBackwardContract(t *testing.T) {
 	graph := gametest.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
-	graph.Size++ // the last one is no position of play
+	graph.Size++ // the last position is unreachable
 	graph.Next[3] = append(graph.Next[3], graph.Next[3][0])
 	end := slices.Max(slices.Collect(func(yield func(game.Position) bool) {
 		for p := range graph.End {
@@ -82,8 +82,8 @@ func TestBackwardContract(t *testing.T) {
 	}
 }
 
-// TestHashesOfNoPosition wants Check to leave out the hashes that are no positions, hash 0
-// among them, and still to find a parent that is missing.
+// TestHashesOfNoPosition checks that Check skips invalid hashes, including hash 0, and
+// still detects a missing parent.
 func TestHashesOfNoPosition(t *testing.T) {
 	for want, drop := range map[string]int{"": 0, "is not said": 1} {
 		g := game.PlainRanges(shifted{gametest.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
@@ -94,8 +94,8 @@ func TestHashesOfNoPosition(t *testing.T) {
 	}
 }
 
-// shifted is a Graph whose hashes are all one more, so that hash 0 is no position, on which
-// it panics; it drops some parents of each position.
+// shifted is a Graph whose hashes are increased by one, so that hash 0 is invalid, and the
+// methods panic on it. It drops some parents of each position.
 type shifted struct {
 	gametest.Graph
 	drop int
@@ -129,7 +129,7 @@ func (g shifted) Moves(dst []game.Move, p game.Position) []game.Move {
 }
 
 func (g shifted) Parents(dst []game.Position, p game.Position) []game.Position {
-	dst = append(dst, 0) // which is no position: dropped
+	dst = append(dst, 0) // an invalid hash, which receivers drop
 	parents := g.Graph.Parents(nil, g.graph(p))
 	for _, from := range parents[min(g.drop, len(parents)):] {
 		dst = append(dst, from+1)
@@ -137,7 +137,7 @@ func (g shifted) Parents(dst []game.Position, p game.Position) []game.Position {
 	return dst
 }
 
-// TestSearchCycles wants Search to end on games with cycles, with the values of Solve.
+// TestSearchCycles checks that Search terminates on games with cycles, and agrees with Solve.
 func TestSearchCycles(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range 100 {
@@ -156,7 +156,7 @@ func TestSearchCycles(t *testing.T) {
 	}
 }
 
-// TestSearchTiersWithCycle wants Search to refuse a cycle in a game that must have none.
+// TestSearchTiersWithCycle checks that Search rejects a cycle in a game that must have none.
 func TestSearchTiersWithCycle(t *testing.T) {
 	defer func() {
 		if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "play comes back to 1") {
@@ -166,12 +166,12 @@ func TestSearchTiersWithCycle(t *testing.T) {
 	gametest.Search(drawnOut{gametest.TieGame()})
 }
 
-// drawnOut is a Graph with values that a game with cycles must not have.
+// drawnOut is a Graph with Values that a game with cycles must not have.
 type drawnOut struct{ gametest.Graph }
 
 func (drawnOut) Values() game.Values { return game.Values{OfMover: true} }
 
-// wide is a game of so many bits, with no more positions than before.
+// wide is a game with larger KeyBits, but the same positions.
 type wide struct {
 	game.Game
 	bits uint
@@ -179,7 +179,7 @@ type wide struct {
 
 func (g wide) KeyBits() uint { return g.bits }
 
-// TestKeyBitsOfCycles wants a game with cycles to have 45 bits at most.
+// TestKeyBitsOfCycles checks that hashes of a game with cycles have at most 45 bits.
 func TestKeyBitsOfCycles(t *testing.T) {
 	g := backward{gametest.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
 	for bits, want := range map[uint]string{45: "", 46: "its positions are 67108864 ranges, at most 33554432 can be solved: a hash may have 45 bits", 64: "8796093022208 ranges"} {

@@ -10,12 +10,13 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// mostChecked is how many hashes a game may have for Check, which goes through them all.
+// mostChecked is the largest number of hashes of a game that Check accepts: it visits them
+// all.
 const mostChecked = 1 << 24
 
-// Check checks that the set methods of a small game say what its moves say, on
-// sets of every density in every range, and where it knows them the moves backwards. Of
-// hashes that are no positions the game is asked nothing; parents may have them.
+// Check checks that the set methods of a small game agree with its moves, and with its
+// predecessors if it computes them, on sets of every density in every range. It does not
+// call methods of the game for invalid hashes; but parents may include such hashes.
 func Check(t testing.TB, g game.Cyclic) {
 	t.Helper()
 	if g.Positions() > mostChecked {
@@ -50,7 +51,7 @@ func Check(t testing.TB, g game.Cyclic) {
 		t.Fatalf("%d ranges, want %d", game.Ranges(g), ranges)
 	}
 	r := rand.New(rand.NewPCG(1, uint64(n)))
-	mover := g.NewMover() // one, whose memory every call finds as the last one left it
+	mover := g.NewMover() // a single one, whose memory each call finds as the last one left it
 	for rng := range game.Ranges(g) {
 		slots := game.RangeLen(g, rng)
 		for _, density := range []float64{0, 0.01, 0.5, 1, 2 / float64(slots)} {
@@ -85,9 +86,9 @@ func Check(t testing.TB, g game.Cyclic) {
 	}
 }
 
-// compare wants what is said to be the positions wanted, each as often; those
-// that drop names may be said or not. balance is zero for all positions, before
-// and after.
+// compare requires that call emits exactly the wanted positions, each as often as wanted. It
+// ignores positions for which drop returns true. balance must be zero for all positions, and
+// compare leaves it so.
 func compare(t testing.TB, at string, g game.Cyclic, balance []int, want []game.Position, drop func(uint64) bool, call func(say func(uint64, block.Set))) {
 	t.Helper()
 	for _, p := range want {
@@ -157,7 +158,7 @@ func checkCount(t testing.TB, at string, mover game.Mover, rng uint64, of block.
 	var c block.Counter
 	c.Reset(len(of) * 64)
 	for slot := range len(of) * 64 {
-		c.Put(slot, slot%2) // it adds
+		c.Put(slot, slot%2) // CountMoves must add to it
 	}
 	mover.CountMoves(rng, of, &c)
 	for slot := range len(of) * 64 {

@@ -14,19 +14,20 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// How much Contract looks at: games, moves of each at most, keys and texts that are made
-// up.
+// The size of Contract: random games, the largest number of moves of each, and random keys and
+// texts.
 const (
 	walks      = 8
 	walkLength = 200
 	keys       = 500
-	looks      = 4 // positions of a game that a game.Searched is asked of
+	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks what game.Game promises, and game.Acyclic, Tiered, Cyclic or Searched
-// where g is one, on the positions of random games, on keys and on texts that may be of none. It
-// asks nothing of a game's size. The sets of a Cyclic game are left to Check, what a
-// Searched game says beyond a few moves to CheckSearched.
+// Contract checks the contract of game.Game, and of game.Acyclic, Tiered, Cyclic or Searched
+// if g implements them. It uses the positions of random games, random keys, and random texts,
+// which may be invalid. The game may have any size. The set methods of a Cyclic game are
+// checked by Check, and the bounds of a Searched game after more than a few plies by
+// CheckSearched.
 func Contract(t testing.TB, g game.Game) {
 	t.Helper()
 	c := contract{t, g}
@@ -57,8 +58,8 @@ func Contract(t testing.TB, g game.Game) {
 	c.checkConcurrent()
 }
 
-// Walk returns the positions of a random game from the start on, first to last, of so
-// many moves at most.
+// Walk returns the positions of a random game, from the initial position on and in order, with
+// at most this many moves.
 func Walk(r *rand.Rand, g game.Game, most int) []game.Position {
 	positions := []game.Position{g.Start()}
 	for range most {
@@ -81,7 +82,7 @@ func (c contract) failf(p game.Position, format string, args ...any) {
 	c.Fatalf("%s: %d (%q): %s", c.g.Spec(), p, c.g.AppendText(nil, p), fmt.Sprintf(format, args...))
 }
 
-// checkGame checks what does not depend on a position.
+// checkGame checks everything that does not depend on a position.
 func (c contract) checkGame() {
 	c.Helper()
 	g := c.g
@@ -117,7 +118,7 @@ func (c contract) checkGame() {
 	}
 }
 
-// checkKey checks a key that may be of no position.
+// checkKey checks a key that may not be a valid position.
 func (c contract) checkKey(p game.Position) {
 	c.Helper()
 	if c.g.Check(p) == nil {
@@ -125,7 +126,7 @@ func (c contract) checkKey(p game.Position) {
 	}
 }
 
-// checkPosition checks what is promised of any position that Check lets pass.
+// checkPosition checks any position that Check accepts.
 func (c contract) checkPosition(p game.Position) {
 	c.Helper()
 	g := c.g
@@ -185,7 +186,7 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		c.failf(p, "finished is %v, but there are %d moves", finished, len(moves))
 	}
 	for i, m := range moves {
-		// A name is a word, of a command line and of a protocol in which # is a comment.
+		// A name must be a word on a command line, and in a protocol where # starts a comment.
 		if m.Name == "" || strings.ContainsAny(m.Name, " ,\t\n#") {
 			c.failf(p, "a move is called %q, but a name must be a word without commas and #", m.Name)
 		}
@@ -211,7 +212,7 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 	}
 }
 
-// compareNames orders names of moves: numbers in them as numbers.
+// compareNames compares names of moves; it compares numbers in them as numbers.
 func compareNames(a, b string) int {
 	for a != "" && b != "" {
 		na, nb := digits(a), digits(b)
@@ -231,10 +232,10 @@ func compareNames(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is how many digits s begins with.
+// digits returns the number of leading digits of s.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// checkPicture wants rows that are equally long, and labels for all of them or none.
+// checkPicture requires rows of equal length, and labels for all rows and columns or none.
 func (c contract) checkPicture(p game.Position, pic game.Picture) {
 	c.Helper()
 	if len(pic.Rows) == 0 || len(pic.Rows[0]) == 0 {
@@ -260,8 +261,8 @@ func (c contract) checkPicture(p game.Position, pic game.Picture) {
 	}
 }
 
-// checkText wants of a text that is a little wrong that what Parse makes of it is a
-// position, if anything.
+// checkText makes small changes to a text, and requires that the result of Parse is valid if
+// there is no error.
 func (c contract) checkText(r *rand.Rand, p game.Position) {
 	c.Helper()
 	text := c.g.AppendText(nil, p)
@@ -289,7 +290,7 @@ func (c contract) checkText(r *rand.Rand, p game.Position) {
 	}
 }
 
-// checkConcurrent plays the same games at once; with the race detector it says more.
+// checkConcurrent plays the same games concurrently, for the race detector.
 func (c contract) checkConcurrent() {
 	c.Helper()
 	var wg sync.WaitGroup
@@ -308,8 +309,8 @@ func (c contract) checkConcurrent() {
 	}
 }
 
-// FuzzParse fuzzes Parse of a game from some texts: what is read must be a position, and
-// be written as it was read.
+// FuzzParse fuzzes Parse of a game with some texts as seeds: the result must be a valid
+// position, and must survive AppendText and Parse.
 func FuzzParse(f *testing.F, g game.Game, texts ...string) {
 	f.Helper()
 	for _, text := range texts {

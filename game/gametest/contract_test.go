@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// A listener is a test that keeps what ends it.
+// A listener is a test that records its failure.
 type listener struct {
 	testing.TB
 	failure string
@@ -27,12 +27,12 @@ func (l *listener) Fatal(args ...any) {
 
 func (l *listener) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(format, args...)) }
 
-// failure is what Contract has against a game, "" if nothing.
+// failure returns the failure that Contract reports for a game, "" if there is none.
 func failure(t *testing.T, g game.Game) string {
 	return failureOf(t, func(t testing.TB) { gametest.Contract(t, g) })
 }
 
-// failureOf is what a check ends with, "" if it does not fail.
+// failureOf returns the failure of a check, "" if it does not fail.
 func failureOf(t *testing.T, check func(testing.TB)) string {
 	l := &listener{TB: t}
 	done := make(chan bool)
@@ -44,7 +44,8 @@ func failureOf(t *testing.T, check func(testing.TB)) string {
 	return l.failure
 }
 
-// A good game is a game.Acyclic that keeps the contract: its texts are no moves.
+// A good game is a game.Acyclic that satisfies the contract: its texts do not begin with
+// moves.
 type good struct{ *gametest.Acyclic }
 
 func (g good) AppendText(dst []byte, p game.Position) []byte {
@@ -59,7 +60,7 @@ func (g good) Parse(text string) (game.Position, error) {
 	return g.Acyclic.Parse(digits)
 }
 
-// The ways of a bad game to break the contract: each changes one thing.
+// A bad game breaks the contract in one way; each field changes one method.
 type bad struct {
 	good
 	spec      func() string
@@ -91,7 +92,7 @@ func (b bad) AppendText(dst []byte, p game.Position) []byte {
 }
 func (b bad) Moves(dst []game.Move, p game.Position) []game.Move { return b.moves(dst, p) }
 
-// What breaks the contract is named; what keeps it is let pass.
+// Contract reports violations by name, and accepts games that satisfy it.
 func TestContract(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var g good
@@ -194,7 +195,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The search finds the values that a random game has.
+// Search finds the values of random games.
 func TestSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 50 {

@@ -9,12 +9,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Graph is a game as a list of moves. Play begins at 0; positions without
-// moves are finished.
+// A Graph is a game given by a list of moves. Position 0 is the initial position; positions
+// without moves are terminal.
 type Graph struct {
 	Next map[game.Position][]game.Position
 	End  map[game.Position]game.Result
-	Size uint64 // one more than the last position
+	Size uint64 // the last position plus one
 }
 
 var (
@@ -22,13 +22,13 @@ var (
 	_ game.Counted = Graph{}
 )
 
-// RulesOnly is a game of which nothing is known but its rules, whatever else it knows.
+// RulesOnly returns a game that has the rules of g, but none of its extensions.
 func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
 
-// TieGame is a game in which ties must wait for wins, and a tie is reached through
-// ties: 2 could end in the tie 7, but wins by 3; so whoever is at 11 can only
-// follow the ring 11, 12, or go to 2, and both go round. From 0 the tie 7 is two
-// moves away through 1, and 8 and 9 lie farther.
+// TieGame returns a game in which ties must be decided after wins, and a tie is reached
+// through ties. Position 2 could move to the tie 7, but wins by 3. So the player at 11 loses
+// by moving to 2, and stays in the cycle 11, 12: both are draws. From 0, the tie 7 is two
+// plies away through 1; through 8 and 9 it is farther.
 func TieGame() Graph {
 	return Graph{
 		Next: map[game.Position][]game.Position{
@@ -40,19 +40,19 @@ func TieGame() Graph {
 	}
 }
 
-// Spec names the game.
+// Spec returns the name of the game.
 func (g Graph) Spec() string { return "graph size=" + strconv.FormatUint(g.Size, 10) }
 
-// KeyBits is as many bits as the last position has.
+// KeyBits returns the number of bits of the last position.
 func (g Graph) KeyBits() uint { return uint(max(1, bits.Len64(g.Size-1))) }
 
-// Start is 0.
+// Start returns 0.
 func (g Graph) Start() game.Position { return 0 }
 
-// Positions is the size.
+// Positions returns the size.
 func (g Graph) Positions() uint64 { return g.Size }
 
-// Check wants a number below the size.
+// Check requires a number below the size.
 func (g Graph) Check(p game.Position) error {
 	if p >= g.Size {
 		return errors.New("not in the graph")
@@ -60,7 +60,7 @@ func (g Graph) Check(p game.Position) error {
 	return nil
 }
 
-// Primitive is what End says.
+// Primitive returns the result in End.
 func (g Graph) Primitive(p game.Position) game.Value {
 	if result, ok := g.End[p]; ok {
 		return game.NewValue(game.Outcome(result), 0)
@@ -68,7 +68,7 @@ func (g Graph) Primitive(p game.Position) game.Value {
 	return 0
 }
 
-// Moves are named after the position to which they lead.
+// Moves names each move after the position that it leads to.
 func (g Graph) Moves(dst []game.Move, p game.Position) []game.Move {
 	for _, to := range g.Next[p] {
 		dst = append(dst, game.Move{Name: strconv.FormatUint(to, 10), To: to})
@@ -76,7 +76,7 @@ func (g Graph) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// Parents looks through all moves.
+// Parents searches all moves.
 func (g Graph) Parents(dst []game.Position, p game.Position) []game.Position {
 	for from := range g.Size {
 		for _, to := range g.Next[from] {
@@ -88,10 +88,10 @@ func (g Graph) Parents(dst []game.Position, p game.Position) []game.Position {
 	return dst
 }
 
-// ToMove does not tell.
+// ToMove returns First: a position does not contain the player to move.
 func (g Graph) ToMove(game.Position) game.Player { return game.First }
 
-// AppendText appends the number.
+// AppendText appends the position as a number.
 func (g Graph) AppendText(dst []byte, p game.Position) []byte { return strconv.AppendUint(dst, p, 10) }
 
 // Parse reads a number.
@@ -103,18 +103,18 @@ func (g Graph) Parse(text string) (game.Position, error) {
 	return p, err
 }
 
-// Values are those of the player to move.
+// Values returns values from the view of the player to move.
 func (g Graph) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
 
-// Picture is the number.
+// Picture shows the position as a number.
 func (g Graph) Picture(p game.Position) game.Picture {
 	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
 }
 
-// RandomGraph is a game of n positions, two at least, that may end in anything:
-// other than Quick Cross, whose player to move has always lost in the end, it has
-// positions that hear of a win and of a loss in the same pass. Some cannot be
-// reached, and moves may lead to the same position.
+// RandomGraph returns a game of n positions (n >= 2) whose terminal positions can have any
+// result. In Quick Cross, the player to move has always lost at the end; here, positions can
+// receive a win and a loss in the same pass. Some positions cannot be reached, and several
+// moves may lead to the same position.
 func RandomGraph(r *rand.Rand, n int) Graph {
 	g := Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: uint64(n)}
 	ends := 1 + r.IntN(max(1, n/4))
@@ -126,7 +126,7 @@ func RandomGraph(r *rand.Rand, n int) Graph {
 		for range 1 + r.IntN(3) {
 			to := r.IntN(n)
 			if r.IntN(2) == 0 {
-				to = min(n-1, p+1+r.IntN(3)) // long ways
+				to = min(n-1, p+1+r.IntN(3)) // for long paths
 			}
 			g.Next[game.Position(p)] = append(g.Next[game.Position(p)], game.Position(to))
 		}

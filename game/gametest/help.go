@@ -2,8 +2,8 @@ package gametest
 
 import "github.com/treereduce/treereduce/game"
 
-// Help makes any game a game.Searched of some traits, by its moves. It judges positions
-// by chance, but the same one always in the same way.
+// Help adapts any game to game.Searched with the given traits, by its moves. Its
+// evaluations are pseudo-random, but always the same for the same position.
 func Help(g game.Game, t game.Traits) game.Searched {
 	h := helped{g, t}
 	if a, ok := g.(game.Acyclic); ok {
@@ -12,7 +12,7 @@ func Help(g game.Game, t game.Traits) game.Searched {
 	return h
 }
 
-// helped has a position as the first word of its State.
+// helped stores a position in the first word of its State.
 type helped struct {
 	game.Game
 	traits game.Traits
@@ -45,14 +45,14 @@ func (h helped) Expand(n *game.Node) {
 
 func (h helped) Assess(n *game.Node) int { return h.Evaluate(n.State[0]) }
 
-// Evaluate is Assess of a position.
+// Evaluate returns Assess for a position.
 func (h helped) Evaluate(p game.Position) int {
 	return int(p*0x9e3779b97f4a7c15>>32%(2*game.MostAssessed-1)) - game.MostAssessed + 1
 }
 
 func (h helped) MoveOf(p game.Position, move uint16) game.Move { return h.Moves(nil, p)[move] }
 
-// helpedAcyclic is one that is Acyclic.
+// helpedAcyclic is a helped game that is Acyclic.
 type helpedAcyclic struct {
 	helped
 	acyclic game.Acyclic

@@ -8,9 +8,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// CheckSampled holds a game.Sampled that is small to going through all its positions: the
-// means of so many draws of each tier must be what there is, by four standard errors, and
-// each draw within its bounds. The same random numbers must say the same.
+// CheckSampled compares a small game.Sampled with an enumeration of all its positions. For
+// each tier, the mean of the samples must agree with the true numbers within four standard
+// errors, each sample must be within its bounds, and the same random numbers must give
+// the same sample.
 func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 	t.Helper()
 	last := g.SampledTiers()

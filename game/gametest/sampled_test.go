@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 )
 
-// The ways of a bad game.Sampled.
+// A badSampled is a game.Sampled that breaks the contract.
 type badSampled struct {
 	game.Sampled
 	game.Acyclic
@@ -47,7 +47,7 @@ func (b badSampler) Sample(tier int, r *rand.Rand) game.Sample {
 	return s
 }
 
-// What breaks the promises of game.Sampled is named.
+// CheckSampled reports violations by name.
 func TestCheckSampled(t *testing.T) {
 	g, err := mnk.New(3, 3, 3)
 	if err != nil {

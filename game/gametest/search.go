@@ -6,8 +6,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Search returns the value of every position that can be reached, of a game that is small;
-// in a game with cycles 0 is a draw. It knows nothing of tiers, sets or moves backwards.
+// Search returns the value of every reachable position of a small game; in a game with cycles,
+// 0 is a draw. It does not use tiers, sets or predecessors.
 func Search(g game.Game) map[game.Position]game.Value {
 	s := search{g, g.Values(), make(map[game.Position]game.Value)}
 	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic && s.values.OfMover && s.values.TiesSoon {
@@ -24,7 +24,7 @@ type search struct {
 	known  map[game.Position]game.Value
 }
 
-// value is plain search with a memory.
+// value is a recursive search with memoization.
 func (s *search) value(p game.Position) game.Value {
 	if v, ok := s.known[p]; ok {
 		if v == 0 {
@@ -32,7 +32,7 @@ func (s *search) value(p game.Position) game.Value {
 		}
 		return v
 	}
-	s.known[p] = 0 // until it is known
+	s.known[p] = 0 // until the value is known
 	mover := s.g.ToMove(p)
 	best := s.values.Ended(s.g.Primitive(p), mover)
 	if best == 0 {
@@ -47,8 +47,8 @@ func (s *search) value(p game.Position) game.Value {
 	return best
 }
 
-// cyclic decides, from the ends backwards, wins and losses until there are no more, then
-// ties: in pass n what is n moves from its end.
+// cyclic computes values from the terminal positions backward, first wins and losses until
+// there are no more, then ties: pass n decides the positions that are n plies from the end.
 func (s *search) cyclic() {
 	var open []game.Position
 	moves := map[game.Position][]game.Move{s.g.Start(): nil}
@@ -69,7 +69,7 @@ func (s *search) cyclic() {
 	pass := func(n int, decide func(seen [game.Ties + 1]int, moves int) game.Result) (more bool) {
 		fresh := make(map[game.Position]game.Value)
 		for _, p := range open {
-			var seen [game.Ties + 1]int // successors by their result
+			var seen [game.Ties + 1]int // number of successors by result
 			for _, m := range moves[p] {
 				seen[game.Result(s.known[m.To].Outcome())]++
 			}

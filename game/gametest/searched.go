@@ -9,11 +9,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// CheckSearched checks all that game.Searched promises on the positions of a small game
-// without cycles, some at random if they are more than most: that the value lies within
-// the bounds, whatever the window; that of the children one is as good as any move; that
-// a child is what its move leads to; and that no two positions have one key and are worth
-// different values.
+// CheckSearched checks the contract of game.Searched on the positions of a small game without
+// cycles. If there are more than the given number of positions, about as many are chosen at
+// random. It checks that the value is within the bounds for any window; that at least one of
+// the children is as good as the best move; that each child is the result of its move; and
+// that no two positions with the same key have different values.
 func CheckSearched(t testing.TB, g game.Searched, most int) {
 	t.Helper()
 	c := searched{contract{t, g}, g, g.Traits()}
@@ -44,7 +44,7 @@ func CheckSearched(t testing.TB, g game.Searched, most int) {
 	}
 }
 
-// windows are what may be asked of a position that is worth so much.
+// windows returns several options for a position with this value.
 func windows(worth int) []game.Asked {
 	return []game.Asked{
 		{Alpha: -infinite, Beta: infinite},
@@ -56,7 +56,7 @@ func windows(worth int) []game.Asked {
 	}
 }
 
-// infinite is above every value.
+// infinite is greater than every value.
 const infinite = 1 << 16
 
 // searched checks a game.Searched.
@@ -66,7 +66,7 @@ type searched struct {
 	traits game.Traits
 }
 
-// checkTraits checks what does not depend on a position.
+// checkTraits checks everything that does not depend on a position.
 func (c searched) checkTraits() {
 	c.Helper()
 	t := c.traits
@@ -77,7 +77,7 @@ func (c searched) checkTraits() {
 	}
 }
 
-// root is the node of a position.
+// root returns the expanded node of a position.
 func (c searched) root(p game.Position, asked game.Asked) *game.Node {
 	n := &game.Node{Asked: asked}
 	c.g.Root(n, p)
@@ -92,12 +92,12 @@ func (c searched) root(p game.Position, asked game.Asked) *game.Node {
 	return n
 }
 
-// again reports whether after a move of p the same player is to move.
+// again reports whether the same player moves again after the move from p to next.
 func (c searched) again(p, next game.Position) bool {
 	return !c.g.Values().OfMover && c.g.ToMove(p) == c.g.ToMove(next)
 }
 
-// childOf is the node of a child.
+// childOf returns the expanded node of a child.
 func (c searched) childOf(child game.Child, asked game.Asked) *game.Node {
 	n := &game.Node{State: child.State, Key: child.Key, Asked: asked}
 	if k, ok := c.g.(game.Keyed); ok {
@@ -107,8 +107,8 @@ func (c searched) childOf(child game.Child, asked game.Asked) *game.Node {
 	return n
 }
 
-// checkExact checks what is said of an unfinished position by the bare rules: that its
-// children are its moves, each the position to which it leads.
+// checkExact checks the expansion of an unfinished position with Exact: its children must
+// be its moves, and each child must be the position after the move.
 func (c searched) checkExact(p game.Position) *game.Node {
 	c.Helper()
 	all := game.Asked{Alpha: -infinite, Beta: infinite}
@@ -159,7 +159,7 @@ func (c searched) checkExact(p game.Position) *game.Node {
 			c.failf(p, "by the bare rules there is no move %s", m.Name)
 		}
 	}
-	// What is kept from node to node is as if it were made anew.
+	// A node made from its parent must equal a node made by Root.
 	plain := all
 	plain.NoFold = true
 	for _, child := range c.root(p, plain).Children {
@@ -177,14 +177,14 @@ func (c searched) checkExact(p game.Position) *game.Node {
 	return n
 }
 
-// A span is what is known of a value, as the player to move sees it.
+// A span contains the bounds of a value, from the view of the player to move.
 type span struct{ low, high int }
 
-// meets reports whether a value of one may be that of the other.
+// meets reports whether the spans overlap.
 func (s span) meets(t span) bool { return s.low <= t.high && t.low <= s.high }
 
-// checkBounds checks what is said of a position of which something is known, and of those
-// after it.
+// checkBounds checks the bounds of a position whose value is in known, and its children, whose
+// values are in the spans that after returns.
 func (c searched) checkBounds(p game.Position, asked game.Asked, known span, after func(game.Position) span) {
 	c.Helper()
 	n := c.root(p, asked)
@@ -204,7 +204,7 @@ func (c searched) checkBounds(p game.Position, asked game.Asked, known span, aft
 	}
 }
 
-// before is what a move to a position is worth.
+// before returns the value of a move from p to next.
 func (c searched) before(p, next game.Position, after func(game.Position) span) span {
 	s := after(next)
 	if !c.again(p, next) {
@@ -213,7 +213,7 @@ func (c searched) before(p, next game.Position, after func(game.Position) span) 
 	return span{c.told(further(s.low)), c.told(further(s.high))}
 }
 
-// further is a value seen from one move earlier.
+// further returns a value as seen one ply earlier.
 func further(worth int) int {
 	switch {
 	case worth > 0:
@@ -224,7 +224,7 @@ func further(worth int) int {
 	return 0
 }
 
-// told is a value as far as the game tells values apart.
+// told maps values that the game does not distinguish to the same value.
 func (c searched) told(worth int) int {
 	switch {
 	case c.traits.OnlyWho && worth > 0:
@@ -235,7 +235,7 @@ func (c searched) told(worth int) int {
 	return worth
 }
 
-// worth is a value of a position as the player to move sees it.
+// worth returns the value of a position from the view of the player to move.
 func (c searched) worth(p game.Position, v game.Value) int {
 	mover := c.g.ToMove(p)
 	if c.g.Values().OfMover && c.g.Primitive(p) == 0 {
@@ -244,7 +244,7 @@ func (c searched) worth(p game.Position, v game.Value) int {
 	return c.told(worthTo(v, mover))
 }
 
-// worthTo is a value as a player sees it.
+// worthTo returns a value from the view of a player.
 func worthTo(v game.Value, to game.Player) int {
 	switch v.Outcome().For(to) {
 	case game.Wins:
@@ -255,7 +255,7 @@ func worthTo(v game.Value, to game.Player) int {
 	return 0
 }
 
-// look is what so many plies tell of a position.
+// look returns the bounds of a position's value that a search of this many plies proves.
 func (c searched) look(p game.Position, plies int) span {
 	if v := c.g.Primitive(p); v != 0 {
 		w := c.told(worthTo(v, c.g.ToMove(p)))
@@ -272,14 +272,14 @@ func (c searched) look(p game.Position, plies int) span {
 	return s
 }
 
-// How far ahead the contract looks: so many moves at most, and so many positions, if each
-// has as many moves as the first.
+// Limits of a search by the contract: plies, and positions, if each has as many moves as the
+// first.
 const (
 	lookMoves     = 3
 	lookPositions = 2000
 )
 
-// checkSearched checks an unfinished position of any game, with what few moves tell.
+// checkSearched checks an unfinished position of any game, using a search of a few plies.
 func (c searched) checkSearched(p game.Position) {
 	c.Helper()
 	if c.g.Primitive(p) != 0 {

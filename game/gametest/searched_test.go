@@ -9,12 +9,12 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 )
 
-// The ways of a bad game.Searched.
+// A badSearched is a game.Searched that breaks the contract.
 type badSearched struct {
 	good
 	fast   game.Searched
 	traits game.Traits
-	spoil  func(n *game.Node) // what Expand has said
+	spoil  func(n *game.Node) // changes the result of Expand
 	assess func(n *game.Node) int
 }
 
@@ -31,7 +31,7 @@ func (b badSearched) Expand(n *game.Node) {
 	b.spoil(n)
 }
 
-// What breaks the promises of game.Searched is named, by few moves or by all.
+// Violations of game.Searched are detected by Contract or by CheckSearched.
 func TestSearchedContract(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var g good
@@ -115,7 +115,7 @@ func TestSearchedContract(t *testing.T) {
 	}
 }
 
-// sameKeys has one key for all positions.
+// sameKeys uses the same key for all positions.
 type sameKeys struct{ game.Searched }
 
 func (s sameKeys) Root(n *game.Node, p game.Position) {

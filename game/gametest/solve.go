@@ -1,5 +1,5 @@
-// Package gametest is for tests of games: the contract that every game must keep, the
-// solution of small games in memory, and games that are made up. It knows no game.
+// Package gametest supports tests of games: the contract of the Game interface, solutions of
+// small games in memory, and random games. It does not know any specific game.
 package gametest
 
 import (
@@ -7,14 +7,14 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A Solution is the value of every position of a game that can be reached.
+// A Solution contains the values of all reachable positions of a game.
 type Solution struct {
-	// New is the number of positions that each pass forward reached first.
+	// New is the number of positions that each forward pass reached first.
 	New []int
-	// Moves is the number of moves of all positions that are not finished.
+	// Moves is the total number of moves of all positions that are not terminal.
 	Moves int
-	// Values is the number of positions by result and remoteness; of a draw the
-	// remoteness is 0.
+	// Values is the number of positions by result and remoteness; the remoteness of draws
+	// is 0.
 	Values [game.Ties + 1][]int
 
 	g      game.Cyclic
@@ -22,18 +22,18 @@ type Solution struct {
 	ranges []positions
 }
 
-// positions is what is known of the positions of a range: nine bits for each,
-// and what a pass has heard.
+// positions is what is known of the positions of a range, with nine bits for each, and the
+// inbox of a pass.
 type positions struct {
 	reached block.Set
-	open    block.Set     // reached, and without a result so far: a draw in the end
+	open    block.Set     // reached, and without a result so far; finally, these are the draws
 	result  [2]block.Set  // the two bits of a game.Result
-	number  block.Counter // of an open position, its moves that are undecided; else its remoteness
+	number  block.Counter // of an open position, the number of its undecided moves; else its remoteness
 
-	fresh [game.Ties + 1]block.Set // got this result in the last pass; forward, Draws are those newly open
-	heard block.Set                // children; then those with a child of a result
-	any   bool                     // something was heard
-	count bool                     // number was taken from
+	fresh [game.Ties + 1]block.Set // got this result in the last pass; in forward passes, Draws are the newly open positions
+	heard block.Set                // inbox: children; in retrograde passes, positions with a child of a result
+	any   bool                     // whether heard contains anything
+	count bool                     // whether number has been decreased
 	bits  block.Set                // scratch
 }
 
@@ -57,8 +57,8 @@ func Solve(g game.Cyclic) *Solution {
 	return s
 }
 
-// newBackward is a Mover of a game that knows the moves backwards; if the game does not,
-// it has found all of them.
+// newBackward returns a Backward Mover of a game. If the game does not compute predecessors,
+// it first finds all edges from the initial position.
 func newBackward(g game.Cyclic) game.Backward {
 	mover := g.NewMover()
 	if b, ok := mover.(game.Backward); ok {
@@ -77,7 +77,7 @@ func newBackward(g game.Cyclic) game.Backward {
 	return b
 }
 
-// found is a Mover with the moves backwards, as found forward from the start.
+// found is a Backward Mover with edges found forward from the initial position.
 type found struct {
 	game.Mover
 	g       game.Cyclic
@@ -93,13 +93,13 @@ func (f *found) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
 	f.sets.Say(all, say)
 }
 
-// mark reaches every position, breadth first.
+// mark finds all reachable positions, breadth first.
 func (s *Solution) mark() {
 	hear := func(rng uint64, to block.Set) {
 		s.ranges[rng].heard.Union(to)
 		s.ranges[rng].any = true
 	}
-	var r *positions // whose Finished is asked
+	var r *positions // the range that Finished is called for
 	finish := func(result game.Result, set block.Set) {
 		without(r.fresh[game.Draws], set)
 		r.fresh[result].Union(set)
@@ -146,8 +146,8 @@ func (s *Solution) mark() {
 	}
 }
 
-// solve goes back from the finished positions: with losses and wins until there
-// are no more, then with ties.
+// solve runs the retrograde passes: for losses and wins until there are no more, then for
+// ties.
 func (s *Solution) solve() {
 	hear := func(rng uint64, from block.Set) {
 		s.ranges[rng].heard.Union(from)
@@ -178,7 +178,7 @@ func (s *Solution) solve() {
 	}
 }
 
-// send tells the parents of the positions that got a result in the last pass.
+// send sends the positions that got a result in the last pass to their predecessors.
 func (s *Solution) send(result game.Result, say func(uint64, block.Set)) {
 	for rng := range s.ranges {
 		if fresh := s.ranges[rng].fresh[result]; !fresh.Empty() {
@@ -188,8 +188,8 @@ func (s *Solution) send(result game.Result, say func(uint64, block.Set)) {
 	}
 }
 
-// settle gives a result to the open positions that have heard of a child, and a
-// loss to those that have nothing but children that win.
+// settle decides open positions: those with a child that has just been decided get the
+// result, and those whose children are all wins get a loss.
 func (s *Solution) settle(result game.Result, remoteness int) (more bool) {
 	for rng := range s.ranges {
 		r := &s.ranges[rng]
@@ -214,7 +214,7 @@ func (s *Solution) settle(result game.Result, remoteness int) (more bool) {
 	return more
 }
 
-// decide notes a result.
+// decide records a result.
 func (s *Solution) decide(r *positions, result game.Result, remoteness int, of block.Set) {
 	n := of.Count()
 	if n == 0 {
@@ -236,7 +236,7 @@ func (s *Solution) decide(r *positions, result game.Result, remoteness int, of b
 	r.number.PutAll(remoteness, of)
 }
 
-// without takes t from s.
+// without removes t from s.
 func without(s, t block.Set) {
 	for i, w := range t {
 		s[i] &^= w

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// CheckTiered checks what game.Tiered promises of a position: where it lies, and that
-// the ways across and within its range are its moves.
+// CheckTiered checks the contract of game.Tiered for a position: its slot, and that the moves
+// across and within its range are those of Moves.
 func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	t.Helper()
 	tier := g.Tier(p)
@@ -92,7 +92,7 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 	}
 }
 
-// checkFinish checks that Finish agrees with Primitive on a position that play reaches.
+// checkFinish checks that Finish agrees with Primitive on a reachable position.
 func (c contract) checkFinish(g game.Tiered, p game.Position) {
 	c.Helper()
 	tier, end := g.Tier(p), g.Primitive(p)
@@ -110,12 +110,12 @@ func (c contract) checkFinish(g game.Tiered, p game.Position) {
 	}
 }
 
-// sameList reports whether two lists are equal; most often they are one.
+// sameList reports whether two lists are equal; usually they are the same slice.
 func sameList(a, b []uint32) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-// checkAppended wants a list that begins with 12345, and no range twice after it.
+// checkAppended requires a list that begins with 12345 and contains no range twice.
 func checkAppended(t testing.TB, at, name string, list []uint64) []uint64 {
 	t.Helper()
 	if len(list) == 0 || list[0] != 12345 {
@@ -128,20 +128,20 @@ func checkAppended(t testing.TB, at, name string, list []uint64) []uint64 {
 	return list
 }
 
-// split cuts a position into range and low part.
+// split returns the range and the low part of a position.
 func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
 	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
 }
 
-// Reread is a Tiered game with other Values, in which a line of every third tier is a tie:
-// so ties come at different depths, and which of them a player takes matters. It has the
-// spec of the game that it is made from.
+// Reread is a Tiered game with other Values, in which terminal positions of every third tier
+// are ties. So there are ties with different remoteness, and it matters which of them a
+// player takes. Its Spec is that of the original game.
 type Reread struct {
 	game.Tiered
 	Reading game.Values
 }
 
-// AllValues are the four ways in which a game may read its values.
+// AllValues returns the four combinations of OfMover and TiesSoon.
 func AllValues() (all []game.Values) {
 	for i := range 4 {
 		all = append(all, game.Values{OfMover: i&1 != 0, TiesSoon: i&2 != 0, Players: [2]string{"X", "O"}})
@@ -149,10 +149,10 @@ func AllValues() (all []game.Values) {
 	return all
 }
 
-// Values is Reading.
+// Values returns Reading.
 func (g Reread) Values() game.Values { return g.Reading }
 
-// Primitive is a tie in every third tier.
+// Primitive returns a tie in every third tier.
 func (g Reread) Primitive(p game.Position) game.Value {
 	if v := g.Tiered.Primitive(p); v == 0 || g.Tier(p)%3 != 0 {
 		return v
@@ -160,7 +160,7 @@ func (g Reread) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.Tie, 0)
 }
 
-// Finish does the same.
+// Finish sets ties in every third tier.
 func (g Reread) Finish(b *block.Block) {
 	g.Tiered.Finish(b)
 	if b.Tier%3 == 0 {

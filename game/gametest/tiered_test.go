@@ -21,8 +21,8 @@ func (g misfinished) Finish(b *block.Block) {
 	g.wrong(b)
 }
 
-// A Tiered game keeps the contract with each reading of values; a Finish that does not
-// agree with Primitive does not.
+// A Tiered game satisfies the contract with all combinations of Values; if Finish does not
+// agree with Primitive, it does not.
 func TestTieredContract(t *testing.T) {
 	rules, err := connectn.New(3, 3, 3)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// fewStones are so few stones in the pits that a position is solved within a move.
+// fewStones is a number of stones in the pits that can be solved within the time of a move.
 const fewStones = 16
 
-// BenchmarkEndgames builds the endgames of 6 pits a row.
+// BenchmarkEndgames builds the endgames of 6 pits per row.
 func BenchmarkEndgames(b *testing.B) {
 	for _, stones := range []int{10, 12, fewStones} {
 		b.Run(fmt.Sprint(stones), func(b *testing.B) {
@@ -29,7 +29,7 @@ func BenchmarkEndgames(b *testing.B) {
 	}
 }
 
-// searcherOf makes a searcher on all cores.
+// searcherOf returns a searcher that uses all cores.
 func searcherOf(b *testing.B, g game.Game, memory int64) *search.Searcher {
 	b.Helper()
 	s, err := search.New(g, search.Options{Threads: runtime.GOMAXPROCS(0), Memory: memory})
@@ -39,8 +39,8 @@ func searcherOf(b *testing.B, g game.Game, memory int64) *search.Searcher {
 	return s
 }
 
-// BenchmarkSecond searches positions of 6,4 for a second each: in the middle of random games,
-// and where few stones are left.
+// BenchmarkSecond searches positions of 6,4 for one second each: from the middle of random
+// games, and with few stones left.
 func BenchmarkSecond(b *testing.B) {
 	const count, plies = 20, 12
 	g := fast(b, 6, 4, 12)
@@ -81,7 +81,7 @@ func BenchmarkSecond(b *testing.B) {
 				b.ReportMetric(float64(count-len(depths)), "solved")
 				b.ReportMetric(float64(nodes[count/2]), "nodes-median")
 				b.ReportMetric(times[count/2].Seconds(), "s-median")
-				if len(depths) > 0 { // a solved one is searched to the end
+				if len(depths) > 0 { // a solved position is searched to the end
 					b.ReportMetric(float64(depths[0]), "plies-least")
 				}
 				if count/2 < len(depths) {
@@ -92,11 +92,11 @@ func BenchmarkSecond(b *testing.B) {
 	}
 }
 
-// BenchmarkWhole solves boards from their start, with the endgames built first.
+// BenchmarkWhole solves boards from their initial position, after building the endgames.
 func BenchmarkWhole(b *testing.B) {
 	for _, board := range []struct {
 		pits, stones, endgames int
-		want                   game.Outcome // Undecided: not known from elsewhere
+		want                   game.Outcome // Undecided: not published
 		long                   bool
 	}{
 		{4, 4, 12, game.Tie, false}, {5, 3, 12, game.Undecided, false},

@@ -4,17 +4,17 @@ import "github.com/treereduce/treereduce/game"
 
 var _ game.Bounded = (*Rules)(nil)
 
-// Boards is how many positions of so many stones have the number of a tier: play leads
-// to a part of them. The start alone is in the first.
+// Boards returns the number of positions with the potential of a tier. Play can reach only
+// some of them. Tier 0 contains the initial position only.
 //
-// Ways to lay stones in pits are summed up by the number of stones and by what they add to
-// what every move lowers, a pit at a time:
+// It sums up the ways to place stones in pits by the number of stones n and by their
+// weight, which is their part of the potential, one pit at a time:
 //
 //	ways[n, weight] of some pits = ways[n, weight] of all but one
 //	                             + ways[n-1, weight - that one's] of them
 //
-// The other stones can be divided between the goals in so many ways and one, and either
-// row may be to move; the position of a row that must pass comes a tier earlier.
+// The r other stones can be divided between the goals in r+1 ways, and either row may be to
+// move. If that row must pass, the position is one tier earlier.
 func (r *Rules) Boards(tier int) float64 {
 	if tier == 0 {
 		return 1
@@ -30,8 +30,8 @@ func (r *Rules) Boards(tier int) float64 {
 	return 2*at(r.bound.all, weight) - at(r.bound.pass, weight) + at(r.bound.pass, weight-1)
 }
 
-// countBoards sums up the boards by weight: all of them, and those of which one row is
-// empty and the other is not.
+// countBoards counts the boards by weight: all boards, and those where one row is empty and
+// the other is not.
 func (r *Rules) countBoards() {
 	count := func(pits []int) []float64 {
 		weights := r.tiers + 1
@@ -62,7 +62,7 @@ func (r *Rules) countBoards() {
 	}
 	r.bound.all, r.bound.pass = count(both), count(both[:r.pits])
 	for weight := range r.bound.pass {
-		r.bound.pass[weight] *= 2 // either row
+		r.bound.pass[weight] *= 2 // either row may be the empty one
 	}
 	r.bound.pass[0] = 0 // the game is over
 }

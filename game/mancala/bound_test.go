@@ -6,7 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// The bound on a tier is the number of keys that are valid and of that tier.
+// The bound on a tier is the number of valid keys in that tier.
 func TestBoards(t *testing.T) {
 	for _, b := range [][2]int{{1, 3}, {2, 2}, {3, 1}} {
 		g, err := New(b[0], b[1])

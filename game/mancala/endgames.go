@@ -14,33 +14,33 @@ import (
 	"sync/atomic"
 )
 
-// Endgames know of every board with few stones in the pits what they are worth: by how
-// many more of them the player to move gets into his goal than the other, if both play
-// for stones. What lies in the goals already makes no difference to that. So a byte for a
-// board is enough to tell who wins, whatever the lead.
+// Endgames is a database of all boards with few stones in the pits. The value of a board is
+// the number of these stones that the player to move gains, minus those that the other gains,
+// if both maximize their stones. It does not depend on the stones already in the goals. So a
+// byte per board is enough to decide who wins with any lead.
 //
-// Boards of fewer stones come first, and then those of which all that they depend on has
-// come before: a move that gives no stone to a goal only moves stones forward in a row,
-// to a row of a smaller number (see ranking).
+// Boards with fewer stones are solved first, and then each board after those that it depends
+// on: a move that puts no stone into a goal only moves stones forward within a row, which
+// gives the row a smaller number (see ranking).
 type Endgames struct {
 	*ranking
 	stones int
-	values []byte   // of the boards of 0, 1, … stones: numbers with a sign, int8
-	begin  []uint64 // where the boards of s stones begin in values
+	values []byte   // of the boards of 0, 1, … stones: signed bytes, int8
+	begin  []uint64 // index in values of the first board of s stones
 }
 
-// MaxEndgameStones is the most stones of a database: the worth of more need not fit into
-// a byte.
+// MaxEndgameStones is the largest number of stones of a database: values of boards with more
+// stones might not fit into a byte.
 const MaxEndgameStones = 127
 
-// quickBoards is how many boards are soon worked out: in less than a tenth of a second.
+// quickBoards is the number of boards that can be solved in less than a tenth of a second.
 const quickBoards = 700_000
 
-// maxEndgameBoards is how many boards a database may have: as many bytes it takes.
+// maxEndgameBoards is the largest number of boards of a database, and its size in bytes.
 const maxEndgameBoards = 4 << 30
 
-// StonesWithin is of how many stones, up to most, a database has no more than so many
-// boards, for so many pits a row.
+// StonesWithin returns the largest number of stones, up to most, for which a database with
+// this number of pits per row has no more than the given number of boards.
 func StonesWithin(pits, most int, boards float64) (stones int) {
 	for stones < min(most, MaxEndgameStones) && Boards(pits, stones+1) <= boards {
 		stones++
@@ -48,7 +48,7 @@ func StonesWithin(pits, most int, boards float64) (stones int) {
 	return stones
 }
 
-// Boards is how many boards there are with up to so many stones in the pits.
+// Boards returns the number of boards with up to this many stones in the pits.
 func Boards(pits, stones int) float64 {
 	n := 1.0
 	for i := 1; i <= 2*pits; i++ {
@@ -57,8 +57,8 @@ func Boards(pits, stones int) float64 {
 	return math.Round(n)
 }
 
-// CheckEndgames says what is wrong with a size of a database: of 1 to 8 pits a row, and
-// up to 127 stones, of which there are no more than four billion boards.
+// CheckEndgames returns an error if the size of a database is invalid: it must have 1 to 8
+// pits per row, up to 127 stones, and no more than four billion boards.
 func CheckEndgames(pits, stones int) error {
 	switch {
 	case pits < 1 || pits > maxFastPits:
@@ -72,7 +72,7 @@ func CheckEndgames(pits, stones int) error {
 	return nil
 }
 
-// newEndgames makes a database without its values.
+// newEndgames returns a database without values.
 func newEndgames(pits, stones int) *Endgames {
 	e := &Endgames{ranking: newRanking(pits, stones), stones: stones, begin: make([]uint64, stones+2)}
 	for s := range stones + 1 {
@@ -81,8 +81,7 @@ func newEndgames(pits, stones int) *Endgames {
 	return e
 }
 
-// NewEndgames works a database out, on all cores. The size must be one that CheckEndgames
-// allows.
+// NewEndgames computes a database, on all cores. CheckEndgames must accept the size.
 func NewEndgames(pits, stones int) *Endgames {
 	e := newEndgames(pits, stones)
 	e.values = make([]byte, e.begin[stones+1])
@@ -95,7 +94,8 @@ func NewEndgames(pits, stones int) *Endgames {
 		sown[pit] = sowings(pits, pit, stones)
 	}
 	for s := 1; s <= stones; s++ {
-		// Boards with n stones in one row and s-n in the other depend on no others of s.
+		// Boards of s stones depend only on boards with the same n stones in one row and s-n
+		// in the other.
 		var next atomic.Int64
 		var wait sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
@@ -114,8 +114,8 @@ func NewEndgames(pits, stones int) *Endgames {
 	return e
 }
 
-// solve works out the boards of which one row is of long and the other of short, which
-// has fewer stones or as many.
+// solve computes all boards with one row from long and the other from short. The rows of
+// short have at most as many stones as those of long.
 func (e *Endgames) solve(sown [][]sowing, long, short []uint64) {
 	same := len(long) == len(short) && long[0] == short[0]
 	for i, a := range long {
@@ -131,7 +131,7 @@ func (e *Endgames) solve(sown [][]sowing, long, short []uint64) {
 	}
 }
 
-// set works a board out.
+// set computes the value of a board.
 func (e *Endgames) set(sown [][]sowing, own, other uint64) {
 	best := -MaxEndgameStones - 1
 	if own == 0 {
@@ -148,20 +148,20 @@ func (e *Endgames) set(sown [][]sowing, own, other uint64) {
 	e.values[e.begin[s]+number] = byte(int8(best))
 }
 
-// value is what a board is worth to the player to move: it has no more stones than the
-// database.
+// value returns the value of a board for the player to move. The board must not have more
+// stones than the database.
 func (e *Endgames) value(own, other uint64) int {
 	number, s := e.number(own, other)
 	return int(int8(e.values[e.begin[s]+number]))
 }
 
-// Pits is of how many pits a row the database is, Stones of how many stones at most.
+// Pits returns the number of pits per row.
 func (e *Endgames) Pits() int { return e.pits }
 
-// Stones is of how many stones at most the database is.
+// Stones returns the largest number of stones in the pits.
 func (e *Endgames) Stones() int { return e.stones }
 
-// fit wants the database to be of so many pits.
+// fit returns an error if the database does not have this number of pits per row.
 func (e *Endgames) fit(pits int) error {
 	if e.pits != pits {
 		return fmt.Errorf("mancala: the endgames are of %d pits a row, the game of %d", e.pits, pits)
@@ -169,14 +169,14 @@ func (e *Endgames) fit(pits int) error {
 	return nil
 }
 
-// A file of endgames is a line that says what it is, the values in their order, a byte
-// each, and the CRC-32C of all this, four bytes, the highest first.
+// A file of endgames consists of a line that identifies it, the values in their order, one
+// byte each, and the CRC-32C of all this as four bytes, big-endian.
 const endgamesForm = "treereduce mancala endgames 1 pits=%d stones=%d\n"
 
-// maxEndgamesLine is longer than that line.
+// maxEndgamesLine is an upper bound on the length of that line.
 const maxEndgamesLine = 80
 
-// WriteTo writes the database as a file.
+// WriteTo writes the database in the format of a file.
 func (e *Endgames) WriteTo(w io.Writer) (n int64, err error) {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	line := fmt.Appendf(nil, endgamesForm, e.pits, e.stones)
@@ -191,7 +191,7 @@ func (e *Endgames) WriteTo(w io.Writer) (n int64, err error) {
 	return n + int64(m), err
 }
 
-// ReadEndgames reads what WriteTo has written. The error says what is wrong with it.
+// ReadEndgames reads a database written by WriteTo. Its error describes what is wrong.
 func ReadEndgames(r io.Reader) (*Endgames, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(maxEndgamesLine)
@@ -209,7 +209,7 @@ func ReadEndgames(r io.Reader) (*Endgames, error) {
 	b.Discard(len(line) + 1)
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	fmt.Fprintf(sum, endgamesForm, pits, stones)
-	// The values as they come: a short file that claims to be long costs no memory.
+	// Read the values incrementally: a short file that claims to be long costs no memory.
 	values, err := io.ReadAll(io.LimitReader(b, int64(Boards(pits, stones))))
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// Rows and boards are numbered without a gap, and a stone that goes forward makes the
-// number less.
+// The numbers of rows and boards have no gaps, and moving a stone forward makes the number
+// smaller.
 func TestRanking(t *testing.T) {
 	for pits := 1; pits <= maxFastPits; pits++ {
 		const most = 5
@@ -53,12 +53,12 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// Of every board of a few stones the database has the value that the slow rules give it.
+// The database agrees with a naive implementation on every board with few stones.
 func TestEndgames(t *testing.T) {
 	for _, size := range [][2]int{{1, 12}, {2, 9}, {3, 6}, {4, 5}, {6, 3}, {8, 2}} {
 		pits, stones := size[0], size[1]
 		e := NewEndgames(pits, stones)
-		m := naive.Mancala{Pits: pits, Stones: 100} // of goals in which there is enough
+		m := naive.Mancala{Pits: pits, Stones: 100} // with enough stones in the goals
 		known := make(map[string]int)
 		boards := 0
 		for s := range stones + 1 {
@@ -86,7 +86,7 @@ func TestEndgames(t *testing.T) {
 	}
 }
 
-// futureOf is what the pits of a board are worth by the slow rules.
+// futureOf returns the value of the pits of a board by the naive implementation.
 func futureOf(m naive.Mancala, board []byte, known map[string]int) int {
 	pits := slices.Clone(board)
 	goal := func(b []byte) int { return int(b[m.Pits]) - int(b[2*m.Pits+1]) }
@@ -108,7 +108,7 @@ func futureOf(m naive.Mancala, board []byte, known map[string]int) int {
 	return best
 }
 
-// A file is read as it was written, and told from one that is damaged, wherever it is.
+// A file can be read back, and damage anywhere in it is detected.
 func TestEndgamesFile(t *testing.T) {
 	e := NewEndgames(3, 4)
 	var file bytes.Buffer
@@ -143,7 +143,8 @@ func TestEndgamesFile(t *testing.T) {
 	}
 }
 
-// FuzzReadEndgames wants an error, or a database that is written as it was read.
+// FuzzReadEndgames checks that the result is an error, or a database that is written as it was
+// read.
 func FuzzReadEndgames(f *testing.F) {
 	var file bytes.Buffer
 	if _, err := NewEndgames(1, 2).WriteTo(&file); err != nil {

@@ -1,41 +1,42 @@
-// Package mancala is the rules of Mancala as a course plays it: two rows of Pits pits,
-// each with a goal at its end, and Stones stones in every pit at the start.
+// Package mancala implements Mancala as played in a university course: two rows of Pits pits,
+// each with a goal at its end, and initially Stones stones in every pit.
 //
 //	  9 8 7 6      row 1: pits 6 to 9, goal 10      pits 4: board of 10 places
 //	10        4
 //	  0 1 2 3      row 0: pits 0 to 3, goal 4       row 0 moves first
 //
 // A move takes all stones of one of the mover's own pits and sows them one by one in
-// the places that follow, in the order of their numbers and round, but for the
-// opponent's goal. The pit that they came from is not left out. If the last stone ends
-// alone in a pit of the mover's row, and the pit across is not empty, both pits are
-// emptied into the mover's goal. Who has no stone in his pits passes, which is a move.
-// There is no other move for free, and no sweep: the game ends when all pits are empty.
-// The larger goal wins, equal goals are a tie; by how much does not count. A tie is drawn
-// out: 4 pits of 3 stones are a tie in 76 moves, passes counted, as others have it too; if
-// it were settled soonest, it would be one in 16.
+// the places that follow, in the order of their numbers and around the board, except the
+// opponent's goal. The pit that the stones came from is not skipped. If the last stone is
+// alone in a pit of the mover's row, and the opposite pit is not empty, both pits are
+// emptied into the mover's goal. A player without stones in his pits passes, which is a
+// move. There are no extra moves, and there is no final sweep: the game ends when all pits are
+// empty. The larger goal wins, equal goals are a tie; the difference does not count. Players
+// delay a tie: 4 pits of 3 stones are a tie in 76 plies, passes included, which agrees with
+// other programs; if players preferred the nearest tie, it would be a tie in 16.
 //
 // # The tier
 //
-// Stones only go forward, and who goes round feeds a goal. So every move lowers
+// Stones only move forward, and a move around the board puts stones into a goal. So every
+// move lowers
 //
 //	2·((Pits·(Pits-1)+1)·s + D) + p
 //
-// where s is the number of stones in pits, D the sum over them of the distance to the
-// last pit of their row, and p is 1 if the mover must pass. For a pass lowers p. What is
-// sown within the row lowers D. What goes on beyond the goal leaves a stone there for at
-// most two rows of others, which add at most Pits·(Pits-1) to D, as much as two rows of
-// a stone in each pit have: less than the stone in the goal takes away. A capture takes
-// away more. And a p that becomes 1 is less than any of this. The tier is the start's
-// number less the position's.
+// where s is the number of stones in pits, D is the sum of their distances to the
+// last pit of their row, and p is 1 if the mover must pass. A pass lowers p. Sowing
+// within the row lowers D. Sowing beyond the goal leaves one stone in the goal for at
+// most two rows of other stones. These add at most Pits·(Pits-1) to D, the distances of
+// two rows with a stone in each pit: less than the stone in the goal subtracts. A capture
+// subtracts more. And a p that becomes 1 is less than any of these changes. The tier is
+// this number for the initial position minus that for the position.
 //
 // # The hash
 //
-// The counts of all places have a fixed sum, so a board is a way to divide the stones
-// among the places. All ways are numbered in ascending order of the counts, compared
-// one after the other: first the pits, from 0, then row 0's goal, row 1's. The key is
-// twice the number, plus the row that is to move. Of m places and r stones there are
-// ways(m, r) = (r+m-1 choose m-1), so this many of them begin with less than c stones:
+// The counts of all places have a constant sum, so a board is a way to divide the stones
+// among the places. All ways are numbered in lexicographic order of the counts: first the
+// pits, from 0, then row 0's goal, then row 1's. The key is twice the number, plus the row to
+// move. For m places and r stones there are ways(m, r) = (r+m-1 choose m-1) ways, so the
+// number of those that begin with less than c stones is:
 //
 //	ways(m-1, r) + … + ways(m-1, r-c+1) = ways(m, r) - ways(m, r-c)
 //
@@ -54,11 +55,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// maxPits is how many pits of a row can have a stone each: of more, the keys would not
-// fit into 64 bits.
+// maxPits is the largest number of pits per row for which keys fit into 64 bits, with one
+// stone in each pit.
 const maxPits = 16
 
-// Kind registers Mancala.
+// Kind describes Mancala to a program.
 var Kind = game.Kind{
 	Name:  "mancala",
 	Usage: "Mancala: sow stones round the board, the larger goal wins",
@@ -72,36 +73,36 @@ var Kind = game.Kind{
 // maxPlaces is the number of pits and goals of the largest board.
 const maxPlaces = 2*maxPits + 2
 
-// Rules is the game on a board of one size. Places are counted here as the key compares
-// them: row 0's pits, row 1's pits, the goals.
+// Rules are the rules for one size of board. Places are numbered here in the order in which
+// the key compares them: row 0's pits, row 1's pits, the goals.
 type Rules struct {
 	pits   int
-	all    int                     // stones of the board
-	spec   string                  // of the game
-	title  string                  // the same for people
-	start  game.Position           // its first position
-	tiers  int                     // what every move lowers, at the start
-	places int                     // pits and goals
-	ways   [maxPlaces + 1][]uint64 // to divide r stones among m places: ways[m][r]
-	next   [2][maxPlaces]uint8     // where each row sows after a place
-	weight [maxPlaces]int          // what a stone in it adds to what every move lowers
-	course [maxPlaces]int          // the place that has a number
-	names  [2 * maxPits]string     // of the pits: their numbers
-	bound  bound                   // on the positions of each tier
+	all    int                     // number of stones on the board
+	spec   string                  // the Spec
+	title  string                  // the Title
+	start  game.Position           // the initial position
+	tiers  int                     // the potential (what every move lowers) of the initial position
+	places int                     // number of pits and goals
+	ways   [maxPlaces + 1][]uint64 // number of ways to divide r stones among m places: ways[m][r]
+	next   [2][maxPlaces]uint8     // the place that each row sows after a place
+	weight [maxPlaces]int          // what a stone in the place adds to the potential
+	course [maxPlaces]int          // the place with a given number on the board
+	names  [2 * maxPits]string     // names of the pits: their numbers
+	bound  bound                   // numbers of boards, for Boards
 }
 
-// A bound is numbers of boards by what every move lowers, without the pass.
+// A bound contains numbers of boards, indexed by the potential without the pass.
 type bound struct {
 	once      sync.Once
-	all, pass []float64 // pass: of those where a row must pass
+	all, pass []float64 // pass: boards where a row must pass
 }
 
 // A board is the number of stones in each place.
 type board [maxPlaces]uint16
 
-// New makes the rules. Keys must fit into 64 bits, and the number of the last tier must
-// be no larger than a remoteness can be. What it makes is a game.Searched if the board is
-// small enough for that (see newSearched).
+// New returns the rules. The keys must fit into 64 bits, and the last tier must not exceed
+// the largest remoteness. The result is a game.Searched if the board is small enough for
+// that (see fastest).
 func New(pits, stones int) (game.Acyclic, error) {
 	switch {
 	case pits < 1 || stones < 1:
@@ -131,9 +132,9 @@ func New(pits, stones int) (game.Acyclic, error) {
 	return r.fastest(), nil
 }
 
-// From makes the rules of a game that begins at any board, as the course lists it: row 0's
-// pits and goal, then row 1's; and with the row that is to move. It need not be one that
-// play leads to.
+// From returns the rules of a game that begins with the given board and row to move. The board
+// lists row 0's pits and goal, then row 1's, as in the course. It need not be reachable from
+// the usual initial position.
 func From(places []int, row int) (game.Acyclic, error) {
 	pits, all := len(places)/2-1, 0
 	if pits < 1 || len(places)%2 != 0 {
@@ -165,7 +166,7 @@ func From(places []int, row int) (game.Acyclic, error) {
 	return r.fastest(), nil
 }
 
-// Is reports whether a game is Mancala, made here.
+// Is reports whether a game was made by New or From.
 func Is(g game.Game) bool {
 	switch g.(type) {
 	case *Rules, *Searched:
@@ -174,13 +175,13 @@ func Is(g game.Game) bool {
 	return false
 }
 
-// begin sets the first position.
+// begin sets the initial position.
 func (r *Rules) begin(b *board, row int, spec string) {
 	r.spec, r.start = spec, r.key(b, row)
 	r.tiers = -r.Tier(r.start)
 }
 
-// newRules makes the rules without a first position.
+// newRules returns rules without an initial position.
 func newRules(pits, all int) *Rules {
 	r := &Rules{pits: pits, all: all, places: 2*pits + 2}
 	for m := range r.places + 1 {
@@ -213,8 +214,8 @@ func newRules(pits, all int) *Rules {
 	return r
 }
 
-// fits reports whether 2·ways(2·pits+2, all) keys take at most 64 bits, and the tiers
-// can be told.
+// fits reports whether the keys, 2·ways(2·pits+2, all) of them, take at most 64 bits, and a
+// remoteness can be as large as the last tier.
 func fits(pits, stones int) bool {
 	if stones > game.MaxRemoteness {
 		return false
@@ -222,7 +223,7 @@ func fits(pits, stones int) bool {
 	return keysFit(pits, 2*pits*stones) && lastTier(pits, stones) <= game.MaxRemoteness
 }
 
-// keysFit reports whether the keys of so many stones in all take at most 64 bits.
+// keysFit reports whether the keys of boards with all stones take at most 64 bits.
 func keysFit(pits, all int) bool {
 	keys := 2.0
 	for i := range 2*pits + 1 {
@@ -231,20 +232,20 @@ func keysFit(pits, all int) bool {
 	return keys < math.MaxUint64
 }
 
-// height is what every move lowers, without the pass: for so many stones in pits and
-// so far to the ends of their rows.
+// height returns the potential, which every move lowers, without the pass: for this number of
+// stones in pits and the sum of their distances to the ends of their rows.
 func height(pits, stones, distance int) int { return 2 * ((pits*(pits-1)+1)*stones + distance) }
 
-// lastTier is the height of the start.
+// lastTier returns the height of the initial position.
 func lastTier(pits, stones int) int { return height(pits, 2*pits*stones, stones*pits*(pits-1)) }
 
-// goal is the place of a row's goal.
+// goal returns the place of a row's goal.
 func (r *Rules) goal(row int) int { return 2*r.pits + row }
 
-// row is who is to move.
+// row returns the row to move.
 func row(p game.Position) int { return int(p & 1) }
 
-// key is the position of a board.
+// key returns the position of a board.
 func (r *Rules) key(b *board, row int) game.Position {
 	var n uint64
 	left := r.all
@@ -257,7 +258,7 @@ func (r *Rules) key(b *board, row int) game.Position {
 	return n<<1 | uint64(row)
 }
 
-// read is the inverse of key, into an empty board.
+// read decodes a key into b, which must be empty. It is the inverse of key.
 func (r *Rules) read(b *board, p game.Position) {
 	n, left, place := p>>1, r.all, 0
 	for m := r.places; m > 2; m-- {
@@ -274,29 +275,29 @@ func (r *Rules) read(b *board, p game.Position) {
 
 func (r *Rules) Spec() string { return r.spec }
 
-// Title is "Mancala, P pits of S stones", or says from which board.
+// Title returns "Mancala, P pits of S stones", or "Mancala from" and the initial board.
 func (r *Rules) Title() string { return r.title }
 
-// Values are the rows'; a tie is drawn out.
+// Values returns values that name a row; players prefer the farthest tie.
 func (r *Rules) Values() game.Values {
 	return game.Values{Players: [2]string{"row 0", "row 1"}}
 }
 
-// boards is the number of all boards.
+// boards returns the number of all boards.
 func (r *Rules) boards() uint64 { return r.ways[r.places][r.all] }
 
 func (r *Rules) KeyBits() uint { return uint(bits.Len64(2*r.boards() - 1)) }
 
 func (r *Rules) Start() game.Position { return r.start }
 
-// Pits is the number of pits of a row.
+// Pits returns the number of pits per row.
 func (r *Rules) Pits() int { return r.pits }
 
-// Stones is the number of all stones of the board.
+// Stones returns the number of stones on the board.
 func (r *Rules) Stones() int { return r.all }
 
-// Check wants the number of a board, on which the stones do not lie farther back than
-// at the start: of a tier, that is.
+// Check requires that p is the number of a board, and that its tier is valid: its potential
+// must be below that of the initial position.
 func (r *Rules) Check(p game.Position) error {
 	if p>>1 >= r.boards() {
 		return fmt.Errorf("%d is not a board of %d stones in %d places: the largest is %d", p, r.all, r.places, 2*r.boards()-1)
@@ -309,8 +310,8 @@ func (r *Rules) Check(p game.Position) error {
 
 func (r *Rules) ToMove(p game.Position) game.Player { return game.Player(row(p)) }
 
-// Primitive compares the goals if all pits are empty. These boards come first, in the
-// order of row 0's goal.
+// Primitive compares the goals if all pits are empty. These boards have the lowest numbers, in
+// the order of row 0's goal.
 func (r *Rules) Primitive(p game.Position) game.Value {
 	switch goal := p >> 1; {
 	case goal > uint64(r.all):
@@ -325,11 +326,11 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 
 func (r *Rules) Tiers() int { return r.tiers }
 
-// Tier: see the package comment.
+// Tier returns the tier, see the package comment.
 func (r *Rules) Tier(p game.Position) int {
 	var b board
 	r.read(&b, p)
-	var weights, stones [2]int // of the rows' pits
+	var weights, stones [2]int // of the pits of each row
 	for pit := range r.pits {
 		n, m := int(b[pit]), int(b[r.pits+pit])
 		stones[0] += n
@@ -347,7 +348,7 @@ func (r *Rules) Tier(p game.Position) int {
 // Pass is the name of a pass.
 const Pass = "pass"
 
-// Moves are the numbers of the pits that are not empty, or pass.
+// Moves appends the pits that are not empty, named by their numbers, or a pass.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
@@ -366,7 +367,7 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// sow is the position after a move.
+// sow returns the position after a move.
 func (r *Rules) sow(b board, pit, row int) game.Position {
 	next := &r.next[row]
 	hand, at := b[pit], pit
@@ -384,8 +385,8 @@ func (r *Rules) sow(b board, pit, row int) game.Position {
 	return r.key(&b, 1-row)
 }
 
-// Places are the stones of a position of a game that is made here, as the course lists
-// them: row 0's pits and goal, then row 1's. Of another game there are none.
+// Places returns the stones in all places of a position of Mancala, in the order of the
+// course: row 0's pits and goal, then row 1's. For other games it returns nil.
 func Places(g game.Game, p game.Position) []int {
 	r, ok := g.(*Rules)
 	if fast, searched := g.(*Searched); searched {
@@ -418,7 +419,7 @@ func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	return append(strconv.AppendInt(dst, int64(row(p)), 10), ')')
 }
 
-// Parse reads AppendText's text, with or without blanks.
+// Parse reads the text of AppendText, with or without blanks.
 func (r *Rules) Parse(text string) (game.Position, error) {
 	p, err := r.parse(text)
 	if err == nil {
@@ -430,7 +431,7 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 	return p, nil
 }
 
-// parse is Parse of any board of so many stones.
+// parse is Parse for any board with the right number of stones, without Check.
 func (r *Rules) parse(text string) (game.Position, error) {
 	state := strings.Map(func(c rune) rune {
 		if c == ' ' || c == '\t' {
@@ -464,7 +465,7 @@ func (r *Rules) parse(text string) (game.Position, error) {
 	return r.key(&b, int(toMove[0]-'0')), nil
 }
 
-// Picture is the board as it stands, with the numbers of the pits above and below.
+// Picture returns the board, with the numbers of the pits above and below.
 func (r *Rules) Picture(p game.Position) game.Picture {
 	var b board
 	r.read(&b, p)

@@ -22,7 +22,7 @@ func mustNew(t testing.TB, pits, stones int) game.Acyclic {
 	return g
 }
 
-// rulesOf are the rules alone.
+// rulesOf returns the Rules of a game, without the support for searches.
 func rulesOf(g game.Acyclic) *Rules {
 	if s, ok := g.(*Searched); ok {
 		return s.Rules
@@ -36,7 +36,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Every number is a board of its own, in the order of the pits, on a small board.
+// On a small board, every number is a different board, in the order of the pits.
 func TestEveryKey(t *testing.T) {
 	r := rulesOf(mustNew(t, 2, 1))
 	if r.boards() != 126 { // 9 choose 5: four stones in six places
@@ -73,8 +73,8 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// The course's cases: the answer is the smallest of the moves of best utility; but of
-// those of the evaluation player it is only a move.
+// The test cases of the course: the answer is the first of the moves with the best utility.
+// For the evaluation player, the answer need only be a legal move.
 func TestCourse(t *testing.T) {
 	for _, tt := range []struct {
 		pits, stones int
@@ -91,7 +91,7 @@ func TestCourse(t *testing.T) {
 		{4, 4, "State([8, 0, 4, 4, 0, 4, 4, 4, 4, 0], 0)", "2", true},
 	} {
 		g := mustNew(t, tt.pits, tt.stones)
-		p, err := rulesOf(g).parse(tt.state) // play does not lead to all of them
+		p, err := rulesOf(g).parse(tt.state) // some of them are unreachable
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,13 +112,13 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// better orders results that are not draws.
+// better compares results that are not draws.
 func better(a, b game.Result) bool {
 	order := [...]int{game.Loses: 0, game.Ties: 1, game.Wins: 2}
 	return order[a] > order[b]
 }
 
-// from is a game that begins at a position.
+// from is a game that begins at a given position.
 type from struct {
 	game.Acyclic
 	p game.Position
@@ -126,9 +126,9 @@ type from struct {
 
 func (f from) Start() game.Position { return f.p }
 
-// A known game is what others have found: exact values, in stones, of the whole game and
-// of its first moves; how many tiers have positions, how many moves the start and any
-// position are from the end, where that is known.
+// A known game contains published results: exact values, in stones, of the game and of its
+// first moves; the number of tiers with positions; and the remoteness of the initial
+// position and the largest remoteness, if known.
 type known struct {
 	pits, stones           int
 	value                  int
@@ -163,8 +163,8 @@ func TestLongOracle(t *testing.T) {
 	}
 }
 
-// againstOracle compares every position with what the oracle has, and the oracle with
-// what is known.
+// againstOracle compares every position with the oracle, and the oracle with published
+// results.
 func againstOracle(t *testing.T, k known) {
 	t.Helper()
 	g, m := mustNew(t, k.pits, k.stones), naive.Mancala{Pits: k.pits, Stones: k.stones}
@@ -205,7 +205,7 @@ func againstOracle(t *testing.T, k known) {
 	}
 }
 
-// seenBy is a position as the oracle has it: as the mover sees it.
+// seenBy returns a position in the form of the oracle, from the view of the player to move.
 func seenBy(g game.Acyclic, p game.Position) string {
 	r := rulesOf(g)
 	var b board
@@ -217,7 +217,7 @@ func seenBy(g game.Acyclic, p game.Position) string {
 	return string(s)
 }
 
-// On larger boards moves are those of the oracle in random games.
+// On larger boards, the moves in random games agree with the oracle.
 func TestMovesAgainstOracle(t *testing.T) {
 	for _, b := range [][2]int{{1, 60}, {2, 9}, {4, 8}, {5, 4}, {6, 4}, {3, 10}, {7, 3}, {16, 1}} {
 		g, m := mustNew(t, b[0], b[1]), naive.Mancala{Pits: b[0], Stones: b[1]}
@@ -282,7 +282,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What is too large is refused, and the largest that is not can be made.
+// Boards that are too large are rejected, and the largest allowed ones work.
 func TestSizes(t *testing.T) {
 	for pits := 1; pits <= maxPits; pits++ {
 		_, err := New(pits, 1<<40)
@@ -315,12 +315,12 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is read to be a position, and to be written as it was read.
+// FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 2, 2), "", "State([2, 2, 0, 2, 2, 0], 0)", "State([2,2,0,2,2,0],1)", "State([], 0)", "State([8,0,0,0,0,0],0)", "State([,,,,,],0)", "State([+8,0,0,0,0,0],0)")
 }
 
-// The cost of what a job asks of each position: on 4,4, in random games.
+// benchmark measures a call per position of random games on 4,4.
 func benchmark(b *testing.B, call func(g game.Acyclic, p game.Position)) {
 	g := mustNew(b, 4, 4)
 	r := rand.New(rand.NewPCG(1, 2))

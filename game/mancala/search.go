@@ -7,12 +7,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// This file is Mancala as a search likes it: a byte for each pit, and all stones of a move
-// sown by two additions. Whose row is at the bottom does not count: a board is as the
-// player to move sees it, so that two positions which differ by nothing else are one.
+// This file implements Mancala for searches: with a byte for each pit, so that two additions
+// sow all stones of a move. A board is represented from the view of the player to move,
+// so that two positions that differ only in the row to move are the same.
 //
-// The words of a State: the pits of the player to move, those of the other player, how
-// many stones more his goal has than the other's, and how many are in the pits.
+// The words of a State are: the pits of the player to move, those of the other player, the
+// lead of his goal over the other's, and the number of stones in the pits.
 const (
 	stateOwn = iota
 	stateOther
@@ -20,35 +20,35 @@ const (
 	stateLeft
 )
 
-// What a byte for each pit can hold.
+// Limits of a representation with a byte for each pit.
 const (
 	maxFastPits   = 8
 	maxFastStones = 255
 )
 
-// Searched is Mancala of up to 8 pits a row and 255 stones, for a search.
+// Searched is Mancala with up to 8 pits per row and 255 stones, for searches.
 type Searched struct {
 	*Rules
 	*ranking
-	sown  [maxFastPits][]sowing // by pit and number of stones
-	keys  []uint64              // of boards with s stones in the pits the first key
+	sown  [maxFastPits][]sowing // indexed by pit and number of stones
+	keys  []uint64              // the first key of the boards with s stones in the pits
 	built *built
 }
 
-// A sowing is what stones from a pit add to the places.
+// A sowing is what the stones of a pit add to all places.
 type sowing struct {
 	own, other uint64
-	gain       uint8 // to the mover's goal
-	last       uint8 // where the last stone ends, counted from the mover's pit 0
+	gain       uint8 // stones for the mover's goal
+	last       uint8 // the place of the last stone, counted from the mover's pit 0
 }
 
-// built is the database of endgames, once it is wanted.
+// built is the endgame database, which is built when it is first needed.
 type built struct {
 	once     sync.Once
 	endgames *Endgames
 }
 
-// fastest is a Searched if the board is one for it.
+// fastest returns a Searched if the board is small enough, and r otherwise.
 func (r *Rules) fastest() game.Acyclic {
 	if r.pits > maxFastPits || r.all > maxFastStones {
 		return r
@@ -63,7 +63,7 @@ func (r *Rules) fastest() game.Acyclic {
 	return s
 }
 
-// sowings are those of up to so many stones from a pit.
+// sowings returns the sowings of 0 to most stones from a pit.
 func sowings(pits, pit, most int) []sowing {
 	list := make([]sowing, most+1)
 	for n := 1; n <= most; n++ {
@@ -83,8 +83,8 @@ func sowings(pits, pit, most int) []sowing {
 	return list
 }
 
-// sow makes a move of n stones, which are those of a pit. It returns what the goal gets,
-// captures too, and the stones that are captured.
+// sow makes a move of the stones of a pit. gain is the number of stones that the mover's goal
+// receives, captures included; captured is the number of captured stones.
 func sow(list []sowing, pits, pit int, own, other uint64) (newOwn, newOther uint64, gain, captured int) {
 	n := own >> (8 * pit) & 0xff
 	s := &list[n]
@@ -102,8 +102,8 @@ func sow(list []sowing, pits, pit int, own, other uint64) (newOwn, newOther uint
 	return own, other, gain + captured, captured
 }
 
-// WithEndgames is the same game, with a database for the searches of it. It must be of as
-// many pits.
+// WithEndgames returns the same game with a given database for its searches. The database must
+// have the same number of pits.
 func (s *Searched) WithEndgames(e *Endgames) (*Searched, error) {
 	if err := e.fit(s.pits()); err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func (s *Searched) WithEndgames(e *Endgames) (*Searched, error) {
 
 func (s *Searched) pits() int { return s.Rules.pits }
 
-// endgames is the database; one that is soon built if none was given.
+// endgames returns the database. If none was given, it builds a small one.
 func (s *Searched) endgames() *Endgames {
 	s.built.once.Do(func() { s.built.endgames = NewEndgames(s.pits(), StonesWithin(s.pits(), s.Rules.all, quickBoards)) })
 	return s.built.endgames
 }
 
-// Traits: who wins is all that counts.
+// Traits: only the outcome matters.
 func (s *Searched) Traits() game.Traits {
 	return game.Traits{
 		MaxMoves: s.pits(),
@@ -134,10 +134,10 @@ func (s *Searched) Traits() game.Traits {
 	}
 }
 
-// Prepare has a database of endgames built, if there is none yet.
+// Prepare builds a database of endgames if there is none yet.
 func (s *Searched) Prepare() { s.endgames() }
 
-// Root reads the position.
+// Root decodes the position.
 func (s *Searched) Root(n *game.Node, p game.Position) {
 	s.endgames()
 	var b board
@@ -157,27 +157,28 @@ func (s *Searched) Root(n *game.Node, p game.Position) {
 	n.Key = s.keyOf(rows[mover], rows[1-mover], int(int64(goals[mover]-goals[1-mover])))
 }
 
-// InPits is how many stones of a position are in the pits.
+// InPits returns the number of stones in the pits of a position.
 func (s *Searched) InPits(p game.Position) int {
 	var n game.Node
 	s.Root(&n, p)
 	return int(n.State[stateLeft])
 }
 
-// KeyOf is the key of a position. That it is asked for where the search gets to, and not
-// for all children, costs a few more positions, and saves more than half of the look-ups.
+// KeyOf returns the key of a position. Because keys are computed only for positions that the
+// search visits, and not for all children, the search visits a few more positions, but saves
+// more than half of the table look-ups.
 func (s *Searched) KeyOf(state *game.State) uint64 {
 	return s.keyOf(state[stateOwn], state[stateOther], int(int64(state[stateLead])))
 }
 
-// keyOf numbers boards as the mover sees them.
+// keyOf numbers boards from the view of the player to move.
 func (s *Searched) keyOf(own, other uint64, lead int) uint64 {
 	number, left := s.number(own, other)
 	goal := uint64(s.Rules.all-left+lead) / 2
 	return s.keys[left] + goal*s.ranking.boards(left) + number
 }
 
-// MoveOf numbers moves by the pits of the row; a pass is the number 0.
+// MoveOf uses the pit in the row as the number of a move; a pass is number 0.
 func (s *Searched) MoveOf(p game.Position, move uint16) game.Move {
 	moves := s.Moves(nil, p)
 	if moves[0].Name == Pass {
@@ -192,29 +193,29 @@ func (s *Searched) MoveOf(p game.Position, move uint16) game.Move {
 	return moves[0]
 }
 
-// passes is the number of a pass among the moves.
+// passes is the number of a pass as a move.
 const passes = 0
 
-// squareBits is for the stones of a move: what refutes is told apart by them, as few or
-// many stones from a pit are other moves.
+// squareBits is the number of bits for the stones of a move in Child.Square: few or many
+// stones from the same pit are different moves for the history.
 const squareBits = 5
 
-// lateMoves are looked at as far ahead as asked. Two are worth more than three: by matches,
+// lateMoves is the value of Traits.Late. Matches show that 2 is better than 3, see
 // docs/search.md.
 const lateMoves = 2
 
-// gainRank is what a stone for the goal makes a move worth; one that is captured is worth
-// two, as the opponent has one less.
+// gainRank is the rank of a stone for the goal; a captured stone counts twice, because the
+// opponent has one less.
 const gainRank = 64
 
-// keepRank is for a stone that lies in the mover's row after the move, and not in the
-// other's.
+// keepRank is the rank of a stone that is in the mover's row after the move, rather than in
+// the opponent's.
 const keepRank = 16
 
-// stonesOf are the stones of a row.
+// stonesOf returns the number of stones in a row.
 func stonesOf(row uint64) int { return int(row * everyByte >> 56) }
 
-// Expand knows who has won as soon as the goals tell it, and what the database holds.
+// Expand decides a game as soon as the goals do, or with the database.
 func (s *Searched) Expand(n *game.Node) {
 	own, other := n.State[stateOwn], n.State[stateOther]
 	lead, left := int(int64(n.State[stateLead])), int(n.State[stateLeft])
@@ -256,7 +257,7 @@ func (s *Searched) Expand(n *game.Node) {
 	}
 }
 
-// outcome is what a finished game is worth, or one of which the end is known.
+// outcome returns the value of a game that is over or decided, with this lead.
 func outcome(lead int) int {
 	switch {
 	case lead > 0:
@@ -267,11 +268,11 @@ func outcome(lead int) int {
 	return 0
 }
 
-// known is how many stones the database knows.
+// known returns the largest number of stones in the pits that the database contains.
 func (s *Searched) known() int { return s.built.endgames.stones }
 
-// bounds are what is known without a look ahead: of few stones the best that can be made
-// of them; of more, that nobody gets more than all.
+// bounds computes bounds without looking ahead: with few stones, from the database; with more,
+// from the fact that neither player can get more than all the stones.
 func (s *Searched) bounds(n *game.Node, own, other uint64, lead, left int) {
 	switch {
 	case lead > left:
@@ -288,7 +289,7 @@ func (s *Searched) bounds(n *game.Node, own, other uint64, lead, left int) {
 	}
 }
 
-// Assess is the lead, and a part of what lies more in the own pits.
+// Assess returns the lead, plus a part of the surplus in the player's own pits.
 func (s *Searched) Assess(n *game.Node) int {
 	mine := stonesOf(n.State[stateOwn])
 	lead, left := int(int64(n.State[stateLead])), int(n.State[stateLeft])
@@ -296,13 +297,13 @@ func (s *Searched) Assess(n *game.Node) int {
 	return max(1-game.MostAssessed, min(score, game.MostAssessed-1))
 }
 
-// What Assess counts for a stone.
+// The weights of stones in Assess.
 const (
 	leadWorth = 2
 	pitsWorth = 1
 )
 
-// Evaluate is Assess of a position.
+// Evaluate returns Assess for a position.
 func (s *Searched) Evaluate(p game.Position) int {
 	var n game.Node
 	s.Root(&n, p)

@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// fast is a board for searches, with endgames of so many stones.
+// fast returns a game for searches, with endgames of a given number of stones.
 func fast(t testing.TB, pits, stones, endgames int) *Searched {
 	t.Helper()
 	s, err := mustNew(t, pits, stones).(*Searched).WithEndgames(NewEndgames(pits, endgames))
@@ -21,7 +21,7 @@ func fast(t testing.TB, pits, stones, endgames int) *Searched {
 	return s
 }
 
-// What a search is told is true, with endgames of few stones and of many.
+// The contract of game.Searched, with endgames of few and of many stones.
 func TestSearched(t *testing.T) {
 	for _, b := range [][3]int{{1, 3, 0}, {1, 3, 2}, {2, 2, 0}, {2, 2, 3}, {2, 4, 6}, {3, 2, 0}, {3, 2, 5}, {2, 9, 9}, {8, 1, 2}} {
 		if b[0] < 8 {
@@ -33,7 +33,7 @@ func TestSearched(t *testing.T) {
 	}
 }
 
-// Keys of all boards are different, and there is no gap between them.
+// The keys of all boards are different and have no gaps.
 func TestSearchedKeys(t *testing.T) {
 	for _, b := range [][2]int{{1, 4}, {2, 2}, {3, 1}} {
 		s := fast(t, b[0], b[1], 0)
@@ -52,8 +52,8 @@ func TestSearchedKeys(t *testing.T) {
 	}
 }
 
-// A board that is too large for words is a game all the same, and one that begins anywhere
-// is a game.
+// A board that is too large for a Searched is still a game, and so is one with any initial
+// position.
 func TestFrom(t *testing.T) {
 	for _, b := range [][2]int{{8, 3}, {9, 2}, {1, 127}, {1, 128}} {
 		_, ok := mustNew(t, b[0], b[1]).(*Searched)
@@ -90,8 +90,8 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// randomGames plays games at random, and wants the rules, what a search sees and the slow
-// rules to agree on every move on the way.
+// randomGames plays random games and checks that the rules, the search representation and the
+// naive implementation agree on every move.
 func randomGames(t *testing.T, games int) {
 	r := rand.New(rand.NewPCG(5, 6))
 	type board struct {

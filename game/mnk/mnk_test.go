@@ -52,7 +52,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// Every position has the value that brute force finds, and there are no others.
+// againstOracle checks that a solve finds the same positions and values as brute force.
 func againstOracle(t *testing.T, width, height, connect int) {
 	t.Helper()
 	g := mustNew(t, width, height, connect)
@@ -79,7 +79,7 @@ func TestLongOracle(t *testing.T) {
 	everyBoard(t, 10, 12)
 }
 
-// everyBoard has the boards of so many squares, for every connect.
+// everyBoard checks all boards with least to most squares, with every connect.
 func everyBoard(t *testing.T, least, most int) {
 	for width := 1; width <= most; width++ {
 		for height := 1; width*height <= most; height++ {
@@ -90,8 +90,8 @@ func everyBoard(t *testing.T, least, most int) {
 	}
 }
 
-// What is known of the game on 3×3: 5,478 positions, 958 of them finished: 626 won by X,
-// 316 by O, 16 ties.
+// Known facts about 3×3: 5,478 positions, 958 of them terminal: 626 won by X, 316 by O, 16
+// ties.
 func TestKnown(t *testing.T) {
 	g := mustNew(t, 3, 3, 3)
 	values := gametest.Search(g)
@@ -108,7 +108,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Of two lines, which play cannot make, that of who moved last counts.
+// If there are two lines, which cannot occur in play, the line of the last player counts.
 func TestTwoLines(t *testing.T) {
 	g := mustNew(t, 4, 3, 3)
 	for text, want := range map[string]game.Outcome{"XXX./OOO./....": game.SecondWins, "XXX./OOO./...X": game.FirstWins} {
@@ -156,12 +156,12 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is read to be a board, and to be written as it was read.
+// FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 3, 3, 3), "", "X.O/.X./...", "'___/XO_/   '", "XXX/.../...", "XXX/OOO/...", ".../...")
 }
 
-// BenchmarkMoves is the cost of a child, in positions of six stones on 4×4.
+// BenchmarkMoves measures the cost per child, in positions of six stones on 4×4.
 func BenchmarkMoves(b *testing.B) {
 	g := mustNew(b, 4, 4, 4)
 	positions := []game.Position{g.Start()}

@@ -14,8 +14,8 @@ import (
 )
 
 // BenchmarkHorizon searches positions of each phase of the game for five seconds, on one core
-// with a table of 85 MB, and reports how many plies ahead the search looks. Positions that are
-// soon proven are left out.
+// with a table of 85 MB, and reports the depth of the search in plies. Positions that are
+// proven early are left out.
 func BenchmarkHorizon(b *testing.B) {
 	const limit = 5 * time.Second
 	g := New()
@@ -35,7 +35,7 @@ func BenchmarkHorizon(b *testing.B) {
 	var adds []int
 	for _, phase := range []struct {
 		name     string
-		from, to int // chips on the board
+		from, to int // number of chips on the board
 		count    int
 	}{{"opening", 4, 7, 10}, {"middle", 8, 15, 10}, {"steps", 2 * Chips, 2 * Chips, 5}} {
 		b.Run(phase.name, func(b *testing.B) {
@@ -73,7 +73,7 @@ func BenchmarkHorizon(b *testing.B) {
 	if slices.Sort(adds); len(adds) > 0 {
 		b.Run("adds", func(b *testing.B) { b.ReportMetric(float64(adds[len(adds)/2]), "plies-median") })
 	}
-	// Two plies of the position with the most moves that is not won sooner.
+	// Two plies from the position with the most moves, among those not won within them.
 	var busiest game.Position
 	most := 0
 	for range 2000 {

@@ -2,7 +2,7 @@ package network
 
 import "math/bits"
 
-// This file is boards of bits: square xy, column x and row y, is bit 8x+y.
+// This file implements bitboards: square xy, in column x and row y, is bit 8x+y.
 //
 //	        x  0  1  2  3  4  5  6  7
 //	y  0       #  8 16 24 32 40 48  #     # dead corners
@@ -11,17 +11,17 @@ import "math/bits"
 //	   6       6 14 22 30 38 46 54 62     the 36 squares inside: either's
 //	   7       # 15 23 31 39 47 55  #
 
-// Chips is how many chips a player has.
+// Chips is the number of chips of a player.
 const Chips = 10
 
-// least is how many chips a network has at least.
+// least is the smallest number of chips of a network.
 const least = 6
 
-// A color is a player's: what he may use of the board.
+// A color contains the parts of the board that a player uses.
 type color struct {
 	goals [2]uint64 // where a network begins, and where it ends
 	may   uint64    // where he may put chips
-	along int       // the direction, 0 to 3, in which the squares of a goal lie
+	along int       // the direction, 0 to 3, along which the squares of a goal lie
 }
 
 const (
@@ -32,18 +32,18 @@ const (
 	inside      = 0x007e7e7e7e7e7e00
 )
 
-// colors are White's and Black's, by game.Player.
+// colors are those of White and Black, by game.Player.
 var colors = [2]color{
 	{[2]uint64{leftColumn, rightColumn}, leftColumn | rightColumn | inside, 0},
 	{[2]uint64{topRow, bottomRow}, topRow | bottomRow | inside, 2},
 }
 
-// steps are the eight directions, as what a step adds to the number of a square: the
-// first four to higher numbers, each of the others the opposite of the fourth before it.
+// steps are the eight directions, as the amount that a step adds to the number of a square.
+// The first four are positive; steps[d+4] is the opposite of steps[d].
 var steps = [8]int{1, 7, 8, 9, -1, -7, -8, -9}
 
-// lines are the squares that lie in each direction of a square, dead corners too, to the
-// edge of the board.
+// lines are the squares in each direction of a square, up to the edge of the board and
+// including the unused corners.
 var lines [64][8]uint64
 
 func init() {
@@ -60,8 +60,8 @@ func init() {
 	}
 }
 
-// nearest is the chip that is nearest to a square in a direction, as its bit, 0 if there is
-// none; and the squares that lie before it.
+// nearest returns the nearest chip to a square in a direction, as its bit, or 0 if there is
+// none; and the squares before it.
 func nearest(at, direction int, all uint64) (chip, before uint64) {
 	line := lines[at&63][direction&7]
 	on := line & all
@@ -76,17 +76,17 @@ func nearest(at, direction int, all uint64) (chip, before uint64) {
 	return chip, line &^ (chip<<1 - 1)
 }
 
-// Rows at the edge, over which a step up or down leads out of a column.
+// The rows at the edge, where a step up or down would lead into another column.
 const (
 	row0 = 0x0101010101010101
 	row7 = row0 << 7
 )
 
-// crowded are the squares on which one chip more would make a group of three: those with
-// two neighbours among the chips, or with one that has a neighbour itself.
+// crowded returns the squares where one more chip would form a group of three: those with two
+// neighbours among the chips, or with one neighbour that has a neighbour itself.
 func crowded(chips uint64) uint64 {
 	up, down := chips>>1&^row7, chips<<1&^row0
-	// One neighbour at least, two at least.
+	// one: at least one neighbour; two: at least two.
 	one, two := up|down, up&down
 	add := func(side uint64) { two |= one & side; one |= side }
 	add(chips << 8)
@@ -100,10 +100,10 @@ func crowded(chips uint64) uint64 {
 	return two | next | next<<8 | next>>8
 }
 
-// adds are the squares on which a player with these chips may put one more, if he has one.
+// adds returns the squares on which a player with these chips may put one more.
 func (c *color) adds(chips, all uint64) uint64 { return c.may &^ (all | crowded(chips)) }
 
-// grouped reports whether three chips make a group.
+// grouped reports whether any three chips form a group.
 func grouped(chips uint64) bool {
 	for rest := chips; rest != 0; rest &= rest - 1 {
 		if one := rest & -rest; crowded(chips^one)&one != 0 {

@@ -1,32 +1,33 @@
-// Package network is the rules of Network, S. Sackson's game in the form of the course
-// CS 61B: White and Black have ten chips each, and join their two goals by six chips or
-// more that see one another in lines. It knows nothing of who plays.
+// Package network implements Network, S. Sackson's game as used in the course CS 61B. White
+// and Black have ten chips each, and connect their two goals by six or more chips that see one
+// another along lines. The package knows nothing of players.
 //
 // Squares are named by column and row, each 0 to 7 from the top left: 34 is column 3, row
-// 4. Black's goals are the top and the bottom row, White's the left and the right column;
-// the corners are dead. White moves first. Who has chips in hand puts one on the board;
-// who has none moves one of his to any other square. Three chips of a color never touch
-// one another in a group, diagonally neither.
+// 4. Black's goals are the top and the bottom row, White's the left and the right column; the
+// corners are unused. White moves first. A player with chips in hand adds one to the
+// board; a player without moves (steps) one of his chips to any other square. Three chips of
+// a color must never form a group of neighbours, which includes diagonal neighbours.
 //
 // # Networks
 //
-// A network is six chips or more, each seeing the next along a row, a column or a diagonal
-// with nothing between them: the first in one goal of the player, the last in the other,
-// no other in a goal, none twice, and with a turn at each between. Who has one has won. A
-// step can open a line of the other player's: if he has a network then, he has won,
-// whatever the step made for the one who took it. Who has no legal move has lost.
+// A network is a sequence of six or more chips, each seeing the next along a row, a column
+// or a diagonal with nothing between them. The first is in one goal of the player, the last in
+// the other, and no other in a goal; no chip occurs twice, and the path turns at each chip
+// between. A player with a network has won. A step can open a line of the other player: if
+// he has a network then, he has won, even if the step also completed a network of the player
+// who made it. A player without a legal move has lost.
 //
-// The rules of the course leave open when play that goes on ends: here it is a draw at the
-// third repetition, or after 120 moves.
+// The rules of the course do not say when a game without a winner ends: here it is a draw at
+// the third repetition, or after 120 plies.
 //
 // # Text
 //
-// A position is 64 characters, column by column from the left and each from the top: B,
-// W and . for an empty square; and whose turn it is, W or B, after a blank:
+// The text of a position has 64 characters, column by column from the left and each from the
+// top: B, W, or . for an empty square. After a blank, it names the player to move, W or B:
 //
 //	...W.......................W.............W.......W....W....W.... B
 //
-// A move is the square on which a chip is put, "34", or from where and where to, "24-34".
+// An add is written as a square, "34"; a step as its two squares, from and to, "24-34".
 package network
 
 import (
@@ -40,7 +41,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Kind registers Network.
+// Kind describes Network to a program.
 var Kind = game.Kind{
 	Name:  "network",
 	Usage: "CS 61B's Network: join your goals by six chips that see one another",
@@ -50,7 +51,7 @@ var Kind = game.Kind{
 // Rules are the rules of Network.
 type Rules struct{ numbers *numbers }
 
-// New makes the rules.
+// New returns the rules.
 func New() *Rules { return &Rules{newNumbers()} }
 
 var (
@@ -63,46 +64,47 @@ var (
 	_ game.Titled     = (*Rules)(nil)
 )
 
-// A Board is what lies where: bit 8x+y of a color is its chip in column x and row y.
+// A Board is a position as bitboards: bit 8x+y of a color is its chip in column x and row y.
 type Board struct {
-	Chips [2]uint64 // White's and Black's, by game.Player
+	Chips [2]uint64 // of White and Black, by game.Player
 	Mover game.Player
 }
 
-// Board is a position as a board.
+// Board returns the board of a position.
 func (r *Rules) Board(p game.Position) Board { return r.numbers.board(p) }
 
-// Position is the hash of a board that obeys the rules of how chips lie.
+// Position returns the hash of a board, which Board.Check must accept.
 func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
 
-// Spec is the name of the game, which has no parameters.
+// Spec returns the name of the game, which has no parameters.
 func (*Rules) Spec() string { return "network" }
 
-// Title is "Network".
+// Title returns "Network".
 func (*Rules) Title() string { return "Network" }
 
-// KeyBits is 63: see rank.go.
+// KeyBits returns 63: see rank.go.
 func (*Rules) KeyBits() uint { return 63 }
 
-// Start is the empty board, White to move.
+// Start returns the empty board with White to move.
 func (*Rules) Start() game.Position { return 0 }
 
-// players are their names.
+// players are the names of the players.
 var players = [2]string{"White", "Black"}
 
-// Values are of players who are called White and Black.
+// Values returns values that name a player, White or Black.
 func (*Rules) Values() game.Values { return game.Values{Players: players} }
 
-// DrawRule is a draw at the third repetition, or after 120 moves: the course has none.
+// DrawRule returns a draw at the third repetition or after 120 plies; the course has no rule.
 func (*Rules) DrawRule() game.DrawRule { return game.DrawRule{Repetitions: 3, Plies: 120} }
 
-// Customs are the course's: five seconds a move, and who is named first plays White.
+// Customs returns those of the course: five seconds per move, and the first player named is
+// White.
 func (*Rules) Customs() game.Customs { return game.Customs{Time: 5 * time.Second, NamedFirst: true} }
 
-// Vast is the number of hashes.
+// Vast returns the number of hashes.
 func (r *Rules) Vast() float64 { return 2 * float64(r.numbers.sets) * float64(r.numbers.sets) }
 
-// Check wants a hash of a board on which no three chips of a color make a group.
+// Check requires the hash of a board on which no three chips of a color form a group.
 func (r *Rules) Check(p game.Position) error {
 	if sets := uint64(r.numbers.sets); p>>32 >= sets || p&(1<<32-1)>>1 >= sets {
 		return fmt.Errorf("%#x is not a position: each player's chips lie in one of %d ways", p, sets)
@@ -114,7 +116,7 @@ func (r *Rules) Check(p game.Position) error {
 	return nil
 }
 
-// Check wants chips to obey the rules of how they lie.
+// Check requires that the chips are where the rules allow them.
 func (b *Board) Check() error {
 	for player, name := range players {
 		chips := b.Chips[player]
@@ -132,11 +134,11 @@ func (b *Board) Check() error {
 	return nil
 }
 
-// ToMove is whose turn it is.
+// ToMove returns the player to move.
 func (*Rules) ToMove(p game.Position) game.Player { return game.Player(p & 1) }
 
-// Primitive goes by the network of the player to move first: if both have one, his
-// opponent's step has made it.
+// Primitive checks the network of the player to move first: if both players have one, the step
+// of his opponent has opened it.
 func (r *Rules) Primitive(p game.Position) game.Value {
 	b := r.Board(p)
 	if winner, over := b.over(); over {
@@ -157,7 +159,7 @@ func (b *Board) over() (winner game.Player, over bool) {
 	return 0, false
 }
 
-// Network reports whether a player has one.
+// Network reports whether player p has a network.
 func (b *Board) Network(p game.Player) bool { return colors[p].network(b.Chips[p], b.all()) }
 
 func (b *Board) all() uint64 { return b.Chips[0] | b.Chips[1] }
@@ -165,7 +167,7 @@ func (b *Board) all() uint64 { return b.Chips[0] | b.Chips[1] }
 // Adding reports whether the player to move has chips in hand.
 func (b *Board) Adding() bool { return bits.OnesCount64(b.Chips[b.Mover]) < Chips }
 
-// movable reports whether the player to move has a legal move, finished or not.
+// movable reports whether the player to move has a legal move, ignoring networks.
 func (b *Board) movable() bool {
 	if b.Adding() {
 		return b.Adds() != 0
@@ -178,28 +180,28 @@ func (b *Board) movable() bool {
 	return false
 }
 
-// Adds are the squares on which the player to move may put a chip, if he has one in hand.
+// Adds returns the squares to which the player to move may add a chip, if he has one in hand.
 func (b *Board) Adds() uint64 { return colors[b.Mover].adds(b.Chips[b.Mover], b.all()) }
 
-// Steps are the squares to which the player to move may move his chip on a square, if he
-// has none in hand. The chip is lifted first: it may come to lie beside where it was.
+// Steps returns the squares to which the player to move may move his chip on square from, if
+// he has none in hand. The chip is lifted first, so it may move to a neighbouring square.
 func (b *Board) Steps(from int) uint64 {
 	chip := uint64(1) << from
 	return colors[b.Mover].adds(b.Chips[b.Mover]^chip, b.all()^chip) &^ chip
 }
 
-// after is the board after the player to move has put a chip on a square, lifted first from
-// another; 0 if it was in hand.
+// after returns the board after the player to move has put a chip on square to. The chip is
+// first removed from square from; from is 0 if it was in hand.
 func (b Board) after(from, to uint64) Board {
 	b.Chips[b.Mover] = b.Chips[b.Mover]&^from | to
 	b.Mover = b.Mover.Other()
 	return b
 }
 
-// squareName is a square as it is written: column and row.
+// squareName returns the name of a square: column and row.
 func squareName(at int) string { return string([]byte{byte('0' + at>>3), byte('0' + at&7)}) }
 
-// names are those of all squares.
+// names are the names of all squares.
 var names = func() (all [64]string) {
 	for at := range all {
 		all[at] = squareName(at)
@@ -207,7 +209,7 @@ var names = func() (all [64]string) {
 	return all
 }()
 
-// Moves are adds while the player has chips in hand, steps then.
+// Moves appends the adds if the player has chips in hand, otherwise the steps.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	b := r.Board(p)
 	if _, over := b.over(); over {
@@ -230,9 +232,9 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// MoveName reads a move as people write it who know the course: "34", "3 4" and "add 3 4"
-// put a chip on square 34; "24-34", "24 34" and, as the course's Move has it, where to
-// first, "step 3 4 2 4" move one from 24 to 34.
+// MoveName reads the notations of the course. "34", "3 4" and "add 3 4" add a chip on square
+// 34. "24-34", "24 34" and "step 3 4 2 4" move a chip from 24 to 34; the last form names the
+// target first, like the course's class Move.
 func (*Rules) MoveName(text string) string {
 	digits := ""
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -256,10 +258,10 @@ func (*Rules) MoveName(text string) string {
 	return text
 }
 
-// letters are how the players are written.
+// letters are the letters of the players in texts.
 const letters = "WB"
 
-// AppendText appends the squares and whose turn it is.
+// AppendText appends the squares and the player to move.
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	b := r.Board(p)
 	for at := range 64 {
@@ -268,7 +270,7 @@ func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	return append(dst, ' ', letters[b.Mover])
 }
 
-// on is what lies on a square: W, B, or . for nothing.
+// on returns the content of a square: W, B, or . if it is empty.
 func (b *Board) on(at int) byte {
 	for player, chips := range b.Chips {
 		if chips>>at&1 != 0 {
@@ -290,7 +292,7 @@ func (r *Rules) Parse(text string) (game.Position, error) {
 	return r.Position(b), nil
 }
 
-// ParseBoard reads a text as Parse does, but does not count chips, and lets groups pass.
+// ParseBoard is like Parse, but accepts any number of chips, and groups.
 func ParseBoard(text string) (b Board, err error) {
 	squares, mover, _ := strings.Cut(text, " ")
 	if len(squares) != 64 || len(mover) != 1 || !strings.Contains(letters, mover) {
@@ -312,7 +314,7 @@ func ParseBoard(text string) (b Board, err error) {
 	return b, nil
 }
 
-// Picture is the board as the course draws it, the numbers of rows on the left.
+// Picture returns the board as the course draws it, with the numbers of rows on the left.
 func (r *Rules) Picture(p game.Position) game.Picture {
 	b := r.Board(p)
 	pic := game.Picture{Rows: make([][]game.Square, 8)}
@@ -326,7 +328,7 @@ func (r *Rules) Picture(p game.Position) game.Picture {
 	return pic
 }
 
-// square is a square of the picture.
+// square returns a square of the picture.
 func (b *Board) square(at int) game.Square {
 	var s game.Square
 	white, black := colors[0].may>>at&1 != 0, colors[1].may>>at&1 != 0

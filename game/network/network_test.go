@@ -16,7 +16,7 @@ import (
 
 func TestContract(t *testing.T) { gametest.Contract(t, New()) }
 
-// mustParse reads a board; groups of three are let pass.
+// mustParse parses a board; groups of three are allowed.
 func mustParse(t testing.TB, text string) Board {
 	t.Helper()
 	b, err := ParseBoard(text)
@@ -26,7 +26,7 @@ func mustParse(t testing.TB, text string) Board {
 	return b
 }
 
-// perft is the number of plays of so many moves; of the last only the number is asked.
+// perft returns the number of move sequences of length depth; it only counts the last moves.
 func perft(b Board, depth int) (n int) {
 	if _, over := b.over(); over {
 		return 0
@@ -40,7 +40,7 @@ func perft(b Board, depth int) (n int) {
 	return n
 }
 
-// countMoves and children are of a board that is not finished.
+// countMoves and children require a board whose game is not over.
 func (b *Board) countMoves() (n int) {
 	if b.Adding() {
 		return bits.OnesCount64(b.Adds())
@@ -84,8 +84,9 @@ func TestLongPerft(t *testing.T) {
 	}
 }
 
-// addPhase and stepPhase are positions with their legal moves, what those come to (the
-// mover wins, loses, both have a network), and the number of plays of 1, 2, 3 moves.
+// addPhase and stepPhase are positions with the number of their legal moves, the results of
+// these (the mover wins, loses, both have a network), and the number of sequences of 1, 2, 3
+// moves.
 var addPhase = []struct {
 	text  string
 	legal int
@@ -152,7 +153,7 @@ func TestStepPhase(t *testing.T) {
 	}
 }
 
-// checkPlays counts plays on boards and, by the door, as positions.
+// checkPlays counts move sequences on boards, and on positions through the Game interface.
 func checkPlays(t *testing.T, text string, b Board, legal int, plays []int) {
 	t.Helper()
 	if n := b.countMoves(); n != legal {
@@ -183,7 +184,7 @@ func positions(r *Rules, p game.Position, depth int) int {
 	return n
 }
 
-// Who has chips in hand and no square for one has lost.
+// A player with chips in hand and no legal square has lost.
 func TestNoMove(t *testing.T) {
 	r := New()
 	p := r.Position(mustParse(t, addPhase[5].text))
@@ -192,7 +193,7 @@ func TestNoMove(t *testing.T) {
 	}
 }
 
-// The hand-out's diagram of squares on which Black may not put a chip.
+// The squares where Black may not add a chip, from a diagram in the course's hand-out.
 func TestClusters(t *testing.T) {
 	var b Board
 	b.Mover = game.Second
@@ -211,7 +212,8 @@ func TestClusters(t *testing.T) {
 	}
 }
 
-// symmetries turn a board: those that keep the colors, and the one that swaps them.
+// symmetries returns the symmetric boards: those that keep the colors, and those that swap
+// them.
 func symmetries(b Board) (all []Board) {
 	for s := range 8 {
 		var c Board
@@ -237,7 +239,7 @@ func symmetries(b Board) (all []Board) {
 	return all
 }
 
-// Who has a network. Each board stands for all its mirror images.
+// Tests for networks. Each board also stands for its mirror images.
 func TestNetworks(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -269,7 +271,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// Of what a step brings both players, only the other's counts.
+// If a step completes networks of both players, the other player wins.
 func TestBothNetworks(t *testing.T) {
 	r := New()
 	tt := stepPhase[3]
@@ -284,7 +286,7 @@ func TestBothNetworks(t *testing.T) {
 	}
 }
 
-// Every set of chips that can lie has a number of its own, and its board has that hash.
+// Every legal set of chips has a unique number, and its board has the matching hash.
 func TestHash(t *testing.T) {
 	r := New()
 	if r.numbers.sets != 1971619624 {
@@ -328,7 +330,7 @@ func TestLongAgainstNaive(t *testing.T) {
 	}
 }
 
-// Random games as the slow rules have them: the same moves, networks and results.
+// Random games agree with a naive implementation: the same moves, networks and results.
 func TestAgainstNaive(t *testing.T) { againstNaive(t, 4, 300) }
 
 func againstNaive(t *testing.T, seed uint64, games int) {
@@ -340,7 +342,7 @@ func againstNaive(t *testing.T, seed uint64, games int) {
 	}
 }
 
-// A duel is a game by both rules.
+// A duel is a game played with both implementations.
 type duel struct {
 	testing.TB
 	rng     *rand.Rand
@@ -349,8 +351,8 @@ type duel struct {
 	b       Board
 }
 
-// play makes a move at random, unless the game is over. Of steps, which are many, the list
-// is compared in one position of eight; results of the move that is made, and of few others.
+// play makes a random move unless the game is over. Because there are many steps, it compares
+// their list in one position of eight only, and the results of the move made and a few others.
 func (d *duel) play() bool {
 	color := letters[d.b.Mover]
 	children := d.b.children()
@@ -382,7 +384,7 @@ func (d *duel) play() bool {
 	return going
 }
 
-// compare compares what a move comes to, and reports whether play goes on.
+// compare compares the result of a move, and reports whether the game goes on.
 func (d *duel) compare(after Board) bool {
 	mover := after.Mover.Other()
 	want := d.slow.Result(after.squares(), letters[mover])
@@ -411,7 +413,7 @@ func (b Board) squares() (squares naive.NetworkBoard) {
 	return squares
 }
 
-// The text, the picture and the names of moves, as they are documented.
+// Texts, pictures and names of moves are as documented.
 func TestForms(t *testing.T) {
 	r := New()
 	p, err := r.Parse(stepPhase[0].text)
@@ -465,13 +467,13 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse wants what is read to be a board, and to be written as it was read.
+// FuzzParse checks that the result of Parse is valid and survives a round trip.
 func FuzzParse(f *testing.F) {
 	f.Add("")
 	gametest.FuzzParse(f, New(), stepPhase[0].text, addPhase[0].text, strings.Repeat(".", 64)+" B", ".WWW")
 }
 
-// FuzzMoveName wants a name to be its own name.
+// FuzzMoveName checks that MoveName does not change the names that it returns.
 func FuzzMoveName(f *testing.F) {
 	for _, text := range []string{"34", "add 3 4", "step 3 4 2 4", "24-34", "step", "add  7"} {
 		f.Add(text)

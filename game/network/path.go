@@ -2,11 +2,11 @@ package network
 
 import "math/bits"
 
-// This file finds networks. A network is a path from chip to chip, each the nearest to
-// the one before in its direction: from one goal, through chips that lie in none, to the
-// other; no chip twice, a turn at each; six chips at least.
+// This file finds networks. A network is a path from chip to chip, each the nearest to the
+// one before in its direction: from one goal, through chips outside the goals, to the other
+// goal. No chip occurs twice, the path turns at each, and it has at least six chips.
 
-// network reports whether a player's chips hold a network.
+// network reports whether a player's chips contain a network.
 func (c *color) network(chips, all uint64) bool {
 	if !c.enough(chips, 0) {
 		return false
@@ -21,7 +21,8 @@ func (c *color) network(chips, all uint64) bool {
 	return false
 }
 
-// enough reports whether chips and so many more may be a network by their number and goals.
+// enough reports whether chips, and more chips added, can form a network, judging by their
+// number and by the goals they are in.
 func (c *color) enough(chips uint64, more int) bool {
 	goals := 0
 	for _, goal := range c.goals {
@@ -33,8 +34,9 @@ func (c *color) enough(chips uint64, more int) bool {
 	return max(2-goals, 0)+max(least-2-in, 0) <= more
 }
 
-// winning are those of some empty squares on which one chip more makes a network, of a
-// player who has none; and squares of which at least one must be taken to spoil them all.
+// winning returns the winning squares among some empty squares, for a player without a
+// network; and spoil: a chip of the opponent that removes all of them must be on one of
+// the squares of spoil.
 func (c *color) winning(chips, all, squares uint64) (wins, spoil uint64) {
 	spoil = ^uint64(0)
 	if !c.enough(chips, 1) {
@@ -61,25 +63,25 @@ func (c *color) winning(chips, all, squares uint64) (wins, spoil uint64) {
 	return wins, spoil
 }
 
-// A web is the chips of a player, by number, and which of them see one another. One more
-// may be added for a while.
+// A web contains the chips of a player, by number, and which of them see one another. One more
+// chip can be added temporarily.
 type web struct {
 	n      int
 	square [Chips + 1]uint8
 	links  [Chips + 1][8]int8 // the chip that a chip sees in each direction
-	number [64]int8           // of the chip on a square
-	own    uint64             // the chips as a board
-	ends   [2]uint32          // the chips in the goal where paths begin, and where they end
+	number [64]int8           // the number of the chip on a square
+	own    uint64             // the chips as a bitboard
+	ends   [2]uint32          // the chips in the goal where paths begin, and in the one where they end
 	lines  uint64             // the squares between the chips of the network that was found
 }
 
-// none stands for a chip that is not there, and for no direction.
+// none stands for no chip, and for no direction.
 const none = -1
 
-// unlinked sees no chip in any direction.
+// unlinked are the links of a chip that sees no other chip.
 var unlinked = [8]int8{none, none, none, none, none, none, none, none}
 
-// weave makes the web of a player.
+// weave builds the web of a player.
 func (w *web) weave(c *color, chips, all uint64) {
 	w.own = chips
 	for rest := chips; rest != 0; rest &= rest - 1 {
@@ -100,10 +102,10 @@ func (w *web) weave(c *color, chips, all uint64) {
 	}
 }
 
-// chips are all chips but one that is added.
+// chips returns all chips except the added one.
 func (w *web) chips() uint32 { return 1<<w.n - 1 }
 
-// winsBy reports whether a chip on an empty square makes a network.
+// winsBy reports whether a chip on an empty square completes a network.
 func (w *web) winsBy(at int, all uint64, begins, ends bool) (wins bool) {
 	added, links := int8(w.n), unlinked
 	var cut [8]int8
@@ -133,8 +135,8 @@ func (w *web) winsBy(at int, all uint64, begins, ends bool) (wins bool) {
 	return wins
 }
 
-// from reports whether a path of so many chips, of which the last one was reached in a
-// direction, can go on to a network over free chips.
+// from reports whether a path of length chips can be continued to a network with the free
+// chips. Its last chip was reached in the given direction.
 func (w *web) from(chip, direction int, free uint32, length int) bool {
 	if length+bits.OnesCount32(free) < least {
 		return false
@@ -156,8 +158,8 @@ func (w *web) from(chip, direction int, free uint32, length int) bool {
 	return false
 }
 
-// through reports whether a path that began with the added chip, and left it in a direction
-// first, can go on to the first goal, and from the added chip on to the other.
+// through reports whether a path that began at the added chip, in direction first, can be
+// continued to the first goal, and from the added chip to the other goal.
 func (w *web) through(chip, direction, first int, free uint32, length int) bool {
 	if length+bits.OnesCount32(free) < least {
 		return false
@@ -171,7 +173,7 @@ func (w *web) through(chip, direction, first int, free uint32, length int) bool 
 		}
 		after := free &^ (1 << next)
 		if w.ends[0]>>next&1 != 0 {
-			// Seen from there, the path comes to the added chip in the opposite direction.
+			// In a path from that goal, the added chip is reached in the opposite direction.
 			if !w.from(w.n, first^4, after&^w.ends[0], length+1) {
 				continue
 			}

@@ -6,32 +6,33 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// The hash is the number of White's set of chips, that of Black's, and whose turn it is:
+// The hash consists of the number of White's set of chips, that of Black's, and the player
+// to move:
 //
 //	bit  62 … 32        31 … 1          0
 //	     White's chips  Black's chips   0 White, 1 Black is to move
 //
-// White's squares are six in each of the eight columns, and Black's, with rows for columns,
-// are the same. So both sets are numbered alike, a column after the other, in the order of
-// the first column in which two sets differ. Counted are the sets of at most ten chips
-// without a group of three within two columns that are neighbours: 1,971,619,624, which is
-// below 2^31. Those with a group across three columns have a number as well; Check refuses
-// them.
+// White may use six squares in each of the eight columns; Black's squares are the same with
+// rows and columns exchanged. So both sets are numbered in the same way, column by column, in
+// the order of the first column in which two sets differ. The numbered sets have at most
+// ten chips and no group of three within two neighbouring columns. There are
+// 1,971,619,624 of them, fewer than 2^31. Sets with a group across three columns have
+// numbers as well; Check rejects them.
 
-// Columns of six squares, and the sets of those squares without three in a row.
+// Numbers of columns of six squares, and of the sets of these squares without three in a row.
 const (
 	columns  = 8
 	patterns = 44
 )
 
-// numbers are the tables behind the hash.
+// numbers are the tables of the hash.
 type numbers struct {
-	set   [patterns]uint8 // of a pattern: the squares of a column, the first the lowest bit
-	index [64]uint8       // the inverse
-	// below is how many sets go on with a lower pattern than the last index in a column,
-	// which comes after a pattern, with so many chips left for this column and the others.
+	set   [patterns]uint8 // by pattern: the squares of a column, the first in the lowest bit
+	index [64]uint8       // the inverse of set
+	// below is the number of sets with a lower pattern than the last index in a column, given
+	// the pattern of the previous column and the chips left for this and all later columns.
 	below [columns][patterns][Chips + 1][patterns]uint32
-	sets  uint32 // all of them
+	sets  uint32 // number of all sets
 }
 
 func newNumbers() *numbers {
@@ -43,13 +44,13 @@ func newNumbers() *numbers {
 			n++
 		}
 	}
-	var neighbours [patterns][patterns]bool // whether the two columns hold no group
+	var neighbours [patterns][patterns]bool // whether two neighbouring columns have no group
 	for i, a := range t.set {
 		for j, b := range t.set {
 			neighbours[i][j] = !grouped(uint64(a)<<17 | uint64(b)<<25)
 		}
 	}
-	var after [patterns][Chips + 1]uint32 // sets of the columns after a pattern, with chips left
+	var after [patterns][Chips + 1]uint32 // number of sets of the later columns, after a pattern and with chips left
 	for i := range after {
 		for k := range after[i] {
 			after[i][k] = 1
@@ -75,7 +76,7 @@ func newNumbers() *numbers {
 	return t
 }
 
-// number is the number of a set of White's squares of which no three make a group.
+// number returns the number of a set of White's squares without a group of three.
 func (t *numbers) number(chips uint64) (n uint32) {
 	i, left := uint8(0), Chips
 	for x := range columns {
@@ -87,13 +88,13 @@ func (t *numbers) number(chips uint64) (n uint32) {
 	return n
 }
 
-// numbered is the inverse of number, for a number below that of all sets.
+// numbered is the inverse of number; n must be below the number of all sets.
 func (t *numbers) numbered(n uint32) (chips uint64) {
 	i, left := 0, Chips
 	for x := range columns {
 		below := &t.below[x][i][left]
 		j := patterns - 1
-		for below[j] > n { // a pattern that has no sets begins where the next one does
+		for below[j] > n { // a pattern without sets has the same number as the next one
 			j--
 		}
 		n -= below[j]
@@ -103,7 +104,7 @@ func (t *numbers) numbered(n uint32) (chips uint64) {
 	return chips
 }
 
-// transposed turns columns into rows.
+// transposed exchanges columns and rows.
 func transposed(b uint64) uint64 {
 	t := (b ^ b>>7) & 0x00aa00aa00aa00aa
 	b ^= t ^ t<<7
@@ -113,13 +114,13 @@ func transposed(b uint64) uint64 {
 	return b ^ t ^ t<<28
 }
 
-// hash is the hash of a board that obeys the rules of how chips lie.
+// hash returns the hash of a board that Board.Check accepts.
 func (t *numbers) hash(b Board) game.Position {
 	white, black := t.number(b.Chips[game.First]), t.number(transposed(b.Chips[game.Second]))
 	return uint64(white)<<32 | uint64(black)<<1 | uint64(b.Mover)
 }
 
-// board is the inverse of hash, for numbers below that of all sets.
+// board is the inverse of hash; both numbers must be below the number of all sets.
 func (t *numbers) board(p game.Position) Board {
 	return Board{[2]uint64{t.numbered(uint32(p >> 32)), transposed(t.numbered(uint32(p) >> 1))}, game.Player(p & 1)}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// This file is Network as a search likes it. It rests on one idea: who may put a chip on
-// the board and has no network has *winning squares*, on which one chip more makes it one.
-// A chip of the other's can only take such squares away, by lying there or in a line. So
-// of a position in which nobody wins at once, all that is to be known is the winning
-// squares of who has just moved; they are the threats that the player to move must parry;
-// and where he has parried them all, his opponent has none.
+// This file implements Network for searches. It is based on one idea: a player with chips in
+// hand and without a network has *winning squares*, on which one more chip completes a
+// network. A chip of the opponent can only remove such squares, by occupying them or by
+// blocking a line. So in a position where the player to move does not win at once, all that
+// matters are the winning squares of the opponent. They are the threats that the player to
+// move must parry; if he parries them all, the opponent has no winning squares left.
 //
-// The words of a State: White's chips; Black's; what the player to move wins on at once,
-// which is known of the root, and none elsewhere; and who is to move.
+// The words of a State are: White's chips; Black's chips; the winning squares of the player to
+// move, which are computed for the root, and are empty elsewhere; and the player to move.
 const (
 	stateWhite = iota
 	stateBlack
@@ -22,8 +22,8 @@ const (
 	stateMover
 )
 
-// stateOf is the State of a board on which the player to move does not win at once; boardOf
-// is its inverse.
+// stateOf returns the State of a board on which the player to move does not win at once;
+// boardOf is its inverse.
 func stateOf(b Board) game.State {
 	return game.State{b.Chips[game.First], b.Chips[game.Second], 0, uint64(b.Mover)}
 }
@@ -32,25 +32,25 @@ func boardOf(s *game.State) Board {
 	return Board{[2]uint64{s[stateWhite], s[stateBlack]}, game.Player(s[stateMover])}
 }
 
-// Moves are numbered by where to, and for steps where from too, and so are the squares of
-// history.
+// The number of a move is its target square, or, for a step, is computed from both squares. It
+// is also the Square of the move for the search's history.
 const (
 	stepMoves = 64
 	allMoves  = stepMoves + 64*64
 )
 
-// killerRank is what a move that refuted at the same depth counts.
+// killerRank is the value of Traits.Killer.
 const killerRank = 64
 
-// lateMoves are how many moves are looked at as far ahead as asked.
+// lateMoves is the value of Traits.Late.
 const lateMoves = 4
 
-// Traits say that play may go in circles.
+// Traits: the game may have cycles.
 func (r *Rules) Traits() game.Traits {
 	return game.Traits{MaxMoves: allMoves, KeyBits: 63, Squares: allMoves, Killer: killerRank, Late: lateMoves}
 }
 
-// Root finds the winning squares of the player to move.
+// Root computes the winning squares of the player to move.
 func (r *Rules) Root(n *game.Node, p game.Position) {
 	b := r.Board(p)
 	n.State = stateOf(b)
@@ -60,10 +60,10 @@ func (r *Rules) Root(n *game.Node, p game.Position) {
 	n.Key = p
 }
 
-// KeyOf is the hash.
+// KeyOf returns the hash.
 func (r *Rules) KeyOf(s *game.State) uint64 { return r.Position(boardOf(s)) }
 
-// MoveOf is the move of a number.
+// MoveOf returns the move with a number.
 func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 	b := r.Board(p)
 	if move < stepMoves {
@@ -73,11 +73,11 @@ func (r *Rules) MoveOf(p game.Position, move uint16) game.Move {
 	return game.Move{Name: names[from] + "-" + names[to], To: r.Position(b.after(1<<from, 1<<to))}
 }
 
-// fewChips is up to how many chips mirror images are taken for one another.
+// With fewer than fewChips chips on the board, mirror images count as the same position.
 const fewChips = 5
 
-// Expand takes a win, and leaves out moves that do not parry threats. At the horizon it says
-// nothing that takes time: to look for threats there does not pay.
+// Expand plays a win, and omits moves that do not parry all threats. At the horizon, it omits
+// everything that takes time: looking for threats there does not pay off.
 func (r *Rules) Expand(n *game.Node) {
 	b := boardOf(&n.State)
 	n.Children = n.Children[:0]
@@ -114,7 +114,7 @@ func (r *Rules) Expand(n *game.Node) {
 	}
 }
 
-// expand makes the children: of these adds, or of all steps.
+// expand appends the children: for these adds, or for all steps.
 func (b *Board) expand(n *game.Node, adds uint64, fold bool) {
 	if b.Adding() {
 		v := b.views()
@@ -132,14 +132,14 @@ func (b *Board) expand(n *game.Node, adds uint64, fold bool) {
 	}
 }
 
-// child adds a child, if it is not the mirror image of one.
+// child appends a child, unless a mirror image of it is already there.
 func (b *Board) child(n *game.Node, from, to uint64, move uint16, rank int32, fold bool) {
 	after := b.after(from, to)
 	if fold {
 		after = after.folded()
 	}
 	state := stateOf(after)
-	if from != 0 && after.Adding() { // as no game gets there, a step parries nothing
+	if from != 0 && after.Adding() { // does not occur in a game: a step here parries nothing
 		state[stateWins], _ = after.winning(after.Mover)
 	}
 	if fold {
@@ -152,7 +152,7 @@ func (b *Board) child(n *game.Node, from, to uint64, move uint16, rank int32, fo
 	n.Children = append(n.Children, game.Child{State: state, Rank: rank, Move: move, Square: move})
 }
 
-// expandSteps looks for a step that wins, and leaves out those that lose at once.
+// expandSteps looks for a winning step, and omits those that lose at once.
 func (b *Board) expandSteps(n *game.Node) {
 	if n.Horizon {
 		return
@@ -188,8 +188,8 @@ func (b *Board) expandSteps(n *game.Node) {
 	}
 }
 
-// winning are the squares on which a chip more makes a network of a player's who has chips
-// in hand, and what spoils them: see color.winning. None, if he has no chips in hand.
+// winning returns the winning squares of a player, and the squares that spoil them: see
+// color.winning. If he has no chips in hand, there are no winning squares.
 func (b *Board) winning(p game.Player) (wins, spoil uint64) {
 	chips, all := b.Chips[p], b.all()
 	if c := &colors[p]; bits.OnesCount64(chips) < Chips && c.enough(chips, 1) {
@@ -198,7 +198,7 @@ func (b *Board) winning(p game.Player) (wins, spoil uint64) {
 	return 0, ^uint64(0)
 }
 
-// parries are the adds after which no threat is one any more.
+// parries returns the adds that remove all threats.
 func (b *Board) parries(adds, threats uint64) uint64 {
 	other := b.Mover.Other()
 	c, chips, all := &colors[other], b.Chips[other], b.all()
@@ -213,7 +213,7 @@ func (b *Board) parries(adds, threats uint64) uint64 {
 	return adds
 }
 
-// folded is the least of the mirror images.
+// folded returns the smallest of the mirror images.
 func (b Board) folded() Board {
 	w, k := b.Chips[0], b.Chips[1]
 	for i := range 3 {
@@ -229,5 +229,5 @@ func (b Board) folded() Board {
 	return b
 }
 
-// upsideDown turns a board over: its top row is at the bottom.
+// upsideDown exchanges the top and the bottom of a board.
 func upsideDown(b uint64) uint64 { return bits.ReverseBytes64(bits.Reverse64(b)) }

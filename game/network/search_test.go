@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/search"
 )
 
-// walks are boards of random games that are not finished.
+// walks calls each for the boards of random games that are not over.
 func walks(t testing.TB, games int, each func(r *rand.Rand, b Board)) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, 12))
@@ -28,7 +28,7 @@ func walks(t testing.TB, games int, each func(r *rand.Rand, b Board)) {
 	}
 }
 
-// What chips see is what each of them sees square by square.
+// look and useful agree with looking from each chip, square by square.
 func TestViews(t *testing.T) {
 	walks(t, 50, func(_ *rand.Rand, b Board) {
 		for p, chips := range b.Chips {
@@ -48,7 +48,7 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// The winning squares are those that win, of a player who has no network.
+// The winning squares are those that win, for a player without a network.
 func TestWinning(t *testing.T) {
 	found := 0
 	walks(t, 400, func(_ *rand.Rand, b Board) {
@@ -74,7 +74,7 @@ func TestWinning(t *testing.T) {
 	}
 }
 
-// Parries are the adds after which the other has no winning square.
+// The parries are the adds after which the other player has no winning square.
 func TestParries(t *testing.T) {
 	some, none := 0, 0
 	walks(t, 2000, func(_ *rand.Rand, b Board) {
@@ -103,7 +103,7 @@ func TestParries(t *testing.T) {
 	}
 }
 
-// value is what so many plies decide, as plainly as can be; ok is false if nothing.
+// value returns the value that a plain search of this many plies finds; ok is false if none.
 func value(b Board, plies int) (v int, ok bool) {
 	if winner, over := b.over(); over {
 		if winner == b.Mover {
@@ -131,15 +131,15 @@ func value(b Board, plies int) (v int, ok bool) {
 	return best, best > 0 || all
 }
 
-// What Expand says is true: bounds hold, the children are moves, and those left out lose
-// at once where others do not.
+// The results of Expand are correct: its bounds are, the children are moves, and omitted moves
+// lose at once while others do not.
 func TestExpand(t *testing.T) {
 	var told expanded
 	for _, tt := range stepPhase {
 		told.check(t, mustParse(t, tt.text))
 	}
 	walks(t, 150, func(rng *rand.Rand, b Board) {
-		if rng.IntN(4) == 0 && (b.Adding() || rng.IntN(8) == 0) { // steps are many
+		if rng.IntN(4) == 0 && (b.Adding() || rng.IntN(8) == 0) { // there are many steps
 			told.check(t, b)
 		}
 	})
@@ -148,7 +148,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// expanded counts what Expand has told, and moves that it left out.
+// expanded counts the results of Expand, and the moves that it omitted.
 type expanded struct{ wins, losses, left int }
 
 func (e *expanded) check(t *testing.T, b Board) {
@@ -202,8 +202,8 @@ func (e *expanded) check(t *testing.T, b Board) {
 	}
 }
 
-// Where one steps and the other has chips in hand, which ForceMove can bring about, what
-// the other wins on is known after each step.
+// If one player steps while the other has chips in hand (which ForceMove can bring about), the
+// winning squares of the other are known after each step.
 func TestUneven(t *testing.T) {
 	r := New()
 	rng := rand.New(rand.NewPCG(13, 14))
@@ -240,7 +240,7 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// All mirror images are folded to one, which is one of them.
+// All mirror images are folded to the same board, which is one of them.
 func TestFold(t *testing.T) {
 	walks(t, 20, func(_ *rand.Rand, b Board) {
 		one := b.folded()
@@ -257,7 +257,7 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// Assess sees no difference between mirror images, and swapped colors.
+// Assess gives the same value to mirror images, and to boards with swapped colors.
 func TestAssess(t *testing.T) {
 	r := New()
 	walks(t, 20, func(_ *rand.Rand, b Board) {
@@ -270,7 +270,7 @@ func TestAssess(t *testing.T) {
 	})
 }
 
-// A win in three that can be forced is found, and told as such; and so is one in one.
+// A forced win in three plies is found with its remoteness, and so is a win in one.
 func TestForced(t *testing.T) {
 	r := New()
 	s, err := search.New(r, search.Options{Memory: 1 << 20})
@@ -305,8 +305,8 @@ func TestForced(t *testing.T) {
 	}
 }
 
-// A search in little time, which looks at late moves less far ahead, is right in what it
-// has proven; and what it leaves in its table misleads no search that has time.
+// A search with little time, which searches late moves less deep, only proves correct values;
+// and its table entries do not mislead a later search with enough time.
 func TestLate(t *testing.T) {
 	r := lateRules{New()}
 	var searchers [2]*search.Searcher
@@ -352,7 +352,7 @@ func TestLate(t *testing.T) {
 
 const lateTests = 40
 
-// lateRules have almost all moves for late ones.
+// lateRules treat almost all moves as late.
 type lateRules struct{ *Rules }
 
 func (r lateRules) Traits() game.Traits {
@@ -361,7 +361,7 @@ func (r lateRules) Traits() game.Traits {
 	return t
 }
 
-// BenchmarkExpand is the cost of a node inside a search, and of one at its end.
+// BenchmarkExpand measures a node inside a search, and one at its horizon.
 func BenchmarkExpand(b *testing.B) {
 	r := New()
 	var nodes []game.Node

@@ -6,10 +6,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// This file is what chips see: all lines of a player at once.
+// This file computes what chips see, for all chips of a player at once.
 
-// look are the empty squares that chips see in a direction, and the chips of any player
-// that they see there, by filling (Kogge and Stone's way to carry).
+// look returns the empty squares that chips see in a direction, and the chips of either player
+// that they see, by a Kogge-Stone fill.
 func look(chips, all uint64, direction int) (seen, met uint64) {
 	open := ^all
 	switch direction {
@@ -61,8 +61,8 @@ func fillBack(x, open uint64, step uint) uint64 {
 	return x | open&(x>>(4*step))
 }
 
-// useful are the empty squares on which a chip may be part of a network: in a goal it sees
-// a chip, elsewhere chips in two lines that are not one.
+// useful returns the empty squares where a chip may become part of a network: in a goal, it
+// must see a chip; elsewhere, chips in two different lines.
 func (c *color) useful(chips, all uint64) uint64 {
 	var one, two uint64
 	for d := range 4 {
@@ -75,10 +75,10 @@ func (c *color) useful(chips, all uint64) uint64 {
 	return two | one&(c.goals[0]|c.goals[1])
 }
 
-// views are what the chips of a board see, for the order of moves.
+// views are what the chips of a board see. They are used to rank moves.
 type views struct {
 	own, other [8]uint64 // empty squares that see a chip of the player to move, or of the other, by direction
-	goals      [2]uint64 // of the player to move, those in which he has no chip
+	goals      [2]uint64 // the goals of the player to move in which he has no chip
 }
 
 func (b *Board) views() (v views) {
@@ -95,14 +95,14 @@ func (b *Board) views() (v views) {
 	return v
 }
 
-// What makes an add promising.
+// The ranks of adds.
 const (
-	linkRank  = 64 // a chip of one's own that it sees
-	blockRank = 96 // a line of the other's that it cuts
-	goalRank  = 64 // the first chip in a goal
+	linkRank  = 64 // for each chip of one's own that it sees
+	blockRank = 96 // for each line of the other player that it cuts
+	goalRank  = 64 // for the first chip in a goal
 )
 
-// rank is how promising an add is.
+// rank returns the rank of an add.
 func (v *views) rank(to int) (rank int32) {
 	for d := range 8 {
 		rank += linkRank * int32(v.own[d]>>to&1)
@@ -116,8 +116,8 @@ func (v *views) rank(to int) (rank int32) {
 	return rank
 }
 
-// links counts the lines in which two chips of a player see one another; two in one goal
-// do not count.
+// links returns the number of lines in which two chips of a player see one another, except for
+// two chips in the same goal.
 func (c *color) links(chips, all uint64) (n int) {
 	for d := range 4 {
 		from := chips
@@ -130,27 +130,27 @@ func (c *color) links(chips, all uint64) (n int) {
 	return n
 }
 
-// Assess weighs lines, goals and room.
+// Assess evaluates links, goals and mobility.
 func (r *Rules) Assess(n *game.Node) int {
 	b := boardOf(&n.State)
 	return max(1-game.MostAssessed, min(b.worth(b.Mover)-b.worth(b.Mover.Other())+tempoWorth, game.MostAssessed-1))
 }
 
-// Evaluate is Assess of a position.
+// Evaluate returns Assess for a position.
 func (r *Rules) Evaluate(p game.Position) int {
 	return r.Assess(&game.Node{State: stateOf(r.Board(p))})
 }
 
-// What is worth how much; docs/search.md has the matches from which that comes.
+// The weights of Assess; docs/search.md describes the matches that they come from.
 const (
 	linkWorth  = 10
-	goalWorth  = 20 // each goal in which there is a chip
-	spareWorth = -8 // each chip in a goal but the first
+	goalWorth  = 20 // each goal with a chip
+	spareWorth = -8 // each chip in a goal except the first
 	roomWorth  = 3  // two squares on which a chip may be put
-	tempoWorth = 5  // the turn
+	tempoWorth = 5  // being the player to move
 )
 
-// worth is how well a player stands.
+// worth evaluates the position of a player.
 func (b *Board) worth(p game.Player) (worth int) {
 	c, chips, all := &colors[p], b.Chips[p], b.all()
 	worth = linkWorth*c.links(chips, all) + roomWorth*bits.OnesCount64(c.adds(chips, all))/2

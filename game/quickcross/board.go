@@ -1,16 +1,16 @@
-// Package quickcross is the rules of Quick Cross: a board of Width columns and
-// Height rows, pieces that lie across (-) or upright (|). A move lays a piece on
-// an empty square, either way, or turns one that lies there. Whoever gets Connect
-// pieces of one kind in a row (along a row, a column or a diagonal) wins at once.
-// Both players use the same pieces and may turn any of them: the position alone
-// decides, not whose turn it is.
+// Package quickcross implements Quick Cross: a board of Width columns and Height rows, with
+// pieces that are horizontal (-) or vertical (|). A move puts a piece of either kind on
+// an empty square, or rotates a piece on the board. The player who makes a line of Connect
+// pieces of one kind (along a row, a column or a diagonal) wins at once. Both players use
+// the same pieces and may rotate any of them, so the value of a position does not depend
+// on whose turn it is.
 //
-// A position that is not finished has two moves for each empty square and one
-// for each piece: there are no ties, but play that never ends.
+// A position that is not terminal has two moves for each empty square and one for each
+// piece. There are no ties, but play may never end.
 //
 // # The hash
 //
-// The squares are numbered row by row from the top. Square i weighs 3^i; empty
+// The squares are numbered row by row from the top. Square i has the weight 3^i; empty
 // counts 0, - counts 1, | counts 2:
 //
 //	    a b c
@@ -30,27 +30,27 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxSquares is what a block.Counter can count the moves of: two for each square.
+// maxSquares is limited by block.Counter, which counts two moves for each square.
 const maxSquares = block.MaxCount / 2
 
-// maxWidth is how many columns have a letter.
+// maxWidth is the number of columns for which there are letters.
 const maxWidth = 26
 
-// The pieces, as in texts and names of moves, at their digits.
+// pieces are the letters of pieces in texts and names of moves, indexed by digit.
 const pieces = ".-|"
 
-// Rules is Quick Cross on a board of one size.
+// Rules are the rules of Quick Cross for one size of board.
 type Rules struct {
 	width, height, connect int
 	squares                int
 	weights                [maxSquares + 1]uint64 // 3^i
-	lines                  [][]int                // the squares of each, ascending
+	lines                  [][]int                // the squares of each line, ascending
 
 	layout
 }
 
-// New makes the rules. The board has 31 squares and 26 columns at most, and
-// connect fits into the longer side at least.
+// New returns the rules. The board must have at most 31 squares and 26 columns, and connect
+// must not be longer than the longer side.
 func New(width, height, connect int) (*Rules, error) {
 	return newRules(width, height, connect, maxLow)
 }
@@ -81,7 +81,7 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 	return r, nil
 }
 
-// Kind registers Quick Cross.
+// Kind describes Quick Cross to a program.
 var Kind = game.Kind{
 	Name:  "quickcross",
 	Usage: "Quick Cross: lay pieces across or upright or turn them, N of a kind in a row wins",
@@ -99,29 +99,29 @@ var Kind = game.Kind{
 	},
 }
 
-// Title is "Quick Cross of N on W×H".
+// Title returns "Quick Cross of N on W×H".
 func (r *Rules) Title() string {
 	return fmt.Sprintf("Quick Cross of %d on %d×%d", r.connect, r.width, r.height)
 }
 
-// Spec is "quickcross width=W height=H connect=N".
+// Spec returns "quickcross width=W height=H connect=N".
 func (r *Rules) Spec() string {
 	return fmt.Sprintf("quickcross width=%d height=%d connect=%d", r.width, r.height, r.connect)
 }
 
-// KeyBits is what the largest hash takes.
+// KeyBits returns the number of bits of the largest hash.
 func (r *Rules) KeyBits() uint { return uint(bits.Len64(r.Positions() - 1)) }
 
-// Positions is 3^squares.
+// Positions returns 3^squares.
 func (r *Rules) Positions() uint64 { return r.weights[r.squares] }
 
-// Start is the empty board, 0.
+// Start returns the empty board, 0.
 func (r *Rules) Start() game.Position { return 0 }
 
-// digit is what lies on square i: the index of a piece.
+// digit returns the content of square i, an index into pieces.
 func (r *Rules) digit(p game.Position, i int) int { return int(p / r.weights[i] % 3) }
 
-// Check wants a number below 3^squares.
+// Check requires a number below 3^squares.
 func (r *Rules) Check(p game.Position) error {
 	if p >= r.Positions() {
 		return fmt.Errorf("%d is not a board of %d×%d: the largest is %d", p, r.width, r.height, r.Positions()-1)
@@ -129,11 +129,11 @@ func (r *Rules) Check(p game.Position) error {
 	return nil
 }
 
-// ToMove is First: the position does not tell.
+// ToMove returns First: a position does not contain the player to move.
 func (r *Rules) ToMove(game.Position) game.Player { return game.First }
 
-// Primitive is a loss in 0 for the player to move if there is a line, else
-// undecided.
+// Primitive returns a loss in 0 for the player to move if there is a line, and 0
+// otherwise.
 func (r *Rules) Primitive(p game.Position) game.Value {
 	for _, line := range r.lines {
 		piece := r.digit(p, line[0])
@@ -150,7 +150,7 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 	return 0
 }
 
-// Moves are named by the square and what lies there afterwards: a1-, a1|, a2-.
+// Moves appends the moves, named by the square and the piece after the move: a1-, a1|, a2-.
 func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
@@ -170,12 +170,12 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// AppendText appends the rows from the top with / between them: "-|./-|./..-".
+// AppendText appends the rows from the top, separated by /: "-|./-|./..-".
 func (r *Rules) AppendText(dst []byte, p game.Position) []byte {
 	return r.grid().AppendText(dst, r.on(p))
 }
 
-// Parse reads AppendText's text, see game.Grid.
+// Parse reads the text of AppendText, see game.Grid.
 func (r *Rules) Parse(text string) (p game.Position, err error) {
 	err = r.grid().Parse(text, func(x, y, piece int) { p += uint64(piece) * r.weights[y*r.width+x] })
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *Rules) Parse(text string) (p game.Position, err error) {
 	return p, nil
 }
 
-// Picture draws the board as it stands.
+// Picture returns the board.
 func (r *Rules) Picture(p game.Position) game.Picture {
 	return r.grid().Picture(r.on(p)).WithLines(r.connect)
 }
@@ -193,10 +193,10 @@ func (r *Rules) grid() game.Grid {
 	return game.Grid{Width: r.width, Height: r.height, Pieces: pieces}
 }
 
-// on is what lies where.
+// on returns a function that returns the content of a square.
 func (r *Rules) on(p game.Position) func(x, y int) int {
 	return func(x, y int) int { return r.digit(p, y*r.width+x) }
 }
 
-// Values are those of the player to move; of ties the nearest is played for.
+// Values returns values from the view of the player to move; players prefer the nearest tie.
 func (r *Rules) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }

@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// made keeps the rules from test to test.
+// made caches rules between tests.
 var made = map[[3]int]*Rules{}
 
 func mustNew(t testing.TB, width, height, connect int) *Rules {
@@ -55,8 +55,8 @@ func TestHashExamples(t *testing.T) {
 	}
 }
 
-// Every hash of a small board has a text and a picture of its own; its moves and
-// whether it is finished are what the texts say.
+// Every hash of a small board has a unique text and picture; its moves and whether it is
+// terminal agree with the text.
 func TestEveryPosition(t *testing.T) {
 	r := mustNew(t, 3, 2, 2)
 	texts := map[string]bool{}
@@ -86,7 +86,7 @@ func TestEveryPosition(t *testing.T) {
 		}
 		var moves []string
 		for _, m := range r.Moves(nil, p) {
-			// The name says what the text is afterwards.
+			// The name of a move determines the text after it.
 			at := int(m.Name[1]-'1')*4 + int(m.Name[0]-'a')
 			if after, got := text[:at]+m.Name[2:]+text[at+1:], string(r.AppendText(nil, m.To)); got != after || got == text {
 				t.Fatalf("%q: move %s leads to %q, want %q", text, m.Name, got, after)
@@ -136,9 +136,8 @@ func TestLargestBoard(t *testing.T) {
 	}
 }
 
-// On boards that are too large to be solved, random play reaches nothing that the
-// oracle's rule rules out: a line that Moves overlooked would soon be followed by
-// another.
+// On boards that are too large to solve, random play does not reach positions that the
+// oracle's rule excludes: if Moves overlooked a line, another one would soon follow.
 func TestRandomPlay(t *testing.T) {
 	for _, b := range [][3]int{{5, 4, 3}, {6, 5, 4}, {26, 1, 2}, {5, 6, 5}, {3, 10, 3}} {
 		r := mustNew(t, b[0], b[1], b[2])

@@ -5,42 +5,41 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxLow is how many squares the low part of a hash decides: bitmaps of
-// 3^10 = 59,049 hashes take 7 KB, so that a few of them stay in a core's first
-// cache.
+// maxLow is the number of squares in the low part of a hash: bitmaps of 3^10 = 59,049 hashes
+// take 7 KB, so that several of them fit into a core's first-level cache.
 const maxLow = 10
 
-// layout splits a hash into a range (the last squares) and a low part (the first
-// ones), and moves whole bitmaps of low parts. A move changes one digit, so it
-// adds the same number to every hash that has it:
+// layout splits a hash into a range (the last squares) and a low part (the first ones), and
+// applies a move to a complete bitmap of low parts. A move changes one digit, so it
+// adds the same number to every hash with the old digit:
 //
 //	lay -      on square i: digit 0 becomes 1, + 3^i
 //	lay |                   digit 0 becomes 2, + 2·3^i
 //	turn to |               digit 1 becomes 2, + 3^i
 //	turn to -               digit 2 becomes 1, − 3^i
 //
-// On a square of the low part this is a mask (the low parts with that digit) and
-// a shift of the bitmap, which stays within the range:
+// On a square of the low part, this is a mask (the low parts with that digit) and a
+// shift of the bitmap, which stays within the range:
 //
 //	low part      0 1 2 3 4 5 6 7 8      two squares; digits of the first
 //	digit 0       1 . . 1 . . 1 . .      mask
 //	set           1 1 . . . . 1 . 1
 //	lay -         . 1 . . . . . 1 .      (set ∧ mask) up by 1
 //
-// On a square of the range the digit is the same for the whole bitmap, which
-// goes to another range as it is. The moves are the same for every position with
-// the digit, so no two positions say the same child with one kind of move.
+// On a square of the range, the digit is the same for the complete bitmap, which moves
+// to another range unchanged. One kind of move adds the same number to all positions with
+// the digit, so it never leads from two positions to the same child.
 type layout struct {
 	rules *Rules
-	low   int            // squares
+	low   int            // number of low squares
 	masks [][3]block.Set // by low square and digit
-	lost  block.Set      // low parts with a line within
+	lost  block.Set      // low parts that contain a line
 	cross []line         // lines with squares in the range
-	moves block.Counter  // of the low part: two for an empty square, one for a piece
+	moves block.Counter  // number of moves of a low part: two for an empty square, one for a piece
 }
 
-// A line is one with squares in the range: high ones, counted from the range's
-// first, and low ones.
+// A line is a line with squares in the range: high are these squares, counted from the
+// range's first square, and low its squares in the low part.
 type line struct{ high, low []int }
 
 func (l *layout) init(r *Rules, low int) {
@@ -86,8 +85,8 @@ func (l *layout) init(r *Rules, low int) {
 	}
 }
 
-// addLine adds to a set the low parts in which piece lies on all squares. It
-// writes over scratch.
+// addLine adds to a set the low parts that have piece on all squares. It overwrites
+// scratch.
 func (l *layout) addLine(set, scratch block.Set, squares []int, piece int) {
 	copy(scratch, l.masks[squares[0]][piece])
 	for _, i := range squares[1:] {
@@ -99,10 +98,10 @@ func (l *layout) addLine(set, scratch block.Set, squares []int, piece int) {
 	set.Union(scratch)
 }
 
-// RangeSize is 3^low squares.
+// RangeSize returns 3^low.
 func (l *layout) RangeSize() int { return int(l.rules.weights[l.low]) }
 
-// NewMover makes a Mover: two bitmaps.
+// NewMover returns a Mover, which consists of two bitmaps.
 func (l *layout) NewMover() game.Mover {
 	words := block.Words(l.RangeSize())
 	return &mover{layout: l, out: make(block.Set, words), scratch: make(block.Set, words)}
@@ -110,14 +109,14 @@ func (l *layout) NewMover() game.Mover {
 
 type mover struct {
 	*layout
-	out     block.Set // what say hands over
+	out     block.Set // passed to say
 	scratch block.Set
 }
 
-// steps are the kinds of moves on a square: from a digit to another.
+// steps are the kinds of moves on a square: from one digit to another.
 var steps = [...][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 1}}
 
-// Children goes through the kinds of moves, square by square.
+// Children applies each kind of move on each square.
 func (m *mover) Children(rng uint64, from block.Set, say func(uint64, block.Set)) {
 	m.move(rng, from, say, 0, 1)
 }
@@ -127,7 +126,7 @@ func (m *mover) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
 	m.move(rng, to, say, 1, 0)
 }
 
-// move makes each step from its digit at index before to that at index after.
+// move applies each step from its digit at index before to its digit at index after.
 func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), before, after int) {
 	if set.Empty() {
 		return
@@ -151,8 +150,8 @@ func (m *mover) move(rng uint64, set block.Set, say func(uint64, block.Set), bef
 	}
 }
 
-// shift makes dst the slots of set that are in mask, moved up by so many (down
-// if by is negative), and reports whether there are any. All of them end within
+// shift sets dst to the slots of set that are in mask, shifted up by by slots (down if by is
+// negative), and reports whether there are any. The caller ensures that none leaves
 // the set.
 func shift(dst, set, mask block.Set, by int) bool {
 	n := len(dst)
@@ -182,7 +181,7 @@ func shift(dst, set, mask block.Set, by int) bool {
 	return any != 0
 }
 
-// Finished says the positions with a line: all have lost.
+// Finished emits the positions with a line: the player to move has lost.
 func (m *mover) Finished(rng uint64, of block.Set, say func(game.Result, block.Set)) {
 	copy(m.out, m.lost)
 	for _, x := range m.cross {

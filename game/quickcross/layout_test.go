@@ -17,7 +17,7 @@ import (
 
 var _ game.Cyclic = (*Rules)(nil)
 
-// plain is Quick Cross position by position, as game.PlainRanges wants it.
+// plain is Quick Cross position by position, for game.PlainRanges.
 type plain struct {
 	game.Game
 	r *Rules
@@ -25,7 +25,7 @@ type plain struct {
 
 func (p plain) Positions() uint64 { return p.r.Positions() }
 
-// Parents takes a piece away or turns it.
+// Parents removes or rotates a piece.
 func (p plain) Parents(dst []game.Position, to game.Position) []game.Position {
 	for i := range p.r.squares {
 		weight := p.r.weights[i]
@@ -46,7 +46,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The set methods say what the moves say, whatever part of the board is the range.
+// The set methods agree with the moves, for any division into range and low part.
 func TestSetsAgainstMoves(t *testing.T) {
 	for _, b := range [][3]int{{1, 1, 1}, {2, 1, 1}, {2, 1, 2}, {2, 2, 2}, {2, 3, 2}, {5, 1, 4}, {1, 6, 3}, {3, 2, 3}, {3, 3, 3}, {3, 3, 2}, {4, 2, 1}} {
 		squares := b[0] * b[1]
@@ -72,8 +72,8 @@ func TestSetsAgainstMoves(t *testing.T) {
 	}
 }
 
-// On a board too large to be gone through, sets are compared with what moves say
-// of some of their positions.
+// On a board too large to enumerate, sets are compared with the moves of some of their
+// positions.
 func TestSetsOfLargeBoard(t *testing.T) {
 	for _, b := range [][3]int{{5, 5, 4}, {26, 1, 3}, {1, 31, 4}, {6, 5, 3}} {
 		r := mustNew(t, b[0], b[1], b[2])
@@ -82,7 +82,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 		size := uint64(r.RangeSize())
 		set := make(block.Set, block.Words(r.RangeSize()))
 		for range 200 {
-			// Few pieces, so that most are not finished.
+			// Few pieces, so that most positions are not terminal.
 			var p game.Position
 			for range rnd.IntN(r.squares) {
 				p = p - uint64(r.digit(p, 0)) + rnd.Uint64N(3) // square 0
@@ -114,7 +114,7 @@ func TestSetsOfLargeBoard(t *testing.T) {
 	}
 }
 
-// A Mover allocates nothing.
+// A Mover does not allocate.
 func TestMoverAllocatesNothing(t *testing.T) {
 	r := mustNew(t, 4, 3, 3)
 	mover := r.NewMover().(game.Backward)
@@ -136,7 +136,7 @@ func TestMoverAllocatesNothing(t *testing.T) {
 	}
 }
 
-// oracle returns what the oracle says of a board, and asks it once.
+// oracle returns the oracle's values for a board, and caches them.
 func oracle(q naive.QuickCross) map[uint64]naive.Worth {
 	if oracles[q] == nil {
 		oracles[q] = q.Solve()
@@ -146,7 +146,7 @@ func oracle(q naive.QuickCross) map[uint64]naive.Worth {
 
 var oracles = map[naive.QuickCross]map[uint64]naive.Worth{}
 
-// The rules serve many Movers at once; with the race detector this says more.
+// Several Movers of the same rules work concurrently; mainly for the race detector.
 func TestMoversAtOnce(t *testing.T) {
 	r, err := newRules(3, 3, 3, 6)
 	if err != nil {
@@ -164,18 +164,18 @@ func TestMoversAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// worth is a value as the oracle has it.
+// worth returns a value in the form of the oracle.
 func worth(result game.Result, remoteness int) naive.Worth {
 	return naive.Worth{Result: result.String(), Remoteness: remoteness}
 }
 
-// The sets solve the game as the oracle does, in ranges of every size; and as
-// the positions one by one do.
+// Solving with sets agrees with the oracle, for ranges of every size, and with solving
+// position by position.
 func TestSolveAgainstOracle(t *testing.T) {
 	solveAgainstOracle(t, [][3]int{{1, 1, 1}, {2, 2, 1}, {2, 2, 2}, {2, 3, 2}, {3, 2, 3}, {4, 1, 3}, {1, 5, 5}, {3, 3, 3}, {3, 3, 2}, {4, 2, 4}})
 }
 
-// Those of 12 squares.
+// Boards of 12 squares.
 func TestLongSolveAgainstOracle(t *testing.T) {
 	longtest.Skip(t)
 	solveAgainstOracle(t, [][3]int{{4, 3, 3}, {3, 4, 3}})
@@ -211,23 +211,23 @@ func solveAgainstOracle(t *testing.T, boards [][3]int) {
 	}
 }
 
-// The figures of an independent program, see the tables of the project.
+// The results of an independent program, see the tables of the project.
 func TestReference(t *testing.T) { reference(t, 0, 9) }
 
-// Those of 12 squares, and 4×4.
+// Boards of 12 squares, and 4×4.
 func TestLongReference(t *testing.T) {
 	longtest.Skip(t)
 	reference(t, 10, 16)
 }
 
-// reference has the boards of so many squares.
+// reference checks boards with least to most squares.
 func reference(t *testing.T, least, most int) {
 	for _, tt := range []struct {
 		width, height, connect int
 		start                  naive.Worth
 		reached, wins, losses  int
 		draws, moves           int
-		remoteness             []int // how many are decided in 0, 1, …
+		remoteness             []int // number of positions decided in 0, 1, … plies
 		new                    []int
 	}{
 		{2, 3, 2, worth(game.Loses, 2), 349, 86, 263, 0, 844, []int{262, 86, 1}, nil},
@@ -309,8 +309,8 @@ func reference(t *testing.T, least, most int) {
 	}
 }
 
-// checkReachable compares what was reached with the rule that says so without
-// playing, on every stride-th hash.
+// checkReachable compares the reached positions with a rule that decides reachability without
+// playing, for every stride-th hash.
 func checkReachable(t *testing.T, r *Rules, s *gametest.Solution, q naive.QuickCross, stride uint64) {
 	t.Helper()
 	for p := uint64(0); p < r.Positions(); p += stride {
@@ -357,7 +357,7 @@ func TestSinglePositions(t *testing.T) {
 	}
 }
 
-// BenchmarkSolve solves in memory on one core, forwards and backwards.
+// BenchmarkSolve solves in memory on one core, with forward and retrograde passes.
 func BenchmarkSolve(b *testing.B) {
 	for _, board := range [][3]int{{4, 3, 3}, {4, 4, 3}, {4, 4, 4}} {
 		r := mustNew(b, board[0], board[1], board[2])

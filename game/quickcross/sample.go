@@ -8,26 +8,26 @@ import (
 
 var _ game.Sampled = (*Rules)(nil)
 
-// SampledTiers is the number of squares: pass n forward finds what has n pieces, as a
-// piece that is turned is one that was laid otherwise.
+// SampledTiers returns the number of squares. Forward pass n finds the boards with n pieces,
+// because a rotated piece could have been placed that way.
 func (r *Rules) SampledTiers() int { return r.squares }
 
-// Boards is the number of boards with so many pieces.
+// Boards returns the number of boards with tier pieces.
 func (r *Rules) Boards(tier int) float64 { return r.laid().Boards(tier) }
 
-// MostMoves is two for each square.
+// MostMoves returns two for each square.
 func (r *Rules) MostMoves() int { return 2 * r.squares }
 
-// A sampler draws by game.Laid.
+// A sampler uses game.Laid.
 type sampler struct {
 	*game.Laid
 	squares int
 }
 
-// NewSampler makes its tables.
+// NewSampler returns a sampler with its tables.
 func (r *Rules) NewSampler() game.Sampler { return &sampler{r.laid(), r.squares} }
 
-// laid is the boards, for game.Laid.
+// laid returns the game.Laid for this board.
 func (r *Rules) laid() *game.Laid {
 	lines := make([]uint64, len(r.lines))
 	for i, squares := range r.lines {
@@ -38,7 +38,7 @@ func (r *Rules) laid() *game.Laid {
 	return game.NewLaid(r.squares, lines, false)
 }
 
-// Sample adds that each piece can be turned.
+// Sample adds the moves that rotate a piece.
 func (s *sampler) Sample(tier int, r *rand.Rand) game.Sample {
 	found := s.Laid.Sample(tier, r)
 	found.Moves += found.Open * float64(tier)

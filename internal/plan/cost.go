@@ -5,59 +5,60 @@ import (
 	"math"
 )
 
-// What is assumed of clusters and clouds, and not measured by us.
+// Assumptions about clusters and clouds that we have not measured.
 const (
-	// emrStart is how long a cluster of EMR takes until it runs its first step, in seconds.
+	// emrStart is the time from creating an EMR cluster until it runs its first step, in
+	// seconds.
 	emrStart = 8 * 60
-	// emrEBS is how many GB of EBS EMR gives to a machine without a disk of its own for each
-	// vCPU, if nothing is said.
+	// emrEBS is the default number of GB of EBS per vCPU that EMR gives to a machine without
+	// a disk of its own.
 	emrEBS = 16
-	// ebsRate is what a gp3 volume moves, in bytes a second, as long as no more is paid for.
+	// ebsRate is the base rate of a gp3 volume, in bytes per second, without paying for more.
 	ebsRate = 125e6
-	// nvmeRate is what a disk of an instance's own writes, in bytes a second for each byte of
-	// its size: 1 GB/s for one of 7.5 TB.
+	// nvmeRate is the write rate of an instance's own disk, in bytes per second for each byte
+	// of its size: 1 GB/s for one of 7.5 TB.
 	nvmeRate = 1e9 / 7.5e12
-	// s3Rate is what one machine puts into S3, in bytes a second.
+	// s3Rate is the upload rate of one machine to S3, in bytes per second.
 	s3Rate = 300e6
-	// s3Part is how much a request puts there, in bytes.
+	// s3Part is the number of bytes of one upload request.
 	s3Part = 64 << 20
-	// stragglers is how much longer the last task of a job takes than the mean.
+	// stragglers is the time of a job's last task, divided by the mean.
 	stragglers = 1.25
-	// pieces is how many maps speak to the same range, if there are many.
+	// pieces is the number of maps that send to the same range, if there are many maps.
 	pieces = 2
-	// entryTime is what the driver takes for a range of a tier, in seconds, one after the
-	// other: it reads the indexes, cuts shares, counts what was written.
+	// entryTime is the time of the driver for each range of a tier, in seconds, on one core:
+	// it reads the indexes, cuts partitions, and counts what was written.
 	entryTime = 100e-9
-	// diskUse is how much of a disk can be filled.
+	// diskUse is the share of a disk that can be filled.
 	diskUse = 0.9
-	// taskRecords is how many records are worth a task (runner/streaming).
+	// taskRecords is the number of records that justify a task (runner/streaming).
 	taskRecords = 16 << 20
-	// pipeTimes is how much more CPU mapper, sort and reducer take for lines than one process
-	// for blocks: 2,034 ns a position for 80, of 5×5 connect 4.
+	// pipeTimes is the CPU time of mapper, sort and reducer with lines, divided by that of one
+	// process with blocks: 2,034 ns per position instead of 80, for 5×5 connect 4.
 	pipeTimes = 25
-	// tierSyncs is for how many syncs the two jobs of a tier wait.
+	// tierSyncs is the number of syncs that the two jobs of a tier wait for.
 	tierSyncs = 2
-	// cached is how much of a machine's memory keeps what was just written.
+	// cached is the share of a machine's memory that caches recently written data.
 	cached = 0.5
 )
 
-// A site is where, with what follows from it.
+// A site is a Where with everything that follows from it.
 type site struct {
 	Where
 	rates       *Rates
-	nodes       int     // that run tasks
-	driver      Machine // which has the driver's process
-	parallel    float64 // tasks at a time
+	nodes       int     // number of nodes that run tasks
+	driver      Machine // runs the driver's process
+	parallel    float64 // concurrent tasks
 	disk        DiskRates
-	hourly      float64 // dollars
+	hourly      float64 // dollars per hour
 	replication float64
-	room        float64 // bytes of files for which there is place; 0: not known
+	room        float64 // bytes of files that fit; 0: unknown
 }
 
-// onCluster reports whether there is a Hadoop.
+// onCluster reports whether the runner uses Hadoop.
 func (s *site) onCluster() bool { return s.Runner == Hadoop || s.Runner == EMR }
 
-// replication is how many copies HDFS on EMR keeps by default.
+// replication returns the default number of copies in HDFS on EMR.
 func replication(nodes int) int {
 	switch {
 	case nodes < 4:
@@ -68,11 +69,11 @@ func replication(nodes int) int {
 	return 3
 }
 
-// hadoopCopies is how many copies of a file a Hadoop keeps that is not EMR's, if nothing is
-// said (dfs.replication); one on a node.
+// hadoopCopies is the default number of copies (dfs.replication) of a Hadoop that is not EMR;
+// there is at most one copy per node.
 const hadoopCopies = 3
 
-// copies is how many copies of a file so many nodes keep.
+// copies returns the number of copies of a file that this many nodes keep.
 func (w Where) copies(nodes float64) float64 {
 	switch {
 	case w.Replication > 0:
@@ -83,8 +84,8 @@ func (w Where) copies(nodes float64) float64 {
 	return float64(replication(int(min(nodes, 100))))
 }
 
-// priced is what an hour of an instance costs, with so many GB of EBS: on demand, or spot, and
-// with EMR's surcharge or without; price instead of the list's, if it is not 0.
+// priced returns the price per hour of an instance with this many GB of EBS: on demand or
+// spot, with or without EMR's surcharge. If price is not 0, it replaces the list price.
 func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 	hourly := i.Price
 	if spot {
@@ -102,8 +103,8 @@ func priced(i Instance, ebsGB float64, spot, emr bool, price float64) float64 {
 	return hourly + ebsGB*ebsMonth/monthHours
 }
 
-// MachineOf is a machine for rent with so many GB of EBS, at its list price or, if it is not
-// 0, at this one.
+// MachineOf returns a machine for rent with this many GB of EBS, at its list price, or at
+// price if that is not 0.
 func MachineOf(i Instance, ebsGB, price float64) Machine {
 	return Machine{
 		Name: i.Name, Cores: i.VCPU, MemoryBytes: i.Memory, DiskBytes: i.Disk + ebsGB*1e9, NetworkBytes: i.Network,
@@ -111,7 +112,7 @@ func MachineOf(i Instance, ebsGB, price float64) Machine {
 	}
 }
 
-// site looks at where a game is to be solved.
+// site computes the properties of a Where.
 func (w Where) site(r *Rates) (*site, error) {
 	s := &site{Where: w, rates: r, nodes: max(1, w.Nodes), disk: r.Disk}
 	switch w.Runner {
@@ -167,7 +168,7 @@ func (w Where) site(r *Rates) (*site, error) {
 	}
 	s.parallel = float64(s.nodes * s.Machine.Cores)
 	if s.onCluster() && s.nodes > 1 {
-		s.parallel = max(1, s.parallel-2) // the application masters of a job and of the one that just ends
+		s.parallel = max(1, s.parallel-2) // reserved for the application masters of a job and of the one that is just ending
 	}
 	withData := float64(max(1, s.Where.Nodes))
 	s.room = s.Machine.DiskBytes * withData * diskUse / s.replication
@@ -177,7 +178,7 @@ func (w Where) site(r *Rates) (*site, error) {
 	return s, nil
 }
 
-// UnknownInstance is the error of a type that the table does not have.
+// UnknownInstance returns the error for a type that is not in the table.
 func UnknownInstance(name string) error {
 	var names []string
 	for _, i := range instances {
@@ -186,19 +187,19 @@ func UnknownInstance(name string) error {
 	return fmt.Errorf("instance type %q is not in the table: expected one of %v; of another, give --cores, --memory, --disk and --price", name, names)
 }
 
-// A cost is what a work costs at a site.
+// A cost is the cost of a work at a site.
 type cost struct {
 	cpu, wall, dollars, memory float64
 	tiers                      []tierCost
 	parts                      []Part
-	jobs                       int // of the cluster
+	jobs                       int // jobs on the cluster
 	problems                   []Problem
 }
 
-// A tierCost is what a tier costs: seconds, dollars, bytes.
+// A tierCost is the cost of a tier: seconds, dollars, bytes.
 type tierCost struct{ cpu, wall, dollars, memory, shuffled float64 }
 
-// Parts of the time of a run.
+// Parts of the wall time of a run.
 const (
 	atWork    = "CPU, on all cores"
 	alone     = "CPU, on one core"
@@ -210,7 +211,7 @@ const (
 	preparing = "start of the cluster"
 )
 
-// at is what the work costs at a site.
+// at returns the cost of the work at a site.
 func (w *work) at(s *site) *cost {
 	c := &cost{tiers: make([]tierCost, len(w.tiers))}
 	parts := make(map[string]float64)
@@ -243,7 +244,7 @@ func (w *work) at(s *site) *cost {
 	if s.Runner == EMR {
 		c.wall += add(preparing, emrStart)
 	}
-	var work, kept float64 // bytes that go to S3
+	var work, kept float64 // bytes that are copied to S3
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept = w.bytes()
 		c.wall += add(copying, max(0, (work+kept)/s3Rate-c.wall))
@@ -259,7 +260,7 @@ func (w *work) at(s *site) *cost {
 		if months == 0 {
 			months = 1
 		}
-		// What later steps need is removed by the end of the run.
+		// The data for later steps is deleted by the end of the run.
 		c.dollars += s3Month/1e9*(kept*months+work*c.wall/3600/monthHours) + (work+kept)/s3Part*s3Put/1000
 	}
 	for i := range c.tiers {
@@ -269,7 +270,7 @@ func (w *work) at(s *site) *cost {
 	return c
 }
 
-// bytes are those of the directories that later steps need, and of the table.
+// bytes returns the size of the directories that later steps need, and of the table.
 func (w *work) bytes() (work, kept float64) {
 	for _, t := range w.tiers {
 		work, kept = work+t.work, kept+t.kept
@@ -277,7 +278,7 @@ func (w *work) bytes() (work, kept float64) {
 	return work, kept
 }
 
-// inProcess is what a job takes in one process, or in those of pipe.
+// inProcess returns the time of a job in one process, or in the processes of pipe.
 func (w *work) inProcess(s *site, j *job, add func(string, float64) float64) (cpu, wall float64) {
 	cpu = j.cpu
 	if s.Runner == Pipe {
@@ -286,7 +287,7 @@ func (w *work) inProcess(s *site, j *job, add func(string, float64) float64) (cp
 	one := cpu * s.rates.Serial
 	all := (cpu - one) / float64(s.driver.Cores)
 	wall = add(alone, one) + add(atWork, all)
-	// What was just written is read out of memory, if that is large enough.
+	// If it fits into memory, recently written data is read from the cache.
 	read := j.in
 	if read < s.driver.MemoryBytes*cached {
 		read = 0
@@ -294,12 +295,12 @@ func (w *work) inProcess(s *site, j *job, add func(string, float64) float64) (cp
 	return cpu, wall + add(onDisk, max(0, s.replication*j.out/s.disk.Write+read/s.disk.Read-wall))
 }
 
-// tasks is how many tasks a side of a job is cut into.
+// tasks returns the number of tasks of each phase of a job.
 func (s *site) tasks(reads float64) float64 {
 	return min(s.parallel, 1+math.Floor(reads/taskRecords))
 }
 
-// onCluster is what a job takes on the cluster.
+// onCluster returns the time of a job on the cluster.
 func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) float64) (cpu, wall float64) {
 	r := &s.rates.Cluster
 	tasks := s.tasks(j.reads)
@@ -323,7 +324,7 @@ func (w *work) onCluster(s *site, t *tier, j *job, add func(string, float64) flo
 	return cpu, wall + add(onDisk, max(0, (j.out*s.replication/s.disk.Write+j.in/s.disk.Read)/nodes-wall))
 }
 
-// shuffled is how many bytes a job sends through the shuffle of the cluster.
+// shuffled returns the number of bytes that a job sends through the cluster's shuffle.
 func (w *work) shuffled(s *site, j *job) float64 {
 	if s.tasks(j.reads) == 1 || w.method == lists {
 		return j.bytes
@@ -331,7 +332,7 @@ func (w *work) shuffled(s *site, j *job) float64 {
 	return j.bytes * pieces
 }
 
-// problems are what does not fit.
+// problems returns what does not fit.
 func (w *work) problems(s *site, c *cost) (all []Problem) {
 	if has, need := s.driver.MemoryBytes, s.fits(c.memory); has > 0 && need > has {
 		daemons := ""
@@ -346,7 +347,8 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
-			// More nodes may keep more copies, and need more again: three at most.
+			// With more nodes, HDFS may keep more copies, so that still more nodes are needed;
+			// there are at most three copies.
 			for {
 				least := math.Ceil(peak * s.copies(nodes) / (s.Machine.DiskBytes * diskUse))
 				if least <= nodes {
@@ -364,13 +366,13 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 	return all
 }
 
-// Bytes writes a number of bytes for people: "3.4 TB".
+// Bytes formats a number of bytes for people: "3.4 TB".
 func Bytes(n float64) string {
 	digits, prefix := Scaled(n)
 	return digits + " " + prefix + "B"
 }
 
-// Scaled is a number in three digits, and the prefix of its unit: "3.4" and "T".
+// Scaled returns a number with three digits and the prefix of its unit: "3.4" and "T".
 func Scaled(n float64) (digits, prefix string) {
 	for _, prefix := range []string{"", "k", "M", "G", "T"} {
 		if n < 999.5 {

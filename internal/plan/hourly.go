@@ -1,7 +1,7 @@
 package plan
 
-// DollarsPerHour is what a cluster costs an hour, by the table of prices or its own Price.
-// It is an error if the table has no such instances.
+// DollarsPerHour returns the price of a cluster per hour, from the table or its own Price. It
+// returns an error if the instance types are not in the table.
 func (c Cluster) DollarsPerHour() (float64, error) {
 	s, err := Where{Runner: EMR, Cluster: &c}.site(Builtin())
 	if err != nil {

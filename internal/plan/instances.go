@@ -2,26 +2,26 @@ package plan
 
 import "slices"
 
-// An Instance is a type of machine that is for rent.
+// An Instance is a type of machine for rent.
 type Instance struct {
 	Name    string
 	VCPU    int
 	Memory  float64 // bytes
-	Disk    float64 // bytes of disks of its own, which are lost with it; 0: none
-	Network float64 // bytes a second that it can keep up
-	Price   float64 // dollars an hour, on demand
-	ARM     bool    // the binaries must be for arm64
+	Disk    float64 // bytes of its own disks, whose data is lost with the instance; 0: none
+	Network float64 // bytes per second, sustained
+	Price   float64 // dollars per hour, on demand
+	ARM     bool    // requires binaries for arm64
 }
 
 const (
 	gib = 1 << 30
-	// gbit is a gigabit a second, in bytes.
+	// gbit is one gigabit per second, in bytes.
 	gbit = 1e9 / 8
 )
 
-// instances are list prices of Amazon EC2, us-east-1, Linux, on demand, as known in 2024:
-// they change, and must be checked against https://aws.amazon.com/ec2/pricing/on-demand/
-// before money is spent (--price says another). The network is the baseline, not the burst.
+// instances are list prices of Amazon EC2, us-east-1, Linux, on demand, as known in 2024. They
+// change, and must be checked against https://aws.amazon.com/ec2/pricing/on-demand/ before
+// money is spent (--price overrides them). The network rate is the baseline, not the burst.
 var instances = []Instance{
 	{"m5.xlarge", 4, 16 * gib, 0, 1.25 * gbit, 0.192, false},
 	{"m5.4xlarge", 16, 64 * gib, 0, 5 * gbit, 0.768, false},
@@ -36,35 +36,36 @@ var instances = []Instance{
 	{"i3en.24xlarge", 96, 768 * gib, 8 * 7500e9, 100 * gbit, 10.848, false},
 }
 
-// PricesOf says whose prices the table has, and of when.
+// PricesOf describes source and date of the prices in the table.
 const PricesOf = "list prices of Amazon EC2, us-east-1, on demand, as known in 2024: check them, or give --price"
 
 const (
-	// emrSurcharge is what EMR costs besides a machine, as a share of its price on demand, and
-	// emrMost the most an hour, in dollars, for the x86 families of the table: the list of
-	// EMR's prices of 2024.
+	// emrSurcharge is EMR's surcharge as a share of a machine's on-demand price, and emrMost
+	// its maximum in dollars per hour, for the x86 families of the table: EMR's price list of
+	// 2024.
 	emrSurcharge = 0.25
 	emrMost      = 0.27
-	// spotPrice is a machine's price on the spot market as a share of that on demand: a guess,
-	// it changes by the hour.
+	// spotPrice is a machine's price on the spot market as a share of its on-demand price: a
+	// guess, as it changes by the hour.
 	spotPrice = 0.4
-	// ebsMonth is what a gigabyte of EBS (gp3) costs a month, s3Month one in S3 (standard), and
-	// s3Put a thousand PUT requests, in dollars; the same list.
+	// ebsMonth is the price of a gigabyte of EBS (gp3) per month, s3Month that of a gigabyte
+	// in S3 (standard) per month, and s3Put that of a thousand PUT requests, in dollars; the
+	// same list.
 	ebsMonth = 0.08
 	s3Month  = 0.023
 	s3Put    = 0.005
-	// outGB is what a gigabyte costs that leaves AWS, and natGB one through a NAT gateway, in
-	// dollars; a gateway endpoint for S3 costs nothing.
+	// outGB is the price of transferring a gigabyte out of AWS, and natGB that of a gigabyte
+	// through a NAT gateway, in dollars; a gateway endpoint for S3 is free.
 	outGB = 0.09
 	natGB = 0.045
-	// monthHours is how many hours a month is charged for.
+	// monthHours is the number of hours that a month is charged for.
 	monthHours = 730
 )
 
-// Instances are the types of machine that a plan knows, by family and size.
+// Instances returns the types of machine that a plan knows, by family and size.
 func Instances() []Instance { return slices.Clone(instances) }
 
-// surcharge is what EMR costs an hour besides the machine.
+// surcharge returns EMR's surcharge per hour.
 func (i Instance) surcharge() float64 {
 	if i.ARM {
 		return i.Price * emrSurcharge
@@ -72,7 +73,7 @@ func (i Instance) surcharge() float64 {
 	return min(i.Price*emrSurcharge, emrMost)
 }
 
-// InstanceNamed is the type of that name; ok is false if the table has none.
+// InstanceNamed returns the type with this name; ok is false if the table has none.
 func InstanceNamed(name string) (i Instance, ok bool) {
 	at := slices.IndexFunc(instances, func(i Instance) bool { return i.Name == name })
 	if at < 0 {

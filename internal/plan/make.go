@@ -10,15 +10,15 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// The methods by which games are solved; see docs/design.md.
+// The methods of solving games; see docs/design.md.
 const (
 	blocks = "blocks"
 	lists  = "lists"
 	states = "states"
 )
 
-// Make says what it takes to solve a game of so many positions, at these rates, there. It is
-// an error if the game is one that is not solved, or if where names no machine that there is.
+// Make estimates the cost of solving a game with these counts and rates at a place. It returns
+// an error if the game cannot be solved, or if where names an unknown machine.
 func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, error) {
 	g = game.ByMethod(g)
 	if v, ok := g.(game.Vast); ok {
@@ -47,7 +47,7 @@ func Make(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Plan, 
 	return p, nil
 }
 
-// SpeedOf is what a plan comes to at these rates.
+// SpeedOf returns the total time and cost of a plan at these rates.
 func SpeedOf(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Speed, error) {
 	p, err := Make(g, counts, rates, where)
 	if err != nil {
@@ -56,8 +56,8 @@ func SpeedOf(g game.Game, counts *count.Counts, rates *Rates, where Where) (*Spe
 	return &Speed{rates.Machine, p.Total.CPUHours, p.Total.WallHours, p.Total.Dollars}, nil
 }
 
-// Uncosted leaves the positions in a plan, and nothing of what they would take: where they are
-// a lower bound, it says little.
+// Uncosted removes everything except positions from a plan. If the positions are only a lower
+// bound, their cost has little meaning.
 func (p *Plan) Uncosted() {
 	leave := func(t *Tier) {
 		*t = Tier{Tier: t.Tier, Positions: t.Positions, Low: t.Low, High: t.High}
@@ -69,10 +69,10 @@ func (p *Plan) Uncosted() {
 	p.Parts, p.Jobs, p.Problems, p.Cheapest, p.Assumed = nil, 0, nil, nil, nil
 }
 
-// offerFrom is from how many hours on it is worth to look for a machine to rent.
+// offerFrom is the wall time, in hours, from which on a plan looks for a machine to rent.
 const offerFrom = 0.1
 
-// fill takes over what a run costs.
+// fill copies the cost of a run into the plan.
 func (p *Plan) fill(w *work, c *cost) {
 	for i, t := range w.tiers {
 		p.Tiers = append(p.Tiers, Tier{
@@ -106,40 +106,40 @@ func (p *Plan) fill(w *work, c *cost) {
 
 func round(n float64) float64 { return math.Round(n) }
 
-// A work is what there is to do, wherever it is done.
+// A work is the work of a solve, independent of where it is done.
 type work struct {
 	method string
 	key    int // bytes of a key as text
 	tiers  []tier
 	sum    count.Tier
-	peaks  []float64 // by tier: bytes on the disk while it is solved
+	peaks  []float64 // by tier: bytes on disk while it is solved
 	start  float64   // CPU seconds of a run before its first job
-	tables float64   // bytes of the tables behind the moves of blocks
-	plain  bool      // of a game with cycles: only its rules are known
+	tables float64   // bytes of the tables for the moves of blocks
+	plain  bool      // a game with cycles that has only the Game interface
 }
 
-// A tier is the two jobs of one, and what they leave.
+// A tier contains the two jobs of a tier, and the sizes of their output.
 type tier struct {
 	count.Tier
-	kept, work    float64 // bytes, of the table and of data_first
+	kept, work    float64 // bytes in the table, and in data_first
 	forward, back job
 }
 
-// A job is what one has to do.
+// A job is the work of one job.
 type job struct {
-	reads   float64 // records: by them it is decided where it runs
+	reads   float64 // records, which decide where it runs
 	cpu     float64 // seconds
 	in, out float64 // bytes
-	sent    float64 // records that maps hand to reducers
-	bytes   float64 // of them, packed
-	pairs   float64 // of them, as Hadoop counts records, where each is a range
+	sent    float64 // records from maps to reducers
+	bytes   float64 // size of these records, packed
+	pairs   float64 // number of Hadoop's own records for them; each is a range
 }
 
-// forwardShare is how much of the CPU of a tier its job forward takes: of the 26.7 minutes of
-// 6×6 connect 4 it was 12.5.
+// forwardShare is the share of a tier's CPU time that its forward job takes: for 6×6
+// connect 4, it was 12.5 of 26.7 minutes.
 const forwardShare = 0.47
 
-// workOf is what solving a game takes.
+// workOf returns the work of solving a game.
 func workOf(g game.Game, counts *count.Counts, r *Rates) *work {
 	w := &work{sum: counts.Sum, key: int(g.KeyBits()+3) / 4}
 	for _, t := range counts.Tiers {
@@ -159,11 +159,11 @@ func workOf(g game.Game, counts *count.Counts, r *Rates) *work {
 	return w
 }
 
-// peak is the most on the disk at a time.
+// peak returns the maximum disk space.
 func (w *work) peak() float64 { return slices.Max(w.peaks) }
 
-// ofBlocks has a tier made from the one before it and solved from the one after it, a bitmap
-// over the slots of each range at a time.
+// ofBlocks computes the work of blocks: a tier is computed from the one before it and solved
+// from the one after it, processing the bitmap of one range at a time.
 func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 	w.start = r.Blocks.Start
 	w.tables = float64(g.Tables())
@@ -200,9 +200,10 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		w.tiers[i].back.reads = w.tiers[i+1].Positions
 		w.tiers[i].back.in += w.tiers[i+1].kept
 	}
-	// When tier i has just been solved there are data_first of all up to it, its values and
-	// those of the next one, and the table from the next on: a tier is put into it, and what
-	// that lets go has gone, long before the job beside that has ended.
+	// When tier i has just been solved, the disk contains data_first of all tiers up to i, the
+	// values of tiers i and i+1, and the table from i+1 on. A tier is added to the table, and
+	// the directories that are then no longer needed are deleted, long before the job that
+	// runs at the same time ends.
 	at := func(of func(*tier) float64, i int) float64 {
 		if i >= len(w.tiers) {
 			return 0
@@ -220,12 +221,12 @@ func (w *work) ofBlocks(g game.Tiered, r *Rates) {
 		}
 		w.peaks[i] = sum
 	}
-	// In the end the table is all there is.
+	// At the end, only the table is left.
 	w.peaks[0] = max(w.peaks[0], table+w.tiers[0].kept)
 }
 
-// wonLater is, by tier, the share of the positions of later tiers, the last one left out, at
-// which somebody has won.
+// wonLater returns, by tier, the share of won positions in later tiers, except the last
+// one.
 func (w *work) wonLater() []float64 {
 	later := make([]float64, len(w.tiers))
 	won, positions, known := 0.0, 0.0, false
@@ -241,14 +242,15 @@ func (w *work) wonLater() []float64 {
 			later[i] = unknownWon
 		}
 	}
-	// The last tiers have none after them: they are as the one before.
+	// The last tiers have no later ones: use the value of the tier before them.
 	for i := max(0, len(later)-2); i < len(later); i++ {
 		later[i] = later[max(0, len(later)-3)]
 	}
 	return later
 }
 
-// ofLists has a row for each move: told forward to its child, and back to its parent.
+// ofLists computes the work of lists: a row for each move, sent forward to the successor and
+// back to the predecessor.
 func (w *work) ofLists(r *Rates) {
 	w.start = r.Blocks.Start
 	rows, positions := 0.0, 0.0
@@ -257,7 +259,7 @@ func (w *work) ofLists(r *Rates) {
 	}
 	for i := range w.tiers {
 		t := &w.tiers[i]
-		heard := rows * t.Positions / max(1, positions) // rows: who moves here; of the sum, for moves lead any number of tiers on
+		heard := rows * t.Positions / max(1, positions) // rows: moves to here, in proportion to the positions, as moves may lead any number of tiers on
 		kept := nearKept
 		if w.sum.Far > 0 {
 			kept = farKept
@@ -276,15 +278,16 @@ func (w *work) ofLists(r *Rates) {
 		table += w.tiers[i].kept
 		sum := table
 		for j := range i + 1 {
-			// data_first, and what was told back and is not read yet: at most as many rows.
+			// data_first, and values sent back that have not been read yet: at most as many
+			// rows.
 			sum += 2*w.tiers[j].work - listTier
 		}
 		w.peaks[i] = sum
 	}
 }
 
-// ofStates has the states of all hashes, gone through in passes. The passes forward are
-// the tiers; those back are about as many, twice.
+// ofStates computes the work of states, which processes all hashes in passes. The tiers are
+// the forward passes; there are about twice as many retrograde passes.
 func (w *work) ofStates(g game.Cyclic, r *Rates) {
 	w.start = r.Blocks.Start
 	w.plain = !game.KnowsBackward(g)

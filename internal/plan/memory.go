@@ -1,32 +1,32 @@
 package plan
 
-// What the driver's process takes in memory, in bytes, as it was measured with the collector's
-// defaults; docs/plan.md names the games.
+// The memory of the driver's process in bytes, as measured with the default settings of the
+// garbage collector; docs/plan.md lists the games.
 const (
-	// processMemory is a run of any game.
+	// processMemory is the memory of any run.
 	processMemory = 30e6
-	// tableTimes is how many times the tables behind the moves of blocks are there.
+	// tableTimes is the number of copies of the tables for the moves of blocks.
 	tableTimes = 1.75
-	// rangeMemory is a range of the tier that has most, in the indexes that a job reads and
-	// writes.
+	// rangeMemory is the memory for a range of the tier with the most ranges, in the indexes
+	// that a job reads and writes.
 	rangeMemory = 360
-	// rowMemory is a row of the tier that has most, and farMemory one where moves lead beyond
-	// the next tier; the workers of a core hold coreRows at most.
+	// rowMemory is the memory for a row of the tier with the most rows; farMemory is the same
+	// if moves lead beyond the next tier. The workers of a core use at most coreRows bytes.
 	rowMemory = 140
 	farMemory = 300
 	coreRows  = 210e6
-	// hashMemory is a hash of a game with cycles, in the shuffle of a pass.
+	// hashMemory is the memory for a hash of a game with cycles, in the shuffle of a pass.
 	hashMemory = 1.75
 
-	// A machine fits if it has memoryMargin times the memory of the driver, as models and the
-	// files that the machine keeps in memory want; the master of a cluster masterMemory more,
-	// for the daemons of Hadoop.
+	// A machine is sufficient if it has memoryMargin times the memory of the driver, because
+	// of errors of the model and for the operating system's file cache. The master of a
+	// cluster needs masterMemory more, for the daemons of Hadoop.
 	memoryMargin = 1.25
 	masterMemory = 8 << 30
 )
 
-// memory is what the driver's process takes until a tier has been solved, -1 for all: at
-// least what the runner asks for.
+// memory returns the memory of the driver's process for solving the tiers up to until, -1 for
+// all: at least the minimum of the runner.
 func (w *work) memory(s *site, until int) float64 {
 	ranges, rows := 0.0, 0.0
 	for i, t := range w.tiers {
@@ -57,7 +57,7 @@ func (w *work) memory(s *site, until int) float64 {
 	return bytes
 }
 
-// fits is how much memory a machine must have for a driver that takes so much.
+// fits returns the memory that a machine must have for a driver with this memory.
 func (s *site) fits(memory float64) float64 {
 	need := memory * memoryMargin
 	if s.Cluster != nil {

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// offered are how many nodes of EMR are tried.
+// offered are the numbers of EMR nodes that cheapest tries.
 var offered = []int{2, 4, 8, 16, 32, 64}
 
-// ebsStep is in what steps disks over the network are rented, in GB.
+// ebsStep is the unit in which network disks are rented, in GB.
 const ebsStep = 100
 
-// cheapest is the cheapest way of those in the table, with the runner of the site: one
-// machine, or a cluster. Nil: none fits.
+// cheapest returns the cheapest offer from the table for the runner of the site: one machine,
+// or a cluster. It returns nil if none fits.
 func (w *work) cheapest(s *site, r *Rates) *Offer {
 	var best *Offer
 	try := func(where Where) {
@@ -40,8 +40,9 @@ func (w *work) cheapest(s *site, r *Rates) *Offer {
 	return best
 }
 
-// masterFor is the cheapest type that has the memory that the driver needs, of the processors
-// that the nodes have, since the binaries are the same; "": it is that of the nodes, or none has.
+// masterFor returns the cheapest type with enough memory for the driver. It must have the same
+// processor architecture as the nodes, because the binaries are the same. "" means the type of
+// the nodes, or that no type has enough memory.
 func (w *work) masterFor(node Instance, s *site) string {
 	best := Instance{Price: math.Inf(1)}
 	for _, i := range append([]Instance{node}, instances...) {
@@ -59,12 +60,12 @@ func (w *work) masterFor(node Instance, s *site) string {
 	return best.Name
 }
 
-// ebsFor is how many GB are rented for so many bytes.
+// ebsFor returns the number of GB to rent for this many bytes.
 func ebsFor(bytes float64) float64 {
 	return max(0, math.Ceil(1.02*bytes/1e9/ebsStep)*ebsStep)
 }
 
-// String is where, in words.
+// String describes the place in words.
 func (w Where) String() string {
 	switch {
 	case w.Cluster != nil:
@@ -87,7 +88,7 @@ func (w Where) String() string {
 	return w.Machine.String()
 }
 
-// String is the machine, in words.
+// String describes the machine in words.
 func (m Machine) String() string {
 	text := fmt.Sprintf("%s: %d cores", m.Name, m.Cores)
 	if m.MemoryBytes > 0 {
@@ -99,7 +100,7 @@ func (m Machine) String() string {
 	return text
 }
 
-// assumed says what of a plan with so many jobs on the cluster nobody has measured.
+// assumed lists what was not measured, for a plan with this many jobs on the cluster.
 func (w *work) assumed(s *site, jobs int) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	_, rented := InstanceNamed(s.Machine.Name)

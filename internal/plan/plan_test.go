@@ -20,7 +20,7 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// recorded are the counts of a board that was solved, from testdata.
+// recorded returns the counts of a board that was solved, from testdata.
 func recorded(t testing.TB, name string, width, height, connect int) (game.Tiered, *count.Counts) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
@@ -51,7 +51,7 @@ func recorded(t testing.TB, name string, width, height, connect int) (game.Tiere
 	return g, c
 }
 
-// within wants a planned figure to be that which was measured, within a factor.
+// within requires that a planned number is within a factor of the measured one.
 func within(t *testing.T, factor float64, what string, planned, measured float64) {
 	t.Helper()
 	if times := planned / measured; !(times < factor && times > 1/factor) {
@@ -59,15 +59,15 @@ func within(t *testing.T, factor float64, what string, planned, measured float64
 	}
 }
 
-// twoCores are the machines on which boards were solved.
+// twoCores describes the machines on which the boards were solved.
 func twoCores() plan.Where {
 	return plan.Where{Runner: plan.Inline, Machine: plan.Machine{Name: "two cores", Cores: 2, MemoryBytes: 24 << 30}}
 }
 
-// measured is what a run took: seconds of CPU, bytes of the table and of memory; 0: not known.
+// measured is the cost of a run: seconds of CPU, bytes of the table and of memory; 0: unknown.
 type measured struct{ cpu, table, memory float64 }
 
-// wants holds a plan to a run: within a quarter of CPU and memory, and a tenth of the table.
+// wants compares a plan with a run: CPU and memory within a quarter, the table within a tenth.
 func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
 	t.Helper()
 	for _, of := range []struct {
@@ -89,9 +89,10 @@ func (m measured) wants(t *testing.T, name string, p *plan.Plan) {
 	}
 }
 
-// The boards of Connect N that were solved on the machine of plan.Fastest, two quiet cores; the
-// least CPU of four runs, the median of their memory. The model is fitted to the first ones,
-// and the others check it. 6×6 is of another machine as fast.
+// The boards of Connect N that were solved on the machine of plan.Fastest, with two quiet
+// cores: the minimum CPU time of four runs, and the median of their memory. The model is
+// fitted to the first ones, and the others check it. 6×6 was solved on another machine of the
+// same speed.
 func TestRecorded(t *testing.T) {
 	for _, of := range []struct {
 		name                   string
@@ -120,7 +121,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// The same of boards whose positions and ranges are drawn, as those of a plan are.
+// The same for boards whose positions and ranges are sampled, as in real plans.
 func TestRecordedDrawn(t *testing.T) {
 	for _, of := range []struct {
 		board [3]int
@@ -147,13 +148,13 @@ func TestRecordedDrawn(t *testing.T) {
 	}
 }
 
-// A run has a clock, a peak of the disk, and directories too.
+// Wall time, peak of the disk, and directories of runs.
 func TestRecordedRest(t *testing.T) {
 	for _, of := range []struct {
 		name            string
 		width, height   int
 		rates           *plan.Rates
-		wall, peak, all float64 // all: of data_first
+		wall, peak, all float64 // all: size of data_first
 	}{
 		{"5x4", 5, 4, plan.Builtin(), 0, 0, 1003006},
 		{"5x5", 5, 5, plan.Builtin(), 2.96, 0, 22503886},
@@ -177,8 +178,8 @@ func TestRecordedRest(t *testing.T) {
 	}
 }
 
-// Games by lists and games with cycles, solved on the same machine: those in the first lines
-// the model is fitted to, the others check it.
+// Games solved by lists and games with cycles, on the same machine: the model is fitted to
+// those in the first lines, the others check it.
 func TestRecordedOthers(t *testing.T) {
 	for _, of := range []struct {
 		kind game.Kind
@@ -229,7 +230,8 @@ func TestRecordedOthers(t *testing.T) {
 	}
 }
 
-// 5×5 connect 4 on a Hadoop of one machine, jobs above 100,000 records there: docs/hadoop.md.
+// 5×5 connect 4 on a Hadoop of one machine, with jobs above 100,000 records there:
+// docs/hadoop.md.
 func TestRecordedCluster(t *testing.T) {
 	g, counts := recorded(t, "5x5", 5, 5, 4)
 	where := twoCores()
@@ -238,7 +240,7 @@ func TestRecordedCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const written = 2 * 69763700 // both ways
+	const written = 2 * 69763700 // in both directions
 	onIt := 0.0
 	for _, tier := range p.Tiers {
 		if tier.ShuffledBytes > 0 {
@@ -253,7 +255,8 @@ func TestRecordedCluster(t *testing.T) {
 	within(t, 1.3, "bytes shuffled, of one written", p.Total.ShuffledBytes/onIt, 0.36)
 }
 
-// While a tier is solved, data_first of all up to it lies there, and the table from the next on.
+// While a tier is solved, the disk contains data_first of all tiers up to it, and the table
+// from the next tier on.
 func TestPeak(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	p, err := plan.Make(g, counts, plan.Builtin(), twoCores())
@@ -275,7 +278,7 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// What does not fit is said, with what would make it fit; and what fits is offered.
+// A plan reports what does not fit and what would make it fit, and offers something that fits.
 func TestProblems(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	where := twoCores()
@@ -297,7 +300,7 @@ func TestProblems(t *testing.T) {
 	if p.Cheapest == nil || p.Cheapest.Dollars <= 0 || p.Cheapest.Where.Runner != plan.Inline {
 		t.Fatalf("offered: %+v", p.Cheapest)
 	}
-	// The offer is what a plan of it comes to.
+	// A plan for the offer has the same cost.
 	again, err := plan.Make(g, counts, plan.Builtin(), p.Cheapest.Where)
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +308,7 @@ func TestProblems(t *testing.T) {
 	if len(again.Problems) > 0 || math.Abs(again.Total.Dollars-p.Cheapest.Dollars) > 1e-9 {
 		t.Errorf("planned there it is %v $ (%+v), offered %v $", again.Total.Dollars, again.Problems, p.Cheapest.Dollars)
 	}
-	// None that fits is cheaper.
+	// No cheaper machine fits.
 	for _, i := range plan.Instances() {
 		other := where
 		other.Machine = plan.MachineOf(i, 100, 0)
@@ -326,8 +329,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A machine fits with a quarter more memory than the driver takes, and the master of a cluster
-// with 8 GiB beside.
+// A machine fits if it has a quarter more memory than the driver needs; the master of a
+// cluster needs 8 GiB more.
 func TestMemoryFits(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	const takes = 10e9
@@ -346,7 +349,7 @@ func TestMemoryFits(t *testing.T) {
 			t.Errorf("%.3g bytes for a driver of %.3g: %+v", of.has, p.Total.MemoryBytes, p.Problems)
 		}
 	}
-	// A master of 16 GiB has room for (16 - 8) / 1.25 GiB.
+	// A master of 16 GiB leaves (16 - 8) / 1.25 GiB for the driver.
 	for _, of := range []struct {
 		takes float64
 		fits  bool
@@ -366,8 +369,8 @@ func TestMemoryFits(t *testing.T) {
 	}
 }
 
-// More nodes take less time, what is told of the price is taken, spot is cheaper, and a copy to
-// S3 costs something.
+// More nodes take less time, a given price is used, spot nodes are cheaper, and a copy to S3
+// costs something.
 func TestCluster(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	of := func(c plan.Cluster) plan.Tier {
@@ -398,8 +401,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// S3 is paid for the table for a month, for data_first as long as the run lasts; the plan
-// says what leaving AWS costs, and what a NAT gateway would.
+// S3 is paid for one month for the table, and for the duration of the run for data_first. The
+// plan mentions the price of transferring data out of AWS, and of a NAT gateway.
 func TestCopyPrice(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	of := func(c plan.Cluster) *plan.Plan {
@@ -431,8 +434,8 @@ func TestCopyPrice(t *testing.T) {
 	}
 }
 
-// The surcharge of EMR is a quarter of the price on demand; for large types of x86 processors
-// it is 27 cents.
+// EMR's surcharge is a quarter of the on-demand price, but at most 27 cents for large types
+// with x86 processors.
 func TestSurcharge(t *testing.T) {
 	for name, want := range map[string]float64{"m5.xlarge": 0.048, "i3en.2xlarge": 0.226, "i3en.6xlarge": 0.27, "i3en.24xlarge": 0.27, "r6g.16xlarge": 0.8064} {
 		i, _ := plan.InstanceNamed(name)
@@ -446,7 +449,7 @@ func TestSurcharge(t *testing.T) {
 	}
 }
 
-// Of every method there is a plan, of which JSON has what is promised; and Network is not
+// There is a plan for every method, and its JSON has the promised names; Network cannot be
 // solved.
 func TestMethods(t *testing.T) {
 	counts := &count.Counts{How: count.AtLeast}
@@ -496,7 +499,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Where there is nothing is refused.
+// Invalid places are rejected.
 func TestNowhere(t *testing.T) {
 	g, counts := recorded(t, "5x4", 5, 4, 4)
 	for want, where := range map[string]plan.Where{
@@ -513,7 +516,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
-// Rates that are nonsense are refused, those built in are not.
+// Invalid rates are rejected, the built-in ones are accepted.
 func TestRates(t *testing.T) {
 	if err := plan.Builtin().Check(); err != nil {
 		t.Error(err)
@@ -534,7 +537,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Bytes are three digits and a unit.
+// Bytes prints three digits and a unit.
 func TestBytes(t *testing.T) {
 	for n, want := range map[float64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 999.7e6: "1 GB", 3.44e12: "3.44 TB", 2e15: "2 PB"} {
 		if got := plan.Bytes(n); got != want {

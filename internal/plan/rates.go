@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// RatesVersion is that of the form of Rates: rates of another are of another model, and are
-// measured anew.
+// RatesVersion is the version of Rates. Rates of another version belong to another model and
+// must be measured again.
 const RatesVersion = 2
 
-// Rates are how fast a machine is, and a cluster. Those of CPU are of one core; the rates of
-// bytes are of the whole machine.
+// Rates are the speeds of a machine, and of a cluster. CPU rates are those of one core; rates
+// in bytes are those of the complete machine.
 type Rates struct {
 	Version  int       `json:"version"`
 	Machine  string    `json:"machine"` // its name, for people
@@ -23,68 +23,68 @@ type Rates struct {
 	Lists  ListRates  `json:"lists"`
 	States StateRates `json:"states"`
 
-	// Serial is the share of the CPU of a run on which only one core can be at work.
+	// Serial is the share of a run's CPU time in which only one core can work.
 	Serial float64 `json:"serial_share"`
-	// Process is how many seconds a process of driver takes that does nothing.
+	// Process is the time in seconds of a driver process that does nothing.
 	Process float64   `json:"process_s"`
 	Disk    DiskRates `json:"disk"`
 
 	Cluster ClusterRates `json:"cluster"`
 }
 
-// BlockRates are those of a game whose moves are maps of bitmaps, forward and back together.
-// A position costs as much as its value has bits (see valueBits): that is how often the maps
-// of its moves are gone through, value by value.
+// BlockRates are the rates of games solved by blocks, for both directions together. The CPU
+// time of a position is proportional to the number of bits of its value (see valueBits): the
+// bitmaps of its moves are processed once for each value.
 type BlockRates struct {
-	Start float64 `json:"start_cpu_s"`       // of a run, whatever its size
-	Tier  float64 `json:"tier_cpu_s"`        // of a tier: its two jobs, its seals
-	Value float64 `json:"value_bit_cpu_ns"`  // of a position, for each bit of its value
-	Slot  float64 `json:"slot_cpu_ns"`       // of the words of bitmaps in which positions lie
-	Range float64 `json:"range_cpu_ns"`      // of a range in which positions lie
-	Table float64 `json:"table_byte_cpu_ns"` // of a byte of the tables behind the moves
+	Start float64 `json:"start_cpu_s"`       // per run, independent of its size
+	Tier  float64 `json:"tier_cpu_s"`        // per tier: its two jobs and their seals
+	Value float64 `json:"value_bit_cpu_ns"`  // per position and bit of its value
+	Slot  float64 `json:"slot_cpu_ns"`       // per slot in words of bitmaps that are not empty
+	Range float64 `json:"range_cpu_ns"`      // per range that contains positions
+	Table float64 `json:"table_byte_cpu_ns"` // per byte of the tables for the moves
 }
 
-// ListRates are those of a game with tiers of which only the rules are known, both ways
-// together.
+// ListRates are the rates of games solved by lists, for both directions together.
 type ListRates struct {
-	Tier     float64 `json:"tier_cpu_s"` // its two jobs
+	Tier     float64 `json:"tier_cpu_s"` // per tier: its two jobs
 	Position float64 `json:"position_cpu_ns"`
-	Move     float64 `json:"move_cpu_ns"` // into the next tier, told there and back
-	Far      float64 `json:"far_cpu_ns"`  // beyond it
+	Move     float64 `json:"move_cpu_ns"` // per move to the next tier, both directions
+	Far      float64 `json:"far_cpu_ns"`  // per move beyond the next tier
 }
 
-// StateRates are those of a game with cycles, all passes together.
+// StateRates are the rates of games with cycles, for all passes together.
 type StateRates struct {
-	Position float64 `json:"position_cpu_ns"` // of one whose moves are known as maps of bitmaps
-	Move     float64 `json:"move_cpu_ns"`     // of one of which only the rules are known, a move
+	Position float64 `json:"position_cpu_ns"` // per position, if the game computes moves of sets
+	Move     float64 `json:"move_cpu_ns"`     // per move, if the game only has the Game interface
 }
 
-// DiskRates are those of the disk on which a run lies.
+// DiskRates are the rates of the disk that contains a run's data.
 type DiskRates struct {
 	Write float64 `json:"write_bytes_s"`
-	Read  float64 `json:"read_bytes_s"` // of what no memory keeps any more
+	Read  float64 `json:"read_bytes_s"` // of data that is not in any cache
 	Sync  float64 `json:"sync_s"`       // of a small file
 }
 
-// ClusterRates are those of a Hadoop.
+// ClusterRates are the rates of a Hadoop cluster.
 type ClusterRates struct {
 	Name     string    `json:"name"`
 	Measured time.Time `json:"measured"`
-	Job      float64   `json:"job_s"`        // until a job works, and until it is known to have ended
-	Uber     float64   `json:"uber_job_s"`   // of one whose tasks its application master runs
-	Client   float64   `json:"client_cpu_s"` // of Hadoop's client, a job
-	Task     float64   `json:"task_cpu_s"`   // of a task's Java, besides its program
-	Pair     float64   `json:"pair_cpu_ns"`  // a record of Hadoop's own: a range with its block
-	// Program is how much CPU the programs take for what one process does with one.
+	Job      float64   `json:"job_s"`        // from submission until a job works, plus from its end until the driver knows
+	Uber     float64   `json:"uber_job_s"`   // the same for a job whose application master runs its tasks
+	Client   float64   `json:"client_cpu_s"` // of Hadoop's client, per job
+	Task     float64   `json:"task_cpu_s"`   // of a task's Java, in addition to its program
+	Pair     float64   `json:"pair_cpu_ns"`  // per record of Hadoop's own: a range with its block
+	// Program is the CPU time of the programs, divided by that of one process for the same
+	// work.
 	Program float64 `json:"program_times"`
 }
 
-// slower is how many times as much CPU the slower of the machines takes of which rates are
-// built in: 5×5, 6×5 and 6×6 connect 4 took 45, 41 and 43 ns a position on the faster one,
-// and 69 to 84 on others.
+// slower is the CPU time of the slower machine of the built-in rates, divided by that of the
+// faster one: 5×5, 6×5 and 6×6 connect 4 took 45, 41 and 43 ns per position on the faster
+// machine, and 69 to 84 on others.
 const slower = 1.8
 
-// Builtin are the rates of plans for which nothing was measured: of the slower of two
+// Builtin returns the rates for plans if nothing was measured: those of the slower of two
 // machines; see Fastest.
 func Builtin() *Rates {
 	r := Fastest()
@@ -95,8 +95,8 @@ func Builtin() *Rates {
 	return r
 }
 
-// Fastest are rates of the fastest machine that was measured: with those of Builtin they say
-// how far apart machines are.
+// Fastest returns the rates of the fastest machine that was measured. Together with Builtin,
+// they show how much machines differ.
 func Fastest() *Rates {
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 	return &Rates{
@@ -104,30 +104,31 @@ func Fastest() *Rates {
 		Machine:  "a quiet virtual machine of 2 cores and 24 GiB",
 		Measured: day(2026, time.November, 23),
 		Cores:    2,
-		// Fitted to the boards that docs/plan.md names.
+		// Fitted to the boards listed in docs/plan.md.
 		Blocks: BlockRates{Start: 0.02, Tier: 0.0009, Value: 10.3, Slot: 4, Range: 3700, Table: 3},
 		Lists:  ListRates{Tier: 0.0018, Position: 500, Move: 62, Far: 370},
 		States: StateRates{Position: 135, Move: 560},
-		// 6×6: 3,000 s of CPU in 1,604 s on two cores.
+		// 6×6: 3,000 s of CPU time in 1,604 s on two cores.
 		Serial:  0.06,
 		Process: 0.01,
 		Disk:    DiskRates{Write: 500e6, Read: 1000e6, Sync: 0.0025},
 		Cluster: ClusterRates{
 			Name:     "a Hadoop 3.4.2 on one machine of 2 cores",
 			Measured: day(2026, time.November, 22),
-			// docs/hadoop.md, "What it costs"; the pairs by ten million lines of text.
+			// docs/hadoop.md, "What it costs"; Pair was measured with ten million lines of
+			// text.
 			Job: 11.7, Uber: 6.8, Client: 2.3, Task: 1.5, Pair: 2500, Program: 1.1,
 		},
 	}
 }
 
-// cpu are the rates of CPU of one process.
+// cpu returns the CPU rates of one process.
 func (r *Rates) cpu() []*float64 {
 	b, l, s := &r.Blocks, &r.Lists, &r.States
 	return []*float64{&b.Start, &b.Tier, &b.Value, &b.Slot, &b.Range, &b.Table, &l.Tier, &l.Position, &l.Move, &l.Far, &s.Position, &s.Move}
 }
 
-// Check says what is wrong with rates that were read.
+// Check returns an error if rates that were read are invalid.
 func (r *Rates) Check() error {
 	if r.Version != RatesVersion {
 		return fmt.Errorf("rates of version %d, expected %d: driver calibrate measures anew", r.Version, RatesVersion)
@@ -142,7 +143,7 @@ func (r *Rates) Check() error {
 	for _, rate := range []struct {
 		name     string
 		value    float64
-		positive bool // or may it be 0
+		positive bool // whether 0 is invalid
 	}{
 		{"blocks.start_cpu_s", r.Blocks.Start, false}, {"blocks.tier_cpu_s", r.Blocks.Tier, false},
 		{"blocks.value_bit_cpu_ns", r.Blocks.Value, true}, {"blocks.slot_cpu_ns", r.Blocks.Slot, false},

@@ -7,8 +7,8 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// TestSpotPrice checks that --price is the price of a node on demand: a spot node costs its
-// share of that, as the plan says it.
+// TestSpotPrice checks that --price is the price of an on-demand node: a spot node costs the
+// share of it that the plan mentions.
 func TestSpotPrice(t *testing.T) {
 	g, counts := recorded(t, "6x6", 6, 6, 4)
 	perHour := func(nodes, spot int, price float64) float64 {
@@ -23,7 +23,7 @@ func TestSpotPrice(t *testing.T) {
 	const share = 0.4 // "a spot node costs 40 % of one on demand"
 	for _, test := range []struct {
 		nodes, spot int
-		want        float64 // prices, with the master's
+		want        float64 // dollars, including the master
 	}{{2, 0, 3}, {4, 0, 5}, {2, 2, 3 + 2*share}, {2, 20, 3 + 20*share}} {
 		got := perHour(test.nodes, test.spot, 7) - perHour(test.nodes, test.spot, 6)
 		if math.Abs(got-test.want) > 1e-6 {

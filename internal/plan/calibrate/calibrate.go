@@ -1,7 +1,7 @@
-// Package calibrate measures the rates of a machine, and of a cluster, by which package plan
-// reckons: it solves small games and looks at what they took. It knows the runner in process
-// and the loop of jobs; of a cluster it is given the journals of runs there. It knows no
-// command line, and keeps nothing.
+// Package calibrate measures the rates of a machine, and of a cluster, for package plan. It
+// solves small games and measures the cost. It uses the inline runner and the loop of
+// jobs; for a cluster, callers pass in the journals of runs. It knows no command lines, and
+// stores nothing.
 package calibrate
 
 import (
@@ -33,31 +33,31 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// Options are what is measured, and how long it may take.
+// Options describe what to measure, and for how long.
 type Options struct {
-	// Time is about how long it may take; below twenty seconds the games are so small that
+	// Time is the approximate duration; below twenty seconds, the games are so small that
 	// the rates are rough.
 	Time time.Duration
-	Dir  string // an empty directory on the disk that is measured
-	// Self is a program that does nothing with these arguments: what the start of a process
-	// costs.
+	Dir  string // an empty directory on the disk to be measured
+	// Self is a command with arguments that does nothing; it measures the start of a
+	// process.
 	Self []string
-	// Probe is the share of the cores' time that is free, 0 to 1, before and after the
-	// measurements: a busy machine is refused. Nil: Idle.
+	// Probe returns the share of the cores' time that is free, 0 to 1. It is called before and
+	// after the measurements, to reject a busy machine. Nil: Idle.
 	Probe func() float64
-	// Progress is told what is being measured, and which share of all is done. May be nil.
+	// Progress is called with the current measurement and the share that is done. May be nil.
 	Progress func(what string, share float64)
 }
 
-// roughBelow is below which time the small games are taken.
+// roughBelow is the value of Options.Time below which the small games are used.
 const roughBelow = 20 * time.Second
 
-// A size is the games that are solved: boards of Connect N with many positions in a block and
-// with few; one by lists; and games with cycles.
+// A size is the set of games to solve: boards of Connect N with many and with few
+// positions per block; a game solved by lists; and games with cycles.
 type size struct {
 	dense, sparse        [3]int // width, height, connect
 	lists, states, plain [3]int
-	file                 int64 // bytes that are written to the disk
+	file                 int64 // bytes to write to the disk
 }
 
 var (
@@ -65,7 +65,7 @@ var (
 	full  = size{dense: [3]int{5, 5, 4}, sparse: [3]int{5, 5, 3}, lists: [3]int{4, 4, 3}, states: [3]int{4, 4, 3}, plain: [3]int{4, 3, 3}, file: 512 << 20}
 )
 
-// A took is what solving a game took.
+// A took is the measured cost of solving a game.
 type took struct {
 	g                game.Game
 	cpu, wall        float64 // seconds
@@ -73,7 +73,7 @@ type took struct {
 	tiers            int
 }
 
-// Machine measures this machine, and fills in all rates but those of a cluster.
+// Machine measures this machine and sets all rates except those of a cluster.
 func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
 	r := plan.Builtin()
 	host, err := os.Hostname()
@@ -120,14 +120,14 @@ func Machine(ctx context.Context, o Options) (*plan.Rates, error) {
 }
 
 const (
-	// idleFrom is which share of the time of all cores a process must get for rates to be worth
-	// something.
+	// idleFrom is the share of the time of all cores that a process must get for useful
+	// rates.
 	idleFrom = 0.85
-	// probeTime is how long a probe takes.
+	// probeTime is the duration of a probe.
 	probeTime = 500 * time.Millisecond
 )
 
-// idle refuses a machine that is busy.
+// idle returns an error if the machine is busy.
 func (m *measurer) idle() error {
 	if share := m.o.Probe(); share < idleFrom {
 		return fmt.Errorf("this machine is busy: %.0f %% of the time of its cores is free, and rates need %.0f %%; stop other programs and calibrate again, or give --busy", 100*share, 100*idleFrom)
@@ -135,7 +135,8 @@ func (m *measurer) idle() error {
 	return nil
 }
 
-// Idle is the share of the cores' time that this process gets when it can use all of it.
+// Idle returns the share of the cores' time that this process gets when it uses as much as it
+// can.
 func Idle() float64 {
 	cores := runtime.GOMAXPROCS(0)
 	begun, before := time.Now(), cpu()
@@ -156,13 +157,13 @@ type measurer struct {
 	o   Options
 }
 
-// processes is how often a process is started, syncs how many files are synced.
+// processes is the number of processes to start, syncs the number of files to sync.
 const (
 	processes = 5
 	syncs     = 40
 )
 
-// process is the median start of one.
+// process measures the median time of starting a process.
 func (m *measurer) process(r *plan.Rates) error {
 	var all []float64
 	for range processes {
@@ -181,8 +182,8 @@ func median(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-// disk writes a file and reads it, past the memory of the machine where that can be had, and
-// syncs small ones.
+// disk writes a file, reads it back, bypassing the machine's file cache if possible, and
+// syncs small files.
 func (m *measurer) disk(size int64, r *plan.Rates) error {
 	name := filepath.Join(m.o.Dir, "file")
 	defer os.Remove(name)
@@ -260,16 +261,16 @@ func (m *measurer) blocks(s size, r *plan.Rates) error {
 }
 
 const (
-	// fitDraws are how many boards are drawn to count those that are solved.
+	// fitDraws is the number of samples for counting the positions of the boards.
 	fitDraws = 50_000
-	// fitBounds is how many times a rate may be above or below the one that is built in: of
-	// noise a difference may make nonsense.
+	// fitBounds limits how many times larger or smaller a rate may be than the built-in one,
+	// because noise can make differences meaningless.
 	fitBounds = 20
 )
 
-// fitBlocks fits the rates of blocks to three boards: a tiny one tells what a tier costs, two
-// with many and few positions in a block how fast the machine is. How the other rates stand
-// to one another follows from the code, and is built in: small boards tell it badly.
+// fitBlocks fits the rates of blocks to three boards: a tiny one shows the cost of a tier, two
+// with many and few positions per block show the speed of the machine. The proportions of the
+// other rates follow from the code, and are built in: small boards cannot measure them well.
 func fitBlocks(r *plan.Rates, boards [3]took, counts [3]*count.Counts) error {
 	of := func(i int, b plan.BlockRates) (float64, error) {
 		rates := plan.Fastest()
@@ -305,8 +306,8 @@ func fitBlocks(r *plan.Rates, boards [3]took, counts [3]*count.Counts) error {
 	return nil
 }
 
-// within is how many times as much was measured as by the rates that are built in, but no
-// farther from them than fitBounds.
+// within limits times, a measured time divided by that of the built-in rates, to a factor of
+// fitBounds.
 func within(times float64) float64 {
 	if math.IsNaN(times) {
 		return 1
@@ -314,14 +315,14 @@ func within(times float64) float64 {
 	return min(max(times, 1/float64(fitBounds)), fitBounds)
 }
 
-// serial is the share of the CPU time on which one core alone can be at work, as Amdahl has it,
-// if so much of it took so long on some cores.
+// serial returns the share of the CPU time in which only one core can work, by Amdahl's law,
+// from the CPU time and the wall time of a run on several cores.
 func serial(cpu, wall float64, cores int) float64 {
-	speed := cpu / wall // as if all cores did the same work
+	speed := cpu / wall // number of cores that seem to have worked all the time
 	return min(max((float64(cores)/speed-1)/float64(cores-1), 0.005), 0.5)
 }
 
-// lists solves Mancala of few stones, whose many tiers are small, and m,n,k tic-tac-toe.
+// lists solves Mancala with few stones, which has many small tiers, and m,n,k tic-tac-toe.
 func (m *measurer) lists(s size, r *plan.Rates) error {
 	var all [2]took
 	for i, of := range []struct {
@@ -351,7 +352,7 @@ func fitLists(r *plan.Rates, tiers, large took) {
 	r.Lists = base
 }
 
-// states solves Quick Cross by its bitmaps, and by nothing but its rules.
+// states solves Quick Cross with its set methods, and with its rules alone.
 func (m *measurer) states(s size, r *plan.Rates) error {
 	g, err := quickcross.Kind.Make(s.states[:])
 	if err != nil {
@@ -372,7 +373,7 @@ func (m *measurer) states(s size, r *plan.Rates) error {
 	return nil
 }
 
-// rulesOnly is a game of which nothing is known but its rules.
+// rulesOnly hides all extensions of a game.
 type rulesOnly struct{ game.Game }
 
 // solve solves a game in this process.
@@ -405,7 +406,7 @@ func (m *measurer) solve(g game.Game) (t took, err error) {
 	return t, nil
 }
 
-// cpu is how many seconds of CPU this process has had.
+// cpu returns the CPU time of this process, in seconds.
 func cpu() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// The rates come out by which the games took what they took; of noise come no negative ones.
+// The fit recovers the rates from the costs of games, and noise does not make rates negative.
 func TestFit(t *testing.T) {
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -23,7 +23,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	// A machine that takes twice as long, for a tier 4 ms.
+	// A machine that takes twice as long, and 4 ms per tier.
 	truth := plan.Fastest()
 	b := &truth.Blocks
 	b.Tier = 0.004
@@ -75,7 +75,7 @@ func TestFit(t *testing.T) {
 	near("serial share of noise", serial(10, 1, 4), 0.005)
 }
 
-// A machine that has other work is refused, at the beginning and in the end.
+// A busy machine is rejected, before and after the measurements.
 func TestBusy(t *testing.T) {
 	for _, shares := range [][]float64{{0.6}, {1, 0.6}} {
 		n := 0
@@ -90,7 +90,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// This machine can be measured, and what comes of it holds.
+// This machine can be measured, and the rates are valid.
 func TestMachine(t *testing.T) {
 	var shares []float64
 	r, err := Machine(t.Context(), Options{Time: time.Second, Dir: t.TempDir(), Self: []string{"true"}, Probe: func() float64 { return 1 },
@@ -111,10 +111,10 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// The rates of a cluster come out of the journals of three runs.
+// The rates of a cluster are computed from the journals of three runs.
 func TestCluster(t *testing.T) {
 	run := func(cpu float64, jobs ...runner.Stats) Run {
-		j := &solve.Journal{Jobs: []solve.JobRecord{{Job: "data_first3", Seconds: 9}}} // the driver's own
+		j := &solve.Journal{Jobs: []solve.JobRecord{{Job: "data_first3", Seconds: 9}}} // run by the driver itself
 		for _, s := range jobs {
 			j.Jobs = append(j.Jobs, solve.JobRecord{Job: "data_first17", Tier: 17, Seconds: 10, Stats: s})
 		}

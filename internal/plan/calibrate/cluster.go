@@ -8,14 +8,14 @@ import (
 	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// A Run is one of driver solve on a cluster: its journal, and the CPU seconds of the driver and
-// of Hadoop's clients.
+// A Run is a run of driver solve on a cluster: its journal, and the CPU seconds of the driver
+// and of Hadoop's clients.
 type Run struct {
 	*solve.Journal
 	CPU float64
 }
 
-// onCluster are the jobs that were the cluster's.
+// onCluster returns the jobs that ran on the cluster.
 func (r Run) onCluster() (jobs []solve.JobRecord) {
 	for _, j := range r.Jobs {
 		if j.Application != "" {
@@ -29,9 +29,9 @@ func (r Run) onCluster() (jobs []solve.JobRecord) {
 var ErrNoJobs = errors.New("no job went to the cluster")
 
 // Cluster fits the rates of a cluster to three runs of Connect N: two of a small board, whose
-// jobs run in their application masters (uber) or in containers of their own; and one of 5×5
-// connect 4, whose jobs have something to do. What a record costs in the shuffle is not measured: it is
-// kept as it was.
+// jobs ran in their application masters (uber) or in containers of their own (contained); and
+// one of 5×5 connect 4 (large), whose jobs are large enough to measure. The cost of a record
+// in the shuffle is not measured, and stays as it was.
 func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Time) error {
 	c := &r.Cluster
 	var waiting, tasks []float64
@@ -60,13 +60,14 @@ func Cluster(r *plan.Rates, uber, contained, large Run, name string, now time.Ti
 	if alone == 0 {
 		return ErrNoJobs
 	}
-	// What a program does but its work, as to start, counts too: so it is not less than what
-	// one process takes, nor many times as much.
+	// The CPU time of a program includes its start, so the factor should be at least 1; limit
+	// it to 10.
 	c.Program = min(max(programs/alone, 1), 10)
 	c.Name, c.Measured = name, now
 	return r.Check()
 }
 
-// positionTime is what a position of a large tier of 5×5 connect 4 takes in one process, in
-// nanoseconds: its value has some 3 bits, and some 2.2 slots of occupied words belong to it.
+// positionTime returns the CPU time of a position of a large tier of 5×5 connect 4 in one
+// process, in nanoseconds: its value has about 3 bits, and there are about 2.2 slots of
+// occupied words for each position.
 func positionTime(r *plan.Rates) float64 { return 3*r.Blocks.Value + 2.2*r.Blocks.Slot }

@@ -6,6 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forget has the machine forget what it keeps of a file in memory. Where it does not, the
-// rate at which the file is read is that of the memory.
+// forget asks the kernel to drop a file from its cache. If that fails, the read rate is that
+// of the cache.
 func forget(f *os.File) { unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }

@@ -4,5 +4,5 @@ package calibrate
 
 import "os"
 
-// forget does nothing: the rate at which a file is read is that of the memory.
+// forget does nothing: the read rate is that of the file cache.
 func forget(*os.File) {}

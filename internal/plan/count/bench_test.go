@@ -10,8 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// BenchmarkCount counts the positions of games with $TREEREDUCE_DRAWS draws, and reports the
-// error: relative to the true number, where that is known, and the interval of 95 %.
+// BenchmarkCount counts the positions of games with $TREEREDUCE_DRAWS samples, and reports the
+// error relative to the true number, if known, and the 95 % interval.
 func BenchmarkCount(b *testing.B) {
 	draws := longtest.Number(b, "TREEREDUCE_DRAWS", 10_000)
 	for _, of := range []struct {
@@ -62,7 +62,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// cpuTime is the CPU time of this process in seconds.
+// cpuTime returns the CPU time of this process in seconds.
 func cpuTime(b *testing.B) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,14 +1,14 @@
-// Package count says how many positions each tier of a game has, before it is solved. It
-// knows the rules of a game, and no job, no file, no command line.
+// Package count counts the positions of each tier of a game before it is solved. It knows the
+// rules of a game, but no jobs, files or command lines.
 //
-// Three ways are tried, one after the other:
+// It tries three ways, one after the other:
 //
-//   - going forward from the start, tier by tier, with the set of all positions of a tier:
-//     exact, as long as they are few;
-//   - drawing boards at random, if the game says how (game.Sampled): each draw estimates the
-//     tier's number without bias, and the mean of many comes with an interval;
-//   - playing at random: the different positions seen are a bound from below. From above,
-//     the bound is what the game says (game.Bounded), or the number of its keys.
+//   - enumeration: it goes forward from the initial position, tier by tier, with the set of all
+//     positions of a tier: exact, as long as there are few;
+//   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
+//     is an unbiased estimate of the tier's number, and the mean of many has an interval;
+//   - random games: the number of different positions seen is a lower bound. The upper bound
+//     comes from the game (game.Bounded), or from the number of its keys.
 package count
 
 import (
@@ -21,39 +21,39 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Tier is how many positions a tier of a game has. Of a game without tiers it is a pass
-// forward: the positions to which no fewer moves lead.
+// A Tier is the number of positions of a tier of a game. For a game without tiers, it is a
+// forward pass: the positions for which this is the smallest number of plies.
 type Tier struct {
 	Tier int `json:"tier"`
-	// Positions is their number, Low ≤ Positions ≤ High. If it is exact, all three are
-	// the same; if it is sampled, Low to High is an interval of 95 %; if it is a bound
-	// from below, Low is that too, and High a bound from above.
+	// Positions is their number, Low <= Positions <= High. If it is exact, all three are
+	// equal; if it is sampled, Low to High is a 95 % interval; if it is a lower bound, Low
+	// is equal to Positions, and High is an upper bound.
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
-	// Won is how many of them somebody has won: what the last move ended. Not known,
-	// and 0, if the count is a bound.
+	// Won is the number of positions in which a player has won. It is unknown, and 0, if
+	// the count is a bound.
 	Won float64 `json:"won"`
-	// Moves is how many moves they have, all together: what the job forward says of
-	// them. Of a bound, those of the positions that were played on from.
+	// Moves is the total number of their moves, which is the number of messages of the forward
+	// job. If the count is a bound, it covers only the positions that were expanded.
 	Moves float64 `json:"moves"`
-	// Far is how many of them lead beyond the next tier.
+	// Far is the number of moves that lead beyond the next tier.
 	Far float64 `json:"far,omitempty"`
-	// Cells is the number of ranges in which positions of the tier lie, and Slots the bits
-	// of their bitmaps (game.Tiered): exact or estimated as Positions is, or bounds where
-	// that is one; 0 in a game without either. Those of a Cyclic game are the same in every
-	// pass, and stand in the sum alone.
+	// Cells is the number of ranges that contain positions of the tier, and Slots the number
+	// of bits of their bitmaps (game.Tiered). Like Positions, they are exact, estimated, or
+	// bounds; they are 0 in a game without ranges. In a Cyclic game they are the same in
+	// every pass, and appear in the sum only.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`
-	// Draws is how many boards were drawn, 0 if it is exact.
+	// Draws is the number of boards drawn, 0 if the count is exact.
 	Draws int64 `json:"draws"`
 }
 
-// Exact reports whether it is no estimate.
+// Exact reports whether the count is exact.
 func (t Tier) Exact() bool { return t.Low == t.High }
 
-// Error is how far the count may be off, as a share of it: half the interval; infinite,
-// if no position was found.
+// Error returns the possible relative error of the count: half the interval, divided by the
+// count. It is infinite if no position was found.
 func (t Tier) Error() float64 {
 	if t.Exact() {
 		return 0
@@ -61,25 +61,25 @@ func (t Tier) Error() float64 {
 	return (t.High - t.Low) / 2 / t.Positions
 }
 
-// How is what a count rests on.
+// How is the way in which positions were counted.
 type How int
 
 // The ways to count.
 const (
-	Exact   How = iota // every position was gone through
-	Sampled            // the tiers that are not exact are estimated by drawing
-	AtLeast            // positions were seen, and there may be more
+	Exact   How = iota // every position was enumerated
+	Sampled            // the tiers that are not exact are estimated by sampling
+	AtLeast            // these positions were seen, and there may be more
 )
 
 var hows = [...]string{"exact", "sampled", "at least"}
 
-// String is "exact", "sampled" or "at least".
+// String returns "exact", "sampled" or "at least".
 func (h How) String() string { return hows[h] }
 
-// MarshalText is String.
+// MarshalText returns String.
 func (h How) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (h *How) UnmarshalText(text []byte) error {
 	for i, word := range hows {
 		if word == string(text) {
@@ -90,34 +90,34 @@ func (h *How) UnmarshalText(text []byte) error {
 	return fmt.Errorf("way to count %q: expected exact, sampled or at least", text)
 }
 
-// Counts is how many positions a game has.
+// Counts contains the numbers of positions of a game.
 type Counts struct {
 	Tiers []Tier `json:"tiers"` // from tier 0 on
-	Sum   Tier   `json:"sum"`   // of all; its Tier is the number of tiers
+	Sum   Tier   `json:"sum"`   // of all tiers; its Tier is the number of tiers
 	How   How    `json:"how"`
-	Note  string `json:"note"` // in plain words, what was reached and what was not
+	Note  string `json:"note"` // in plain words, what was counted and what was not
 }
 
-// Options are what a count may take. None need be set.
+// Options are the limits of a count. All are optional.
 type Options struct {
-	// Time is how long boards are drawn, after as many positions have been gone through
-	// as may be; of a game that cannot be drawn, how long it may take to go through
-	// positions and to play on; 0: two minutes.
+	// Time is the time for sampling, after positions have been enumerated up to the limit
+	// Exact; for a game that is not Sampled, it is the time for enumeration and random
+	// games together; 0: two minutes.
 	Time time.Duration
-	// Draws, if it is not 0, is how many boards are drawn in sum, or games played,
-	// instead of a time: the result then is the same on any machine. What was drawn in
-	// some time comes again with the Draws of its sum.
+	// Draws, if it is not 0, is the total number of samples, or of random games, and
+	// replaces Time: the result is then the same on any machine. A result obtained with a
+	// time limit can be reproduced with the Draws of its sum.
 	Draws int64
-	// Exact is how many positions are gone through before it is drawn; 0: 4 million of
-	// a game that can be drawn, 50 million of others. At most half as many are held at
-	// once, at some 20 bytes each.
+	// Exact is the number of positions to enumerate before sampling; 0: 4 million for a game
+	// that is Sampled, 50 million for others. At most half as many are in memory at the same
+	// time, at about 20 bytes each.
 	Exact int64
-	// Seed chooses the draws.
+	// Seed is the seed of the random numbers.
 	Seed uint64
-	// Workers is how many draw at once; 0: one a core. It changes no result.
+	// Workers is the number of concurrent workers; 0: one per core. It changes no result.
 	Workers int
-	// Progress, if it is not nil, is told now and then what is done and how much of all
-	// there is to do, 0 to 1. It is called by one goroutine at a time.
+	// Progress, if it is not nil, is called from time to time with the current activity and
+	// the share of all work that is done, 0 to 1. Calls do not overlap.
 	Progress func(doing string, share float64)
 }
 
@@ -147,7 +147,7 @@ func (o Options) withDefaults(drawn bool) Options {
 	return o
 }
 
-// check says what is wrong with the options.
+// check returns an error if the options are invalid.
 func (o Options) check() error {
 	if o.Time < 0 || o.Draws < 0 || o.Exact < 0 || o.Workers < 0 {
 		return fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
@@ -155,8 +155,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Of counts the positions of a game: those that play from its start can reach. It fails if
-// the options cannot be, or ctx is done.
+// Of counts the positions that can be reached from the initial position of a game. It returns
+// an error if the options are invalid, or ctx is done.
 func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -188,20 +188,20 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	return all, nil
 }
 
-// A counter is one count.
+// A counter is the state of one count.
 type counter struct {
 	ctx context.Context
 	g   game.Game
 	o   Options
 
 	begun time.Time
-	until time.Time // when no more are gone through; zero: it does not matter how late it is
+	until time.Time // end of enumeration and games; zero: no limit
 }
 
-// late reports whether it is time to end.
+// late reports whether the time is over.
 func (c *counter) late() bool { return !c.until.IsZero() && time.Now().After(c.until) }
 
-// passed is which share of the time has passed, if it matters.
+// passed returns the share of the time that has passed, 0 if there is no limit.
 func (c *counter) passed() float64 {
 	if c.until.IsZero() {
 		return 0
@@ -209,7 +209,7 @@ func (c *counter) passed() float64 {
 	return float64(time.Since(c.begun)) / float64(c.until.Sub(c.begun))
 }
 
-// sum is what tiers have all together, its interval as if each were at its end.
+// sum returns the sum of all tiers. Its interval adds up the ends of the tiers' intervals.
 func sum(tiers []Tier) Tier {
 	sum := Tier{Tier: len(tiers)}
 	for _, t := range tiers {
@@ -224,8 +224,7 @@ func sum(tiers []Tier) Tier {
 	return sum
 }
 
-// slots fills in the slots and cells that are not known yet with their bounds, and the
-// sum's share of both.
+// slots sets unknown slots and cells to their bounds, and computes their sums.
 func (c *counter) slots(all *Counts) {
 	switch g := c.g.(type) {
 	case game.Tiered:
@@ -236,7 +235,7 @@ func (c *counter) slots(all *Counts) {
 			if t.Cells == 0 {
 				t.Slots, t.Cells = slots, min(ranges, t.High)
 			}
-			// A position has a range, and a range a position.
+			// A position is in one range, and each range counted has a position.
 			t.Cells = min(t.Cells, ranges, max(1, t.Positions))
 			t.Slots = min(max(t.Slots, t.Positions), slots)
 			all.Sum.Slots += t.Slots
@@ -247,7 +246,7 @@ func (c *counter) slots(all *Counts) {
 	}
 }
 
-// keys is how many positions a game can have at most, as its keys are.
+// keys returns an upper bound on the positions of a game, from the number of its keys.
 func keys(g game.Game) float64 {
 	if c, ok := g.(game.Counted); ok {
 		return float64(c.Positions())

@@ -17,7 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 )
 
-// rules makes a game of its spec.
+// rules returns the game with a Spec.
 func rules(t testing.TB, spec string) game.Game {
 	t.Helper()
 	g, err := all.Kinds().Parse(spec)
@@ -37,7 +37,7 @@ func of(t testing.TB, g game.Game, o Options) *Counts {
 	return c
 }
 
-// positions are the numbers of the tiers.
+// positions returns the numbers of positions by tier.
 func positions(c *Counts) (all []float64) {
 	for _, tier := range c.Tiers {
 		all = append(all, tier.Positions)
@@ -65,8 +65,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// Of games made up, whose moves leave tiers out or go round in circles, and of ours, the
-// number is that of a plain search.
+// For random games, whose moves skip tiers or form cycles, and for our games, the count agrees
+// with a plain search.
 func TestExactSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for range 50 {
@@ -101,7 +101,7 @@ func TestExactSearch(t *testing.T) {
 	}
 }
 
-// By pieces, with the moves of a whole pass.
+// Each pass has the boards with one more piece, and all their moves.
 func TestExactPasses(t *testing.T) {
 	c := of(t, rules(t, "quickcross width=3 height=3 connect=3"), Options{})
 	want := []float64{1, 18, 144, 672, 2016, 4032, 5320, 4344, 1890, 316}
@@ -111,15 +111,15 @@ func TestExactPasses(t *testing.T) {
 	if c.Sum.Slots != 19_683 || c.Sum.Cells != 1 {
 		t.Errorf("%v slots in %v cells", c.Sum.Slots, c.Sum.Cells)
 	}
-	// By its rules alone it is the same, and no interval has a width.
+	// The result with the Game interface alone is the same, and intervals have no width.
 	plain := of(t, struct{ game.Game }{rules(t, "quickcross width=3 height=3 connect=3")}, Options{})
 	if !slices.Equal(positions(plain), want) || plain.How != Exact {
 		t.Errorf("by its rules: %v", positions(plain))
 	}
 }
 
-// The interval of 95 % holds the truth in at least 90 of 100 seeds: that of the sum, and, but
-// for chance, that of each tier; and what is won and the moves are right in the mean.
+// The 95 % interval contains the true number for at least 90 of 100 seeds: for the sum and,
+// apart from chance, for each tier. The means of Won and Moves are correct.
 func TestIntervals(t *testing.T) {
 	intervals(t, 6_000, "connectn width=4 height=4 connect=4", "quickcross width=3 height=3 connect=3", "mnk width=3 height=3 connect=3")
 }
@@ -130,9 +130,9 @@ func TestLongIntervals(t *testing.T) {
 		"quickcross width=4 height=3 connect=3", "mnk width=4 height=3 connect=3")
 }
 
-// intervals counts games both ways, by drawing all but the first positions.
+// intervals counts games both exactly and by sampling all but the first positions.
 func intervals(t *testing.T, draws int64, specs ...string) {
-	const seeds, least, leastTier = 100, 90, 87 // of so many tiers, one may be below 90 by chance
+	const seeds, least, leastTier = 100, 90, 87 // with this many tiers, one may be below 90 by chance
 	for _, spec := range specs {
 		g := rules(t, spec)
 		truth := of(t, g, Options{})
@@ -164,12 +164,12 @@ func intervals(t *testing.T, draws int64, specs ...string) {
 	}
 }
 
-// holds reports whether an interval holds the true number.
+// holds reports whether an interval contains the true number.
 func holds(found, truth Tier) bool {
 	return found.Low <= truth.Positions && truth.Positions <= found.High
 }
 
-// What was gone through is in the sum once, and exact.
+// Enumerated positions are in the sum once, and exact.
 func TestBoth(t *testing.T) {
 	g := rules(t, "connectn width=4 height=5 connect=3")
 	truth := of(t, g, Options{})
@@ -184,7 +184,7 @@ func TestBoth(t *testing.T) {
 	}
 }
 
-// Wherever there have been too many, up to the last tier, the sum holds.
+// The sum is correct for any limit on enumerated positions, up to the last tier.
 func TestAnyLimit(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=2 height=3 connect=2"} {
 		g := rules(t, spec)
@@ -202,7 +202,7 @@ func TestAnyLimit(t *testing.T) {
 	}
 }
 
-// The same draws, whoever makes them; others with another seed.
+// The samples do not depend on the number of workers, but on the seed.
 func TestWorkers(t *testing.T) {
 	g := rules(t, "connectn width=5 height=5 connect=4")
 	o := Options{Exact: 1000, Draws: 10_000, Seed: 7, Workers: 1}
@@ -217,7 +217,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// What was drawn in some time is drawn again by its number.
+// Samples drawn within a time limit can be reproduced by their number.
 func TestRepeat(t *testing.T) {
 	g := rules(t, "connectn width=5 height=5 connect=4")
 	timed := of(t, g, Options{Exact: 1000, Time: 50 * time.Millisecond, Seed: 3})
@@ -226,9 +226,11 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// What no sample hits is said: its positions are 0 to a bound, and the note names it.
+// A tier without hits is reported: its positions are between 0 and a bound, and the note names
+// it.
 func TestNeverHit(t *testing.T) {
-	// A full board of 7×6 without two in a row there is not, and hardly one before it.
+	// There is no full board of 7×6 without two in a row, and there are hardly any with one
+	// piece less.
 	g := rules(t, "connectn width=7 height=6 connect=2")
 	c := of(t, g, Options{Exact: 1000, Draws: 20_000})
 	last := c.Tiers[42]
@@ -243,8 +245,8 @@ func TestNeverHit(t *testing.T) {
 	}
 }
 
-// A game of which nothing is known but its rules is played: a bound from below, which
-// says that it is one, below the truth and below the bound from above.
+// A game with the Game interface alone is counted by random games: the result is marked as a
+// lower bound, and is below the true number and the upper bound.
 func TestAtLeast(t *testing.T) {
 	for _, spec := range []string{"mancala pits=3 stones=2", "dodgem size=3"} {
 		g := rules(t, spec)
@@ -266,14 +268,14 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// The time bounds the going through of positions, too, with moves in circles or without;
-// what was found by then is a bound from below.
+// The time limit also applies to the enumeration, with and without cycles; the positions
+// found by then are a lower bound.
 func TestTime(t *testing.T) {
 	for _, spec := range []string{"dodgem size=5", "mancala pits=5 stones=4"} {
 		g := rules(t, spec)
 		begun := time.Now()
 		c := of(t, g, Options{Time: 300 * time.Millisecond})
-		// Without a bound it takes a minute and more.
+		// Without a limit, it takes more than a minute.
 		if took := time.Since(begun); c.How != AtLeast || took > 10*time.Second {
 			t.Errorf("%s: %v after %v", spec, c.How, took)
 		}
@@ -289,7 +291,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// Of Connect 4 the ends of the front are where they were said to be: memory and limits.
+// A count stops if its context is cancelled, and rejects negative options.
 func TestStops(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
@@ -308,7 +310,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// What is done is told, from nothing to all.
+// Progress is reported from start to end.
 func TestProgress(t *testing.T) {
 	var said []string
 	last := 0.0
@@ -326,7 +328,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// JSON has the names that programs read, and the way in words.
+// The JSON has the names that programs read, and How in words.
 func TestJSON(t *testing.T) {
 	c := of(t, rules(t, "connectn width=2 height=2 connect=2"), Options{})
 	text, err := json.Marshal(c)
@@ -342,8 +344,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Boards as large as ours go: every published one within its interval in all but one or
-// two, and within the error that is promised.
+// Boards as large as those that we solve: all published numbers, except for one or two, are
+// within their intervals, and the errors are as small as promised.
 func TestLongPublished(t *testing.T) {
 	longtest.Skip(t)
 	missed := 0
@@ -367,7 +369,7 @@ func TestLongPublished(t *testing.T) {
 	}
 }
 
-// 7×6 and 6×6 tier by tier, and what is won in 6×6.
+// 7×6 and 6×6 tier by tier, and the won positions of 6×6.
 func TestLongTiers(t *testing.T) {
 	longtest.Skip(t)
 	g := rules(t, "connectn width=7 height=6 connect=4")

@@ -10,23 +10,23 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// The draws are made in chunks, each with random numbers of its own, so that it does not
-// matter who makes them. The chunks come in rounds: in the first each tier gets the same,
-// in the others a tier gets what it needs by the chunks so far.
+// Samples are drawn in chunks. Each chunk has its own random numbers, so that the result does
+// not depend on which worker draws it. Chunks are planned in rounds: the first gives the same
+// number to each tier; the others give each tier what it needs, judging by the results so far.
 const (
-	chunkDraws  = 128 // draws of a chunk
-	firstChunks = 2   // chunks of a tier in the first round
-	growth      = 4   // a round has this part of the chunks before it
+	chunkDraws  = 128 // samples per chunk
+	firstChunks = 2   // chunks per tier in the first round
+	growth      = 4   // a round adds 1/growth of the previous chunks
 )
 
-// A stratum is what the draws of a tier say.
+// A stratum contains the results of a tier's samples.
 type stratum struct {
 	tier, chunks int
 	draws        float64
 	open, won    sums
-	moves, both  sums // both: open and won of a draw together
-	// Of a game.Tiered: what draws say of the ranges of the tier, and of those of the next
-	// one in which all positions are won.
+	moves, both  sums // both: Open plus Won of a sample
+	// For game.Tiered: estimates of the ranges of the tier, and of the ranges of the next tier
+	// in which all positions are won.
 	ranges, slots, wonRanges, wonSlots float64
 }
 
@@ -42,8 +42,8 @@ func (s *stratum) merge(other *stratum) {
 	s.wonSlots += other.wonSlots
 }
 
-// mostWon is how much a draw can say of the next tier: by what is known of all boards, or
-// by the heaviest that was drawn.
+// mostWon returns an upper bound on a sample's estimate for the next tier: from the number of
+// all boards, or from the largest sample.
 func (s *stratum) mostWon(boards, moves float64) float64 {
 	if s.open.sum > 0 {
 		boards = s.open.most
@@ -51,20 +51,20 @@ func (s *stratum) mostWon(boards, moves float64) float64 {
 	return moves * boards
 }
 
-// A chunk is some draws of a tier.
+// A chunk is a number of samples of a tier.
 type chunk struct {
 	stratum, number, draws int
 }
 
-// A sampler draws the boards of the tiers from the last one that was gone through.
+// A sampler samples the tiers from the last one that was enumerated.
 type sampler struct {
 	*counter
 	g      game.Sampled
-	first  int // tier of the first stratum: it is exact, and drawn for the won ones after it
+	first  int // tier of the first stratum: it is exact, and sampled for the won positions after it
 	strata []stratum
 }
 
-// draw counts what was not gone through by drawing.
+// draw uses sampling to count the tiers that were not enumerated.
 func (c *counter) draw(g game.Sampled, f *front) (*Counts, error) {
 	s := &sampler{counter: c, g: g, first: len(f.tiers) - 1}
 	for tier := s.first; tier <= g.SampledTiers(); tier++ {
@@ -76,7 +76,7 @@ func (c *counter) draw(g game.Sampled, f *front) (*Counts, error) {
 	return s.counts(f), nil
 }
 
-// run makes rounds of draws until the time is over, or their number is reached.
+// run draws rounds of samples until the time is over, or their number is reached.
 func (s *sampler) run() error {
 	drawers := make([]game.Sampler, s.o.Workers)
 	for i := range drawers {
@@ -125,7 +125,7 @@ func (s *sampler) run() error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		// In the order of the round, so that the sums are the same to the last bit.
+		// Merge in the order of the round, so that the sums are the same to the last bit.
 		for i, result := range results[:next] {
 			s.strata[round[i].stratum].merge(result)
 			s.strata[round[i].stratum].chunks++
@@ -136,7 +136,7 @@ func (s *sampler) run() error {
 	return nil
 }
 
-// chunk draws the boards of a chunk.
+// chunk draws the samples of a chunk.
 func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 	tier := s.strata[c.stratum].tier
 	r := rand.New(rand.NewPCG(s.o.Seed, uint64(tier)<<40|uint64(c.number)))
@@ -154,15 +154,15 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 		found.won.add(draw.Won)
 		found.moves.add(draw.Moves)
 		if tier == s.first {
-			draw.Open = 0 // it is counted
+			draw.Open = 0 // it is already counted exactly
 		}
 		found.both.add(draw.Open + draw.Won)
 	}
 	return found
 }
 
-// round says which chunks are next: half of them where the sum gains most, half where a
-// tier is known worst in proportion.
+// round plans the next chunks: half of them where they improve the sum most, half where the
+// relative error of a tier is worst.
 func (s *sampler) round(chunks int) []chunk {
 	wanted := make([]int, len(s.strata))
 	if chunks == 0 {
@@ -175,7 +175,7 @@ func (s *sampler) round(chunks int) []chunk {
 			wanted[i] = max(0, int(math.Ceil(share*float64(all)))-s.strata[i].chunks)
 		}
 	}
-	// One of each in turn, so that a round that is cut short has some of all.
+	// Alternate between the strata, so that a round that is cut short has some of each.
 	var round []chunk
 	for more, turn := true, 0; more; turn++ {
 		more = false
@@ -189,17 +189,18 @@ func (s *sampler) round(chunks int) []chunk {
 	return round
 }
 
-// shares says which part of all chunks each stratum should have.
+// shares returns the share of all chunks that each stratum should have.
 func (s *sampler) shares() []float64 {
 	shares, worst := make([]float64, len(s.strata)), make([]float64, len(s.strata))
 	sum, allWorst := 0.0, 0.0
 	for i := range s.strata {
 		t := &s.strata[i]
-		// The sum is known best if draws are in proportion to the deviation of one.
+		// The error of the sum is smallest if the draws are proportional to the standard
+		// deviation of a sample.
 		shares[i] = math.Sqrt(t.both.variance(t.draws))
 		sum += shares[i]
-		// All tiers are known alike if draws are in proportion to the variance of one,
-		// measured by the tier itself. What was never hit counts as hit once.
+		// All tiers have the same relative error if the draws are proportional to the variance
+		// of a sample, relative to the tier. A tier without hits is treated as if it had one.
 		if i > 0 {
 			worst[i] = relative(t.open, t.draws, s.mean(i), 0)
 		}
@@ -221,7 +222,7 @@ func (s *sampler) shares() []float64 {
 	return shares
 }
 
-// mean is about the positions of the tier of stratum i, 0 if none was hit.
+// mean returns the estimated number of positions of stratum i's tier, 0 if there was no hit.
 func (s *sampler) mean(i int) float64 {
 	n := s.strata[i].open.sum / s.strata[i].draws
 	if i > 0 {
@@ -230,9 +231,9 @@ func (s *sampler) mean(i int) float64 {
 	return n
 }
 
-// relative is the variance of one of n estimates, in proportion to the square of a mean;
-// of those that have all been 0, as it would be for the bound on them, none of them being
-// more than most.
+// relative returns the variance of one of n estimates, divided by the square of a mean. If all
+// estimates were 0, it uses the upper bound on their mean, given that no estimate exceeds
+// most.
 func relative(of sums, n, mean, most float64) float64 {
 	if mean == 0 {
 		return n
@@ -244,7 +245,7 @@ func relative(of sums, n, mean, most float64) float64 {
 	return min(n, of.variance(n)/(mean*mean))
 }
 
-// counts makes the tiers and their sum of the draws.
+// counts computes the tiers and their sum from the samples.
 func (s *sampler) counts(f *front) *Counts {
 	all := &Counts{Tiers: f.tiers, How: Sampled}
 	gone := sum(f.tiers)
@@ -255,7 +256,7 @@ func (s *sampler) counts(f *front) *Counts {
 		t := &s.strata[i]
 		boards := s.g.Boards(t.tier)
 		draws += int64(t.draws)
-		both := boards // what a draw can say at most
+		both := boards // the largest possible estimate of a sample
 		if t.tier < s.g.SampledTiers() {
 			both += t.mostWon(boards, moves)
 		}
@@ -283,7 +284,7 @@ func (s *sampler) counts(f *front) *Counts {
 	return all
 }
 
-// note says what the draws reached.
+// note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
 	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, Percent(all.Sum.Error()))
 	var never, hardly []int
@@ -311,7 +312,7 @@ func (s *sampler) note(all *Counts) string {
 	return text
 }
 
-// Percent writes a share for people, in two digits or more: "0.26 %", "130 %".
+// Percent formats a share for people, with at least two digits: "0.26 %", "130 %".
 func Percent(share float64) string {
 	if share >= 0.995 {
 		return fmt.Sprintf("%.0f %%", 100*share)
@@ -319,7 +320,7 @@ func Percent(share float64) string {
 	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
-// list names tiers that are in ascending order: "tiers 3, 5 to 8".
+// list formats tiers, which must be in ascending order: "tiers 3, 5 to 8".
 func list(tiers []int) string {
 	text := "tier "
 	if len(tiers) > 1 {

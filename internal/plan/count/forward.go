@@ -7,18 +7,18 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// batch is how many positions a worker takes at once.
+// batch is the number of positions that a worker takes at once.
 const batch = 1 << 14
 
-// A front is how far the sets of positions went.
+// A front is the result of the enumeration.
 type front struct {
-	tiers []Tier                   // those that were gone through, and the one after them
-	whole bool                     // there are no more
-	seen  [][]game.Position        // by tier, those known of tiers that come later
-	has   func(game.Position) bool // whether one belongs to tiers, or to seen; nil of a game with tiers
+	tiers []Tier                   // those that were enumerated, and the one after them
+	whole bool                     // whether all positions were enumerated
+	seen  [][]game.Position        // by tier, known positions of later tiers
+	has   func(game.Position) bool // whether a position is in tiers or in seen; nil for a game with tiers
 }
 
-// forward goes through the positions until there are too many, or it is too late.
+// forward enumerates positions until there are too many, or the time is over.
 func (c *counter) forward() (*front, error) {
 	if a, ok := c.g.(game.Acyclic); ok {
 		return c.tiers(a)
@@ -26,14 +26,14 @@ func (c *counter) forward() (*front, error) {
 	return c.passes()
 }
 
-// exactly is a tier that has so many positions.
+// exactly returns a tier with an exact number of positions.
 func exactly(tier int, positions int) Tier {
 	n := float64(positions)
 	return Tier{Tier: tier, Positions: n, Low: n, High: n}
 }
 
-// tiers goes through a game tier by tier. A tier is complete when all before it have been
-// gone through.
+// tiers enumerates a game tier by tier. A tier is complete when all tiers before it have been
+// expanded.
 func (c *counter) tiers(g game.Acyclic) (*front, error) {
 	f := &front{seen: make([][]game.Position, g.Tiers()+1)}
 	f.seen[g.Tier(g.Start())] = []game.Position{g.Start()}
@@ -67,8 +67,7 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 				}
 				f.seen[to] = append(f.seen[to], m.To)
 				held++
-				// Those that come again and again are dropped before they take twice
-				// the room.
+				// Drop duplicates before they take twice the memory.
 				if n := len(f.seen[to]); n > 2*whole[to]+8*batch {
 					f.seen[to] = different(f.seen[to])
 					whole[to] = len(f.seen[to])
@@ -89,8 +88,8 @@ func (c *counter) tiers(g game.Acyclic) (*front, error) {
 	return f, nil
 }
 
-// ranges counts the ranges in which the positions of a tier lie, which are sorted, and the
-// slots of those ranges.
+// ranges returns the number of ranges that contain positions of a tier, and their slots. The
+// positions must be sorted.
 func ranges(g game.Tiered, tier int, set []game.Position) (ranges, slots float64) {
 	last, low := uint64(0), g.LowBits()
 	for i, p := range set {
@@ -103,15 +102,15 @@ func ranges(g game.Tiered, tier int, set []game.Position) (ranges, slots float64
 	return ranges, slots
 }
 
-// different sorts positions and drops those that are there twice.
+// different sorts positions and removes duplicates.
 func different(all []game.Position) []game.Position {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// expand says all moves of a set of positions, by all workers, and adds to t what they
-// have; only of some of them, if it gets too late. say is called by one goroutine at a time,
-// and sees the moves during the call.
+// expand passes all moves of a set of positions to say, using all workers, and adds their
+// numbers to t. If the time is over, it stops early. Calls of say do not overlap; the moves
+// are valid during the call only.
 func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) error {
 	var wait sync.WaitGroup
 	var lock sync.Mutex
@@ -151,7 +150,7 @@ func (c *counter) expand(set []game.Position, say func([]game.Move), t *Tier) er
 	return c.ctx.Err()
 }
 
-// A visited is a set of positions: a bitmap, if all keys have room in one.
+// A visited is a set of positions: a bitmap if it is small enough, otherwise a map.
 type visited struct {
 	bits []uint64
 	some map[game.Position]struct{}
@@ -179,15 +178,15 @@ func (v *visited) has(p game.Position) bool {
 	return ok
 }
 
-// passes goes through a game without tiers: each pass finds the positions to which the
-// moves of those before it lead, and no fewer moves.
+// passes enumerates a game without tiers: each pass finds the successors of the previous pass
+// that have not been reached before.
 func (c *counter) passes() (*front, error) {
 	v, most := visited{}, c.o.Exact
 	if n := keys(c.g); n <= 64*float64(most) {
 		v.bits = make([]uint64, uint64(n)/64+1)
 	} else {
 		v.some = make(map[game.Position]struct{})
-		most /= 4 // a position takes more room there
+		most /= 4 // a position takes more memory in a map
 	}
 	set, done := []game.Position{c.g.Start()}, int64(0)
 	v.add(c.g.Start())

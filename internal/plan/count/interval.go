@@ -2,18 +2,18 @@ package count
 
 import "math"
 
-// normal is how many standard errors an interval of 95 % reaches to either side.
+// normal is the number of standard errors to either side in a 95 % interval.
 const normal = 1.959964
 
-// wider is by how much an interval of many draws is wider than the normal one: the variance
-// is an estimate too, and which tier is drawn next has been chosen by those before.
+// wider is the factor by which intervals of many samples are wider than normal ones: the
+// variance is an estimate, too, and the choice of the next tier depends on earlier samples.
 const wider = 1.1
 
-// enough is how many draws of equal weight must have hit, and must have missed, for the
-// mean of all to be taken as normally distributed.
+// enough is the number of samples of equal weight that must have hit, and that must have
+// missed, for the mean to be treated as normally distributed.
 const enough = 40
 
-// sums are of estimates that are not negative.
+// sums are the sums of estimates, which are not negative.
 type sums struct {
 	sum, squares, most float64
 }
@@ -30,7 +30,7 @@ func (s *sums) merge(other sums) {
 	s.most = max(s.most, other.most)
 }
 
-// weight is how many estimates of equal size are as good as these.
+// weight returns the number of estimates of equal size that have the same precision.
 func (s sums) weight() float64 {
 	if s.squares == 0 {
 		return 0
@@ -38,20 +38,21 @@ func (s sums) weight() float64 {
 	return s.sum * s.sum / s.squares
 }
 
-// variance is that of one of n estimates.
+// variance returns the variance of one of n estimates.
 func (s sums) variance(n float64) float64 {
 	return max(0, s.squares-s.sum*s.sum/n) / max(1, n-1)
 }
 
-// An interval is a mean, and between which numbers the true one is, in 95 of 100 cases.
+// An interval is a mean and its 95 % confidence interval.
 type interval struct{ mean, low, high float64 }
 
-// of is the interval of the mean of n estimates, none of which can be more than most.
+// of returns the interval of the mean of n estimates, none of which can exceed most.
 //
-// If many have hit and many have missed, it is the normal one. If few have hit, it is the
-// gamma interval of Fay and Feuer (Confidence intervals for directly standardized rates,
-// Statistics in Medicine 16, 1997), which for estimates of equal size is the exact one of
-// Poisson's distribution. If few have missed, it is the same of what they missed by.
+// If there are many hits and many misses, it is the normal interval. If there are few hits, it
+// is the gamma interval of Fay and Feuer (Confidence intervals for directly standardized
+// rates, Statistics in Medicine 16, 1997), which for estimates of equal size is the exact
+// interval of the Poisson distribution. If there are few misses, it is the same interval for
+// the misses.
 func (s sums) of(n, most float64) interval {
 	mean := s.sum / n
 	missed := sums{sum: n*most - s.sum, squares: max(0, n*most*most-2*most*s.sum+s.squares), most: most}
@@ -69,7 +70,7 @@ func (s sums) of(n, most float64) interval {
 	return interval{mean, max(0, mean-reach), min(most, mean+reach)}
 }
 
-// gamma is the interval of Fay and Feuer of a sum of weights.
+// gamma returns the interval of Fay and Feuer for a sum of weights.
 func (s sums) gamma(most float64) (low, high float64) {
 	if s.sum > 0 {
 		if s.most > 0 {
@@ -81,9 +82,9 @@ func (s sums) gamma(most float64) (low, high float64) {
 	return low, squares / (2 * sum) * chiSquare(normal, 2*sum*sum/squares)
 }
 
-// chiSquare is about the quantile of the chi-square distribution that lies so many
-// standard errors from the middle of the normal one (Wilson and Hilferty, 1931). Of two
-// degrees of freedom, the upper one is exact.
+// chiSquare approximates a quantile of the chi-square distribution: the one with the same
+// probability as z standard errors from the mean of a normal distribution (Wilson and
+// Hilferty, 1931). For two degrees of freedom, the upper quantile is exact.
 func chiSquare(z, freedom float64) float64 {
 	if freedom <= 2 && z > 0 {
 		return -2 * math.Log(math.Erfc(z/math.Sqrt2)/2)
@@ -92,8 +93,8 @@ func chiSquare(z, freedom float64) float64 {
 	return freedom * max(0, root*root*root)
 }
 
-// plus is the interval of a sum of two that do not depend on one another (the method of
-// variance estimates recovery: Zou and Donner, Statistics in Medicine 27, 2008).
+// plus returns the interval of the sum of two independent numbers (the method of variance
+// estimates recovery: Zou and Donner, Statistics in Medicine 27, 2008).
 func (i interval) plus(other interval) interval {
 	mean := i.mean + other.mean
 	return interval{

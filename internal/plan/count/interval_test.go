@@ -18,8 +18,8 @@ func TestChiSquare(t *testing.T) {
 	}
 }
 
-// Without a hit the interval is from 0 to a bound that holds, and with nothing but hits it
-// is as far from the other end; nothing drawn is nothing known.
+// Without hits, the interval is from 0 to a valid bound; with nothing but hits, it is the same
+// at the other end; without samples, nothing is known.
 func TestIntervalEnds(t *testing.T) {
 	var s sums
 	if i := s.of(0, 7); i != (interval{0, 0, 7}) {
@@ -37,9 +37,9 @@ func TestIntervalEnds(t *testing.T) {
 	}
 }
 
-// Whatever the part of draws that hit, few or nearly all, the interval holds the truth in at
-// least 95 of 100 cases, if they weigh the same; in at least 90, if they do not: where four
-// hits are expected, all that are heavy may be missing.
+// For any share of hits, few or nearly all, the interval contains the true number in at least
+// 95 of 100 cases if all hits have the same weight, and in at least 90 if not: if four hits
+// are expected, all the heavy ones may be missing.
 func TestIntervalHolds(t *testing.T) {
 	const draws, cases = 400, 1500
 	r := rand.New(rand.NewPCG(1, 2))
@@ -72,7 +72,7 @@ func TestIntervalHolds(t *testing.T) {
 	}
 }
 
-// The sum of two is known as well as their errors, squared, add up to.
+// The squared errors of the sum are the sum of the squared errors.
 func TestPlus(t *testing.T) {
 	got := interval{10, 7, 16}.plus(interval{5, 1, 13})
 	if want := (interval{15, 10, 25}); got != want {

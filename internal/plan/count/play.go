@@ -8,25 +8,25 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// playCheck is how many games are played between two looks at the clock.
+// playCheck is the number of games between two checks of the time.
 const playCheck = 64
 
-// playRoom is which part of the positions that may be gone through may be seen in games: one
-// takes so much more room.
+// playRoom divides the limit on enumerated positions to get the limit on positions seen in
+// games: they take that much more memory.
 const playRoom = 4
 
-// leastSeen is how many may be seen in any case.
+// leastSeen is the smallest limit on positions seen.
 const leastSeen = 1 << 20
 
-// mostMoves is after how many moves a game that goes on is left.
+// mostMoves is the number of plies after which a game is abandoned.
 const mostMoves = 1 << 12
 
-// play goes on from where the sets have ended: it plays games from the start with random
-// moves and counts the different positions.
+// play continues after the enumeration: it plays random games from the initial position and
+// counts the different positions.
 func (c *counter) play(f *front) (*Counts, error) {
 	a, acyclic := c.g.(game.Acyclic)
 	seen := make([]map[game.Position]struct{}, len(f.tiers))
-	first := len(f.tiers) // what is below was gone through
+	first := len(f.tiers) // tiers below it were enumerated
 	known := func(p game.Position) (tier int, is bool) { return first, f.has(p) }
 	if acyclic {
 		known = func(p game.Position) (int, bool) {
@@ -35,7 +35,8 @@ func (c *counter) play(f *front) (*Counts, error) {
 		}
 		seen = make([]map[game.Position]struct{}, a.Tiers()+1)
 	} else {
-		// What was not gone through is one tier: how few moves lead there is not known.
+		// All positions that were not enumerated form one tier: their smallest number of plies
+		// is unknown.
 		seen = append(seen, nil)
 		if f.seen == nil {
 			f.seen = make([][]game.Position, first+1)

@@ -1,7 +1,7 @@
 package count
 
-// published are the positions of Connect 4 by width and height (John Tromp's table of
-// legal positions), those that a quick test goes through left out.
+// published are the positions of Connect 4 by width and height (John Tromp's table of legal
+// positions), without those that a quick test enumerates.
 var published = map[[2]int]float64{
 	{4, 4}: 161_029, {5, 4}: 3_945_711, {6, 4}: 94_910_577, {7, 4}: 2_265_792_710, {8, 4}: 54_233_186_631,
 	{4, 5}: 1_706_255, {5, 5}: 69_763_700, {6, 5}: 2_818_972_642, {7, 5}: 112_829_665_923,
@@ -9,7 +9,7 @@ var published = map[[2]int]float64{
 	{4, 7}: 135_385_909, {5, 7}: 14_171_315_454, {4, 8}: 1_104_642_469,
 }
 
-// sevenBySix are the positions of 7×6 connect 4 by pieces (OEIS A212693).
+// sevenBySix are the positions of 7×6 connect 4 by number of pieces (OEIS A212693).
 var sevenBySix = []float64{
 	1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 558186, 1662623, 4568683, 12236101, 30929111, 75437595,
 	176541259, 394591391, 858218743, 1763883894, 3568259802, 6746155945, 12673345045, 22010823988, 38263228189,
@@ -18,8 +18,8 @@ var sevenBySix = []float64{
 	22695896495, 7811825938, 1459332899,
 }
 
-// sixBySix are the positions of 6×6 connect 4 by pieces, and those of them that are
-// finished, as driver solve has gone through them.
+// sixBySix are the positions of 6×6 connect 4 by number of pieces, and the terminal ones among
+// them, as enumerated by driver solve.
 var sixBySix = [][2]float64{
 	{1, 0},
 	{6, 0},

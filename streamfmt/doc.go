@@ -90,7 +90,7 @@
 //
 // As text, a row is a line:
 //
-//	line    = key                              parents: the initial position, which has none
+//	line    = key                              parents: the initial position, without predecessor
 //	        | key TAB "p" key                  parents: a move leads from the second to the first
 //	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a child's value, and the number
 //	                                               of moves for which the message stands

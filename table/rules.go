@@ -27,7 +27,7 @@ import (
 // each worker caches.
 type Rules struct {
 	Sample uint64              // how many positions to check, drawn uniformly at random; 0: all
-	Seed   uint64              // of the random number generator
+	Seed   uint64              // seed of the random number generator
 	Report func(share float64) // called with the share that is done; may be nil
 }
 

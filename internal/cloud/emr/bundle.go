@@ -112,11 +112,11 @@ const stopTime = 5 * time.Minute
 // verifies it, and runs one of its files with the given words. If limit is not 0, the program
 // receives SIGTERM after that time, and the step fails with exit code 124.
 //
-//  - The master compares the SHA-256 of each file with that in the step, so a file that
-//    was replaced in the bucket does not run.
-//  - A cluster with Spec.Keep may count as idle while the program does not use YARN. The
-//    file isbusy, touched every minute, prevents this (releases from 6.4.0 on).
-//  - The script uses exec, so that signals of the service reach the program.
+//   - The master compares the SHA-256 of each file with that in the step, so a file that
+//     was replaced in the bucket does not run.
+//   - A cluster with Spec.Keep may count as idle while the program does not use YARN. The
+//     file isbusy, touched every minute, prevents this (releases from 6.4.0 on).
+//   - The script uses exec, so that signals of the service reach the program.
 func Program(name string, bundle *Bundle, at, file string, words []string, limit time.Duration) Step {
 	run := "exec "
 	if limit > 0 {

@@ -277,7 +277,6 @@ func testRecover(t *testing.T, c *minicluster.Cluster) func(*testing.T) {
 	}
 }
 
-// write writes a file.
 func write(t *testing.T, f *hadoop.FS, name, text string) {
 	t.Helper()
 	w, err := f.Create(name)

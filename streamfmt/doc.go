@@ -18,8 +18,10 @@
 //	                      game, this is the best value that they lead to
 //
 // The outcome is 1 if the second player wins, 2 if the first player wins, and 3 for a tie. If
-// game.Values has OfMover set, as in every game with cycles, it is instead the result for the
-// player to move: 1 LOSE, 2 WIN, 3 TIE. A position without a value is open.
+// OfMover is set in the game.Values of the game, as it is for every game with cycles, the
+// outcome is instead the result for the player to move: 1 LOSE, 2 WIN, 3 TIE. For example, the
+// value byte 21 is 5<<2 | 1: the second player wins in 5 plies, or the player to move loses in
+// 5. A position without a value is open.
 //
 // A line without a tab has an empty value: "key" and "key<TAB>" are the same record, as in
 // Hadoop Streaming. Because keys have a fixed width, their order as bytes is their order as
@@ -27,8 +29,11 @@
 //
 // # Block files
 //
+// A block contains the positions of one tier and range. A range is a set of consecutive keys
+// that share their high part, and a slot is the number of a position within a range of a tier.
 // A block file contains the blocks of one tier in ascending order of range. Numbers are
-// little-endian; uv is an unsigned varint; the number in parentheses is a length in bytes.
+// little-endian; uv is an unsigned varint; a number in parentheses is a length in bytes. spec
+// is the game, as Spec of game.Game returns it.
 //
 //	file    = head  block …  page …  directory  summary  tail
 //	head    = "TRBLOCK2" uv(len) spec uv(tier)
@@ -43,9 +48,9 @@
 //	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
 //
 // The index is the sequence of pages. The checksum in the tail covers the checksums of the
-// pages, and these cover the checksums of the blocks. The tail's checksum therefore identifies
-// the contents of the file. The seal of a directory records it, so a reader can check a file
-// against the seal without reading its blocks.
+// pages, and these cover the checksums of the blocks, so it identifies the contents of the
+// file. The seal of a directory records it. A reader checks a file against the seal without
+// reading the blocks, and verifies each block when it reads it.
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions
@@ -54,11 +59,11 @@
 //	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
 //	          from the lowest bit up
 //
-// A set is a bitmap without most of its zero bytes, which are removed in up to four levels.
-// Level 1 keeps the bytes that are not zero, and a mask with one bit for each byte of the
-// bitmap. Level 2 does the same to the mask of level 1, and so on. The file contains the
-// number of levels, the mask of the last level (the bitmap itself if there are no levels),
-// then the bytes that each level kept, from the last level to the first.
+// A set is a bitmap in which slot s is bit s%8 of byte s/8. Up to four levels remove its zero
+// bytes. Level 1 keeps the bytes that are not zero, and a mask in which bit i%8 of byte i/8 is
+// set if byte i of the bitmap was kept. Level 2 does the same to the mask of level 1, and so
+// on. What is stored is the number of levels, the mask of the last level (the bitmap itself if
+// there are no levels), then the bytes that each level kept, from the last level to the first.
 //
 // # List files
 //
@@ -118,6 +123,6 @@
 //
 //	pair = length(4) range(8)  length(4) block
 //
-// In a game with cycles, the block contains the inbox of a range: the planes of a block.Heard,
-// packed like the planes of a range file.
+// In a game with cycles, the block contains the inbox of a range: the planes of a block.Heard
+// (which positions have received messages, then how many), packed as in a range file.
 package streamfmt

@@ -195,7 +195,6 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	return slots, nil
 }
 
-// read reads a share.
 func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
 	share := r.shares[rng]
 	f, err := r.t.tier(share.tier)

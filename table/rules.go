@@ -359,7 +359,7 @@ func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) er
 	})
 }
 
-// check checks n positions.
+// check checks the positions at(0) to at(n-1), and reports the progress.
 func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
 		if i%rulesEvery == 0 && ctx.Err() != nil {

@@ -331,7 +331,6 @@ func TestKillRefused(t *testing.T) {
 	}
 }
 
-// script writes a program.
 func script(t *testing.T, dir, text string) string {
 	t.Helper()
 	name := filepath.Join(dir, "hadoop")

@@ -97,7 +97,7 @@
 //
 //	line    = key                              parents: the initial position, without predecessor
 //	        | key TAB "p" key                  parents: a move leads from the second to the first
-//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a child's value, and the number
+//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a successor's value, and the number
 //	                                               of moves for which the message stands
 //	        | key TAB 1…65535                  values
 //

@@ -18,8 +18,8 @@ const (
 	// Parents: Word is the key of a predecessor of Key. The initial position, which has none,
 	// has its own key as Word.
 	Parents RowKind = iota
-	// Messages: the low 16 bits of Word are the value of a child of Key. The bits above are
-	// the number of moves for which the message stands, at least 1.
+	// Messages: the low 16 bits of Word are the value of a successor of Key. The bits above
+	// are the number of moves for which the message stands, at least 1.
 	Messages
 	// Values: Word is the value of Key.
 	Values

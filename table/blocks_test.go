@@ -476,7 +476,7 @@ func TestLookupReads(t *testing.T) {
 }
 
 // TestSampleReads checks that a sample reads the blocks of its positions and of their
-// children, not complete tiers.
+// successors, not complete tiers.
 func TestSampleReads(t *testing.T) {
 	dir, g := solved(t)
 	files, err := solvedOnce()

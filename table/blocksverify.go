@@ -16,9 +16,9 @@ import (
 const verifyAhead = 64 << 10
 
 // verify makes two passes. The forward pass checks that the positions of each tier are exactly
-// the children of the previous tier's, and that terminal positions have the value of the
-// rules. The backward pass checks that every other value follows from the values of the
-// children. So each value is checked against values that have been checked.
+// the successors of the positions of the previous tier, and that terminal positions have the
+// value of the rules. The backward pass checks that every other value follows from the values
+// of the successors. So each value is checked against values that have been checked.
 func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	if err := t.openTiers(); err != nil {
 		return err

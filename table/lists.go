@@ -131,7 +131,7 @@ func (t *rowLists) verify(ctx context.Context, report func(share float64)) error
 }
 
 // shareRows is the number of rows that are checked at a time, and read at a time to find
-// children.
+// successors.
 const shareRows = 1 << 12
 
 // A listShare is a range of the check by Rules: some rows of a tier.

@@ -319,7 +319,7 @@ func TestVerifyListsCounts(t *testing.T) {
 }
 
 // TestListReaderKeeps checks that a listReader caches no more rows than allowed, and finds
-// every child.
+// every successor.
 func TestListReaderKeeps(t *testing.T) {
 	g := ticTacToe(t)
 	right := solutionOf(g)

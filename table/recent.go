@@ -3,8 +3,8 @@ package table
 import "slices"
 
 // recent is a cache of the values that were used last, the newest first. Look-ups of
-// neighbouring positions and of their children read the same blocks again. It is not safe for
-// concurrent use.
+// neighbouring positions and of their successors read the same blocks again. It is not safe
+// for concurrent use.
 type recent[K comparable, V any] struct {
 	most int // maximum number of values
 	keys []K

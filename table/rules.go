@@ -64,19 +64,19 @@ type plainRules struct {
 	most   int  // the greatest remoteness that the format can store
 }
 
-// follows computes the value of a position from the values of its children: the outcome, as
+// follows computes the value of a position from the values of its successors: the outcome, as
 // values store it, and the number of moves to the end. The winner chooses the shortest way and
-// the loser the longest; a tie is better than play that never ends. ok is false if a child has
-// no value.
+// the loser the longest; a tie is better than play that never ends. ok is false if a successor
+// has no value.
 func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Outcome, n int, ok bool) {
 	player := g.ToMove(p)
-	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such child
+	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
 	for _, v := range children {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
 		if !v.Valid() && !g.cyclic {
 			return 0, 0, false
 		}
-		if g.values.OfMover { // the opponent moves in the child
+		if g.values.OfMover { // the opponent moves in the successor
 			result = [...]game.Result{game.Draws: game.Draws, game.Loses: game.Wins, game.Wins: game.Loses, game.Ties: game.Ties}[v.Outcome()]
 		}
 		soon := result == game.Wins || result == game.Ties && g.values.TiesSoon
@@ -125,7 +125,7 @@ type rulesFile struct {
 	end    int // one more than the index of its last range
 }
 
-// A rulesReader reads a part, and looks up the children of its positions.
+// A rulesReader reads a part, and looks up the successors of its positions.
 type rulesReader interface {
 	// load reads a range of the part as the current range, and appends the slots of its
 	// positions, in ascending order.
@@ -135,14 +135,14 @@ type rulesReader interface {
 	finder
 }
 
-// A finder looks up children of the positions of a part.
+// A finder looks up successors of the positions of a part.
 type finder interface {
-	// find looks up p, a child of a position of the range that was read last: its range, its
-	// slot in that range, and its value.
+	// find looks up p, a successor of a position of the range that was read last: its range,
+	// its slot in that range, and its value.
 	find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
 }
 
-// A picker reads single positions of a part, and looks up their children.
+// A picker reads single positions of a part, and looks up their successors.
 type picker interface {
 	// pick calls take for the positions of a range with the given numbers, which are
 	// ascending. Numbers beyond the last position are ignored.
@@ -338,7 +338,7 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 	})
 }
 
-// positions checks the given positions of a part, and marks their children.
+// positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks ledTo) error {
 	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
 		one := &rulesPosition{g: c.g, finder: reader, marks: marks}

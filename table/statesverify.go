@@ -14,12 +14,12 @@ import (
 
 // verifyBands first checks that the positions are exactly the reachable ones: it makes the
 // forward passes again, with a bit for each hash. Then it checks that each value follows from
-// the values of the children in the table. A win or loss in n moves must follow from children
-// that are decided in fewer moves, and n must be the least number for which it does. Ties
-// follow in the same way for the positions that remain. All others are draws. The values are
-// checked for a band of ranges at a time, of bandBytes bytes, to bound the memory. If the game
-// has no set methods for predecessors, positions cannot send messages to them; then Rules
-// looks up the children of each position instead.
+// the values of the successors in the table. A win or loss in n moves must follow from
+// successors that are decided in fewer moves, and n must be the least number for which it
+// does. Ties follow in the same way for the positions that remain. All others are draws. The
+// values are checked for a band of ranges at a time, of bandBytes bytes, to bound the memory.
+// If the game has no set methods for predecessors, positions cannot send messages to them;
+// then Rules looks up the successors of each position instead.
 func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(share float64)) error {
 	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {

@@ -235,8 +235,8 @@ type Choice struct {
 }
 
 // Choices returns the moves of a position with their values, the best first; equally good
-// moves are in the game's order. The position must be reachable. If a child is missing from
-// the table, the error is a *Fault.
+// moves are in the game's order. The position must be reachable. If a successor is missing
+// from the table, the error is a *Fault.
 func (t *Table) Choices(p game.Position) ([]Choice, error) {
 	var choices []Choice
 	for _, m := range t.g.Moves(nil, p) {
@@ -299,7 +299,7 @@ func (t *Table) fault(p game.Position, reason string) error { return newFault(t.
 
 // Verify checks that the table is complete and correct, and returns the number of its
 // positions: no position is missing, no position is unreachable, and every value follows from
-// the values of the children. The first error is a *Fault, or the error of a damaged file.
+// the values of the successors. The first error is a *Fault, or the error of a damaged file.
 // Verify does not solve the game again; its method depends on the kind of game. A table of
 // lists is checked by Rules without a sample.
 func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {

@@ -381,12 +381,12 @@ func (w *writer) Close() error {
 	return plain(err)
 }
 
-// recoverFile closes a file of size bytes that has no writer any more. Until a file is
-// complete, a name node reports to no client which block is the file's last, and a client
-// sends this only once; if another name node takes over in between, the file stays open
-// forever. Truncating the file to its present length changes no bytes, but makes the name node
-// recover the lease first. It does so when the lease has not been renewed for a minute, and
-// asks the data nodes for the lengths of their blocks.
+// recoverFile closes a file of size bytes that has no writer any more. A client reports the
+// last block of a file only once, and the name node does not pass this on before the file is
+// complete. If another name node takes over in between, it waits for the last block forever.
+// Truncating the file to its present length changes no bytes, but makes the name node recover
+// the lease first. It does so when the lease has not been renewed for a minute, and asks the
+// data nodes for the lengths of their blocks.
 func (f *FS) recoverFile(name string, size int64) error {
 	return untilReady(recoverWait, leased, func() error {
 		return f.do(func(client *hdfs.Client) error {

@@ -22,7 +22,8 @@ import (
 // than it records. Each round draws about as many places as are still needed.
 const drawRounds = 1000
 
-// sparse is the number of ranges per range drawn from which on a reader does not read ahead.
+// sparse is the limit for reading ahead: a reader does not read ahead if fewer than one in
+// sparse ranges is needed.
 const sparse = 2
 
 // drawn contains the positions of a range that were drawn.

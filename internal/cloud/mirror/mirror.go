@@ -111,7 +111,7 @@ type followed struct {
 	c *Copy
 }
 
-// Rename waits until the contents of both names are in the copy, then renames.
+// Rename waits until no upload has to read either name any more, then renames.
 func (f *followed) Rename(from, to string) error {
 	old, gone := f.c.visible(from)
 	name, comes := f.c.visible(to)
@@ -134,7 +134,7 @@ func (f *followed) Rename(from, to string) error {
 	return nil
 }
 
-// RemoveAll waits until the contents of the name are in the copy, then deletes it.
+// RemoveAll waits until no upload has to read the name any more, then deletes it.
 func (f *followed) RemoveAll(name string) error {
 	old, gone := f.c.visible(name)
 	if err := f.c.settle(old); err != nil {
@@ -193,9 +193,9 @@ func (c *Copy) add(ch *change) {
 	c.moved.Broadcast()
 }
 
-// settle waits until no upload is pending for any of the names, or for a path above or below
-// one. When the context is done, it does not wait, because copying has ended; then the data
-// directory is authoritative.
+// settle waits until there is no pending upload of any of the names, or of a path above or
+// below one, that still has to read its source. When the context is done, it does not wait,
+// because copying has ended; then the data directory is authoritative.
 func (c *Copy) settle(names ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

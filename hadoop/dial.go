@@ -15,27 +15,28 @@ import (
 )
 
 const (
-	// namePort is the port of a name node that is named without one.
+	// namePort is the port of a name node whose address has none.
 	namePort = "8020"
-	// dialTimeout is how long a name node may take to answer a connection.
+	// dialTimeout bounds how long a name node may take to accept a connection.
 	dialTimeout = 20 * time.Second
-	// failoverWait bounds how long a call waits for a name node to become
-	// active, failoverPoll is how often it asks them.
+	// failoverWait bounds how long a call waits for a name node to become active. failoverPoll
+	// is the pause between tries.
 	failoverWait = time.Minute
 	failoverPoll = 200 * time.Millisecond
-	// hdfsBackoff is how long hdfs.Client leaves an address alone that has
-	// failed. It takes longer to ask manyNodes, so that there is always one left.
+	// hdfsBackoff is how long an hdfs.Client avoids an address that has failed. A client gets
+	// at least manyNodes addresses: trying them all takes longer than hdfsBackoff, so there is
+	// always one to try.
 	hdfsBackoff = 5 * time.Second
 	manyNodes   = int(hdfsBackoff/failoverPoll) + 5
 )
 
-// nameNodes are the addresses of the name nodes of a file system: those of a name
-// service, or the one host. No host means the default file system.
+// nameNodes returns the addresses of the name nodes of a file system: those of a name service,
+// or the single host. An empty host means the default file system.
 func nameNodes(conf hadoopconf.HadoopConf, host string) ([]string, error) {
 	if host == "" {
 		name := conf["fs.defaultFS"]
 		if name == "" {
-			name = conf["fs.default.name"] // as it was called in Hadoop 1
+			name = conf["fs.default.name"] // the name in Hadoop 1
 		}
 		if name == "" {
 			return nil, errors.New("no name node: write hdfs://HOST:PORT/path, or set HADOOP_CONF_DIR, as build/cluster/env.sh does after make cluster-up")
@@ -62,7 +63,7 @@ func nameNodes(conf hadoopconf.HadoopConf, host string) ([]string, error) {
 	return nodes, nil
 }
 
-// withPort is an address with Hadoop's port, if it has none.
+// withPort returns the address with namePort, unless it has a port.
 func withPort(address string) string {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return net.JoinHostPort(address, namePort)
@@ -70,12 +71,12 @@ func withPort(address string) string {
 	return address
 }
 
-// newClient connects to the active one of the name nodes.
+// newClient connects to the active name node.
 //
-// An hdfs.Client whose name node is on standby goes on to the next address, but
-// does not wait: between the end of one active name node and the beginning of the
-// next, its calls would fail, and so would the lock's. Hence it gets each address
-// many times, and a dialer that takes its time.
+// If a name node is on standby, an hdfs.Client tries the next address, but does not wait: in a
+// failover, until the next name node is active, all calls would fail, including those that
+// keep the lock. Therefore the client gets each address many times, with a dialer that waits
+// between tries.
 func newClient(options hdfs.ClientOptions) (*hdfs.Client, error) {
 	if nodes := options.Addresses; len(nodes) > 1 {
 		d := &dialer{nodes: len(nodes)}
@@ -88,13 +89,12 @@ func newClient(options hdfs.ClientOptions) (*hdfs.Client, error) {
 // A dialer dials the name nodes of one client, one at a time.
 type dialer struct {
 	nodes int
-	begun time.Time // of the fail-over
-	last  time.Time // when a node was dialled
+	begun time.Time // of the failover
+	last  time.Time // when a node was last dialled
 	tries int
 }
 
-// dial dials at once what has to be dialled only once, and then waits before
-// each try.
+// dial dials each node once without waiting, and then waits before each further try.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	now := time.Now()
 	if now.Sub(d.last) > 2*hdfsBackoff {

@@ -48,8 +48,9 @@ func TestNameNodes(t *testing.T) {
 	}
 }
 
-// TestReferences reads a configuration whose default file system is made of references to
-// other properties and to the environment: HDFS finds the name node that YARN's tools find.
+// TestReferences reads a configuration in which the default file system is composed of
+// references to other properties and to the environment. HDFS must find the same name node as
+// YARN's tools.
 func TestReferences(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -72,7 +73,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Where nothing listens the error says how to start a cluster; other errors do not.
+// TestUnreachable checks that the error tells how to start a cluster if the connection was
+// refused, but not for other errors.
 func TestUnreachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,7 +91,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestKerberos wants one clear line where a cluster wants more than a name.
+// TestKerberos checks that a cluster with Kerberos causes an error of one clear line.
 func TestKerberos(t *testing.T) {
 	conf := t.TempDir()
 	const site = `<configuration>

@@ -11,8 +11,8 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// exceptions are those that have an error of io/fs. The client knows them too,
-// but not everywhere.
+// exceptions maps Java exceptions to errors of io/fs. The client does so too, but not
+// everywhere.
 var exceptions = map[string]error{
 	"java.io.FileNotFoundException":                                fs.ErrNotExist,
 	"org.apache.hadoop.security.AccessControlException":            fs.ErrPermission,
@@ -20,17 +20,17 @@ var exceptions = map[string]error{
 	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException": fs.ErrExist,
 }
 
-// An answerError is what a node answered, without Java's stack trace.
+// An answerError is the error that a node returned, without Java's stack trace.
 type answerError struct {
 	line string
-	is   []error // the client's error, and one of io/fs where there is one
+	is   []error // the client's error, and the equivalent error of io/fs if there is one
 }
 
 func (e *answerError) Error() string   { return e.line }
 func (e *answerError) Unwrap() []error { return e.is }
 
-// plain makes an error of the client one line, which says what the node said,
-// and one of io/fs where there is one.
+// plain converts an error of the client to one of a single line, with the node's message. It
+// wraps the equivalent error of io/fs, if there is one.
 func plain(err error) error {
 	var remote hdfs.Error
 	if !errors.As(err, &remote) {
@@ -58,8 +58,8 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// unanswered reports whether an error is that a connection broke while an answer was
-// awaited: the call may have been carried out.
+// unanswered reports whether an error means that the connection broke before the answer came.
+// The call may have been carried out.
 func unanswered(err error) bool {
 	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, broken) {
@@ -69,8 +69,8 @@ func unanswered(err error) bool {
 	return false
 }
 
-// answered reports whether an error is a name node's answer, rather than the
-// want of one.
+// answered reports whether an error is an answer of a name node, rather than a failed
+// connection.
 func answered(err error) bool {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// FindCommand finds the hadoop command: the one that is named, or the one in
-// PATH, that of HADOOP_HOME, or the one beside this program.
+// FindCommand finds the hadoop command: the given one, or the one in PATH, in HADOOP_HOME, or
+// in the directory of this program.
 func FindCommand(name string) (string, error) {
 	if name != "" {
 		found, err := exec.LookPath(name)
@@ -38,7 +38,7 @@ func FindCommand(name string) (string, error) {
 	return "", errors.New("no hadoop command: not in PATH, nor in bin of HADOOP_HOME, nor beside this program (--hadoop names one)")
 }
 
-// pathless is an error without the path that it names.
+// pathless returns the error without the path that it contains.
 func pathless(err error) error {
 	if e := new(fs.PathError); errors.As(err, &e) {
 		return e.Err
@@ -46,8 +46,8 @@ func pathless(err error) error {
 	return err
 }
 
-// home is where Hadoop is installed: HADOOP_HOME, or what the hadoop command
-// belongs to; "" if there is none.
+// home returns the directory where Hadoop is installed: HADOOP_HOME, or the installation of
+// the hadoop command; "" if there is none.
 func home() string {
 	if home := os.Getenv("HADOOP_HOME"); home != "" {
 		return home
@@ -62,8 +62,8 @@ func home() string {
 	return filepath.Dir(filepath.Dir(command))
 }
 
-// ConfDir is the directory of Hadoop's configuration: HADOOP_CONF_DIR, or that of
-// the installation, or that of the distributions' packages; "" if there is none.
+// ConfDir returns the directory of Hadoop's configuration: HADOOP_CONF_DIR, or that of the
+// installation, or that of the packages of distributions; "" if there is none.
 func ConfDir() string {
 	if dir := os.Getenv("HADOOP_CONF_DIR"); dir != "" {
 		return dir
@@ -80,8 +80,8 @@ func ConfDir() string {
 	return ""
 }
 
-// jarPlaces are where distributions put the streaming jar, by patterns: Apache's
-// layout, Amazon EMR's, CDH's.
+// jarPlaces returns patterns for the places of the streaming jar, in the layouts of Apache,
+// Amazon EMR and CDH.
 func jarPlaces() []string {
 	var places []string
 	if home := home(); home != "" {
@@ -93,8 +93,8 @@ func jarPlaces() []string {
 		"/opt/cloudera/parcels/CDH/lib/hadoop-mapreduce/hadoop-streaming*.jar")
 }
 
-// FindStreamingJar finds the streaming jar: the one that is named, or the one
-// that HADOOP_STREAMING_JAR names, or one in a distribution's place.
+// FindStreamingJar finds the streaming jar: the given one, or HADOOP_STREAMING_JAR, or the one
+// in a standard place of a distribution.
 func FindStreamingJar(name string) (string, error) {
 	if name == "" {
 		name = os.Getenv("HADOOP_STREAMING_JAR")
@@ -113,8 +113,8 @@ func FindStreamingJar(name string) (string, error) {
 	return "", errors.New("no streaming jar: HADOOP_STREAMING_JAR is not set, and none is in the usual places (--streaming-jar names one)")
 }
 
-// userName is as whom files are read and written: HADOOP_USER_NAME, or the user
-// of this process.
+// userName returns the user that reads and writes files: HADOOP_USER_NAME, or the user of this
+// process.
 func userName() (string, error) {
 	if name := os.Getenv("HADOOP_USER_NAME"); name != "" {
 		return name, nil

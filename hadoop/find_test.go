@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestFind lays out installations as they come, and wants command, configuration
-// and jar to be found in each.
+// TestFind creates installations with the usual layouts, and checks that the command,
+// configuration and jar of each are found.
 func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		name, conf, jar string
-		env             []string // of HADOOP_HOME's name and PATH, which are set
+		env             []string // names of the variables to set: HADOOP_HOME, PATH
 		link            bool     // the command in PATH is a link to that of the installation
 	}{
 		{"Apache's, by HADOOP_HOME", "etc/hadoop", "share/hadoop/tools/lib/hadoop-streaming-3.4.2.jar", []string{"HADOOP_HOME"}, false},
@@ -55,7 +55,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindNot wants what lies in the working directory not to be taken for Hadoop.
+// TestFindNot checks that files in the working directory are not taken for Hadoop.
 func TestFindNot(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"HADOOP_HOME", "PATH"} {
@@ -72,7 +72,7 @@ func TestFindNot(t *testing.T) {
 	}
 }
 
-// TestInDefault wants a relative name in the folder of whom Hadoop takes us for.
+// TestInDefault checks that a relative name is in the home directory of the Hadoop user.
 func TestInDefault(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "alice")
 	for name, want := range map[string]string{"all_data": "hdfs:///user/alice/all_data", "/all": "hdfs:///all"} {

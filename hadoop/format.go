@@ -1,5 +1,5 @@
 package hadoop
 
-// TogetherFormat is the input format in which a map reads the lines of many small files
-// one after the other. A job's configuration names it as mapred.input.format.class.
+// TogetherFormat is an input format that gives a map the lines of many small files, one after
+// the other. In the configuration of a job, it is the value of mapred.input.format.class.
 const TogetherFormat = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"

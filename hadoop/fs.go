@@ -1,6 +1,6 @@
-// Package hadoop is where the files of a cluster are, and its programs: HDFS as a
-// file system for package store, what is installed of Hadoop, and the file of ranges
-// for its partitioner. It knows nothing of jobs, nor what a step does.
+// Package hadoop connects the program to a Hadoop installation: HDFS as a file system for
+// package store, the installed commands, jars and configuration, and the file of ranges for
+// TotalOrderPartitioner. It knows nothing of jobs, nor of what a step does.
 package hadoop
 
 import (
@@ -23,10 +23,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// closeWait bounds how long Close waits for the name node to have heard of the
-// last block, and recoverWait how long for the file to be recovered then. The waits
-// grow from closeFirst, which is what a data node that has little to do needs, to
-// closeMost.
+// closeWait bounds how long Close waits for the name node to learn of the last block. After
+// that, recoverWait bounds how long it waits for the recovery of the file. The pauses between
+// tries grow from closeFirst, which is enough for an idle data node, to closeMost.
 const (
 	closeFirst  = time.Millisecond
 	closeMost   = time.Second
@@ -35,23 +34,23 @@ const (
 )
 
 const (
-	// maxIdleClients is how many connections are kept: a job reads one or two
-	// files and writes one, while another is put into the table.
+	// maxIdleClients is the number of idle connections that are kept: a job reads one or two
+	// files and writes one, while another is written to the table.
 	maxIdleClients = 6
-	// wholeFile is the size up to which a file is read whole when it is opened:
-	// a connection to a data node costs more.
+	// wholeFile is the size up to which Open reads the complete file: another connection to a
+	// data node costs more.
 	wholeFile = 1 << 20
-	// windowSize is how much of a larger file is read at a time; twice what a
+	// windowSize is the number of bytes of a larger file that are read at a time: twice what a
 	// cursor of a tier asks for.
 	windowSize = 128 << 10
-	// maxNewClients is how many new connections are tried for one call.
+	// maxNewClients is the number of new connections that are tried for one call.
 	maxNewClients = 3
-	// maxIdleReaders is how many places of a file are kept.
+	// maxIdleReaders is the number of positions in a file for which a reader is kept.
 	maxIdleReaders = 16
 )
 
-// FS is an HDFS, a store.FS. Names are paths from its root. It is safe for
-// concurrent use.
+// FS is an HDFS file system. It implements store.FS. Names are paths from its root. It is safe
+// for concurrent use.
 type FS struct {
 	options hdfs.ClientOptions
 	name    string
@@ -62,9 +61,9 @@ type FS struct {
 
 var _ store.FS = (*FS)(nil)
 
-// Dial connects to the file system of a name (see Scheme) and returns the path
-// within it. The configuration is that of ConfDir, the user that of
-// HADOOP_USER_NAME, or of the process.
+// Dial connects to the file system that a name refers to (see Scheme), and returns the path
+// within it. The configuration comes from ConfDir. The user is HADOOP_USER_NAME, or the user
+// of the process.
 func Dial(name string) (f *FS, path string, err error) {
 	if there, err := InHDFS(name); err != nil || !there {
 		return nil, "", &NameError{name}
@@ -94,8 +93,8 @@ func Dial(name string) (f *FS, path string, err error) {
 	return f, "/" + path, nil
 }
 
-// answers wants the name node to answer, which a connection does not show: it may
-// hang, or be something else that listens there.
+// answers returns an error unless the name node answers a request. That it accepts a
+// connection is not enough: it may hang, or be another service.
 func (f *FS) answers() error {
 	wait := dialTimeout
 	if len(f.options.Addresses) > 1 {
@@ -118,10 +117,10 @@ func (f *FS) answers() error {
 	return nil
 }
 
-// unreachable is the error of name nodes that cannot be reached.
+// unreachable returns the error for name nodes that cannot be reached.
 func unreachable(addresses []string, err error) error {
 	what := ""
-	if strings.Contains(err.Error(), syscall.ECONNREFUSED.Error()) { // the client wraps no errors
+	if strings.Contains(err.Error(), syscall.ECONNREFUSED.Error()) { // the client does not wrap errors
 		what = ": is it running? make cluster-up starts one on this machine"
 	}
 	return fmt.Errorf("name node %s: %w%s", strings.Join(addresses, ", "), err, what)
@@ -136,7 +135,7 @@ func connect(options hdfs.ClientOptions, name string) (*FS, error) {
 	return &FS{options: options, name: name, idle: []*hdfs.Client{client}}, nil
 }
 
-// configuration reads Hadoop's configuration; nil if there is none.
+// configuration reads Hadoop's configuration. It returns nil if there is none.
 func configuration() (hadoopconf.HadoopConf, error) {
 	dir := ConfDir()
 	if dir == "" {
@@ -149,14 +148,14 @@ func configuration() (hadoopconf.HadoopConf, error) {
 	return c, err
 }
 
-// NameNodes are the addresses of the name nodes, host:port.
+// NameNodes returns the addresses of the name nodes, as host:port.
 func (f *FS) NameNodes() []string { return f.options.Addresses }
 
-// User is as whom files are read and written.
+// User returns the user that reads and writes files.
 func (f *FS) User() string { return f.options.User }
 
-// DialTask connects a task to the file system of the name nodes with these
-// addresses, with commas between them, as the user of its job.
+// DialTask connects a task to the file system of the name nodes with the given addresses,
+// separated by commas. The user is that of the task's job.
 func DialTask(addresses string) (*FS, error) {
 	properties, err := configuration()
 	if err != nil {
@@ -168,10 +167,10 @@ func DialTask(addresses string) (*FS, error) {
 	return connect(options, Scheme+options.Addresses[0])
 }
 
-// Name is what stands before a path of the file system: hdfs://host:port.
+// Name returns the prefix of the names in the file system: hdfs://host:port.
 func (f *FS) Name() string { return f.name }
 
-// Close ends the connections.
+// Close closes the idle connections.
 func (f *FS) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,8 +182,8 @@ func (f *FS) Close() error {
 	return errors.Join(errs...)
 }
 
-// take returns a client for its caller alone, since a client does one thing at a
-// time: an idle one, or a new one.
+// take returns a client for exclusive use, because a client does one thing at a time. It is an
+// idle client or a new one.
 func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
 	f.mu.Lock()
 	if n := len(f.idle); n > 0 {
@@ -198,7 +197,7 @@ func (f *FS) take() (client *hdfs.Client, reused bool, err error) {
 	return client, false, err
 }
 
-// give returns a client that was taken, which has no file open for writing.
+// give returns a client to the idle ones. The client must not have a file open for writing.
 func (f *FS) give(client *hdfs.Client) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -209,9 +208,9 @@ func (f *FS) give(client *hdfs.Client) error {
 	return nil
 }
 
-// open has a client do something, and returns the client if that went well. What
-// fails for want of a connection is done again with another client: the name node may
-// have been started anew. Of new clients maxNewClients are tried.
+// open calls do with a client, and returns the client if do succeeds. If the connection fails,
+// open tries again with another client, because the name node may have been restarted. It
+// tries up to maxNewClients new clients.
 func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
 	for tried := 0; ; {
 		client, reused, err := f.take()
@@ -235,7 +234,7 @@ func (f *FS) open(do func(*hdfs.Client) error) (*hdfs.Client, error) {
 	}
 }
 
-// do has a client do something.
+// do calls a function with a client.
 func (f *FS) do(do func(*hdfs.Client) error) error {
 	client, err := f.open(do)
 	if err != nil {
@@ -244,7 +243,7 @@ func (f *FS) do(do func(*hdfs.Client) error) error {
 	return f.give(client)
 }
 
-// Stat describes a file.
+// Stat returns the FileInfo of a file.
 func (f *FS) Stat(name string) (info fs.FileInfo, err error) {
 	err = f.do(func(client *hdfs.Client) (err error) {
 		info, err = client.Stat(name)
@@ -253,7 +252,7 @@ func (f *FS) Stat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// ReadDir lists a directory in the order of names.
+// ReadDir returns the entries of a directory, sorted by name.
 func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
 	err = f.do(func(client *hdfs.Client) error {
 		infos, err := client.ReadDir(name)
@@ -266,8 +265,9 @@ func (f *FS) ReadDir(name string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Rename moves a file or a directory; a file that is there gives way. If the answer to a
-// call is lost, the call is repeated, and finds what the first one did.
+// Rename renames a file or a directory; it replaces a file that exists. If the answer to a
+// call is lost, the call is repeated. The repeated call succeeds if the first one has already
+// renamed the file.
 func (f *FS) Rename(from, to string) error {
 	repeated := false
 	return f.do(func(client *hdfs.Client) error {
@@ -282,27 +282,26 @@ func (f *FS) Rename(from, to string) error {
 	})
 }
 
-// RemoveAll removes a file, or a directory with all in it; nothing there is
-// no error.
+// RemoveAll deletes a file, or a directory with its contents. It returns nil if there is none.
 func (f *FS) RemoveAll(name string) error {
 	return f.do(func(client *hdfs.Client) error { return client.RemoveAll(name) })
 }
 
-// MkdirAll makes a directory and those above it.
+// MkdirAll creates a directory and its parents.
 func (f *FS) MkdirAll(name string) error {
 	return f.do(func(client *hdfs.Client) error { return client.MkdirAll(name, 0o777) })
 }
 
-// Sync does nothing: what is closed is in HDFS. A file is closed when the name node has
-// written so into its journal, which it syncs before it answers, and each block has been
-// acknowledged by all data nodes of its pipeline, on machines of their own; renames are
-// in the journal likewise. A power cut of all machines at once may still take a block,
-// as data nodes leave it to their kernels unless dfs.datanode.synconclose says otherwise:
-// that is for a cluster to decide, not for its client.
+// Sync does nothing, because files in HDFS are durable when they are closed. To close a file,
+// the name node writes to its journal, which it syncs before it answers, and all data nodes of
+// the pipeline, on different machines, acknowledge each block. Renames are in the journal too.
+// A power failure of all machines at once may still lose a block, because data nodes do not
+// sync blocks unless dfs.datanode.synconclose is set. That is for the configuration of the
+// cluster to decide, not for its clients.
 func (f *FS) Sync(string) error { return nil }
 
-// Create makes a file, or replaces one that is there, even one that somebody has open
-// for writing: whoever died a moment ago holds its lease.
+// Create creates a file, or replaces one that exists, even if another client has it open for
+// writing: a process that has just died still has the lease of its file.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
 	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		defaults, err := client.ServerDefaults()
@@ -327,8 +326,8 @@ func (f *FS) Create(name string) (io.WriteCloser, error) {
 	return w, nil
 }
 
-// write returns the file of that name that open opens for writing. It keeps a client
-// as long as it is open: the lease of a client is that of all that it writes.
+// write opens a file for writing with open, and returns it. It keeps the client until the file
+// is closed, because a client has one lease for all files that it writes.
 func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error)) (*writer, error) {
 	w := &writer{fs: f, name: name}
 	var err error
@@ -342,18 +341,18 @@ func (f *FS) write(name string, open func(*hdfs.Client) (*hdfs.FileWriter, error
 	return w, nil
 }
 
-// A writer is a file that is being written.
+// A writer is a file that is open for writing.
 type writer struct {
 	fs     *FS
 	client *hdfs.Client
 	out    *hdfs.FileWriter
 	name   string
 	size   int64
-	failed bool // a Write
+	failed bool // A Write failed.
 }
 
-// Write writes b. Nothing is not written: the client would begin a block for it,
-// which never becomes complete.
+// Write writes b. It skips empty writes: the client would begin a block for them, and that
+// block would never become complete.
 func (w *writer) Write(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -364,8 +363,9 @@ func (w *writer) Write(b []byte) (int, error) {
 	return n, plain(err)
 }
 
-// Close waits until the name node has heard of the last block, and has the file
-// recovered where it never does, or where its answer is lost. After a Write that failed the file is left as it is.
+// Close waits until the name node has learned of the last block. If it does not learn of it,
+// or its answer is lost, Close has the file recovered. After a failed Write, the file stays as
+// it is.
 func (w *writer) Close() error {
 	if w.failed {
 		return w.client.Close()
@@ -374,18 +374,19 @@ func (w *writer) Close() error {
 	if err == nil {
 		return w.fs.give(w.client)
 	}
-	w.client.Close() // and the lease of the file with it, in a minute
+	w.client.Close() // this also ends the lease of the file, after a minute
 	if hdfs.IsErrReplicating(err) || unanswered(err) {
 		return w.fs.recoverFile(w.name, w.size)
 	}
 	return plain(err)
 }
 
-// recoverFile closes a file of so many bytes whose writer is gone. A name node tells nobody
-// which block is a file's last before it is whole, and a client tells it once: if
-// another takes over in between, it waits for ever. Truncating a file to the length
-// that it has changes nothing, but has its lease recovered first: when that has not
-// been renewed for a minute, the data nodes say what they hold.
+// recoverFile closes a file of size bytes that has no writer any more. A client reports the
+// last block of a file only once, and the name node does not pass this on before the file is
+// complete. If another name node takes over in between, it waits for the last block forever.
+// Truncating the file to its present length changes no bytes, but makes the name node recover
+// the lease first. It does so when the lease has not been renewed for a minute, and asks the
+// data nodes for the lengths of their blocks.
 func (f *FS) recoverFile(name string, size int64) error {
 	return untilReady(recoverWait, leased, func() error {
 		return f.do(func(client *hdfs.Client) error {
@@ -395,9 +396,9 @@ func (f *FS) recoverFile(name string, size int64) error {
 	})
 }
 
-// untilReady closes a file until the name node no longer answers that it is not ready, or
-// for so long: a data node tells it of a block a moment after it has told the
-// writer.
+// untilReady calls close until notReady is false for its error, or the time most is over. A
+// data node may acknowledge a block to the writer a moment before it reports the block to the
+// name node.
 func untilReady(most time.Duration, notReady func(error) bool, close func() error) error {
 	err := close()
 	for wait, all := closeFirst, time.Duration(0); notReady(err) && all < most; wait = min(2*wait, closeMost) {
@@ -408,13 +409,13 @@ func untilReady(most time.Duration, notReady func(error) bool, close func() erro
 	return err
 }
 
-// Lock takes a lock: a file that is held open for writing, whose lease the name
-// node gives to one client. The lease of a dead one ends after a minute.
+// Lock takes a lock: a file that stays open for writing. The name node gives its lease to only
+// one client. The lease of a client that has died ends after a minute.
 func (f *FS) Lock(name string) (io.Closer, error) {
 	w, err := f.write(name, func(client *hdfs.Client) (*hdfs.FileWriter, error) {
 		w, err := client.Create(name)
 		if errors.Is(err, fs.ErrExist) {
-			return client.Append(name) // which nobody can who has not its lease
+			return client.Append(name) // fails unless we have the lease
 		}
 		return w, err
 	})
@@ -427,21 +428,21 @@ func (f *FS) Lock(name string) (io.Closer, error) {
 	return w, nil
 }
 
-// leased says whether an error is that another holds the lease of a file, or held it
+// leased reports whether an error means that another client has the lease of a file, or had it
 // a moment ago.
 func leased(err error) bool {
 	var remote hdfs.Error
 	return errors.As(err, &remote) && slices.Contains(leaseExceptions, remote.Exception())
 }
 
-// leaseExceptions are what the name node answers to one who wants to write what
-// another has the lease of.
+// leaseExceptions are the name node's answers to a client that opens a file for writing while
+// another client has its lease.
 var leaseExceptions = []string{
 	"org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException",
 	"org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",
 }
 
-// Open opens a file for reading. It may be read at several places at once.
+// Open opens a file for reading, also at several offsets concurrently.
 func (f *FS) Open(name string) (store.File, error) {
 	var in *hdfs.FileReader
 	r := new(reader)
@@ -454,8 +455,8 @@ func (f *FS) Open(name string) (store.File, error) {
 		if size <= wholeFile {
 			r.window = make([]byte, 0, size)
 		}
-		// A client reads what it must know before its first read only, so that
-		// other readers of a large file may share it from then on.
+		// A client reads metadata only before its first read. After that, other readers of a
+		// large file can share it.
 		if err = r.fill(0); err != nil || size <= wholeFile {
 			in.Close()
 		}
@@ -470,7 +471,7 @@ func (f *FS) Open(name string) (store.File, error) {
 	return &file{fs: f, client: client, name: name, info: in.Stat(), idle: []*reader{r}}, nil
 }
 
-// A smallFile is the content of a file.
+// A smallFile is a file whose contents are in memory.
 type smallFile struct {
 	*bytes.Reader
 	info fs.FileInfo
@@ -479,10 +480,10 @@ type smallFile struct {
 func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *smallFile) Close() error               { return nil }
 
-// A reader reads a file on from a place, and keeps what it has read last. To go
-// on is cheap, to go elsewhere takes a new connection to a data node.
+// A reader reads a file sequentially from an offset, and keeps the window that it read last.
+// To continue is cheap; to seek takes a new connection to a data node.
 type reader struct {
-	in     *hdfs.FileReader // stands where the window ends
+	in     *hdfs.FileReader // positioned at the end of the window
 	size   int64
 	window []byte
 	start  int64
@@ -490,9 +491,9 @@ type reader struct {
 
 func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
 
-// fill reads the window that begins at a place.
+// fill reads the window that begins at offset at.
 func (r *reader) fill(at int64) error {
-	// Not ReadAt, nor Seek to where it stands: both connect anew.
+	// Do not use ReadAt, or Seek to the current offset: both open a new connection.
 	if at != r.end() {
 		if _, err := r.in.Seek(at, io.SeekStart); err != nil {
 			return err
@@ -508,7 +509,7 @@ func (r *reader) fill(at int64) error {
 	return err
 }
 
-// readAt reads at a place.
+// readAt reads at an offset.
 func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 	for n < len(b) {
 		place := at + int64(n)
@@ -525,22 +526,23 @@ func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// A file is open readers of a large file, each at a place of its own.
+// A file is a large file with several readers, each at its own offset.
 type file struct {
 	fs     *FS
 	client *hdfs.Client
 	name   string
 	info   fs.FileInfo
-	at     int64 // of Read
+	at     int64 // offset of the next Read
 
 	mu     sync.Mutex
-	idle   []*reader // the one that was used last comes last
+	idle   []*reader // least recently used first
 	failed bool
 }
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// take returns an idle reader, best one that stands at a place, or a new one.
+// take returns an idle reader, preferably one whose window includes or ends at the offset at,
+// or a new one.
 func (f *file) take(at int64) (*reader, error) {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.idle, func(r *reader) bool { return r.start <= at && at <= r.end() })
@@ -561,7 +563,7 @@ func (f *file) take(at int64) (*reader, error) {
 	return &reader{in: in, size: f.info.Size()}, nil
 }
 
-// ReadAt reads at a place.
+// ReadAt implements io.ReaderAt.
 func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	r, err := f.take(at)
 	if err == nil {
@@ -580,7 +582,7 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Read reads on from where the last Read ended.
+// Read implements io.Reader.
 func (f *file) Read(b []byte) (int, error) {
 	b = b[:min(int64(len(b)), f.info.Size()-f.at)]
 	if len(b) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 )
 
-// A javaError is an error as the client returns it.
+// A javaError is an error in the form of the client.
 type javaError struct{ exception, message string }
 
 func (e *javaError) Method() string    { return "create" }
@@ -61,7 +61,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestUntilReplicated closes a file of which the name node hears late, or never.
+// TestUntilReplicated closes a file whose last block becomes known to the name node late, or
+// never.
 func TestUntilReplicated(t *testing.T) {
 	replicating := &os.PathError{Op: "create", Path: "/x", Err: hdfs.ErrReplicating}
 	for _, test := range []struct {

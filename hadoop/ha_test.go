@@ -21,8 +21,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestFailOver has two name nodes, of which the other becomes the active one
-// while a lock is held, a file is written, and a board is solved.
+// TestFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
+// written, and a board is solved.
 func TestFailOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -30,13 +30,13 @@ func TestFailOver(t *testing.T) {
 		HA:      true,
 		Daemons: []minicluster.Daemon{minicluster.NameNode, minicluster.NameNode2, minicluster.DataNode},
 	})
-	// The configuration says what the name of the file system stands for.
+	// The configuration maps the name service to its name nodes.
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
 	t.Run("files", func(t *testing.T) { testFilesFailOver(ctx, t, c) })
 	t.Run("solve", func(t *testing.T) { testSolveFailOver(ctx, t, c) })
 }
 
-// failOver fails over, and says how long that took.
+// failOver makes the other name node active, and logs how long that took.
 func failOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	t.Helper()
 	before, err := c.Active(ctx)
@@ -54,8 +54,8 @@ func failOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	t.Logf("%s to %s: %.1f s", before, after, time.Since(begin).Seconds())
 }
 
-// testFilesFailOver fails over, there and back, with a lock held, a file half
-// written and one half read. For a time no name node is active at all.
+// testFilesFailOver fails over, and back, with a lock held, a file partly written and another
+// partly read. For a time, no name node is active.
 func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	ok := func(err error) {
 		t.Helper()
@@ -99,14 +99,14 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		t.Errorf("a second lock: %v", err)
 	}
 
-	// The calls wait while both are on standby.
+	// The calls wait while both name nodes are on standby.
 	active, err := c.Active(ctx)
 	ok(err)
 	id := map[minicluster.Daemon]string{minicluster.NameNode: "nn1", minicluster.NameNode2: "nn2"}[active]
 	if out, err := c.Command(ctx, "haadmin", "-transitionToStandby", id).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	const pause = 12 * time.Second // more than hdfs.Client leaves an address alone
+	const pause = 12 * time.Second // longer than hdfs.Client avoids an address
 	begin := time.Now()
 	back := make(chan error, 1)
 	go func() {
@@ -135,8 +135,8 @@ func testFilesFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 	ok(byDefault.Close())
 }
 
-// testSolveFailOver fails over twice while a driver solves, and wants the bytes
-// of a run on one machine.
+// testSolveFailOver fails over twice while a driver solves a game, and checks that the result
+// has the same bytes as a run on one machine.
 func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	driver := func(args string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join("..", "bin", "driver"), strings.Fields(args)...)
@@ -162,7 +162,7 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	var over []time.Duration // when a fail-over was done
+	var over []time.Duration // when each failover was complete
 	var took float64
 	for lines := bufio.NewScanner(news); lines.Scan(); {
 		var event struct {
@@ -174,7 +174,7 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
 			t.Fatalf("%v: %s", err, lines.Bytes())
 		}
-		// Before most of the work of either way.
+		// before most of the work of the forward and of the retrograde passes
 		if event.Done && (event.Step == "possible" && event.Tier == 6 || event.Step == "solve" && event.Tier == 18) {
 			failOver(ctx, t, c)
 			over = append(over, time.Since(begin))

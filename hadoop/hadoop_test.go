@@ -26,7 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestHadoop needs a real cluster, and starts one for all that follows.
+// TestHadoop starts a real cluster for all the tests below.
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
@@ -58,8 +58,8 @@ func dial(t *testing.T, c *minicluster.Cluster) *hadoop.FS {
 	return f
 }
 
-// testFiles takes files through their life: made, replaced, listed, renamed,
-// read at several places, removed; and asks for one that is not there.
+// testFiles creates, replaces, lists, renames and deletes files, reads them at several
+// offsets, and reads one that does not exist.
 func testFiles(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	ok := func(err error) {
@@ -117,17 +117,17 @@ func testFiles(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testBlocks reads a file of several blocks of HDFS at, before and behind their
-// borders, in any order and from several goroutines at once.
+// testBlocks reads a file of several HDFS blocks at, before and after the block boundaries, in
+// any order and from several goroutines.
 func testBlocks(t *testing.T, c *minicluster.Cluster) {
-	const block = 128 << 20 // HDFS's own, unless it is told otherwise
+	const block = 128 << 20 // the default block size of HDFS
 	const size = 2*block + 12345
 	f := dial(t, c)
 	if err := f.MkdirAll("/blocks"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.RemoveAll("/blocks") })
-	// at is the byte at a place: no stretch of 251 MB is like another.
+	// at returns the byte at an offset: no two ranges of 251 MB are equal.
 	at := func(i int64) byte { return byte(i%251 + i>>20) }
 	w, err := f.Create("/blocks/big")
 	if err != nil {
@@ -198,8 +198,8 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testReplicating closes files until a client that does not wait is told that
-// one is still being replicated, and wants ours to close as many.
+// testReplicating closes files until a client that does not wait gets the error that a file is
+// still being replicated. Then it checks that our client closes as many files.
 func testReplicating(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/replicating"); err != nil {
@@ -233,10 +233,10 @@ func testReplicating(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testRecover leaves two files whose last block no name node will hear of, as after a
-// fail-over in the wrong moment. What it returns wants the one back as it was written,
-// and the other, of which more had been written, refused. That takes the minute of a
-// lease, in which other tests may run.
+// testRecover leaves two files whose last block no name node will learn of, as after a
+// failover at the wrong moment. The function that it returns checks that one file is recovered
+// as it was written, and that the other, to which more had been written, is refused. This
+// takes the minute until the lease ends, in which other tests can run.
 func testRecover(t *testing.T, c *minicluster.Cluster) func(*testing.T) {
 	f := dial(t, c)
 	gone, err := hdfs.New(c.NameNode())
@@ -277,7 +277,6 @@ func testRecover(t *testing.T, c *minicluster.Cluster) func(*testing.T) {
 	}
 }
 
-// write writes a file.
 func write(t *testing.T, f *hadoop.FS, name, text string) {
 	t.Helper()
 	w, err := f.Create(name)
@@ -292,8 +291,8 @@ func write(t *testing.T, f *hadoop.FS, name, text string) {
 	}
 }
 
-// testLeaseOfAnother makes a file that another has open: who died in the middle of
-// one would be in the way of who goes on, until his lease is recovered.
+// testLeaseOfAnother creates a file that another client has open: a client that died while
+// writing would block its successor until its lease is recovered.
 func testLeaseOfAnother(t *testing.T, c *minicluster.Cluster) {
 	dead, alive := dial(t, c), dial(t, c)
 	const name = "/lease-of-another"
@@ -311,8 +310,8 @@ func testLeaseOfAnother(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testConnection breaks the connections that are kept, as a name node does that
-// is started anew, and wants files to be had all the same.
+// testConnection breaks the idle connections, as a restart of the name node does, and checks
+// that files can still be read.
 func testConnection(t *testing.T, c *minicluster.Cluster) {
 	between, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -342,7 +341,7 @@ func testConnection(t *testing.T, c *minicluster.Cluster) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, wait := range []time.Duration{0, 2500 * time.Millisecond} { // at once; after leases were renewed in vain
+	for _, wait := range []time.Duration{0, 2500 * time.Millisecond} { // at once; after failed renewals of leases
 		if _, err := f.Stat("/"); err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +355,7 @@ func testConnection(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testPermission wants whoever may do nothing to be told so, in one line.
+// testPermission checks that a user without permissions gets an error of one line.
 func testPermission(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/permission"); err != nil {
@@ -398,8 +397,8 @@ func run(t *testing.T, c *minicluster.Cluster, args ...string) {
 	}
 }
 
-// testQuota wants a directory that is full to be named so at once, in one line,
-// and what was written to it not to count.
+// testQuota checks that exceeding a directory's quota is an error of one line, without delay,
+// and that what was written does not count as a file.
 func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	data, err := store.Create(f, "/quota", "a game", store.Fresh, nil)
@@ -432,8 +431,8 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testQuotaSolve has a directory become full while a game is solved in it, and
-// wants the driver to say so, and to go on once there is room.
+// testQuotaSolve makes a directory exceed its quota while a game is solved in it, and checks
+// that the driver reports this, and continues when there is space.
 func testQuotaSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	const dir = "/quotasolve"
 	t.Cleanup(func() { dial(t, c).RemoveAll(dir) })
@@ -471,7 +470,7 @@ func testQuotaSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testLock wants a lock to be one's own until it is given up.
+// testLock checks that a lock is exclusive until it is released.
 func testLock(t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	if err := f.MkdirAll("/lock"); err != nil {
@@ -494,10 +493,10 @@ func testLock(t *testing.T, c *minicluster.Cluster) {
 	again.Close()
 }
 
-// testSolve solves with some tiers on the cluster and some here, and wants the
-// bytes of a run on one machine.
+// testSolve solves some tiers on the cluster and some on this machine, and checks that the
+// result has the same bytes as a run on one machine.
 func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	bin := filepath.Join("..", "bin") // make test-hadoop builds it
+	bin := filepath.Join("..", "bin") // built by make test-hadoop
 	driver := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "driver"), args...)

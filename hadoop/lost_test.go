@@ -22,14 +22,14 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// A cutter stands before a name node. It passes calls and answers on, but for one call:
-// the name node carries it out, and the connection is cut instead of the answer.
+// A cutter is a proxy for a name node. It forwards calls and answers, except for one call: the
+// name node executes it, but the cutter closes the connection instead of sending the answer.
 type cutter struct {
 	net.Listener
 	nameNode string
 
 	mu   sync.Mutex
-	left int // calls until the cut; 0: none
+	left int // number of calls until the cut; 0: no cut
 }
 
 // cutAfter cuts at the n-th call from now on.
@@ -39,7 +39,7 @@ func (c *cutter) cutAfter(n int) {
 	c.left = n
 }
 
-// done reports whether it has cut.
+// done reports whether the connection has been cut.
 func (c *cutter) done() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,8 +75,8 @@ func (c *cutter) serve() {
 	}
 }
 
-// pass passes a connection on: a header, the packet with the user, then calls and answers
-// in turn, each a packet with its length before it.
+// pass forwards a connection: a header, the packet with the user, then calls and answers in
+// turn, each a packet with its length before it.
 func (c *cutter) pass(near, far net.Conn) {
 	packet := func(to io.Writer, from io.Reader) error {
 		var length uint32
@@ -108,8 +108,8 @@ func (c *cutter) pass(near, far net.Conn) {
 	}
 }
 
-// testLostAnswers loses the answer to each call of a commit and of a removal in turn: both
-// are done, and leave nothing behind.
+// testLostAnswers loses the answer to each call of a commit and of a deletion in turn. Both
+// must succeed and leave nothing behind.
 func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -204,8 +204,8 @@ func testLostAnswers(t *testing.T, c *minicluster.Cluster) {
 	}
 }
 
-// testPaused stops a driver at work until its lease has ended and a second one has taken
-// over and is done, and continues it then: it ends, and has changed nothing.
+// testPaused stops a driver process at work until its lease has ended and a second driver has
+// taken over and finished, and then continues it. It must exit without changing anything.
 func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	f := dial(t, c)
 	driver := func(args ...string) *exec.Cmd {
@@ -259,7 +259,7 @@ func testPaused(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 					t.Fatal(err)
 				}
 				if strings.HasPrefix(e.Name(), "_attempt-") {
-					continue // what it was writing, which does not count
+					continue // incomplete output of the first driver, which does not count
 				}
 				names += e.Name() + " " + info.ModTime().String() + "\n"
 			}

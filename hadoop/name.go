@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Scheme begins the name of a directory in HDFS: hdfs://host:port/path,
-// hdfs://nameservice/path, or hdfs:///path in the default file system of the
-// configuration.
+// Scheme is the prefix of names in HDFS: hdfs://host:port/path, hdfs://nameservice/path, or
+// hdfs:///path for the default file system of the configuration.
 const Scheme = "hdfs://"
 
-// A NameError is a name that is neither a path of this machine nor one in HDFS.
+// A NameError is the error for a name that is neither a local path nor a name in HDFS.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("%q: expected a path, or %shost:port/path, or %s/path", e.Name, Scheme, Scheme)
 }
 
-// otherScheme is how a name begins that is meant for a file system which
-// treereduce does not speak: s3a://bucket/path, file:/path.
+// otherScheme matches the beginning of a name in a file system that treereduce does not
+// support, such as s3a://bucket/path or file:/path.
 var otherScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:/`)
 
-// InHDFS reports whether a name is one in HDFS. A name with another scheme is an
-// error: as a path of this machine it would be somewhere else than is meant.
+// InHDFS reports whether a name is in HDFS. A name with another scheme is an error, because it
+// would be the wrong place if it were used as a local path.
 func InHDFS(name string) (bool, error) {
 	if rest, ok := strings.CutPrefix(name, Scheme); ok {
 		if _, path, _ := strings.Cut(rest, "/"); strings.Trim(path, "/") == "" {
@@ -39,9 +38,9 @@ func InHDFS(name string) (bool, error) {
 	return false, nil
 }
 
-// InDefault is the name, with Scheme, of a file of the default file system; one
-// that does not begin with / lies in the user's folder there, and one that has a
-// scheme is left as it is.
+// InDefault returns the name, with Scheme, of a file in the default file system. A relative
+// name is relative to the user's home directory there. A name with a scheme is returned
+// unchanged.
 func InDefault(name string) (string, error) {
 	if there, err := InHDFS(name); there || err != nil {
 		return name, err

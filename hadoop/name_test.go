@@ -23,8 +23,8 @@ func TestInHDFS(t *testing.T) {
 	}
 }
 
-// FuzzInHDFS wants no name to be taken for a path of this machine that begins like
-// one of another file system, and what is said of a name by default to be one in HDFS.
+// FuzzInHDFS checks that no name that begins like one of another file system counts as a local
+// path, and that the result of InDefault is a name in HDFS.
 func FuzzInHDFS(f *testing.F) {
 	for _, name := range []string{"d", "x:/y", "./x:/y", "hdfs://h:9000/d", "hdfs:///d", "hdfs:/d", "", "file:///d", "a/../b:/c", "//hdfs://h/d", "/", "../.."} {
 		f.Add(name)
@@ -44,7 +44,7 @@ func FuzzInHDFS(f *testing.F) {
 		if (defaultErr == nil) != (err == nil) {
 			t.Errorf("%q: %v, by default %v", name, err, defaultErr)
 		}
-		if in, err := InHDFS(inDefault); defaultErr == nil && err == nil && !in { // an error: its root
+		if in, err := InHDFS(inDefault); defaultErr == nil && err == nil && !in { // InHDFS returns an error for the root
 			t.Errorf("%q is by default %q: %v, %v", name, inDefault, in, err)
 		}
 	})

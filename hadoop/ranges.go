@@ -8,11 +8,11 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Ranges is the file of ranges that TotalOrderPartitioner needs for a job with
-// this many reducers that writes a tier: a SequenceFile of the keys at which the
-// second part and those after it begin. The parts are about equal. The keys
-// ascend strictly, or the partitioner says "Split points are out of order": where
-// a tier has too few ranges, some parts are empty.
+// Ranges returns the file of ranges that TotalOrderPartitioner needs for a job that writes a
+// tier with the given number of reducers: a SequenceFile of the first key of each partition,
+// except the first partition. The partitions have about equal size. The keys must be strictly
+// ascending, or the partitioner fails with "Split points are out of order". If a tier has too
+// few ranges, some partitions are empty.
 func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
 	if tier < 0 || tier > g.Tiers() {
 		return nil, fmt.Errorf("%s: tier %d, expected 0 to %d", g.Spec(), tier, g.Tiers())

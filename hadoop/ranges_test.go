@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// TestRanges reads the keys back: they ascend strictly, each begins a range, and
-// where a tier has ranges enough they are the game's borders.
+// TestRanges reads the keys back: they must be strictly ascending and each the first of a
+// range. If a tier has enough ranges, they are the borders of the game.
 func TestRanges(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 5, 3}, {5, 5, 4}, {1, 40, 4}} {
 		g, err := connectn.New(board[0], board[1], board[2])
@@ -35,7 +35,7 @@ func TestRanges(t *testing.T) {
 					t.Fatalf("%s, tier %d, %d reducers: not %d keys: %q", g.Spec(), tier, reducers, reducers-1, file)
 				}
 				last := bytes.Repeat([]byte("0"), width)
-				own := true // whether the game's borders ascend
+				own := true // whether the borders of the game are ascending
 				var borders [][]byte
 				for i := 1; i < reducers; i++ {
 					key := records[size*i-width : size*i]

@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
-// readmeLines are what differs from run to run in what the page's commands
-// print, and what stands there in its place; Hadoop's own line is not shown.
+// readmeLines are replacements for the parts of the commands' output that differ from run to
+// run. The lines of Hadoop itself are not in the page.
 var readmeLines = []struct {
 	pattern *regexp.Regexp
 	to      string
@@ -26,8 +26,8 @@ var readmeLines = []struct {
 	{regexp.MustCompile(`(?m)^packageJobJar: .*\n`), ""},
 }
 
-// testReadme runs the jobs of docs/hadoop.md, "Job by job", and compares
-// what they print.
+// testReadme runs the jobs of docs/hadoop.md, "Job by job", and compares their output with the
+// page.
 func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "hadoop.md"))
 	if err != nil {

@@ -2,16 +2,16 @@ package hadoop
 
 import "encoding/binary"
 
-// The classes of keys that a job's partitioner compares: those of its map's
-// output.
+// The classes of keys that the partitioner of a job may compare: the classes of its map output
+// keys.
 const (
 	TextClass  = "org.apache.hadoop.io.Text"
 	BytesClass = "org.apache.hadoop.io.BytesWritable"
 )
 
-// SequenceFile packs keys as TotalOrderPartitioner wants them: a Hadoop
-// SequenceFile of keys of a class and NullWritable values, not compressed. Keys
-// are at most 127 bytes long.
+// SequenceFile returns the file that TotalOrderPartitioner reads: an uncompressed Hadoop
+// SequenceFile of keys of the given class, with NullWritable values. Keys have at most 127
+// bytes.
 //
 //	"SEQ" 6  key class  value class  compressed? blocks?  metadata: 0 entries (4)
 //	sync mark (16)
@@ -19,9 +19,9 @@ const (
 //	key   = length (vint)  bytes         Text
 //	      | length (4)     bytes         BytesWritable
 //
-// Numbers are big-endian; a vint up to 127 is one byte. No sync mark is needed
-// between records: one comes at least every 2,000 bytes when Hadoop writes, but
-// readers only look for them when they seek.
+// Numbers are big-endian; a vint up to 127 is one byte. There are no sync marks between
+// records. Hadoop writes one at least every 2,000 bytes, but readers look for them only when
+// they seek.
 func SequenceFile(class string, keys [][]byte) []byte {
 	text := func(dst []byte, s string) []byte { return append(append(dst, byte(len(s))), s...) }
 	out := []byte{'S', 'E', 'Q', 6}

@@ -1,106 +1,128 @@
-// Package streamfmt is the two forms in which records travel and rest: lines
-// of text, for people, pipes and Hadoop Streaming by hand; and packed, as blocks of
-// bitmaps and values, in files and in the pairs of the driver's jobs, or as cells of
-// rows, in files. It knows nothing of games, jobs or directories.
+// Package streamfmt defines the two encodings of records. Text encodes a record as a line, for
+// people, pipes and jobs that a user starts with Hadoop Streaming. The packed encoding stores
+// records as blocks (bitmaps and values) or as cells (sorted rows). Files contain blocks or
+// cells; the pairs of the driver's jobs contain blocks. The package knows nothing of games,
+// jobs or directories.
 //
 // # Lines
 //
 //	line  = key [ TAB value ] LF
 //	key   = the position's hash in lower-case hexadecimal, of fixed width
-//	value = ""            the position exists, its value is not known
+//	value = ""            the position exists; its value is not known (open)
 //	      | 1…255         the value byte (outcome in the low two bits,
-//	                      remoteness in the six high ones), in decimal
+//	                      remoteness in the high six), in decimal
 //	      | "m" 1…255     a message to the position: one of its moves leads to
-//	                      a position of this value
-//	      | "m" 1…255 "x" 2…63   so many of its moves do; in a tiered game, the best
-//	                      of so many of its moves does
+//	                      a position with this value
+//	      | "m" 1…255 "x" 2…63   a message that stands for 2 to 63 moves: each of
+//	                      them leads to a position with this value; in a tiered
+//	                      game, this is the best value that they lead to
 //
-// In a game with cycles the outcome is a result: 1 LOSE, 2 WIN, 3 TIE for the
-// player to move. A position without a value is one that is open.
+// The outcome is 1 if the second player wins, 2 if the first player wins, and 3 for a tie. If
+// OfMover is set in the game.Values of the game, as it is for every game with cycles, the
+// outcome is instead the result for the player to move: 1 LOSE, 2 WIN, 3 TIE. For example, the
+// value byte 21 is 5<<2 | 1: the second player wins in 5 plies, or the player to move loses in
+// 5. A position without a value is open.
 //
-// A line without a tab is a key with an empty value, and "key" and "key<TAB>"
-// are the same, as in Hadoop Streaming. Keys of fixed width sort as bytes the
-// way they sort as numbers: LC_ALL=C sort -t$'\t' -k1,1 -s.
+// A line without a tab has an empty value: "key" and "key<TAB>" are the same record, as in
+// Hadoop Streaming. Because keys have a fixed width, their order as bytes is their order as
+// numbers, and sort(1) can sort them: LC_ALL=C sort -t$'\t' -k1,1 -s.
 //
 // # Block files
 //
-// All of one tier, in ascending order of range; numbers are little-endian,
-// uv is an unsigned varint.
+// A block contains the positions of one tier and range. A range is a set of consecutive keys
+// that share their high part, and a slot is the number of a position within a range of a tier.
+// A block file contains the blocks of one tier in ascending order of range. Numbers are
+// little-endian; uv is an unsigned varint; a number in parentheses is a length in bytes. spec
+// is the game, as Spec of game.Game returns it.
 //
 //	file    = head  block …  page …  directory  summary  tail
 //	head    = "TRBLOCK2" uv(len) spec uv(tier)
-//	page    = { uv(range − the range before) uv(length of block) CRC-32C of block (4) } …
-//	          256 blocks a page; the first range of a page is counted from itself: 0
+//	page    = { uv(range − the previous range) uv(length of block) CRC-32C of block (4) } …
+//	          256 blocks a page; the first difference of a page is 0
 //	directory, for each page
 //	        = its first range (8)  offset of that block (8)  offset of the page (8)
 //	          CRC-32C of the page (4)
 //	summary = { value (1) count (8) } …           value 0: open positions
 //	tail    = offset of the index (8)  of the directory (8)  of the summary (8)
 //	          number of blocks (8)
-//	          CRC-32C of head, directory, summary and tail so far (8)  "TRBLEND1"
+//	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
 //
-// The last checksum holds those of the pages, they hold those of the blocks: whoever
-// knows it, as the seal of a directory does, knows every byte, and need not read them.
+// The index is the sequence of pages. The checksum in the tail covers the checksums of the
+// pages, and these cover the checksums of the blocks, so it identifies the contents of the
+// file. The seal of a directory records it. A reader checks a file against the seal without
+// reading the blocks, and verifies each block when it reads it.
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions
-//	set     = levels(1) bitmap              see Encoder
+//	set     = levels(1) bitmap              see below
 //	values  = uv(n) n value bytes, ascending; then, if n > 1, for each done slot in
 //	          ascending order the index of its value, in ⌈log2 n⌉ bits, packed
 //	          from the lowest bit up
 //
+// A set is a bitmap in which slot s is bit s%8 of byte s/8. Up to four levels remove its zero
+// bytes. Level 1 keeps the bytes that are not zero, and a mask in which bit i%8 of byte i/8 is
+// set if byte i of the bitmap was kept. Level 2 does the same to the mask of level 1, and so
+// on. What is stored is the number of levels, the mask of the last level (the bitmap itself if
+// there are no levels), then the bytes that each level kept, from the last level to the first.
+//
 // # List files
 //
-// Rows, each a key and a word, of a game of which only the rules are known: all of one
-// kind (Parents, Messages, Values), of one tier or, in an outbox, of many. The rows of a
-// cell are of one tier, and sorted by key, then by word; the cells of a tier are in any
-// order, but in a part, where they ascend, and have 1,024 rows, but for the last.
+// A list file contains rows, each a key and a word. Lists store the games for which only the
+// rules are known. All rows of a file are of one kind (Parents, Messages or Values). They
+// belong to one tier, or to many tiers in a file of outgoing edges. Rows are grouped into
+// cells. The rows of a cell belong to one tier and are sorted by key, then by word. In a shard
+// and in the table, the cells are in ascending order, and each has 1,024 rows, except the
+// last. In a file of outgoing edges, the cells of a tier are in any order.
 //
 //	file    = head  cell …  page …  directory  summary  tail
 //	head    = "TRLISTS1" uv(len) spec kind(1)       0 parents, 1 messages, 2 values
 //	cell    = form(1) row …                         at most 1,024 rows
-//	row     = lengths(1) step word                  of step in the four low bits, of word in
-//	                                                the high ones: 0 to 8 bytes
-//	step    = key − the key before, or the cell's first
+//	row     = lengths(1) step word                  bits 0 to 3: length of step, bits 4 to 7:
+//	                                                length of word; each 0 to 8 bytes
+//	step    = key − the previous key, or the cell's first key
 //	word    = form 0: the word
-//	          form 1: zigzag(word − key)            zigzag: 0, −1, 1, −2 … are 0, 1, 2, 3 …
-//	          form 2: zigzag(word − the word before, or the cell's first key)
-//	page    = { first key (8)  uv(last key − first)  uv(rows)
-//	          uv(offset − end of the cell before, or 0)  uv(length)  CRC-32C of cell (4) } …
-//	          a page a tier, for each of its cells
+//	          form 1: zigzag(word − key)            zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+//	          form 2: zigzag(word − the previous word, or the cell's first key)
+//	page    = { first key (8)  uv(last key − first key)  uv(rows)
+//	          uv(offset − end of the previous cell of the page, or 0)  uv(length)
+//	          CRC-32C of cell (4) } …
+//	          one page for each tier, with an entry for each of its cells
 //	directory, for each page, by tier
 //	        = tier (4)  cells (4)  rows (8)  offset of the page (8)  CRC-32C of the page (4)
-//	summary = { value (2) count (8) } …             of values
-//	tail    = as of block files, of so many rows, but for its end, "TRLSEND1"
+//	summary = { value (2) count (8) } …             empty unless the rows are values
+//	tail    = as in block files, but with the number of rows instead of blocks,
+//	          and "TRLSEND1" at the end
 //
-// As lines, rows are
+// As text, a row is a line:
 //
-//	line    = key                              parents: the start, to which no move leads
+//	line    = key                              parents: the initial position, without predecessor
 //	        | key TAB "p" key                  parents: a move leads from the second to the first
-//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: the value of so many children
+//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a successor's value, and the number
+//	                                               of moves for which the message stands
 //	        | key TAB 1…65535                  values
 //
 // # Range files
 //
-// What is known of the positions of a game with cycles: the same file with other
-// blocks, each the hashes of a range, and with tier 0.
+// A range file contains the states of the positions of a game with cycles. Its format is that
+// of a block file with tier 0, but each of its blocks has one slot for each hash of a range:
 //
 //	file    = "TRRANGE2" … as above
 //	block   = uv(slots) plane …             nine, in the order of block.State
-//	plane   = set | 5                       no slot
-//	                | 6                     the same as the first plane
+//	plane   = set                           as above
+//	        | 5                             an empty set
+//	        | 6                             the same set as the first plane
 //
-// So a hash takes at most 9 bits, and 36 bytes a range. The summary counts, in the
-// files of the table and in those of new positions, by remoteness<<2 | result.
+// A hash takes at most 9 bits, and a range at most 36 bytes more. The summary counts positions
+// by remoteness<<2 | result, in files of the table and in files of new positions.
 //
 // # Pairs
 //
-// What Hadoop Streaming calls rawbytes: a block with its range as the key, from
-// mapper to reducer. Numbers are big-endian, so that the order of the bytes is
-// the order of the ranges.
+// A pair is the message of a mapper to a reducer: a block with its range as the key, in the
+// format that Hadoop Streaming calls rawbytes. Numbers are big-endian, so that the order of
+// the bytes is the order of the ranges.
 //
 //	pair = length(4) range(8)  length(4) block
 //
-// In a game with cycles the block is what a range heard, packed as the planes of a
-// block.Heard.
+// In a game with cycles, the block contains the inbox of a range: the planes of a block.Heard
+// (which positions have received messages, then how many), packed as in a range file.
 package streamfmt

@@ -5,8 +5,8 @@ import (
 	"hash/crc32"
 )
 
-// ReadDamagedList reads bytes as a cell whose checksum is right, and as a file with one
-// byte turned over whose checksums are right: nothing may panic.
+// ReadDamagedList reads file as a packed cell. Then it reads file as a list file, with turn
+// applied to a byte of the index and with correct checksums. Neither may panic.
 func ReadDamagedList(file []byte, at int, turn byte) {
 	cell := Cell{First: uint64(at), Last: uint64(at) + 100, Rows: uint32(at)%CellRows + 1, Length: uint32(len(file))}
 	_, _ = readCell(nil, file, cell)
@@ -32,5 +32,5 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 	}
 }
 
-// ReadCell reads a packed cell.
+// ReadCell reads the rows of a packed cell.
 func ReadCell(src []byte, cell Cell) ([]Row, error) { return readCell(nil, src, cell) }

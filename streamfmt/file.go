@@ -20,17 +20,17 @@ const (
 	countSize = 9
 )
 
-// Counts is the number of records by value; index 0 counts the open ones.
+// Counts contains the number of records of each value. Index 0 counts the open ones.
 type Counts [256]uint64
 
-// Add adds the numbers of o.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	for v, n := range o {
 		c[v] += n
 	}
 }
 
-// Total is the number of records.
+// Total returns the number of records of all values.
 func (c *Counts) Total() uint64 {
 	var n uint64
 	for _, k := range c {
@@ -39,8 +39,8 @@ func (c *Counts) Total() uint64 {
 	return n
 }
 
-// A Packed is packed blocks in a row, as one worker makes them for a writer to
-// append: their bytes, where each ends, its checksum, and what they hold.
+// Packed is a sequence of packed blocks, which a worker packs and a Writer appends: their
+// bytes, where each block ends, its checksum, and the counts of their records.
 type Packed struct {
 	Bytes  []byte
 	Ranges []uint64
@@ -56,14 +56,14 @@ func (p *Packed) Reset() {
 	p.Bytes, p.Ranges, p.Ends, p.Sums, p.Counts = p.Bytes[:0], p.Ranges[:0], p.Ends[:0], p.Sums[:0], Counts{}
 }
 
-// Add packs b, which holds at least one record.
+// Add packs b, which must contain at least one record.
 func (p *Packed) Add(b *block.Block) {
 	from := len(p.Bytes)
 	p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(&p.Counts))
 	p.end(b.Range, from)
 }
 
-// end notes the block of a range, which begins at a byte and ends at the last.
+// end adds the block of a range, whose bytes begin at from and end at the end of p.Bytes.
 func (p *Packed) end(rng uint64, from int) {
 	p.Ranges = append(p.Ranges, rng)
 	p.Ends = append(p.Ends, len(p.Bytes))
@@ -74,20 +74,20 @@ func (p *Packed) end(rng uint64, from int) {
 type Writer struct {
 	frameWriter
 	index  []byte
-	pages  []page // offset in index for now
+	pages  []page // page.at is an offset in index until Close
 	blocks uint64
 	last   uint64
 	counts Counts
 }
 
-// A page of the index: its first range, where the block of that range begins,
-// where the page itself does, and its checksum.
+// A page of the index: its first range, the offset of that range's block, the offset of the
+// page itself, and its checksum.
 type page struct {
 	first, block, at uint64
 	sum              uint32
 }
 
-// NewWriter begins a block file of a tier of a game.
+// NewWriter returns a writer of a block file for a tier of a game, and writes the head.
 func NewWriter(w io.Writer, spec string, tier int) (*Writer, error) {
 	return newWriter(w, fileMagic, spec, tier)
 }
@@ -97,7 +97,7 @@ func newWriter(out io.Writer, magic, spec string, tier int) (*Writer, error) {
 	return w, w.begin(out, magic, spec, binary.AppendUvarint(nil, uint64(tier))...)
 }
 
-// Append writes packed blocks, whose ranges are above all those written before.
+// Append writes packed blocks. Their ranges must be above all ranges written before.
 func (w *Writer) Append(p *Packed) error {
 	from := 0
 	for i, end := range p.Ends {
@@ -110,7 +110,7 @@ func (w *Writer) Append(p *Packed) error {
 	return w.write(p.Bytes)
 }
 
-// enter puts a block into the index.
+// enter adds a block to the index.
 func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
 	if w.blocks > 0 && rng <= w.last {
 		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
@@ -128,15 +128,15 @@ func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
 	return nil
 }
 
-// closePage notes the checksum of the last page.
+// closePage computes the checksum of the last page.
 func (w *Writer) closePage() {
 	if n := len(w.pages); n > 0 {
 		w.pages[n-1].sum = crc32.Checksum(w.index[w.pages[n-1].at:], castagnoli)
 	}
 }
 
-// AppendFile writes the blocks of f as they are packed; their ranges are above
-// all those written before.
+// AppendFile copies the blocks of f in their packed form. Their ranges must be above all
+// ranges written before.
 func (w *Writer) AppendFile(f *File) error {
 	entries, err := f.Entries()
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *Writer) AppendFile(f *File) error {
 	return nil
 }
 
-// Close writes the index and the tail; it does not close the file below.
+// Close writes the index and the tail. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.closePage()
 	var directory, summary []byte
@@ -177,7 +177,7 @@ func (w *Writer) Close() error {
 	return w.end(w.index, directory, summary, w.blocks, tailMagic)
 }
 
-// A File reads a block file. It is safe for concurrent use.
+// A File is an open block file or range file. It is safe for concurrent use.
 type File struct {
 	frame
 	tier   int
@@ -185,14 +185,14 @@ type File struct {
 	dir    []byte
 }
 
-// OpenFile reads head and tail of a block file of so many bytes, called name in
-// errors. A file that is cut short or damaged there is a *FormatError.
+// OpenFile reads the head and the tail of a block file of size bytes, called name in errors.
+// If they are truncated or damaged, the error is a *FormatError.
 func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
 	return open(r, size, name, fileMagic, "block file")
 }
 
-// OpenAny is OpenFile for a block file or a range file, for whoever wants its sums
-// alone.
+// OpenAny is like OpenFile, but opens a block file or a range file. It is for callers that
+// need only its checksums.
 func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 	magic := make([]byte, min(size, int64(len(rangeMagic))))
 	if _, err := r.ReadAt(magic, 0); err == nil && string(magic) == rangeMagic {
@@ -221,16 +221,16 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	return f, nil
 }
 
-// Tier is the tier of all its positions.
+// Tier returns the tier of all positions of the file.
 func (f *File) Tier() int { return f.tier }
 
-// Counts is the number of its records by value, as its writer counted them.
+// Counts returns the number of records of each value, as the writer counted them.
 func (f *File) Counts() Counts { return f.counts }
 
-// Records is the number of its records.
+// Records returns the number of records.
 func (f *File) Records() uint64 { return f.counts.Total() }
 
-// Check reads the whole file, and holds every block to its checksum.
+// Check reads the complete file, and verifies the checksum of every block.
 func (f *File) Check() error {
 	entries, err := f.Entries()
 	if err != nil {
@@ -245,7 +245,7 @@ func (f *File) Check() error {
 	return nil
 }
 
-// An Entry is where a block lies.
+// An Entry locates a block in a file.
 type Entry struct {
 	Range  uint64
 	Offset uint64
@@ -253,7 +253,7 @@ type Entry struct {
 	Sum    uint32
 }
 
-// Entries reads the whole index: 24 bytes of memory a block.
+// Entries reads the complete index. It takes 24 bytes of memory for each block.
 func (f *File) Entries() ([]Entry, error) {
 	index := make([]byte, f.dirAt-f.index)
 	if err := f.readAt(index, int64(f.index)); err != nil {
@@ -276,13 +276,13 @@ func (f *File) Entries() ([]Entry, error) {
 	return entries, nil
 }
 
-// page returns a line of the directory.
+// page returns the i-th entry of the directory.
 func (f *File) page(i int) page {
 	e := f.dir[i*entrySize:]
 	return page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:]), binary.LittleEndian.Uint32(e[24:])}
 }
 
-// pageBounds is where a page begins and ends.
+// pageBounds returns the offsets of the beginning and the end of the i-th page.
 func (f *File) pageBounds(i int) (from, to uint64, err error) {
 	from, to = f.page(i).at, f.dirAt
 	if next := (i + 1) * entrySize; next < len(f.dir) {
@@ -294,7 +294,7 @@ func (f *File) pageBounds(i int) (from, to uint64, err error) {
 	return from, to, err
 }
 
-// readPage appends the entries of a page, whose bytes are given.
+// readPage appends the entries of the i-th page, whose bytes are src.
 func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 	p := f.page(i)
 	if crc32.Checksum(src, castagnoli) != p.sum {
@@ -322,24 +322,25 @@ func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 	return entries, nil
 }
 
-// Find looks for the block of a range without reading the whole index.
+// Find locates the block of a range without reading the complete index; ok is false if the
+// file has none.
 func (f *File) Find(rng uint64) (Entry, bool, error) {
 	return f.Finder().Find(rng)
 }
 
-// A Finder finds blocks of a file without reading the whole index. It keeps the page that
+// A Finder locates blocks of a file without reading the complete index. It keeps the page that
 // it read last, and is not safe for concurrent use.
 type Finder struct {
 	f       *File
-	page    int // -1: none
+	page    int // index of the page in entries; -1: none
 	bytes   []byte
 	entries []Entry
 }
 
-// Finder returns a finder.
+// Finder returns a new Finder.
 func (f *File) Finder() *Finder { return &Finder{f: f, page: -1} }
 
-// Find looks for the block of a range.
+// Find locates the block of a range; ok is false if the file has none.
 func (s *Finder) Find(rng uint64) (e Entry, ok bool, err error) {
 	i := sort.Search(len(s.f.dir)/entrySize, func(i int) bool { return s.f.page(i).first > rng }) - 1
 	if i < 0 {
@@ -357,7 +358,7 @@ func (s *Finder) Find(rng uint64) (e Entry, ok bool, err error) {
 	return s.entries[n], true, nil
 }
 
-// read reads a page.
+// read reads the i-th page.
 func (s *Finder) read(i int) error {
 	s.page = -1
 	from, to, err := s.f.pageBounds(i)
@@ -374,8 +375,8 @@ func (s *Finder) read(i int) error {
 	return err
 }
 
-// A Cursor reads blocks of a file, best in ascending order: it reads ahead. Not
-// safe for concurrent use.
+// A Cursor reads blocks of a file. It reads ahead, so it is fastest in ascending order. It is
+// not safe for concurrent use.
 type Cursor struct {
 	f       *File
 	window  window
@@ -383,11 +384,11 @@ type Cursor struct {
 	decoder Decoder
 }
 
-// Cursor returns a cursor that reads ahead so many bytes.
+// Cursor returns a Cursor that reads ahead the given number of bytes.
 func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
 
-// Raw returns the packed bytes of a block, whose checksum has been checked. They
-// hold until the next call.
+// Raw returns the packed bytes of a block, after verifying its checksum. They are valid until
+// the next call.
 func (c *Cursor) Raw(e Entry) ([]byte, error) {
 	raw, ok, err := c.window.read(&c.f.frame, e.Offset, uint64(e.Length), uint64(c.ahead), e.Sum)
 	if err == nil && !ok {
@@ -396,7 +397,8 @@ func (c *Cursor) Raw(e Entry) ([]byte, error) {
 	return raw, err
 }
 
-// Read reads a block into b, which Reset has prepared for its tier and range.
+// Read reads a block into b. The caller has prepared b with Reset, for the block's tier and
+// range.
 func (c *Cursor) Read(e Entry, b *block.Block) error {
 	raw, err := c.Raw(e)
 	if err != nil {
@@ -408,7 +410,7 @@ func (c *Cursor) Read(e Entry, b *block.Block) error {
 	return nil
 }
 
-// View reads a block of so many slots into v.
+// View reads a block of the given number of slots into v.
 func (c *Cursor) View(e Entry, slots int, v *View) error {
 	raw, err := c.Raw(e)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// fileSlots is how many slots all blocks of these tests have.
+// fileSlots is the number of slots of all blocks in these tests.
 const fileSlots = 70
 
-// randomBlocks makes blocks of a few records, whose ranges ascend by steps of 1
-// to step.
+// randomBlocks returns n blocks of a few records each. Their ranges ascend by steps of 1 to
+// step.
 func randomBlocks(seed uint64, n int, step uint64) []*block.Block {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	blocks := make([]*block.Block, n)
@@ -32,7 +32,7 @@ func randomBlocks(seed uint64, n int, step uint64) []*block.Block {
 	return blocks
 }
 
-// writeFile writes blocks as a file, so many at a time.
+// writeFile returns a file of the blocks, appended chunk blocks at a time.
 func writeFile(t testing.TB, blocks []*block.Block, chunk int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -131,7 +131,7 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// Find gives what Entries has, and nothing else.
+// TestFind checks that Find returns the entries of Entries and no others.
 func TestFind(t *testing.T) {
 	for _, size := range fileSizes {
 		f := mustOpen(t, writeFile(t, randomBlocks(2, size.blocks, size.step), 100))
@@ -157,7 +157,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// In whatever order blocks are read, and however far ahead, they are the same.
+// TestCursorInAnyOrder checks that blocks are the same, whatever the order of reading and the
+// read-ahead.
 func TestCursorInAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	blocks := randomBlocks(3, 60, 5)
@@ -182,8 +183,8 @@ func TestCursorInAnyOrder(t *testing.T) {
 	}
 }
 
-// Records are picked by number as they follow one another, open ones among those with a
-// value.
+// TestViewPick checks that Pick numbers the records in the order of slots, open ones and those
+// with a value alike.
 func TestViewPick(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	var blocks []*block.Block
@@ -249,7 +250,7 @@ func TestCursorWantsTheSlots(t *testing.T) {
 	}
 }
 
-// A File may be used by many at a time.
+// TestFileConcurrently checks that several goroutines can read a File.
 func TestFileConcurrently(t *testing.T) {
 	blocks := randomBlocks(5, 300, 9)
 	f := mustOpen(t, writeFile(t, blocks, 100))
@@ -275,7 +276,7 @@ func TestFileConcurrently(t *testing.T) {
 	all.Wait()
 }
 
-// Files appended to one another are, byte for byte, the file written at once.
+// TestAppendFile checks that appending files gives the same bytes as writing one file.
 func TestAppendFile(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, size := range fileSizes {
@@ -287,7 +288,7 @@ func TestAppendFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rest, last := blocks, false; !last; {
-			n := min(r.IntN(400), len(rest)) // may be none
+			n := min(r.IntN(400), len(rest)) // may be 0
 			last = n == len(rest)
 			if err := w.AppendFile(mustOpen(t, writeFile(t, rest[:n], 100))); err != nil {
 				t.Fatal(err)
@@ -315,8 +316,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// contents reads all that a file says, as text to compare: its head and counts,
-// its blocks by way of Entries.
+// contents returns everything that can be read from a file, as text to compare: its head, its
+// counts, and its blocks by Entries.
 func contents(data []byte) (string, error) {
 	f, err := openFile(data)
 	if err != nil {
@@ -339,7 +340,7 @@ func contents(data []byte) (string, error) {
 	return text.String(), nil
 }
 
-// A file cut short at whatever byte is an error.
+// TestTruncatedFile checks that a truncated file is an error, whatever its length.
 func TestTruncatedFile(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 258} {
 		data := writeFile(t, randomBlocks(7, n, 10), 100)
@@ -359,7 +360,8 @@ func TestTruncatedFile(t *testing.T) {
 	}
 }
 
-// A flipped bit at whatever byte is an error, or changes nothing that is read.
+// TestFlippedBit checks that a flipped bit in any byte either is an error, or does not change
+// what is read.
 func TestFlippedBit(t *testing.T) {
 	for _, n := range []int{0, 1, 3} {
 		data := writeFile(t, randomBlocks(8, n, 1<<40), 100)
@@ -387,8 +389,8 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
-// Find, which reads a page of the index only, does not take a damaged one for a
-// file without the range.
+// TestFindInDamagedIndex checks that Find, which reads only one page of the index, returns an
+// error for a damaged page, rather than reporting that the range is missing.
 func TestFindInDamagedIndex(t *testing.T) {
 	blocks := randomBlocks(9, 5, 1<<20)
 	data := writeFile(t, blocks, 100)
@@ -422,7 +424,7 @@ func TestFindInDamagedIndex(t *testing.T) {
 	}
 }
 
-// forge makes a file of one page with the given index, its checksums in order.
+// forge returns a file of one page with the given index and correct checksums.
 func forge(rng, offset uint64, index []byte, blocks uint64) []byte {
 	var out bytes.Buffer
 	w, _ := NewWriter(&out, "game size=3", 7)
@@ -431,13 +433,14 @@ func forge(rng, offset uint64, index []byte, blocks uint64) []byte {
 	return out.Bytes()
 }
 
-// entry packs a line of the index.
+// entry returns the bytes of an index entry.
 func entry(step, length uint64) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, step), length), 1, 2, 3, 4)
 }
 
-// An index that points out of the file is an error, however large its numbers;
-// checksums do not help here, as files may come from anywhere.
+// TestForgedIndex checks that an index with offsets outside the file is an error, however
+// large the numbers are. Correct checksums do not prevent this, because files may come from
+// anywhere.
 func TestForgedIndex(t *testing.T) {
 	head := uint64(len(writeFile(t, nil, 1))) - tailSize
 	for _, tt := range []struct {
@@ -483,8 +486,8 @@ func TestOpenFileErrors(t *testing.T) {
 	}
 }
 
-// A summary that is longer than there can be counts is refused before it is read: it
-// may be as long as the file, whatever that says of itself.
+// TestForgedSummary checks that a summary longer than 256 counts is refused before it is read:
+// it may be as long as the file.
 func TestForgedSummary(t *testing.T) {
 	data := writeFile(t, nil, 1)
 	at := len(data) - tailSize
@@ -494,8 +497,8 @@ func TestForgedSummary(t *testing.T) {
 	}
 }
 
-// badDisk fails from byte good on, and otherwise says io.EOF with the last bytes
-// of the file, as a ReaderAt may.
+// badDisk fails from byte good on. Otherwise it returns io.EOF together with the last bytes of
+// the file, as a ReaderAt may.
 type badDisk struct {
 	data []byte
 	good int64
@@ -541,7 +544,7 @@ func TestReadErrors(t *testing.T) {
 	if err := c.Read(entries[299], newBlock(0, fileSlots)); !errors.Is(err, errDisk) {
 		t.Errorf("Read: error %v", err)
 	}
-	// The cursor is not confused by what it could not read.
+	// The failed read has not damaged the state of the cursor.
 	if err := c.Read(entries[0], newBlock(0, fileSlots)); err != nil {
 		t.Errorf("Read after an error: %v", err)
 	}
@@ -550,7 +553,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// fullDisk takes so many bytes.
+// fullDisk accepts this number of bytes.
 type fullDisk int
 
 func (d *fullDisk) Write(p []byte) (int, error) {
@@ -591,8 +594,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// mend puts the checksums of a file's pages and tail in order, so that what lies
-// behind them can be fuzzed. It gives up where the file makes no sense.
+// mend corrects the checksums of a file's pages and tail, so that fuzzing reaches the code
+// behind them. It gives up if the structure of the file is invalid.
 func mend(data []byte) []byte {
 	data = bytes.Clone(data)
 	word := func(at uint64) uint64 { return binary.LittleEndian.Uint64(data[at:]) }
@@ -625,7 +628,7 @@ func mend(data []byte) []byte {
 	return data
 }
 
-// FuzzOpenFile reads any bytes as a file: no panic, and no entry that is larger
+// FuzzOpenFile reads arbitrary bytes as a file. There must be no panic, and no entry larger
 // than the file.
 func FuzzOpenFile(f *testing.F) {
 	for _, size := range []int{0, 1, 3, 257} {

@@ -9,27 +9,27 @@ import (
 	"io"
 )
 
-// What block files, range files and list files have in common: what stands before their
-// blocks or cells, and after their index. See the package comment.
+// The parts that block files, range files and list files share: the head before the blocks or
+// cells, and the directory, summary and tail after the index. See the package comment.
 const (
 	tailSize  = 48
-	entrySize = 28 // of a page, in the directory
+	entrySize = 28 // of a page in the directory
 	sumSize   = 4
 	maxSpec   = 1 << 10
-	// endSize is how much of a file is read first, in one go.
+	// endSize is the number of bytes at the end of a file that are read at once.
 	endSize = 4 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A frameWriter writes the frame of a file.
+// A frameWriter writes the parts that all files share.
 type frameWriter struct {
 	w      io.Writer
 	head   []byte
-	offset uint64 // of what is written next
+	offset uint64 // of the next byte
 }
 
-// begin writes the head: what a file begins with, its game, and some bytes more.
+// begin writes the head: the magic bytes, the spec of the game, and the bytes of more.
 func (f *frameWriter) begin(w io.Writer, magic, spec string, more ...byte) error {
 	f.w = w
 	f.head = append([]byte(magic), binary.AppendUvarint(nil, uint64(len(spec)))...)
@@ -37,15 +37,15 @@ func (f *frameWriter) begin(w io.Writer, magic, spec string, more ...byte) error
 	return f.write(f.head)
 }
 
-// write writes bytes before the index.
+// write writes bytes that precede the index.
 func (f *frameWriter) write(b []byte) error {
 	f.offset += uint64(len(b))
 	_, err := f.w.Write(b)
 	return err
 }
 
-// end writes the index, the directory, the summary, and a tail: of so many records, with
-// a mark at its end.
+// end writes the index, the directory, the summary, and the tail with the number of records
+// and the end mark.
 func (f *frameWriter) end(index, directory, summary []byte, records uint64, mark string) error {
 	dirAt := f.offset + uint64(len(index))
 	end := append(directory, summary...)
@@ -57,13 +57,13 @@ func (f *frameWriter) end(index, directory, summary []byte, records uint64, mark
 	return err
 }
 
-// frameSum is the checksum of what stands before the blocks and after the index,
-// the end without the checksum and the mark.
+// frameSum returns the checksum of the head and of end, which is everything after the index up
+// to the checksum.
 func frameSum(head, end []byte) uint64 {
 	return uint64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, end))
 }
 
-// A FormatError is a packed file that is damaged, cut short or of another kind.
+// A FormatError is the error for a packed file that is damaged, truncated or of another kind.
 type FormatError struct {
 	File   string
 	Reason string
@@ -71,23 +71,24 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
 
-// A frame is what the ends of a file say.
+// A frame contains what the head and the tail of an open file describe.
 type frame struct {
 	r     io.ReaderAt
 	name  string
 	size  int64
 	spec  string
-	start uint64 // where the blocks begin
-	index uint64 // where they end
+	start uint64 // offset of the first block
+	index uint64 // offset of the index, where the blocks end
 	dirAt uint64
-	count uint64 // of the tail
+	count uint64 // number of blocks or rows, from the tail
 	sum   uint32
 }
 
-// open reads the ends of a file of so many bytes, of a kind that begins with magic and
-// ends with mark, and returns its directory and its summary, which are not to be kept.
-// more reads what follows the spec in the head: of how many bytes it is, and whether it
-// may be; fits says whether a directory and a summary of so many bytes may be.
+// open reads the beginning and the end of a file of size bytes, which must begin with magic
+// and end with mark. It returns the directory and the summary, which the caller must not keep.
+// more parses what follows the spec in the head: it returns the length of that part, and
+// whether it is valid. fits reports whether a directory and a summary can have these lengths
+// in bytes.
 func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte) (n int, ok bool), fits func(directory, summary uint64) bool) (directory, summary []byte, err error) {
 	f.size = size
 	head := make([]byte, min(size, int64(len(magic)+2*binary.MaxVarintLen64+maxSpec)))
@@ -144,7 +145,8 @@ func (f *frame) errorf(format string, args ...any) error {
 	return &FormatError{File: f.name, Reason: fmt.Sprintf(format, args...)}
 }
 
-// readAt fills buf; a file that ends before is cut short.
+// readAt fills buf from offset at. If the file ends before, the error says that it is
+// truncated.
 func (f *frame) readAt(buf []byte, at int64) error {
 	n, err := f.r.ReadAt(buf, at)
 	if n == len(buf) {
@@ -156,16 +158,16 @@ func (f *frame) readAt(buf []byte, at int64) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// A window is what was read last of a file, for one who reads on.
+// A window contains the bytes of a file that were read last, for sequential readers.
 type window struct {
 	f     *frame
 	bytes []byte
 	at    uint64
 }
 
-// read returns so many bytes from a place on, whose checksum is right; they hold until
-// the next call. What of them is not in the window is read with what follows, if that
-// makes more: up to ahead bytes, before the index.
+// read returns the length bytes at offset at, which are valid until the next call; ok reports
+// whether their checksum is sum. If the window does not contain them all, read fills it from
+// at: with length bytes, or with ahead bytes if that is more, but none of the index.
 func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byte, ok bool, err error) {
 	if w.f != f || at < w.at || at+length > w.at+uint64(len(w.bytes)) {
 		size := max(length, min(ahead, f.index-at))
@@ -182,14 +184,14 @@ func (w *window) read(f *frame, at, length, ahead uint64, sum uint32) (raw []byt
 	return raw, crc32.Checksum(raw, castagnoli) == sum, nil
 }
 
-// Name is what the file is called in errors.
+// Name returns the name of the file in errors.
 func (f *frame) Name() string { return f.name }
 
-// Size is how many bytes it has.
+// Size returns the size of the file in bytes.
 func (f *frame) Size() int64 { return f.size }
 
-// Spec is the game that the file says it is of.
+// Spec returns the spec of the game in the head of the file.
 func (f *frame) Spec() string { return f.spec }
 
-// Sum is the checksum on which all others of the file hang.
+// Sum returns the checksum in the tail, which covers all other checksums of the file.
 func (f *frame) Sum() uint32 { return f.sum }

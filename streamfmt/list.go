@@ -17,30 +17,30 @@ const (
 	listTailMagic = "TRLSEND1"
 	rowCountSize  = 10
 
-	// CellRows is how many rows a cell has at most: few, as it is read whole by
-	// whoever wants one of them, and its place takes 40 bytes of memory.
+	// CellRows is the maximum number of rows of a cell. It is small because a look-up of one
+	// row reads a complete cell. An index entry takes 40 bytes of memory.
 	CellRows = 1024
-	// maxRowSize is the most bytes that a row takes in a cell.
+	// maxRowSize is the maximum number of bytes of a row in a cell.
 	maxRowSize = 1 + 8 + 8
 )
 
-// How the words of a cell are written.
+// The encodings of the words of a cell.
 const (
-	plainWords = iota // as they are
-	keyWords          // as the difference to the key
-	nextWords         // as the difference to the word before
+	plainWords = iota // the word itself
+	keyWords          // the difference from the key
+	nextWords         // the difference from the previous word
 	wordForms
 )
 
-// PackedRows is cells in a row, as one worker packs them for a writer to append.
+// PackedRows is a sequence of cells, which a worker packs and a ListWriter appends.
 type PackedRows struct {
 	Bytes []byte
 
 	cells  []tierCell
-	counts []uint64 // of Values, by value
+	counts []uint64 // rows by value, if they are Values
 }
 
-// tierCell is a cell of a tier; its offset is counted from the first byte of these.
+// tierCell is a cell of a tier. Its offset is relative to the first byte of its PackedRows.
 type tierCell struct {
 	tier int
 	Cell
@@ -52,7 +52,7 @@ func (p *PackedRows) Reset() {
 	clear(p.counts)
 }
 
-// Add packs sorted rows of a tier, CellRows to a cell.
+// Add packs sorted rows of a tier into cells of CellRows rows; the last may have fewer.
 func (p *PackedRows) Add(tier int, rows []Row) {
 	for len(rows) > 0 {
 		n := min(len(rows), CellRows)
@@ -65,7 +65,7 @@ func (p *PackedRows) Add(tier int, rows []Row) {
 	}
 }
 
-// CountValues counts rows of a list of Values.
+// CountValues counts rows of a list of Values by value.
 func (p *PackedRows) CountValues(rows []Row) {
 	for _, r := range rows {
 		v := uint16(r.Word)
@@ -76,16 +76,16 @@ func (p *PackedRows) CountValues(rows []Row) {
 	}
 }
 
-// zigzag makes small numbers of small differences, below and above zero.
+// zigzag maps differences that are close to zero, positive or negative, to small numbers.
 func zigzag(d uint64) uint64 { return d<<1 ^ uint64(int64(d)>>63) }
 
 func unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
 
-// byteLen is how many bytes a number takes; 0 takes none.
+// byteLen returns the number of bytes of n without leading zeros; it is 0 for 0.
 func byteLen(n uint64) int { return (bits.Len64(n) + 7) >> 3 }
 
-// wordForm is the form that makes the words of a cell shortest: of one in eight, from
-// the second on.
+// wordForm returns the form that makes the words of a cell shortest. It looks at every eighth
+// row, from the second on.
 func wordForm(rows []Row) byte {
 	var size [wordForms]int
 	for i := 1; i < len(rows); i += 8 {
@@ -103,7 +103,7 @@ func wordForm(rows []Row) byte {
 	return byte(form)
 }
 
-// appendCell appends the cell of some rows: see the package comment.
+// appendCell appends the rows as a cell; see the package comment.
 func appendCell(dst []byte, rows []Row) []byte {
 	form := wordForm(rows)
 	dst = slices.Grow(dst, 1+len(rows)*maxRowSize+7)
@@ -124,18 +124,18 @@ func appendCell(dst []byte, rows []Row) []byte {
 		a, b := byteLen(step), byteLen(word)
 		room[at] = byte(a | b<<4)
 		binary.LittleEndian.PutUint64(room[at+1:], step)
-		binary.LittleEndian.PutUint64(room[at+1+a:], word) // 7 bytes past the row, at most
+		binary.LittleEndian.PutUint64(room[at+1+a:], word) // writes at most 7 bytes past the row
 		at += 1 + a + b
 	}
 	return room[:at]
 }
 
-// lowBytes is a mask of so many bytes; of more than 8, of none.
+// lowBytes[n] is a mask of the n low bytes. For n above 8 it is 0.
 var lowBytes = [16]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
 
 var errCell = errors.New("damaged in a cell")
 
-// readCell appends the rows of a packed cell whose checksum has been checked.
+// readCell appends the rows of a packed cell. The caller has verified its checksum.
 func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 	if len(src) == 0 || src[0] >= wordForms {
 		return dst, errCell
@@ -147,7 +147,7 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 	key, before := cell.First, cell.First
 	at, end := 1, len(src)
 	for i := range rows {
-		if at+maxRowSize+7 > len(src) { // the last ones: numbers are read eight bytes at a time
+		if at+maxRowSize+7 > len(src) { // near the end: numbers are read eight bytes at a time
 			if at >= end {
 				return dst, errCell
 			}
@@ -189,7 +189,7 @@ type ListWriter struct {
 	counts []uint64
 }
 
-// A listPage is the places of the cells of a tier, as they come.
+// A listPage collects the index entries of the cells of a tier.
 type listPage struct {
 	bytes []byte
 	cells uint32
@@ -197,13 +197,13 @@ type listPage struct {
 	end   uint64 // of the last cell
 }
 
-// NewListWriter begins a list file of a game.
+// NewListWriter returns a writer of a list file of a game, and writes the head.
 func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error) {
 	w := &ListWriter{pages: make(map[int]*listPage)}
 	return w, w.begin(out, listMagic, spec, byte(kind))
 }
 
-// Append writes packed rows, in any order.
+// Append writes packed rows. They may be in any order.
 func (w *ListWriter) Append(p *PackedRows) error {
 	for _, c := range p.cells {
 		page := w.pages[c.tier]
@@ -231,7 +231,7 @@ func (w *ListWriter) Append(p *PackedRows) error {
 	return w.write(p.Bytes)
 }
 
-// Close writes the index and the tail; it does not close the file below.
+// Close writes the index and the tail. It does not close the underlying writer.
 func (w *ListWriter) Close() error {
 	var index, directory, summary []byte
 	for _, tier := range slices.Sorted(maps.Keys(w.pages)) {
@@ -251,7 +251,7 @@ func (w *ListWriter) Close() error {
 	return w.end(index, directory, summary, w.rows, listTailMagic)
 }
 
-// A ListFile reads a list file. It is safe for concurrent use.
+// A ListFile is an open list file. It is safe for concurrent use.
 type ListFile struct {
 	frame
 	kind    RowKind
@@ -259,7 +259,7 @@ type ListFile struct {
 	summary []byte
 }
 
-// A ListPage is where the places of the cells of a tier lie.
+// A ListPage locates the index entries of the cells of a tier.
 type ListPage struct {
 	Tier  int
 	Cells int
@@ -269,8 +269,8 @@ type ListPage struct {
 	sum     uint32
 }
 
-// OpenListFile reads head, directory and tail of a list file of so many bytes, called
-// name in errors. A file that is cut short or damaged there is a *FormatError.
+// OpenListFile reads the head, directory and tail of a list file of size bytes, called name in
+// errors. If they are truncated or damaged, the error is a *FormatError.
 func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
 	f := &ListFile{frame: frame{r: r, name: name}}
 	directory, summary, err := f.open(size, listMagic, listTailMagic, "list file", func(rest []byte) (int, bool) {
@@ -289,7 +289,7 @@ func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
 	return f, f.readDirectory(directory)
 }
 
-// readDirectory reads where the pages lie, which follow one another up to the
+// readDirectory parses the directory. The pages are contiguous, from the index to the
 // directory.
 func (f *ListFile) readDirectory(dir []byte) error {
 	f.pages = make([]ListPage, len(dir)/entrySize)
@@ -320,26 +320,27 @@ func (f *ListFile) readDirectory(dir []byte) error {
 	return nil
 }
 
-// minCellEntry is the fewest bytes that the place of a cell takes.
+// minCellEntry is the minimum number of bytes of a cell's index entry.
 const minCellEntry = 8 + 4*1 + sumSize
 
-// With is the same file, read by another reader: one that has been opened anew.
+// With returns the same file, but reading from r, another reader of the same bytes.
 func (f *ListFile) With(r io.ReaderAt) *ListFile {
 	other := *f
 	other.r = r
 	return &other
 }
 
-// Kind is what its words are.
+// Kind returns the kind of the rows.
 func (f *ListFile) Kind() RowKind { return f.kind }
 
-// Records is the number of its rows.
+// Records returns the number of rows.
 func (f *ListFile) Records() uint64 { return f.count }
 
-// Pages are the tiers of which it has rows, ascending; not to be written to.
+// Pages returns the pages of the tiers that have rows, by ascending tier. The caller must not
+// modify them.
 func (f *ListFile) Pages() []ListPage { return f.pages }
 
-// Page is the page of a tier; ok is false if there are no rows of it.
+// Page returns the page of a tier; ok is false if the file has no rows of that tier.
 func (f *ListFile) Page(tier int) (p ListPage, ok bool) {
 	i := sort.Search(len(f.pages), func(i int) bool { return f.pages[i].Tier >= tier })
 	if i == len(f.pages) || f.pages[i].Tier != tier {
@@ -348,15 +349,15 @@ func (f *ListFile) Page(tier int) (p ListPage, ok bool) {
 	return f.pages[i], true
 }
 
-// EachCount calls do for each value of a list of Values, ascending, with the number of
-// its rows, as its writer counted them.
+// EachCount calls do for each value of a list of Values, in ascending order, with the number
+// of its rows. The numbers are those that the writer counted.
 func (f *ListFile) EachCount(do func(value uint16, n uint64)) {
 	for s := f.summary; len(s) > 0; s = s[rowCountSize:] {
 		do(binary.LittleEndian.Uint16(s), binary.LittleEndian.Uint64(s[2:]))
 	}
 }
 
-// A Cell is where neighbouring rows of a tier lie: 40 bytes.
+// A Cell locates consecutive rows of a tier in a file. It takes 40 bytes.
 type Cell struct {
 	First, Last uint64 // keys
 	Offset      uint64
@@ -365,7 +366,7 @@ type Cell struct {
 	Sum         uint32
 }
 
-// Cells reads the places of the cells of a page, in the order in which they were
+// Cells reads the index entries of the cells of a page, in the order in which they were
 // written.
 func (f *ListFile) Cells(p ListPage) ([]Cell, error) {
 	src := make([]byte, p.end-p.at)
@@ -408,12 +409,12 @@ func (f *ListFile) Cells(p ListPage) ([]Cell, error) {
 	return cells, nil
 }
 
-// A CellReader reads cells of list files. It keeps its memory, and is not safe for
-// concurrent use.
+// A CellReader reads cells of list files. It reuses its memory, and is not safe for concurrent
+// use.
 type CellReader struct{ window window }
 
-// Append appends the rows of the first of some cells of a file, which ascend in the
-// file. It reads with it those of the others that follow at once.
+// Append appends the rows of the first of cells, whose offsets must be ascending. With it,
+// Append reads ahead the cells that follow it without a gap.
 func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error) {
 	raw, err := c.Raw(f, cells)
 	if err != nil {
@@ -426,11 +427,11 @@ func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error)
 	return dst, err
 }
 
-// readAhead is how many bytes are read in one go, if the cells follow one another.
+// readAhead is the maximum number of bytes that are read at once if the cells are contiguous.
 const readAhead = 64 << 10
 
-// Raw returns the packed bytes of the first cell, whose checksum has been checked. They
-// hold until the next call.
+// Raw returns the packed bytes of the first of cells, after verifying its checksum. They are
+// valid until the next call.
 func (c *CellReader) Raw(f *ListFile, cells []Cell) ([]byte, error) {
 	e := cells[0]
 	ahead := uint64(e.Length)
@@ -447,7 +448,7 @@ func (c *CellReader) Raw(f *ListFile, cells []Cell) ([]byte, error) {
 	return raw, err
 }
 
-// Check reads the whole file, and holds every cell to its checksum.
+// Check reads the complete file, and verifies the checksum of every cell.
 func (f *ListFile) Check() error {
 	var c CellReader
 	for _, p := range f.pages {

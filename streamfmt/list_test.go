@@ -23,7 +23,7 @@ func compareRows(a, b streamfmt.Row) int {
 	return 1
 }
 
-// randomRows are sorted; bits is how many bits of keys and words may be set.
+// randomRows returns sorted rows, whose keys and words have at most the given number of bits.
 func randomRows(r *rand.Rand, n, bits int) []streamfmt.Row {
 	rows := make([]streamfmt.Row, n)
 	for i := range rows {
@@ -36,7 +36,7 @@ func randomRows(r *rand.Rand, n, bits int) []streamfmt.Row {
 	return rows
 }
 
-// packList packs rows by tier, in pieces.
+// packList returns a list file of the rows by tier, appended piece rows at a time.
 func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.RowKind, piece int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -140,7 +140,7 @@ func TestListFile(t *testing.T) {
 	}
 }
 
-// TestListFileDamage turns over each byte, and cuts the file at each.
+// TestListFileDamage inverts bits of each byte of a file, and truncates the file at each byte.
 func TestListFileDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	file := packList(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20), 70: randomRows(r, 30, 12), 71: {}}, streamfmt.Values, 13)
@@ -178,11 +178,11 @@ func FuzzListFile(f *testing.F) {
 		if tiers, _, err := readList(file); err == nil {
 			for tier, rows := range tiers {
 				if !slices.IsSortedFunc(rows, func(a, b streamfmt.Row) int { return compareRows(streamfmt.Row{Key: a.Key}, streamfmt.Row{Key: b.Key}) }) && len(rows) <= streamfmt.CellRows {
-					_ = tier // cells may come in any order
+					_ = tier // cells may be in any order
 				}
 			}
 		}
-		// Below the checksums: what they hold is damaged where it was made.
+		// Below the checksums: an error in the contents was made by the writer.
 		streamfmt.ReadDamagedList(file, int(at), turn)
 	})
 }
@@ -231,8 +231,8 @@ func TestRowText(t *testing.T) {
 	}
 }
 
-// FuzzRowText wants a line that is a row to be the line of that row, but for an empty
-// value.
+// FuzzRowText checks that a line that parses as a row is the line of that row, except for an
+// empty value.
 func FuzzRowText(f *testing.F) {
 	for _, line := range []string{"0ff", "0ff\t", "0ff\tp010", "0ff\tm17", "0ff\tm17x3", "0ff\t65535", "0ff\tm1x65536"} {
 		f.Add(line, byte(3))
@@ -282,7 +282,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// TestCell reads cells that no writer makes, as if their checksums were right.
+// TestCell reads cells that no writer produces, as if their checksums were correct.
 func TestCell(t *testing.T) {
 	two := streamfmt.Cell{First: 5, Last: 7, Rows: 2} // keys 5 and 7
 	good := []byte{0, 0x10, 1, 0x11, 2, 3}

@@ -11,21 +11,21 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxLevels bounds how often zero bytes are taken out of a bitmap; four
-// levels shrink an empty one to a 4096th.
+// maxLevels is how many times zero bytes are removed from a bitmap. Four levels shrink an
+// empty bitmap to a 4096th.
 const maxLevels = 4
 
 var errShort = errors.New("the block ends too early")
 
-// appendSet appends a bitmap. A level takes the zero bytes out:
+// appendSet appends a bitmap. Each level removes the zero bytes:
 //
 //	level 0:  00 00 5a 00 00 00 00 81 …        the bitmap
-//	level 1:  mask of the bytes that are not zero, a bit each: 84 …
+//	level 1:  mask of the bytes that are not zero, one bit each: 84 …
 //	          those bytes: 5a 81 …
-//	level 2:  the same, done to the mask of level 1; and so on
+//	level 2:  the same for the mask of level 1; and so on
 //
-// What is written is the number of levels, the innermost mask, then the bytes
-// that each level kept, innermost first. A level is made while it saves bytes.
+// It appends the number of levels, the innermost mask, then the bytes that each level kept,
+// from the innermost level to the outermost. Levels are added as long as they save bytes.
 func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 	bitmap := e.bitmap[:0]
 	for _, w := range set {
@@ -45,7 +45,7 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 		kept := slices.Grow(e.kept[levels][:0], len(bitmap)-zeros)
 		rest := bitmap
 		for i := range mask {
-			var w uint64 // eight bytes, fewer in the end
+			var w uint64 // eight bytes, or fewer at the end
 			if len(rest) >= 8 {
 				w, rest = binary.LittleEndian.Uint64(rest), rest[8:]
 			} else {
@@ -69,18 +69,19 @@ func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
 	return dst
 }
 
-// topBits has the top bit of each byte of x that is not zero: adding 0x7f carries
-// into it unless the lower bits are all zero.
+// topBits returns x with the top bit set in each byte that is not zero, and all other bits
+// clear. Adding 0x7f to the lower bits of a byte carries into its top bit unless they are all
+// zero.
 func topBits(x uint64) uint64 {
 	const low = 0x7f7f7f7f7f7f7f7f
 	return ((x & low) + low | x) &^ low
 }
 
-// taken has a bit for each byte of x that is not zero. The product brings the bits
-// of all bytes together in the highest.
+// taken returns a mask with a bit for each byte of x that is not zero. The multiplication
+// gathers these bits in the highest byte.
 func taken(x uint64) byte { return byte((topBits(x) >> 7) * 0x0102040810204080 >> 56) }
 
-// zeroBytes counts the zero bytes of b, eight at a time.
+// zeroBytes counts the zero bytes of b. It looks at eight bytes at a time.
 func zeroBytes(b []byte) int {
 	zeros := len(b)
 	for ; len(b) >= 8; b = b[8:] {
@@ -94,7 +95,7 @@ func zeroBytes(b []byte) int {
 	return zeros
 }
 
-// readSet reads what appendSet wrote into set, and returns the rest of src.
+// readSet decodes into set what appendSet has encoded, and returns the rest of src.
 func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) {
 	if len(src) == 0 {
 		return nil, errShort
@@ -153,7 +154,7 @@ func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) 
 	return src, nil
 }
 
-// An Encoder turns blocks into bytes; it keeps its scratch memory.
+// An Encoder encodes blocks. It reuses its scratch memory.
 type Encoder struct {
 	bitmap      []byte
 	values      []byte
@@ -165,8 +166,8 @@ const (
 	hasDone
 )
 
-// AppendBlock appends the packed form of b, which holds at least one record.
-// counts, by value (0: open), is increased by what b holds.
+// AppendBlock appends the packed form of b, which must contain at least one record. It adds
+// the records of b to counts, by value (0: open).
 func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(b.Len()))
 	kind := byte(0)
@@ -189,11 +190,11 @@ func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) [
 	return e.appendValues(dst, b, counts)
 }
 
-// appendValues appends the values of the done slots and counts them.
+// appendValues appends the values of the done slots, and adds them to counts.
 func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) []byte {
 	e.values = b.AppendValues(e.values[:0])
-	// Neighbours often have the same value: four counters take turns, so that
-	// none need wait for itself.
+	// Neighbours often have the same value. Four counters are used in turn, so that an
+	// increment need not wait for the previous one of the same counter.
 	var turns [4][256]uint32
 	rest := e.values
 	for ; len(rest) >= 4; rest = rest[4:] {
@@ -237,17 +238,17 @@ func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) 
 	return dst
 }
 
-// codeWidth is how many bits tell n values apart.
+// codeWidth returns the number of bits that distinguish n values.
 func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
 
-// A Decoder turns bytes into blocks; it keeps its scratch memory.
+// A Decoder decodes blocks. It reuses its scratch memory.
 type Decoder struct {
 	wide   [2][]byte
 	values packedValues
 }
 
-// Decode reads the packed form of a block into b, which Reset has prepared:
-// the number of slots must agree.
+// Decode decodes a packed block into b. The caller has prepared b with Reset, for the same
+// number of slots.
 func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	if err := d.decode(src, b.Len(), b.Open, b.Done, &d.values); err != nil || len(d.values.codes) == 0 {
 		return err
@@ -256,8 +257,9 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	return nil
 }
 
-// decode reads the packed form of a block of so many slots into sets, which are empty,
-// and the values of the done ones; values has no codes if there are none.
+// decode decodes a packed block of length slots: its sets into open and done, which must be
+// empty, and the values of the done slots into values. Without done slots, values has no
+// codes.
 func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *packedValues) error {
 	values.codes = values.codes[:0]
 	slots, n := binary.Uvarint(src)
@@ -297,14 +299,15 @@ func (d *Decoder) decode(src []byte, length int, open, done block.Set, values *p
 	return nil
 }
 
-// packedValues are the values of the done slots of a block, in their order: a code each.
+// packedValues contains the values of the done slots of a block: a code for each, in ascending
+// order of slot.
 type packedValues struct {
-	value [256]byte // of each code
+	value [256]byte // by code
 	width uint      // of a code, in bits
-	codes []byte    // and eight bytes more, so that each code can be read with the seven after it
+	codes []byte    // with eight more bytes at the end, so that eight bytes can be read at any code
 }
 
-// read reads the values of so many slots, and returns the rest of src.
+// read decodes the values of the given number of slots, and returns the rest of src.
 func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
 	n, used := binary.Uvarint(src)
 	if used <= 0 || n == 0 || n > 255 || uint64(len(src)-used) < n {
@@ -322,13 +325,13 @@ func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
 	return src[size:], nil
 }
 
-// at is the i-th value.
+// at returns the i-th value.
 func (p *packedValues) at(i int) byte {
 	at := uint(i) * p.width
 	return p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
 }
 
-// write writes the values into the done slots of a block.
+// write stores the values in the done slots of b.
 func (p *packedValues) write(b *block.Block) {
 	codes, width := p.codes, p.width
 	mask := uint64(1)<<width - 1
@@ -342,14 +345,14 @@ func (p *packedValues) write(b *block.Block) {
 	}
 }
 
-// A View is a block whose values stay packed: a look-up wants one of them. It keeps its
-// memory.
+// A View is a block whose values stay packed. It serves look-ups, which need only a few of
+// them. It reuses its memory.
 type View struct {
 	Open, Done block.Set
 	values     packedValues
 }
 
-// Value is the value of a slot; ok is false if it has none.
+// Value returns the value of a slot; ok is false if the slot has none.
 func (v *View) Value(slot int) (value byte, ok bool) {
 	if !v.Done.Has(slot) {
 		return 0, false
@@ -358,11 +361,11 @@ func (v *View) Value(slot int) (value byte, ok bool) {
 	return v.values.at(before), true
 }
 
-// Pick calls take for the records with these numbers, strictly ascending from 0 in the
-// order of slots, as far as the block has them: with the index of the number, the slot,
-// and its value, 0 of an open one.
+// Pick calls take for records of the block. numbers are their numbers in the order of slots,
+// from 0 on, and must be strictly ascending; numbers beyond the last record are ignored. i is
+// the index in numbers; value is 0 if the record is open.
 func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) {
-	i, before, done := 0, uint64(0), 0 // records, and those with a value, before the word
+	i, before, done := 0, uint64(0), 0 // records, and those with a value, in the words before this one
 	for at, w := range v.Done {
 		all := w | v.Open[at]
 		n := uint64(bits.OnesCount64(all))
@@ -385,7 +388,8 @@ func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) {
 	}
 }
 
-// All yields the slots that have a value, ascending, and their values.
+// All returns an iterator over the slots that have a value, in ascending order, and their
+// values.
 func (v *View) All() iter.Seq2[int, byte] {
 	return func(yield func(int, byte) bool) {
 		n := 0

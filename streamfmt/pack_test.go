@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// numbers returns 0, 1, … n-1: the low parts of a block in which all occur.
+// numbers returns 0, 1, … n-1: the low parts of a block that has all positions.
 func numbers(n int) []uint32 {
 	low := make([]uint32, n)
 	for i := range low {
@@ -27,8 +27,8 @@ func newBlock(rng uint64, n int) *block.Block {
 	return b
 }
 
-// randomBlock fills slots with the given chances (of 1) of being open and done,
-// and one record at least; done ones have one of so many values.
+// randomBlock returns a block whose slots are open or done with the given probabilities; at
+// least one is. The done slots have up to the given number of different values.
 func randomBlock(r *rand.Rand, rng uint64, slots int, open, done float64, values int) *block.Block {
 	b := newBlock(rng, slots)
 	choice := make([]byte, values)
@@ -50,7 +50,7 @@ func randomBlock(r *rand.Rand, rng uint64, slots int, open, done float64, values
 	return b
 }
 
-// difference says in which record two blocks differ, "" if in none.
+// difference describes the first record in which two blocks differ; "" if they are equal.
 func difference(got, want *block.Block) string {
 	if slices.Equal(got.Open, want.Open) && slices.Equal(got.Done, want.Done) && bytes.Equal(got.Val, want.Val) {
 		return ""
@@ -65,7 +65,7 @@ func difference(got, want *block.Block) string {
 	return "bits or values past the last slot"
 }
 
-// The packed bytes of small blocks, as doc.go describes them.
+// TestPackGolden checks the packed bytes of small blocks, as described in doc.go.
 func TestPackGolden(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -78,9 +78,9 @@ func TestPackGolden(t *testing.T) {
 		{"one done", 3, nil, map[int]byte{2: 6}, []byte{3, 2, 0, 0b100, 1, 6}},
 		{"both", 3, []int{0}, map[int]byte{1: 6, 2: 6}, []byte{3, 3, 0, 0b001, 0, 0b110, 1, 6}},
 		{"two values", 9, nil, map[int]byte{0: 9, 4: 6, 8: 9}, []byte{9, 2, 0, 0b00010001, 1, 2, 6, 9, 0b101}},
-		// 40 slots are 5 bytes, of which one is kept: mask 0b00100, byte 1.
+		// 40 slots are 5 bytes, of which one is not zero: mask 0b00100, byte 1.
 		{"one level", 40, []int{16}, nil, []byte{40, 1, 1, 0b00100, 1}},
-		// Three values take 2 bits each: 0, 1, 2, 1 from the lowest bit up.
+		// Three values take 2 bits each: 0, 1, 2, 1, from the lowest bit up.
 		{"three values", 4, nil, map[int]byte{0: 5, 1: 6, 2: 7, 3: 6}, []byte{4, 2, 0, 0b1111, 3, 5, 6, 7, 0b01_10_01_00}},
 	} {
 		b := newBlock(0, tt.slots)
@@ -117,8 +117,8 @@ var (
 	packValues = []int{1, 2, 3, 4, 5, 16, 17, 200, 255}
 )
 
-// Encoder and Decoder keep their memory from block to block, which must not
-// show: one of each does all.
+// TestPackRoundTrip packs and unpacks random blocks with one Encoder and one Decoder, whose
+// memory is reused: earlier blocks must not affect later ones.
 func TestPackRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var e Encoder
@@ -129,11 +129,11 @@ func TestPackRoundTrip(t *testing.T) {
 		for _, c := range packChance {
 			for _, values := range packValues {
 				if slots == 10000 && values != 3 && values != 200 {
-					continue // takes long
+					continue // takes too long
 				}
 				b := randomBlock(r, 0, slots, c.open, c.done, values)
 				var counts, want [256]uint64
-				counts[0], want[0] = 5, 5 // counts are added to
+				counts[0], want[0] = 5, 5 // AppendBlock adds to counts
 				for i := range slots {
 					if b.Open.Has(i) {
 						want[0]++
@@ -160,7 +160,8 @@ func TestPackRoundTrip(t *testing.T) {
 	}
 }
 
-// A bitmap with few bits takes few bytes, one with many no more than it has.
+// TestPackSize checks that a sparse bitmap is small, and that a dense one is not larger than
+// its bits.
 func TestPackSize(t *testing.T) {
 	for _, tt := range []struct {
 		open  float64
@@ -176,7 +177,8 @@ func TestPackSize(t *testing.T) {
 	}
 }
 
-// A packed block that is cut short, or is followed by more, is an error.
+// TestDecodeCutShort checks that a packed block that is truncated, or followed by more bytes,
+// is an error.
 func TestDecodeCutShort(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
 	for _, slots := range []int{1, 65, 1000} {
@@ -209,7 +211,7 @@ func TestDecodeErrors(t *testing.T) {
 		{[]byte{10, 1, 5, 1}, "a bitmap of 5 levels"},
 		{[]byte{10, 1, 0, 1}, "the block ends too early"},
 		{[]byte{10, 1, 0, 0, 0b100}, "a bit past the last slot"},
-		{[]byte{10, 1, 1, 0b100, 1}, "the block ends too early"}, // the mask has two bytes only
+		{[]byte{10, 1, 1, 0b100, 1}, "the block ends too early"}, // the mask has only two bytes
 		{[]byte{10, 1, 0, 1, 0, 7}, "1 bytes after the block"},
 		{[]byte{10, 2, 0, 1, 0}, "the block ends too early"},
 		{[]byte{10, 2, 0, 1, 0, 0}, "the block ends too early"}, // no values
@@ -223,8 +225,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode decodes any bytes: no panic, and what decodes is a block that packs
-// and decodes as itself.
+// FuzzDecode decodes arbitrary bytes. There must be no panic, and a block that decodes must be
+// equal after packing and decoding it again.
 func FuzzDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(12, 13))
 	for _, slots := range []int{1, 65, 1000} {

@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// pairKeySize is the length of a pair's key, a range.
+// pairKeySize is the length in bytes of a pair's key, a range.
 const pairKeySize = 8
 
-// MaxPair is the most bytes of the block of a pair: over ten times the largest of our games.
+// MaxPair is the maximum length in bytes of the block of a pair: over ten times the largest
+// block of our games.
 const MaxPair = 64 << 20
 
-// AppendPairKey appends a range as the key of a pair, without its length.
+// AppendPairKey appends a range as the key of a pair, without the length of the key.
 func AppendPairKey(dst []byte, rng uint64) []byte { return binary.BigEndian.AppendUint64(dst, rng) }
 
-// AppendPair appends a range and a packed block, of at most MaxPair bytes, as
-// a pair.
+// AppendPair appends a pair of a range and a packed block, which has at most MaxPair bytes.
 func AppendPair(dst []byte, rng uint64, packed []byte) []byte {
 	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), rng)
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(packed))), packed...)
@@ -32,13 +32,12 @@ type PairReader struct {
 	packed []byte
 }
 
-// NewPairReader reads pairs from r, called source in errors.
+// NewPairReader returns a reader of the pairs of r. Errors name the input by source.
 func NewPairReader(r io.Reader, source string) *PairReader {
 	return &PairReader{r: bufio.NewReaderSize(r, bufferSize), source: source}
 }
 
-// Next returns the next pair; packed holds until the next call. io.EOF says that
-// no pair is left.
+// Next returns the next pair, and io.EOF after the last. packed is valid until the next call.
 func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
 	var head [4 + pairKeySize + 4]byte
 	if _, err := io.ReadFull(p.r, head[:]); err == io.EOF {
@@ -54,7 +53,7 @@ func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
 	if n > MaxPair {
 		return 0, nil, p.errorf("expected a block of at most %d bytes, found one of %d", MaxPair, n)
 	}
-	// In steps, so that a wrong length does not take the memory.
+	// Read in steps, so that a damaged length does not allocate too much memory.
 	p.packed = p.packed[:0]
 	for len(p.packed) < n {
 		from := len(p.packed)
@@ -66,7 +65,7 @@ func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
 	return binary.BigEndian.Uint64(head[4:]), p.packed, nil
 }
 
-// cut is the error of a pair that ends too early.
+// cut returns the error for a pair that ends too early.
 func (p *PairReader) cut(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return p.errorf("cut short")

@@ -10,16 +10,16 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// rangeMagic is what a range file begins with.
+// rangeMagic is the beginning of every range file.
 const rangeMagic = "TRRANGE2"
 
-// What stands for a plane in the place of its levels; see package comment.
+// Codes that stand for a plane in place of its number of levels; see the package comment.
 const (
-	planeNone  = maxLevels + 1 + iota // no slot
-	planeFirst                        // the same as the first plane
+	planeNone  = maxLevels + 1 + iota // an empty set
+	planeFirst                        // the same set as the first plane
 )
 
-// AppendPlanes appends the packed form of sets of so many slots.
+// AppendPlanes appends the packed form of sets, each of the given number of slots.
 func (e *Encoder) AppendPlanes(dst []byte, slots int, planes ...block.Set) []byte {
 	dst = binary.AppendUvarint(dst, uint64(slots))
 	for i, plane := range planes {
@@ -35,8 +35,8 @@ func (e *Encoder) AppendPlanes(dst []byte, slots int, planes ...block.Set) []byt
 	return dst
 }
 
-// DecodePlanes reads the packed form of sets into those given, which have the
-// words for so many slots.
+// DecodePlanes decodes the packed form of sets into planes, which must be large enough for the
+// given number of slots.
 func (d *Decoder) DecodePlanes(src []byte, slots int, planes ...block.Set) error {
 	n, used := binary.Uvarint(src)
 	if used <= 0 {
@@ -70,21 +70,21 @@ func (d *Decoder) DecodePlanes(src []byte, slots int, planes ...block.Set) error
 	return nil
 }
 
-// AppendHeard appends the packed form of what n slots heard, for a pair.
+// AppendHeard appends the packed form of h, the inbox of n slots, as the block of a pair.
 func (e *Encoder) AppendHeard(dst []byte, n int, h *block.Heard) []byte {
 	planes := h.Planes()
 	return e.AppendPlanes(dst, n, planes[:]...)
 }
 
-// DecodeHeard reads what n slots heard into h, which it resets.
+// DecodeHeard resets h, and decodes the inbox of n slots into it.
 func (d *Decoder) DecodeHeard(src []byte, n int, h *block.Heard) error {
 	h.Reset(n)
 	planes := h.Planes()
 	return d.DecodePlanes(src, n, planes[:]...)
 }
 
-// AddState packs the state s of the n slots of a range. What it holds by value is for
-// the caller to count, if it is positions: see block.State.Count.
+// AddState packs s, the state of a range of n slots. It does not update Counts: if the values
+// of the positions are to be counted, the caller does so with block.State.Count.
 func (p *Packed) AddState(rng uint64, n int, s *block.State) {
 	from := len(p.Bytes)
 	planes := s.Planes()
@@ -92,17 +92,18 @@ func (p *Packed) AddState(rng uint64, n int, s *block.State) {
 	p.end(rng, from)
 }
 
-// NewRangeWriter begins a range file of a game: what is written is AddState's.
+// NewRangeWriter returns a writer of a range file of a game. It writes blocks that
+// Packed.AddState has packed.
 func NewRangeWriter(w io.Writer, spec string) (*Writer, error) {
 	return newWriter(w, rangeMagic, spec, 0)
 }
 
-// OpenRangeFile is OpenFile for a range file; see there.
+// OpenRangeFile is like OpenFile, but opens a range file.
 func OpenRangeFile(r io.ReaderAt, size int64, name string) (*File, error) {
 	return open(r, size, name, rangeMagic, "range file")
 }
 
-// ReadState reads the state of the n slots of a range into s, which it resets.
+// ReadState resets s, and reads the state of a range of n slots into it.
 func (c *Cursor) ReadState(e Entry, n int, s *block.State) error {
 	raw, err := c.Raw(e)
 	if err != nil {
@@ -119,7 +120,7 @@ func (c *Cursor) ReadState(e Entry, n int, s *block.State) error {
 	return nil
 }
 
-// checkState says what is wrong with planes that no state has.
+// checkState returns an error if no state can have these planes.
 func checkState(planes *[block.StatePlanes]block.Set) error {
 	for _, plane := range planes[1:] {
 		for i, w := range plane {

@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// randomState fills a state; density is the share of positions that are reached.
+// randomState returns a random state; density is the share of reached positions.
 func randomState(r *rand.Rand, n int, density float64) *block.State {
 	s := new(block.State)
 	s.Reset(n)
@@ -36,7 +36,7 @@ func equalStates(s, t *block.State) bool {
 	return true
 }
 
-// rangeFile writes the states of ranges 3, 6, 9, …
+// rangeFile returns a range file of the states, for ranges 3, 6, 9, …
 func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -58,7 +58,8 @@ func rangeFile(t testing.TB, n int, states ...*block.State) []byte {
 	return out.Bytes()
 }
 
-// What is read is what was written, in 1.2 bytes a hash at most.
+// TestRangeFile checks that states are read as they were written, and take at most 1.2 bytes a
+// hash.
 func TestRangeFile(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 63, 64, 729, 59049} {
@@ -96,7 +97,8 @@ func TestRangeFile(t *testing.T) {
 	}
 }
 
-// A flipped byte anywhere is one error that names the file.
+// TestRangeFileDamaged checks that a changed byte anywhere is an error of one line that names
+// the file.
 func TestRangeFileDamaged(t *testing.T) {
 	data := rangeFile(t, 100, randomState(rand.New(rand.NewPCG(3, 4)), 100, 0.5))
 	if _, err := OpenFile(bytes.NewReader(data), int64(len(data)), "f"); err == nil || !strings.Contains(err.Error(), "not a block file") {
@@ -122,7 +124,7 @@ func TestRangeFileDamaged(t *testing.T) {
 	}
 }
 
-// readStates reads all of a range file.
+// readStates reads all states of a range file.
 func readStates(data []byte, n int) error {
 	f, err := OpenRangeFile(bytes.NewReader(data), int64(len(data)), "f")
 	if err != nil {
@@ -142,7 +144,7 @@ func readStates(data []byte, n int) error {
 	return nil
 }
 
-// What is heard goes through a pair.
+// TestHeardPacked packs a random inbox as a pair, and reads it back.
 func TestHeardPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var h, got block.Heard
@@ -164,8 +166,8 @@ func TestHeardPacked(t *testing.T) {
 	}
 }
 
-// FuzzDecodePlanes: no bytes make it panic, and what is read can be written and
-// read again.
+// FuzzDecodePlanes decodes arbitrary bytes. There must be no panic, and planes that decode
+// must be equal after packing and decoding them again.
 func FuzzDecodePlanes(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 65, 1000} {
@@ -190,7 +192,7 @@ func FuzzDecodePlanes(f *testing.F) {
 	})
 }
 
-// FuzzOpenRangeFile: no bytes make it panic.
+// FuzzOpenRangeFile checks that no bytes cause a panic.
 func FuzzOpenRangeFile(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
 	f.Add(rangeFile(f, 100, randomState(r, 100, 0.5), randomState(r, 100, 0)), true)

@@ -6,26 +6,26 @@ import (
 	"strconv"
 )
 
-// A Row is a record of a list: what is to say of a key is one word, whose meaning the
-// kind of the list tells. Rows are sorted by Key, then by Word.
+// A Row is a record of a list: a key and one word, whose meaning depends on the RowKind of the
+// list. Rows are sorted by Key, then by Word.
 type Row struct{ Key, Word uint64 }
 
-// A RowKind says what the words of a list are.
+// A RowKind is the meaning of the words of a list.
 type RowKind uint8
 
 // The kinds of lists.
 const (
-	// Parents: Word is the key of a position from which a move leads to Key; Key itself
-	// if it is the initial position, to which no move leads.
+	// Parents: Word is the key of a predecessor of Key. The initial position, which has none,
+	// has its own key as Word.
 	Parents RowKind = iota
-	// Messages: Word is the value of a position to which a move leads from Key, and
-	// from bit 16 on the number of moves for which the message stands, at least 1.
+	// Messages: the low 16 bits of Word are the value of a successor of Key. The bits above
+	// are the number of moves for which the message stands, at least 1.
 	Messages
 	// Values: Word is the value of Key.
 	Values
 )
 
-// String is parents, messages or values.
+// String returns "parents", "messages" or "values".
 func (k RowKind) String() string {
 	if int(k) < len(rowKinds) {
 		return rowKinds[k]
@@ -35,10 +35,10 @@ func (k RowKind) String() string {
 
 var rowKinds = [...]string{Parents: "parents", Messages: "messages", Values: "values"}
 
-// MaxRowTimes is for how many moves a message of a list may stand.
+// MaxRowTimes is the largest number of moves that a message of a list can stand for.
 const MaxRowTimes = 1<<16 - 1
 
-// AppendRow appends the line of a row of a list, its keys in width digits.
+// AppendRow appends the line of a row, with keys of width digits.
 func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 	dst = AppendKey(dst, r.Key, width)
 	switch kind {
@@ -57,8 +57,8 @@ func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 // maxRowValue is the largest value in a list.
 const maxRowValue = 1<<16 - 1
 
-// ParseRow reads the line of a row, whose keys have width digits; want says what was
-// expected if it is none.
+// ParseRow parses the line of a row, whose keys have width digits. If it is not a row, want
+// describes what was expected.
 func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	var word []byte
 	if r.Key, word, want = cutKey(line, width); want != "" {

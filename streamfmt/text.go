@@ -8,23 +8,25 @@ import (
 	"strconv"
 )
 
-// bufferSize is how much of a stream is read at a time, and the longest line.
+// bufferSize is the size of a reader's buffer, and one more than the length of the longest
+// line.
 const bufferSize = 256 << 10
 
-// maxIdle is how many reads in a row may bring neither a byte nor an error.
+// maxIdle is the number of consecutive reads without bytes or an error after which reading
+// fails.
 const maxIdle = 100
 
-// A Kind says what a record is about its key.
+// A Kind is the kind of a record: what it states about its key.
 type Kind uint8
 
 // The kinds of records.
 const (
-	Open    Kind = iota // the position exists, its value is not known
+	Open    Kind = iota // the position exists; its value is not known
 	Done                // the position exists and has the value
-	Message             // the position, if it exists, has a move to one of that value
+	Message             // a move of the position, if it exists, leads to a position with the value
 )
 
-// MaxTimes is how many moves a message may stand for.
+// MaxTimes is the largest number of moves that a message can stand for.
 const MaxTimes = 63
 
 // A Record is one line.
@@ -32,13 +34,13 @@ type Record struct {
 	Key   uint64
 	Kind  Kind
 	Value byte // 0 if and only if Kind is Open
-	Times byte // of a message: it stands for so many moves; 0 is one
+	Times byte // of a message: the number of moves it stands for; 0 means 1
 }
 
-// KeyWidth is how many hexadecimal digits a key of so many bits takes.
+// KeyWidth returns the number of hexadecimal digits of a key with the given number of bits.
 func KeyWidth(bits uint) int { return int(bits+3) / 4 }
 
-// AppendKey appends the key in width digits, 1 to 16.
+// AppendKey appends the key as width hexadecimal digits; width is 1 to 16.
 func AppendKey(dst []byte, key uint64, width int) []byte {
 	var digits [16]byte
 	binary.BigEndian.PutUint64(digits[:], hex(uint32(key>>32)))
@@ -46,8 +48,9 @@ func AppendKey(dst []byte, key uint64, width int) []byte {
 	return append(dst, digits[16-width:]...)
 }
 
-// hex returns the eight digits of n, the first in the highest byte. The nibbles
-// are spread to a byte each, and those above 9 are lifted from after '9' to 'a'.
+// hex returns the eight hexadecimal digits of n, the first in the highest byte. It spreads the
+// nibbles to a byte each, and shifts those above 9 from the characters after '9' to the
+// letters.
 func hex(n uint32) uint64 {
 	x := uint64(n)
 	x = (x | x<<16) & 0x0000ffff0000ffff
@@ -57,7 +60,7 @@ func hex(n uint32) uint64 {
 	return x + 0x3030303030303030 + letters*('a'-'9'-1)
 }
 
-// AppendRecord appends the line of r, its key in width digits.
+// AppendRecord appends the line of r, with a key of width digits.
 func AppendRecord(dst []byte, r Record, width int) []byte {
 	dst = AppendKey(dst, r.Key, width)
 	switch r.Kind {
@@ -69,7 +72,7 @@ func AppendRecord(dst []byte, r Record, width int) []byte {
 	return append(dst, '\n')
 }
 
-// appendMessage appends what a message says after the key.
+// appendMessage appends the part of a message's line that follows the key.
 func appendMessage(dst []byte, value, times uint64) []byte {
 	dst = strconv.AppendUint(append(dst, '\t', 'm'), value, 10)
 	if times > 1 {
@@ -78,15 +81,15 @@ func appendMessage(dst []byte, value, times uint64) []byte {
 	return dst
 }
 
-// A LineError is a line that is not a record.
+// A LineError describes a line that is not a valid record.
 type LineError struct {
 	Source string // file, or "stdin"
-	Line   int64  // counted from 1
+	Line   int64  // from 1
 	Want   string // what was expected
-	Got    string // the line, or its beginning
+	Got    string // the line, or its first bytes
 }
 
-// NewLineError makes a LineError; of a long line it shows the beginning.
+// NewLineError returns a LineError, which contains only the beginning of a long line.
 func NewLineError(source string, line int64, want, got string) *LineError {
 	const show = 80
 	if len(got) > show {
@@ -99,26 +102,25 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: expected %s, found %q", e.Source, e.Line, e.Want, e.Got)
 }
 
-// A LineReader cuts a stream into lines. The bytes of a line belong to the
-// reader and hold until the next call.
+// A LineReader splits a stream into lines. A line is valid until the next call of Next.
 type LineReader struct {
 	r        io.Reader
 	source   string
 	buf      []byte
 	from, to int
 	line     int64
-	idle     int // reads in a row that brought nothing
+	idle     int // consecutive reads without bytes or an error
 	err      error
-	long     bool // the end of a line that is too long is to be passed over
+	long     bool // skip the rest of the current line, which is too long
 }
 
-// NewLineReader reads lines from r, called source in errors.
+// NewLineReader returns a reader of the lines of r. Errors name the input by source.
 func NewLineReader(r io.Reader, source string) *LineReader {
 	return &LineReader{r: r, source: source, buf: make([]byte, bufferSize)}
 }
 
-// Next returns the next line without its end; io.EOF after the last. A last
-// line that is not ended by a newline counts as well.
+// Next returns the next line without its newline, and io.EOF after the last. The last line may
+// lack a newline.
 func (l *LineReader) Next() ([]byte, error) {
 	for l.long {
 		if i := bytes.IndexByte(l.buf[l.from:l.to], '\n'); i >= 0 {
@@ -158,7 +160,7 @@ func (l *LineReader) Next() ([]byte, error) {
 	}
 }
 
-// fill reads more into the buffer, behind what is left there.
+// fill moves the unread bytes to the beginning of the buffer, and reads more behind them.
 func (l *LineReader) fill() {
 	copy(l.buf, l.buf[l.from:l.to])
 	l.from, l.to = 0, l.to-l.from
@@ -181,7 +183,7 @@ func (l *LineReader) fill() {
 	l.err = err
 }
 
-// Each calls do for every line, until one of them fails.
+// Each calls do for every line. It stops at the first error.
 func (l *LineReader) Each(do func(line []byte) error) error {
 	for {
 		line, err := l.Next()
@@ -197,25 +199,25 @@ func (l *LineReader) Each(do func(line []byte) error) error {
 	}
 }
 
-// Errorf returns a LineError for the line read last.
+// Errorf returns a LineError for the line that was read last.
 func (l *LineReader) Errorf(want string, line []byte) error {
 	return NewLineError(l.source, l.line, want, string(line))
 }
 
-// A Reader reads records from lines.
+// A Reader reads records from lines of text.
 type Reader struct {
 	lines *LineReader
 	width int
 	last  []byte
 }
 
-// NewReader reads records with keys of width digits.
+// NewReader returns a reader of the records of r, whose keys have width digits.
 func NewReader(r io.Reader, source string, width int) *Reader {
 	return &Reader{lines: NewLineReader(r, source), width: width}
 }
 
-// Next returns the next record; io.EOF after the last, a *LineError where a
-// line is not a record.
+// Next returns the next record. It returns io.EOF after the last, and a *LineError if a line
+// is not a record.
 func (r *Reader) Next() (Record, error) {
 	line, err := r.lines.Next()
 	if err != nil {
@@ -229,10 +231,10 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// Errorf returns a LineError for the record read last.
+// Errorf returns a LineError for the record that was read last.
 func (r *Reader) Errorf(want string) error { return r.lines.Errorf(want, r.last) }
 
-// parseRecord reads a line; want says what was expected if it is not a record.
+// parseRecord parses a line. If it is not a record, want describes what was expected.
 func parseRecord(line []byte, width int) (rec Record, want string) {
 	var value []byte
 	if rec.Key, value, want = cutKey(line, width); want != "" || len(value) == 0 {
@@ -255,8 +257,8 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	return rec, ""
 }
 
-// cutKey reads the key of width digits with which a line begins; rest is what comes after
-// the tab.
+// cutKey parses the key of width digits at the beginning of a line. rest is the part after the
+// tab.
 func cutKey(line []byte, width int) (key uint64, rest []byte, want string) {
 	if len(line) < width || len(line) > width && line[width] != '\t' {
 		return 0, nil, fmt.Sprintf("a key of %d hexadecimal digits, then nothing or a tab", width)
@@ -268,7 +270,7 @@ func cutKey(line []byte, width int) (key uint64, rest []byte, want string) {
 	return key, line[min(width+1, len(line)):], ""
 }
 
-// parseKey reads a key of at most 16 digits.
+// parseKey parses a key of at most 16 digits.
 func parseKey(digits []byte) (key uint64, ok bool) {
 	for _, c := range digits {
 		d := digitOf[c]
@@ -280,7 +282,7 @@ func parseKey(digits []byte) (key uint64, ok bool) {
 	return key, true
 }
 
-// parseNumber reads a number of 1 to most in decimal; 0 if it is none.
+// parseNumber parses a decimal number from 1 to most. It returns 0 if there is none.
 func parseNumber(digits []byte, most uint64) (n uint64) {
 	for _, c := range digits {
 		if c < '0' || c > '9' || n == 0 && c == '0' || n > most {
@@ -294,7 +296,7 @@ func parseNumber(digits []byte, most uint64) (n uint64) {
 	return n
 }
 
-// digitOf is the value of a hexadecimal digit, 255 for any other byte.
+// digitOf maps a hexadecimal digit to its value, and any other byte to 255.
 var digitOf = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 255

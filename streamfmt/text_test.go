@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 )
 
-// readAll returns the records of a stream up to the first error; io.EOF is nil.
+// readAll returns the records of a stream up to the first error; io.EOF counts as nil.
 func readAll(r io.Reader, width int) ([]Record, error) {
 	var recs []Record
 	reader := NewReader(r, "in", width)
@@ -36,12 +36,12 @@ func TestKeyWidth(t *testing.T) {
 	}
 }
 
-// Every form of a line, and the line that is written for it.
+// TestRecordForms checks each form of a line, and the line that is written for it.
 func TestRecordForms(t *testing.T) {
 	for _, tt := range []struct {
 		line string
 		rec  Record
-		out  string // "" if it is the line itself
+		out  string // "" if it equals the input
 	}{
 		{"0000", Record{}, ""},
 		{"0000\t", Record{}, "0000"},
@@ -59,7 +59,7 @@ func TestRecordForms(t *testing.T) {
 		{"0020\tm42x2", Record{Key: 0x20, Kind: Message, Value: 42, Times: 2}, ""},
 		{"0020\tm6x63", Record{Key: 0x20, Kind: Message, Value: 6, Times: 63}, ""},
 	} {
-		for _, end := range []string{"", "\n"} { // the last line may lack its end
+		for _, end := range []string{"", "\n"} { // the last line may lack its newline
 			recs, err := readAll(strings.NewReader(tt.line+end), 4)
 			if err != nil || len(recs) != 1 || recs[0] != tt.rec {
 				t.Errorf("%q: read %+v, %v, want %+v", tt.line+end, recs, err, tt.rec)
@@ -75,8 +75,8 @@ func TestRecordForms(t *testing.T) {
 	}
 }
 
-// Every kind of line that is not a record, with the whole text of its error. The
-// line before it and the one after it are good.
+// TestBadLines checks each kind of invalid line, with the complete text of its error. The
+// lines before and after it are valid.
 func TestBadLines(t *testing.T) {
 	const (
 		key    = `a key of 4 hexadecimal digits, then nothing or a tab`
@@ -142,7 +142,8 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// A reader can go on after a bad line, and count on.
+// TestReaderGoesOnAfterABadLine checks that a reader continues after an invalid line, with the
+// right line numbers.
 func TestReaderGoesOnAfterABadLine(t *testing.T) {
 	r := NewReader(strings.NewReader("01\nxx\n02\nyy\n"), "in", 2)
 	var got []string
@@ -177,7 +178,8 @@ func TestReaderErrorf(t *testing.T) {
 	}
 }
 
-// An error shows the beginning of a long line only.
+// TestLineErrorShowsTheBeginning checks that an error contains only the beginning of a long
+// line.
 func TestLineErrorShowsTheBeginning(t *testing.T) {
 	_, err := readAll(strings.NewReader(strings.Repeat("z", 1000)), 4)
 	var bad *LineError
@@ -225,8 +227,8 @@ func TestLineOfTheBufferSize(t *testing.T) {
 	}
 }
 
-// stutter returns the data a few bytes at a time, with empty reads between, and
-// its error along with the last bytes or after them.
+// stutter returns the data a few bytes at a time, with empty reads between them, and its error
+// together with the last bytes or after them.
 type stutter struct {
 	data string
 	r    *rand.Rand
@@ -243,7 +245,7 @@ func (s *stutter) Read(buf []byte) (int, error) {
 	return n, nil
 }
 
-// However the bytes arrive, the lines are the same.
+// TestReadsOfAnySize checks that the lines are the same, however the bytes arrive.
 func TestReadsOfAnySize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var text []byte
@@ -267,7 +269,8 @@ func TestReadsOfAnySize(t *testing.T) {
 	}
 }
 
-// What came whole before an error is read; then comes the error, at each call.
+// TestErrorHalfWay checks that a reader returns the complete lines before an error, and then
+// the error at each call.
 func TestErrorHalfWay(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	for seed := range uint64(20) {
@@ -316,7 +319,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-// Keys sort as bytes the way they sort as numbers.
+// TestKeysSortAsNumbers checks that the order of keys as bytes is their order as numbers.
 func TestKeysSortAsNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for width := 1; width <= 16; width++ {
@@ -342,8 +345,9 @@ func TestKeysSortAsNumbers(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any bytes: no panic; what is a record is written as one that
-// reads the same; what is not is a LineError with the number of the line.
+// FuzzReader reads arbitrary bytes. There must be no panic. A record must be equal after
+// writing and reading it, and the error for any other line must be a LineError with the line's
+// number.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("0020\t10\n0021\tm6\n0022\n0023\t\n"), byte(4))
 	f.Add([]byte("0\n\n\t\n\tm\n5\tm\n5\t256"), byte(1))

@@ -8,31 +8,31 @@ import (
 	"strconv"
 )
 
-// Bars is a picture of numbers by tier, of a game that need not be solved: panels one above
+// Bars is a picture of numbers by tier, for a game that need not be solved: panels one above
 // the other, each with a bar for each tier on a log scale.
 type Bars struct {
 	Title, Subtitle string
-	Tiers           []int  // their numbers, ascending
-	Unit            string // what below the panels a tier is: "tier = pieces on the board"
+	Tiers           []int  // tier numbers, ascending
+	Unit            string // the axis label: "tier = pieces on the board"
 	Panels          []Panel
 }
 
-// A Panel is a number of each tier; below 1 it has no bar.
+// A Panel shows one number for each tier. A number below 1 has no bar.
 type Panel struct {
 	Heading string // above the panel
-	Name    string // of the number, as it stands under the pointer
+	Name    string // name of the number, shown under the pointer
 	Values  []float64
 }
 
-// Of Bars a panel takes so many pixels with its heading and its numbers, below those of the
-// title.
+// The layout of Bars, in pixels: the height of a panel with its heading and tier numbers, and
+// the height of the title.
 const (
 	panelPitch = panelHeight + 74
 	barsTop    = 70
 )
 
-// WriteSVG writes the picture. Each column is a group of class "tier" whose title is its
-// numbers.
+// WriteSVG writes the picture. Each column is a group of class "tier", whose title contains
+// its numbers.
 func (b Bars) WriteSVG(w io.Writer) error {
 	d := new(drawing)
 	d.heading(b.Title, barsTop+panelPitch*len(b.Panels)+30, b.Subtitle)

@@ -11,8 +11,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A picture of bars is XML, has a column for each tier of each panel, and a bar where there is
-// anything.
+// TestBars checks that a picture of bars is XML, with a column for each tier of each panel,
+// and a bar in each column whose number is at least 1.
 func TestBars(t *testing.T) {
 	b := table.Bars{
 		Title: "A <game>", Subtitle: "below", Tiers: []int{0, 1, 2}, Unit: "tier",

@@ -13,25 +13,25 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// blocks is the contents of the table of a tiered game: a block file for each tier.
+// blocks is the contents of the table of a tiered game: one block file for each tier.
 type blocks struct {
 	g     game.Tiered
 	fsys  store.FS
 	files []*tierFile
 
-	mu    sync.Mutex // of what follows, and of what look-ups use of the files
+	mu    sync.Mutex // protects the fields below, and the finders and cursors of files
 	views recent[viewKey, streamfmt.View]
-	tiers []*jobdir.Tier // the same files, opened for a check
+	tiers []*jobdir.Tier // the same files, opened for verification
 }
 
-// A viewKey says which block a view is of.
+// A viewKey is the tier and range of a block.
 type viewKey struct {
 	tier int
 	rng  uint64
 }
 
-// recentViews is how many blocks look-ups keep: the moves of neighbours lead into a few
-// blocks for each column.
+// recentViews is the number of blocks that look-ups cache. The moves of neighbouring positions
+// lead into a few blocks for each column of the board.
 const recentViews = 64
 
 type tierFile struct {
@@ -84,7 +84,7 @@ func (t *blocks) Close() error {
 
 func (t *blocks) counts(tier int) (Counts, error) { return countsOf(t.files[tier].Counts()), nil }
 
-// lookup reads a page of the index and one block, unless they were read before.
+// lookup reads a page of the index and one block, unless they are cached.
 func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	low := t.g.Low(tier, rng)
@@ -104,8 +104,8 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 
 var errNone = errors.New("the table has no such block")
 
-// view is the block of a range of so many slots, nil if the table has none. It is good
-// until the next call; mu is held.
+// view returns the block of a range, which has the given number of slots; nil if the table
+// does not contain it. It is valid until the next call. The caller holds mu.
 func (t *blocks) view(tier int, rng uint64, slots int) (*streamfmt.View, error) {
 	v, err := t.views.get(viewKey{tier, rng}, func(v *streamfmt.View) error {
 		f := t.files[tier]
@@ -124,7 +124,7 @@ func (t *blocks) view(tier int, rng uint64, slots int) (*streamfmt.View, error) 
 	return v, err
 }
 
-// openTiers opens the files as tiers, if that has not been done.
+// openTiers opens the files as tiers, unless they are open.
 func (t *blocks) openTiers() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,7 +138,7 @@ func (t *blocks) openTiers() error {
 	return nil
 }
 
-// parts are the tiers.
+// parts returns a part for each tier.
 func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	if err := t.openTiers(); err != nil {
 		return nil, 0, err
@@ -174,10 +174,10 @@ type tierReader struct {
 	tier       int
 	here, next *jobdir.TierCursor // next is nil in the last tier
 	block      block.Block
-	children   []tierValues // the ranges to which this one leads, as far as was asked
+	children   []tierValues // ranges of the next tier that have been read
 }
 
-// tierValues are the values of a range.
+// tierValues contains the positions and values of a range.
 type tierValues struct {
 	rng    uint64
 	low    []uint32
@@ -190,7 +190,7 @@ func (r *tierReader) load(slots []uint32, rng uint64) ([]uint32, error) {
 	if _, err := r.here.Load(&r.block, rng); err != nil {
 		return nil, err
 	}
-	r.block.Open.Union(r.block.Done) // an open one is a position too, of value 0
+	r.block.Open.Union(r.block.Done) // an open position counts too, with value 0
 	return r.block.Open.Append(slots), nil
 }
 
@@ -218,7 +218,7 @@ func (r *tierReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	return rng, slot, game.Value(c.values[slot]), true, nil
 }
 
-// add reads a range of the next tier.
+// add reads a range of the next tier into children.
 func (r *tierReader) add(rng uint64) error {
 	b, err := r.next.Block(r.block.Range, rng)
 	if err != nil {
@@ -235,8 +235,8 @@ func (r *tierReader) add(rng uint64) error {
 	return nil
 }
 
-// A viewPicker picks positions of a tier of a tiered game: their values stay packed, but
-// those that are asked for.
+// A viewPicker picks positions of a tier of a tiered game. It decodes only the values that it
+// needs.
 type viewPicker struct {
 	g          game.Tiered
 	tier       int
@@ -245,8 +245,8 @@ type viewPicker struct {
 	children   recent[uint64, tierView] // ranges of the next tier
 }
 
-// A tierView is the view of a range, with the low parts of its slots: nil if the table has
-// no such block.
+// A tierView is the view of a range, with the low parts of the keys of its slots; low is nil
+// if the table does not contain the block.
 type tierView struct {
 	streamfmt.View
 	low []uint32

@@ -25,8 +25,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// solvedOnce solves 4×5 connect 3, which has several ranges, once for all tests of
-// damage: the files of its table.
+// solvedOnce returns the files of the table of 4×5 connect 3, which has several ranges. The
+// game is solved once for all tests of damage.
 var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -79,8 +79,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 	return dir, g
 }
 
-// rewrite changes the position of a tier in the table: change gets its block
-// and its slot.
+// rewrite changes a position of a tier in the table. change is called with its block and slot.
 func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	tier, rng := g.Tier(p), p>>g.LowBits()
@@ -112,7 +111,7 @@ func rewrite(t *testing.T, dir string, g game.Tiered, p game.Position, change fu
 			}
 			change(b, slot)
 			if i < in.Len() && in.Range(i) > rng {
-				i-- // a new block, before this one
+				i-- // insert a new block before this one
 			}
 		} else if i < in.Len() {
 			if _, err := c.Load(b, in.Range(i)); err != nil {
@@ -151,13 +150,13 @@ func verify(dir string) (positions uint64, err error) {
 	return tab.Verify(context.Background())
 }
 
-// TestVerifyDamage damages a right table in every way and wants the damage
-// named, at the position where it is.
+// TestVerifyDamage damages a correct table in every way, and checks that Verify describes the
+// damage and its position.
 func TestVerifyDamage(t *testing.T) {
 	const (
 		reached  = "XOX..O...." + ".........." // X wins from here, in tier 4
 		finished = "XXX..OO..." + ".........."
-		floating = "XXXO.OO..." + ".........." // after the end of play
+		floating = "XXXO.OO..." + ".........." // after the end of the game
 	)
 	for _, test := range []struct {
 		name   string
@@ -197,8 +196,8 @@ func TestVerifyDamage(t *testing.T) {
 	}
 }
 
-// TestVerifyFirst wants the first of two faults: the one nearer to the end of
-// play, on which the other might rest.
+// TestVerifyFirst checks that of two faults, Verify returns the one nearer to the end of the
+// game, on which the other may depend.
 func TestVerifyFirst(t *testing.T) {
 	dir, g := solved(t)
 	early, late := parse(t, g, "X.........."+"........."), parse(t, g, "XOX..O...."+"..........")
@@ -212,7 +211,7 @@ func TestVerifyFirst(t *testing.T) {
 	}
 }
 
-// The check says how far it is, forward and back.
+// TestVerifyReport checks the reported progress of both passes.
 func TestVerifyReport(t *testing.T) {
 	dir, g := solved(t)
 	tab, err := table.OpenOf(store.Local{}, dir, g)
@@ -261,7 +260,7 @@ func remove(t *testing.T, file string) {
 	}
 }
 
-// cut takes n bytes off the end of a file.
+// cut truncates a file by n bytes.
 func cut(t *testing.T, file string, n int64) {
 	t.Helper()
 	info, err := os.Stat(file)
@@ -286,15 +285,15 @@ func flip(t *testing.T, file string) {
 	}
 }
 
-// TestOpenNothing wants a plain word where nothing has been solved.
+// TestOpenNothing checks the error for a data directory without a table.
 func TestOpenNothing(t *testing.T) {
 	if _, err := table.Open(store.Local{}, t.TempDir(), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A driver that ends while --overwrite removes an old run may leave its table: that is
-// complete, or not there, and can be read.
+// TestOpenClearing checks the table of a data directory in which --overwrite was interrupted
+// while it deleted an old run: it is complete and readable, or missing.
 func TestOpenClearing(t *testing.T) {
 	dir, g := solved(t)
 	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3", Clearing: true})
@@ -314,8 +313,8 @@ func TestOpenClearing(t *testing.T) {
 	}
 }
 
-// TestLookup plays all games of 4×5 connect 3 up to a ply, asks for every
-// position, and wants each value to follow from the choices.
+// TestLookup visits all positions of 4×5 connect 3 up to a ply, looks each of them up, and
+// checks that its value follows from its choices.
 func TestLookup(t *testing.T) {
 	dir, g := solved(t)
 	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
@@ -358,8 +357,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupUnreached looks up every position that pieces can make, and wants those that play
-// cannot reach not to be found, in the tables of all three methods.
+// TestLookupUnreached looks up every combination of pieces, and checks that unreachable
+// positions are not found, in the tables of all three methods.
 func TestLookupUnreached(t *testing.T) {
 	rules, err := connectn.New(3, 3, 3)
 	if err != nil {
@@ -369,7 +368,7 @@ func TestLookupUnreached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O moved on
+	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
 	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
 		dir := t.TempDir()
 		data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
@@ -405,7 +404,7 @@ func TestLookupUnreached(t *testing.T) {
 	}
 }
 
-// A readsFS counts how often its files are read, and how many bytes.
+// A readsFS counts the reads of its files, and their bytes.
 type readsFS struct {
 	store.Local
 	reads, bytes *int64
@@ -427,8 +426,8 @@ func (f readsFile) ReadAt(b []byte, at int64) (int, error) {
 	return f.File.ReadAt(b, at)
 }
 
-// Look-ups in the order of tiers and keys read each block once, for all positions that fall
-// into it.
+// TestLookupReads checks that look-ups in the order of tiers and keys read each block once,
+// for all of its positions.
 func TestLookupReads(t *testing.T) {
 	for _, spec := range []string{"connectn width=4 height=5 connect=3", "mnk width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
 		g, err := all.Kinds().Parse(spec)
@@ -468,15 +467,16 @@ func TestLookupReads(t *testing.T) {
 			}
 			looked += reads - before
 		}
-		// A page of the index and a block each; of a list, its head, its end, its page and
-		// some cells.
+		// One page of the index and one block each; for a list, its head, its tail, its page
+		// and some cells.
 		if most := 5 * batches; looked > most {
 			t.Errorf("%s: %d reads of %d batches, want %d at most", spec, looked, batches, most)
 		}
 	}
 }
 
-// A sample reads the blocks of its positions and of their moves, not whole tiers.
+// TestSampleReads checks that a sample reads the blocks of its positions and of their
+// successors, not complete tiers.
 func TestSampleReads(t *testing.T) {
 	dir, g := solved(t)
 	files, err := solvedOnce()
@@ -521,8 +521,9 @@ func TestSampleReads(t *testing.T) {
 	}
 }
 
-// A sample reads a block once for all its places: neither again for the values, nor, if it
-// is large, all blocks and all their values.
+// TestSampleReadsOnce checks that a sample reads a block once for all its places: it does not
+// read it again for the values and, if the sample is large, does not read all blocks with all
+// values.
 func TestSampleReadsOnce(t *testing.T) {
 	dir, g := solved(t)
 	var reads, bytes int64

@@ -12,13 +12,13 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// verifyAhead is how many bytes of a tier a worker reads at a time.
+// verifyAhead is the number of bytes of a tier that a worker reads ahead.
 const verifyAhead = 64 << 10
 
-// verify goes forward, where the positions of each tier must be the children of those
-// before, no more and no less, and the finished ones must have the value of the rules;
-// then backward, where every other value must follow from its children's. Each value is
-// checked against values that have been checked.
+// verify makes two passes. The forward pass checks that the positions of each tier are exactly
+// the successors of the positions of the previous tier, and that terminal positions have the
+// value of the rules. The backward pass checks that every other value follows from the values
+// of the successors. So each value is checked against values that have been checked.
 func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	if err := t.openTiers(); err != nil {
 		return err
@@ -51,15 +51,16 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 	return nil
 }
 
-// fault describes what is wrong with a slot of a block.
+// fault returns a Fault of a slot of a block.
 func (t *blocks) fault(b *block.Block, slot int, reason string) error {
 	return newFault(t.g, b.Key(slot), reason)
 }
 
-// text is a value in words.
+// text returns a value in words.
 func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 
-// forward checks which positions a tier holds, and the finished ones.
+// forward checks the set of positions of a tier, and the values of the terminal ones. It
+// returns the counts.
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	possible := step.New(step.Possible, t.g)
 	here := t.tiers[tier]
@@ -90,7 +91,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 		return func(rng uint64) error {
 			low := t.g.Low(tier, rng)
 			if low == nil {
-				_, err := hereCursor.Load(&found, rng) // no block can be there, or it refuses one
+				_, err := hereCursor.Load(&found, rng) // the range has no slots: Load fails if there is a block
 				return err
 			}
 			if tier == 0 {
@@ -118,8 +119,8 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	return total, err
 }
 
-// unfinished makes b the block of those positions of one of the table that have
-// moves: they are open.
+// unfinished fills b with the positions of a block of the table that are not terminal, as open
+// positions.
 func unfinished(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
 	for slot := range of.Done.All() {
@@ -129,9 +130,8 @@ func unfinished(b, of *block.Block) {
 	}
 }
 
-// compare holds the positions of a range that were found in the table against
-// those wanted: all of them, with the values of the finished ones. It counts
-// what was found, by value.
+// compare checks found, a block of the table, against want: the same positions, and the same
+// values of the terminal ones. It adds the positions of found to counts, by value.
 func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) error {
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
@@ -157,7 +157,7 @@ func (t *blocks) compare(found, want *block.Block, counts *streamfmt.Counts) err
 	return nil
 }
 
-// backward checks that the values of a tier follow from those of the next.
+// backward checks that the values of a tier follow from the values of the next tier.
 func (t *blocks) backward(ctx context.Context, tier int) error {
 	solve := step.New(step.Solve, t.g)
 	here, next := t.tiers[tier], t.tiers[tier+1]

@@ -15,33 +15,34 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// rowLists is the contents of the table of a game of which only the rules are known: a
-// list of Values for each tier. Such games may have many tiers: a file is opened when it
-// is asked for first, and after lists.MaxOpen of them for each share that is read.
+// rowLists is the contents of the table of a game for which only the rules are known: a list
+// of Values for each tier. Such games may have many tiers, so a file is opened when it is
+// first needed. The first lists.MaxOpen of them stay open; the others are opened again for
+// each share that is read.
 type rowLists struct {
 	g     game.Acyclic
 	fsys  store.FS
 	names []string
 	seals []*store.SealedFile
-	share int // rows that are checked at a time
-	keep  int // rows that a worker of the check keeps, and no more but for a share
+	share int // number of rows that are checked at a time
+	keep  int // number of rows that a worker of the check caches, plus at most one share
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // protects tiers and opened
 	tiers  []*lists.Source
-	opened int // of these
+	opened int // number of tiers that have been opened
 
-	looks  sync.Mutex // of what follows, which look-ups use
+	looks  sync.Mutex // protects the fields below, which look-ups use
 	loader lists.Loader
 	cells  recent[cellKey, []lists.Row]
 }
 
-// A cellKey says which cell of a tier was read.
+// A cellKey identifies a cell of a tier.
 type cellKey struct {
 	tier int
 	at   lists.Place
 }
 
-// recentCells is how many cells look-ups keep, of 16 KB each.
+// recentCells is the number of cells that look-ups cache, of 16 KB each.
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (*rowLists, error) {
@@ -67,14 +68,14 @@ func (t *rowLists) Close() error {
 	return errors.Join(errs...)
 }
 
-// tier is the file of a tier, opened.
+// tier returns the file of a tier, and opens it first if necessary.
 func (t *rowLists) tier(i int) (_ *lists.Source, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tiers[i] == nil {
 		s, err := lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
 		if t.opened++; err == nil && t.opened > lists.MaxOpen {
-			err = s.Close() // its index stays
+			err = s.Close() // the index stays in memory
 		}
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 	return f.Counts(), nil
 }
 
-// lookup looks for the cell of a tier that may have the position, and in it.
+// lookup searches the only cell of a tier that may contain the position.
 func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	tier := t.g.Tier(p)
 	f, err := t.tier(tier)
@@ -119,7 +120,7 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return lists.ValueOf((*rows)[i].Word), true, nil
 }
 
-// findRow looks for a position among rows.
+// findRow searches rows for a position.
 func findRow(rows []lists.Row, p game.Position) (i int, ok bool) {
 	return slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
 }
@@ -129,21 +130,22 @@ func (t *rowLists) verify(ctx context.Context, report func(share float64)) error
 	return err
 }
 
-// shareRows is how many rows are checked, and kept by who looks for children, at a time.
+// shareRows is the number of rows that are checked at a time, and read at a time to find
+// successors.
 const shareRows = 1 << 12
 
-// A listShare is a range of the check by the plain rules: some rows of a tier.
+// A listShare is a range of the check by Rules: some rows of a tier.
 type listShare struct {
 	lists.Share
 	tier int
 }
 
-// parts is one part, as moves may lead to any later tier: the ranges are the numbers of
-// the shares of all tiers.
+// parts returns one part, because moves may lead to any later tier. Its ranges are the indexes
+// of the shares of all tiers.
 func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 	part := &rulesPart{own: true}
 	var shares []listShare
-	begins := []int{0} // the first share of each tier, and the number of all
+	begins := []int{0} // index of the first share of each tier; at the end, the number of all shares
 	for tier, name := range t.names {
 		f, err := t.tier(tier)
 		if err != nil {
@@ -169,9 +171,9 @@ type listReader struct {
 	shares []listShare
 	begins []int
 	loader lists.Loader
-	rows   []lists.Row // of the share that is looked at
+	rows   []lists.Row // of the current share
 	kept   map[uint64][]lists.Row
-	held   int // rows of those
+	held   int // number of rows in kept
 }
 
 func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
@@ -193,7 +195,6 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	return slots, nil
 }
 
-// read reads a share.
 func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
 	share := r.shares[rng]
 	f, err := r.t.tier(share.tier)

@@ -19,7 +19,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// rowsOf are the rows of the table of a game with these values, by tier.
+// rowsOf returns the rows of a table with the given values, by tier.
 func rowsOf(g game.Acyclic, values map[game.Position]game.Value) [][]lists.Row {
 	tiers := make([][]lists.Row, g.Tiers()+1)
 	for p, v := range values {
@@ -61,7 +61,7 @@ func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Ro
 	}
 }
 
-// verifyLists checks a table of lists, so many rows at a time.
+// verifyLists checks a table of lists, share rows at a time.
 func verifyLists(t *testing.T, m memory, g game.Acyclic, share int) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
@@ -73,7 +73,7 @@ func verifyLists(t *testing.T, m memory, g game.Acyclic, share int) (positions u
 	return tab.Verify(context.Background())
 }
 
-// listGames are small games of which only the rules are known.
+// listGames returns small games for which only the rules are known.
 func listGames(t *testing.T) []game.Acyclic {
 	t.Helper()
 	var games []game.Acyclic
@@ -84,7 +84,7 @@ func listGames(t *testing.T) []game.Acyclic {
 		if err != nil {
 			t.Fatal(err)
 		}
-		games = append(games, struct{ game.Acyclic }{g.(game.Acyclic)}) // nothing but its rules
+		games = append(games, struct{ game.Acyclic }{g.(game.Acyclic)}) // hides all extensions except Acyclic
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
@@ -93,7 +93,7 @@ func listGames(t *testing.T) []game.Acyclic {
 	return games
 }
 
-// solutionOf are the values of all positions that play can reach.
+// solutionOf returns the values of all reachable positions.
 func solutionOf(g game.Acyclic) map[game.Position]game.Value {
 	if random, ok := g.(*gametest.Acyclic); ok {
 		return random.Solve()
@@ -101,8 +101,9 @@ func solutionOf(g game.Acyclic) map[game.Position]game.Value {
 	return gametest.Search(g)
 }
 
-// A right table passes, however it is cut; each wrong value, each position too much or
-// missing is found, at itself or at one that leads to it.
+// TestVerifyLists checks that a correct table passes, whatever the size of the shares, and
+// that each wrong value, extra position and missing position is found, at the position itself
+// or at a predecessor.
 func TestVerifyLists(t *testing.T) {
 	for i, g := range listGames(t) {
 		right := solutionOf(g)
@@ -119,7 +120,7 @@ func TestVerifyLists(t *testing.T) {
 		}
 		slices.Sort(positions)
 		if random, ok := g.(*gametest.Acyclic); ok {
-			positions = random.Positions() // those that play cannot reach too
+			positions = random.Positions() // includes unreachable ones
 		}
 		for range 12 {
 			p := positions[r.IntN(len(positions))]
@@ -156,7 +157,7 @@ func TestVerifyLists(t *testing.T) {
 	}
 }
 
-// ticTacToe has tiers of several cells, thus several shares.
+// ticTacToe returns a game whose tiers have several cells, and therefore several shares.
 func ticTacToe(t *testing.T) game.Acyclic {
 	t.Helper()
 	g, err := mnk.New(3, 3, 3)
@@ -166,14 +167,15 @@ func ticTacToe(t *testing.T) game.Acyclic {
 	return g
 }
 
-// A position that play cannot reach is found, though all that is said of it is right.
+// TestVerifyListsUnreached checks that an unreachable position is found, even if its value is
+// right.
 func TestVerifyListsUnreached(t *testing.T) {
 	g := ticTacToe(t)
 	values := gametest.Search(g)
 	if len(values) != 5478 {
 		t.Fatalf("%d positions, want 5478", len(values))
 	}
-	p, err := g.Parse("XXX/OOO/...") // X has won, and O played on
+	p, err := g.Parse("XXX/OOO/...") // X has won, and O has moved after that
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,8 @@ func TestVerifyListsUnreached(t *testing.T) {
 	}
 }
 
-// Rows that no solver writes are found, whatever the rules say of their values.
+// TestVerifyListsRows checks that rows that no solver writes are found, even if their values
+// follow from the rules.
 func TestVerifyListsRows(t *testing.T) {
 	g := listGames(t)[2]
 	right := solutionOf(g)
@@ -236,8 +239,8 @@ func TestVerifyListsRows(t *testing.T) {
 	}
 }
 
-// A file that says it has other positions than it has, or that is another's, or in which
-// any byte is changed, is refused.
+// TestVerifyListsFile checks that a file is refused if its counts are wrong, if it is of
+// another game, or if any byte is changed.
 func TestVerifyListsFile(t *testing.T) {
 	g := listGames(t)[2]
 	m := listTable(t, g, rowsOf(g, solutionOf(g)))
@@ -293,7 +296,7 @@ func TestVerifyListsFile(t *testing.T) {
 	}
 }
 
-// A file whose own numbers are wrong is refused.
+// TestVerifyListsCounts checks that a file with wrong counts is refused.
 func TestVerifyListsCounts(t *testing.T) {
 	g := listGames(t)[1]
 	tiers := rowsOf(g, solutionOf(g))
@@ -315,8 +318,8 @@ func TestVerifyListsCounts(t *testing.T) {
 	}
 }
 
-// Who looks for children keeps no more rows than it may, whatever is asked of it, and finds
-// them all the same.
+// TestListReaderKeeps checks that a listReader caches no more rows than allowed, and finds
+// every successor.
 func TestListReaderKeeps(t *testing.T) {
 	g := ticTacToe(t)
 	right := solutionOf(g)
@@ -348,8 +351,9 @@ func TestListReaderKeeps(t *testing.T) {
 	}
 }
 
-// Look-ups find every position with its value, and no other; the choices of each are all
-// its moves, the best first, and the value follows from that.
+// TestListsLookup checks that look-ups find every position with its value, and no other
+// position; that Choices returns all moves, the best first; and that the value follows from
+// the choices.
 func TestListsLookup(t *testing.T) {
 	for _, g := range listGames(t) {
 		right := solutionOf(g)
@@ -392,8 +396,8 @@ func TestListsLookup(t *testing.T) {
 	}
 }
 
-// A look-up opens the file of its tier, and refuses one that is complete but not the one
-// that was sealed.
+// TestListsLookupSealed checks that a look-up opens the file of its tier, and refuses one that
+// is complete but differs from the seal.
 func TestListsLookupSealed(t *testing.T) {
 	g := listGames(t)[2]
 	tiers := rowsOf(g, solutionOf(g))
@@ -422,7 +426,7 @@ func TestListsLookupSealed(t *testing.T) {
 	}
 }
 
-// The statistics of a game whose players are not X and O say who wins in its words.
+// TestListsStats checks that statistics use the game's words if its players are not X and O.
 func TestListsStats(t *testing.T) {
 	parsed, err := all.Kinds().Parse("mancala pits=2 stones=1")
 	if err != nil {
@@ -453,7 +457,8 @@ func TestListsStats(t *testing.T) {
 	}
 }
 
-// A sample of a table of many tiers has as many as are asked for.
+// TestListsSample checks that a sample of a table of many tiers has the requested number of
+// positions.
 func TestListsSample(t *testing.T) {
 	g := listGames(t)[0]
 	right := solutionOf(g)

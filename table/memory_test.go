@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// memory is a file system in memory, for tests that write many small tables: the data
+// memory is a file system in memory, for tests that write many small tables. The data
 // directory is ".".
 type memory struct{ fstest.MapFS }
 
@@ -24,7 +24,7 @@ func (m memory) Open(name string) (store.File, error) {
 	return f.(store.File), nil
 }
 
-// created is a file that is there once it is closed.
+// created is a file that appears when it is closed.
 type created struct {
 	bytes.Buffer
 	m    memory
@@ -52,7 +52,7 @@ func (m memory) MkdirAll(string) error                   { return nil }
 func (m memory) Sync(string) error                       { return nil }
 func (m memory) Lock(string) (closer io.Closer, _ error) { return io.NopCloser(nil), nil }
 
-// write makes a file of these bytes.
+// write creates a file.
 func (m memory) write(t *testing.T, name string, content []byte) {
 	t.Helper()
 	if err := store.WriteFile(m, name, content); err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/lists"
 )
 
-// A Parent is a position from which a move leads to another, with its own value.
+// A Parent is a predecessor of a position, with its own value.
 type Parent struct {
 	game.Position
-	Move  string // the first that leads there
+	Move  string // the first move that leads to the position
 	Value game.Value
 }
 
-// Parents returns the positions of the table from which a move leads to p, a valid
-// position, in the order of tiers and keys. They are what p could be reached from: if
-// there are none, and p is not the start, play cannot reach it. Of a game of which only
-// the rules are known all tiers before that of p are read, or all there is.
+// Parents returns the predecessors of p in the table, in the order of tiers and keys; p must
+// be valid. If there are none, and p is not the initial position, then play cannot reach p.
+// For a game whose rules do not give the predecessors, Parents reads all tiers before that of
+// p, or the complete table if the game has cycles.
 func (t *Table) Parents(p game.Position) ([]Parent, error) {
 	if err := t.g.Check(p); err != nil {
 		return nil, err
@@ -38,10 +38,11 @@ func (t *Table) Parents(p game.Position) ([]Parent, error) {
 	return parents, err
 }
 
-// finished reports whether a value is that of a position in which play has ended.
+// finished reports whether v is the value of a terminal position.
 func finished(v game.Value) bool { return v.Valid() && v.Remoteness() == 0 }
 
-// before says the ranges of the tier before from which moves lead into that of p.
+// before calls say for the positions of those ranges of the previous tier from which moves
+// lead into p's range.
 func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) error {
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	if tier == 0 {
@@ -70,8 +71,8 @@ func (t *blocks) before(p game.Position, say func(game.Position, game.Value)) er
 	return nil
 }
 
-// before says the positions from which the set methods lead to p; of a game whose moves
-// are not known backwards, all that there are.
+// before calls say for the predecessors of p that the set methods compute. If the game has no
+// set methods for predecessors, it calls say for all positions.
 func (t *states) before(p game.Position, say func(game.Position, game.Value)) error {
 	back, ok := t.g.NewMover().(game.Backward)
 	if !ok {
@@ -100,7 +101,7 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) er
 	return nil
 }
 
-// every says all positions of the table.
+// every calls say for all positions of the table.
 func (t *states) every(say func(game.Position, game.Value)) error {
 	scan, err := (&Table{g: t.g, contents: t}).Scan(func(int) bool { return true })
 	if err != nil {
@@ -117,7 +118,7 @@ func (t *states) every(say func(game.Position, game.Value)) error {
 	return nil
 }
 
-// before says all rows of the tiers before.
+// before calls say for all positions of the tiers before that of p.
 func (t *rowLists) before(p game.Position, say func(game.Position, game.Value)) error {
 	var loader lists.Loader
 	var rows []lists.Row
@@ -138,8 +139,9 @@ func (t *rowLists) before(p game.Position, say func(game.Position, game.Value)) 
 	return nil
 }
 
-// Unreached says why a position has no value: a *Fault, if play can reach it, so that the
-// table is what is wrong; otherwise the error is that of who asks, wrapped with the board.
+// Unreached explains why a position has no value in the table. If play can reach the position,
+// the table is wrong, and the error is a *Fault. Otherwise it is cannot, wrapped with the
+// position as text.
 func (t *Table) Unreached(p game.Position, cannot error) error {
 	parents, err := t.Parents(p)
 	switch {

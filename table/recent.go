@@ -2,16 +2,17 @@ package table
 
 import "slices"
 
-// recent keeps what was read last, the newest first: look-ups of neighbours, and of the
-// moves of neighbours, read the same again. It is not safe for concurrent use.
+// recent is a cache of the values that were used last, the newest first. Look-ups of
+// neighbouring positions and of their successors read the same blocks again. It is not safe
+// for concurrent use.
 type recent[K comparable, V any] struct {
-	most int // how many are kept
+	most int // maximum number of values
 	keys []K
 	kept []*V
 }
 
-// get is what is kept under a key, or what read makes of the oldest: it gets memory that
-// has been used.
+// get returns the value of a key. If it is not in the cache, get calls read to fill it,
+// reusing the memory of the oldest value if the cache is full.
 func (r *recent[K, V]) get(key K, read func(*V) error) (*V, error) {
 	i := slices.Index(r.keys, key)
 	if i < 0 {

@@ -14,35 +14,36 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
-// Rules is a check of a table by the plain moves of the rules (game.Game.Moves and
-// Primitive) and look-ups: nothing of the steps and the set methods that made the
-// table is asked. Each position that is checked must read as it is written; a
-// finished one must have the value of the rules; of any other every move must lead
-// to a position of the table, and its value must follow from theirs. If all are
-// checked, the start must be there, every other position must be led to by one of
-// the table, and the table's own numbers must be right: of a game with tiers nothing can
-// be wrong then. (Of a game with cycles, positions that lead to one another and are
-// led to by no others are found by Table.Verify alone.) What is held in memory is a bit
-// for each position, or slot, and what a worker keeps of the table.
+// Rules verifies a table with the rules of the game alone: the methods Moves and Primitive of
+// game.Game, and look-ups. It uses none of the code that made the table, neither the steps nor
+// the set methods. For each position that it checks, Parse must read back the position that
+// AppendText wrote. A terminal position must have the value of the rules. Every move of any
+// other position must lead to a position of the table, and its value must follow from the
+// values of these. If all positions are checked, the table must also contain the initial
+// position, every other position must be the successor of a position of the table, and the
+// recorded counts must be right. In a game with tiers, this finds every error. (In a game with
+// cycles, only Table.Verify finds positions that lead to one another but that no other
+// position leads to.) Memory contains one bit for each position or slot, and the data that
+// each worker caches.
 type Rules struct {
-	Sample uint64              // how many positions, at random, each as likely; 0: all
-	Seed   uint64              // of the random numbers
-	Report func(share float64) // is told how much is done; may be nil
+	Sample uint64              // how many positions to check, drawn uniformly at random; 0: all
+	Seed   uint64              // seed of the random number generator
+	Report func(share float64) // called with the share that is done; may be nil
 }
 
 const (
-	// rulesEvery is how many positions are checked between two looks at the context.
+	// rulesEvery is the number of positions between two checks of the context.
 	rulesEvery = 1 << 12
-	// rulesKeep is how many bytes of states or rows a worker keeps.
+	// rulesKeep is the number of bytes of states or rows that a worker caches.
 	rulesKeep = 32 << 20
-	// rangesAtOnce is how many ranges a worker checks at a time, rangesTurns how often
-	// it takes some, if there are so many.
+	// rangesAtOnce is the maximum number of ranges that a worker takes at a time. It takes
+	// fewer if there are not enough ranges for every worker to take some rangesTurns times.
 	rangesAtOnce = 64
 	rangesTurns  = 8
 )
 
-// Verify checks a table. It returns how many positions were checked and how many there
-// are. What is wrong first, in the order of tiers and keys, is a *Fault.
+// Verify checks a table. It returns the number of positions checked, and the number of all.
+// The first error in the order of tiers and keys is a *Fault.
 func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err error) {
 	if _, err := t.start(); err != nil {
 		return 0, 0, err
@@ -55,26 +56,27 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, most: most}, parts)
 }
 
-// plainRules are the rules by which values are checked.
+// plainRules contains the rules by which values are checked.
 type plainRules struct {
 	game.Game
 	values game.Values
 	cyclic bool // play may never end
-	most   int  // the greatest remoteness that can be written
+	most   int  // the greatest remoteness that the format can store
 }
 
-// follows is the outcome of a position, as values are written, and the number of moves
-// to it, by its children's values: the winner hastens, the loser delays, a tie is better
-// than play that never ends. ok is false if a child has no value.
+// follows computes the value of a position from the values of its successors: the outcome, as
+// values store it, and the number of moves to the end. The winner chooses the shortest way and
+// the loser the longest; a tie is better than play that never ends. ok is false if a successor
+// has no value.
 func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Outcome, n int, ok bool) {
 	player := g.ToMove(p)
-	var best [game.Ties + 1]int // by the mover's result, one more than the moves to it; 0: there is none
+	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
 	for _, v := range children {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
 		if !v.Valid() && !g.cyclic {
 			return 0, 0, false
 		}
-		if g.values.OfMover { // the opponent moves there
+		if g.values.OfMover { // the opponent moves in the successor
 			result = [...]game.Result{game.Draws: game.Draws, game.Loses: game.Wins, game.Wins: game.Loses, game.Ties: game.Ties}[v.Outcome()]
 		}
 		soon := result == game.Wins || result == game.Ties && g.values.TiesSoon
@@ -99,54 +101,56 @@ func (g *plainRules) follows(p game.Position, children []game.Value) (o game.Out
 	return game.WinFor(player.Other()), n, true
 }
 
-// A rulesPart is what is gone through at once: a tier of blocks, or a whole table.
+// A rulesPart is a part of a table that is checked at once: a tier of blocks, or a complete
+// table.
 type rulesPart struct {
 	files  []rulesFile // in the order of the ranges
-	ranges []uint64    // that it has
-	own    bool        // its positions lead to its own, otherwise to those of the next part
-	// slots is how many slots a range has; nil: as many as positions.
+	ranges []uint64    // the ranges of the part
+	own    bool        // moves lead to positions of the same part, otherwise of the next
+	// slots returns the number of slots of a range. If it is nil, there is one for each
+	// position.
 	slots func(rng uint64) int
-	// most is how many positions the i-th range has at most.
+	// most returns an upper bound for the number of positions of the i-th range.
 	most func(i int) int
-	// reader is of one worker; it may read so many bytes ahead.
+	// reader returns a reader for one worker, which may read ahead the given number of bytes.
 	reader func(ahead int) rulesReader
-	// picker is of one worker too; nil: a reader picks.
+	// picker returns a picker for one worker. If it is nil, a reader is used to pick.
 	picker func(ahead int) picker
 }
 
-// A rulesFile is a file of a part, and what it says that it has.
+// A rulesFile is a file of a part, with its recorded counts.
 type rulesFile struct {
 	name   string
 	counts Counts
-	end    int // the index of the first range that is not in it nor in one before
+	end    int // one more than the index of its last range
 }
 
-// A rulesReader reads a part, and looks up where its positions lead.
+// A rulesReader reads a part, and looks up the successors of its positions.
 type rulesReader interface {
-	// load makes a range of the part the one that is looked at, and appends the slots
-	// of its positions, ascending.
+	// load reads a range of the part as the current range, and appends the slots of its
+	// positions, in ascending order.
 	load(slots []uint32, rng uint64) ([]uint32, error)
-	// at is the position of a slot of that range, and its value.
+	// at returns the position and the value of a slot of the current range.
 	at(slot int) (game.Position, game.Value)
 	finder
 }
 
-// A finder looks up where the positions of a part lead.
+// A finder looks up successors of the positions of a part.
 type finder interface {
-	// find looks a position up to which one of the range that was read last leads: its
-	// range, its slot there and its value.
+	// find looks up p, a successor of a position of the range that was read last: its range,
+	// its slot in that range, and its value.
 	find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
 }
 
-// A picker reads single positions of a part, and looks up where they lead.
+// A picker reads single positions of a part, and looks up their successors.
 type picker interface {
-	// pick calls take for the positions of a range with these numbers, which ascend, as far
-	// as the range has them.
+	// pick calls take for the positions of a range with the given numbers, which are
+	// ascending. Numbers beyond the last position are ignored.
 	pick(rng uint64, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
 	finder
 }
 
-// run checks parts, one after the other.
+// run checks the parts, one after the other.
 func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (checked, all uint64, err error) {
 	for _, part := range parts {
 		all += part.total()
@@ -156,7 +160,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
-	var led ledTo // by positions of the part before
+	var led ledTo // marks made by the moves of the previous part
 	var first uint64
 	for i, part := range parts {
 		firsts, err := c.count(ctx, part, first)
@@ -164,7 +168,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 			return 0, 0, err
 		}
 		first += part.total()
-		var marks ledTo // by those of this part
+		var marks ledTo // marks made by the moves of this part
 		switch {
 		case part.own:
 			marks = newLedTo(part, append(firsts, first))
@@ -188,7 +192,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 	return c.total, all, nil
 }
 
-// all is the positions of a part.
+// all returns all positions of a part, range by range.
 func (c *rulesCheck) all(part *rulesPart) []drawn {
 	all := make([]drawn, len(part.ranges))
 	for i := range all {
@@ -197,7 +201,7 @@ func (c *rulesCheck) all(part *rulesPart) []drawn {
 	return all
 }
 
-// sample checks some positions of all.
+// sample checks a random sample of all positions.
 func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed uint64) error {
 	s := newSample(all, c.total, seed)
 	var first uint64
@@ -222,7 +226,7 @@ func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed u
 	return nil
 }
 
-// total is the number of positions, as the files say.
+// total returns the number of positions, as recorded in the files.
 func (part *rulesPart) total() (all uint64) {
 	for _, f := range part.files {
 		all += f.counts.Total()
@@ -230,21 +234,21 @@ func (part *rulesPart) total() (all uint64) {
 	return all
 }
 
-// A rulesCheck is a check that goes on.
+// A rulesCheck is a check in progress.
 type rulesCheck struct {
 	g     *plainRules
-	total uint64 // how many positions are to be checked
+	total uint64 // number of positions to check
 
 	mu     sync.Mutex
 	done   uint64
 	report func(share float64)
 }
 
-// ledTo is the positions to which moves lead, by range.
+// ledTo is the set of positions that moves lead to, by range.
 type ledTo map[uint64]block.Set
 
-// newLedTo marks nothing yet; firsts are the numbers of the first position of each range
-// and of the one after the last, which a part without slots needs.
+// newLedTo returns an empty set. firsts is needed for a part without slots only: the number of
+// the first position of each range, and the number of all positions at the end.
 func newLedTo(part *rulesPart, firsts []uint64) ledTo {
 	led := make(ledTo, len(part.ranges))
 	for i, rng := range part.ranges {
@@ -259,8 +263,8 @@ func newLedTo(part *rulesPart, firsts []uint64) ledTo {
 	return led
 }
 
-// each calls check for the ranges of a part, on all cores, with their numbers and the
-// slots of their positions.
+// each calls check for every range of a part, on all cores, with the index of the range and
+// the slots of its positions.
 func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(rulesReader) func(i int, slots []uint32) error) error {
 	return part.each(ctx, c.all(part), func(reader rulesReader) func(int, drawn, []uint32) error {
 		check := newCheck(reader)
@@ -268,9 +272,9 @@ func (c *rulesCheck) each(ctx context.Context, part *rulesPart, newCheck func(ru
 	})
 }
 
-// count counts the positions of a part, which must be as many as its files say of
-// each value. It returns the number that the first position of each range has, if
-// that of the part is first.
+// count counts the positions of a part, and compares the numbers with those recorded in its
+// files, for each value. It returns the number of the first position of each range, counting
+// from first.
 func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (firsts []uint64, err error) {
 	firsts = make([]uint64, len(part.ranges), len(part.ranges)+1)
 	var mu sync.Mutex
@@ -281,7 +285,7 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	err = c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
 		return func(i int, slots []uint32) error {
 			here := make(Counts)
-			var low [256]uint64 // by value: most are below, and a map takes its time
+			var low [256]uint64 // by value; most values are small, and an array is faster than a map
 			for _, slot := range slots {
 				if _, v := reader.at(int(slot)); int(v) < len(low) {
 					low[v]++
@@ -316,7 +320,7 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	return firsts, err
 }
 
-// unled wants every position of a part to be led to, but the start.
+// unled returns a Fault if a position of a part, other than the initial one, is not in led.
 func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) error {
 	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
 		return func(i int, slots []uint32) error {
@@ -334,7 +338,7 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 	})
 }
 
-// positions checks those positions of a part, and marks those to which their moves lead.
+// positions checks the given positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks ledTo) error {
 	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
 		one := &rulesPosition{g: c.g, finder: reader, marks: marks}
@@ -345,7 +349,7 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn,
 	})
 }
 
-// picked checks positions of a part that were drawn with their values.
+// picked checks positions of a part that were drawn together with their values.
 func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) error {
 	return part.pickEach(ctx, of, func(picker picker) func(int, drawn) error {
 		one := &rulesPosition{g: c.g, finder: picker}
@@ -355,7 +359,7 @@ func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) er
 	})
 }
 
-// check checks n positions.
+// check checks the positions at(0) to at(n-1), and reports the progress.
 func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
 		if i%rulesEvery == 0 && ctx.Err() != nil {
@@ -378,7 +382,7 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 	return nil
 }
 
-// A rulesPosition checks one position after the other.
+// A rulesPosition checks single positions, one after the other.
 type rulesPosition struct {
 	g      *plainRules
 	finder finder
@@ -389,7 +393,7 @@ type rulesPosition struct {
 	values []game.Value
 }
 
-// check says what is wrong with a position of a value; "" if nothing.
+// check returns a description of what is wrong with a position and its value, or "".
 func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err error) {
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
@@ -440,8 +444,8 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	return "", nil
 }
 
-// eachRange calls check for all ranges, on all cores, and returns the error of
-// the lowest range that has one. newCheck makes the check of one worker.
+// eachRange calls check for all ranges, on all cores, and returns the error of the lowest
+// range that has one. newCheck returns the check of one worker.
 func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
 	return each(ctx, len(ranges), func() func(int) error {
 		check := newCheck()
@@ -449,7 +453,7 @@ func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng ui
 	})
 }
 
-// each is eachRange of the numbers of so many ranges.
+// each is like eachRange, with the numbers of the ranges.
 func each(ctx context.Context, ranges int, newCheck func() func(i int) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	return parallel.Each(ctx, workers, ranges, max(1, min(rangesAtOnce, ranges/(rangesTurns*workers))), newCheck)

@@ -15,8 +15,9 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 )
 
-// A right table of a game with cycles passes the check by the rules; each position
-// that is wrong, too much or missing is found, at itself or at one that leads to it.
+// TestRulesCyclic checks that a correct table of a game with cycles passes the check by the
+// rules, and that each wrong, extra or missing position is found, at the position itself or at
+// a predecessor.
 func TestRulesCyclic(t *testing.T) {
 	quick, err := quickcross.New(3, 2, 2)
 	if err != nil {
@@ -72,9 +73,10 @@ func TestRulesCyclic(t *testing.T) {
 	}
 }
 
-// A position that nothing leads to is found, though all that is said of it is right.
+// TestRulesUnled checks that a position without predecessors is found, even if its value is
+// right.
 func TestRulesUnled(t *testing.T) {
-	graph := gametest.TieGame() // 6 leads to a tie, but nothing to 6
+	graph := gametest.TieGame() // 6 leads to a tie, but nothing leads to 6
 	g := game.PlainRanges(graph, 4)
 	values := valuesOf(g)
 	values[6] = byte(1<<2 | game.Ties)
@@ -89,8 +91,9 @@ func TestRulesUnled(t *testing.T) {
 	}
 }
 
-// A sample has as many as are asked for, each once, and all positions are as likely,
-// though a range may have fewer than its bound says.
+// TestSample checks that a sample has the requested number of positions, without duplicates,
+// and that all positions are equally likely, even though a range may have fewer positions than
+// its bound.
 func TestSample(t *testing.T) {
 	const all = 20
 	part := &rulesPart{
@@ -145,7 +148,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A numbersReader reads ranges that have as many positions as their number says.
+// A numbersReader reads ranges in which range n has n positions.
 type numbersReader struct{ rulesReader }
 
 func (numbersReader) load(slots []uint32, rng uint64) ([]uint32, error) {
@@ -159,7 +162,8 @@ func (numbersReader) at(slot int) (game.Position, game.Value) {
 	return game.Position(slot), game.Value(slot + 1)
 }
 
-// A file that has fewer positions than it says is an error, and not waited for.
+// TestSampleOfWrongCounts checks that a file with fewer positions than it records is an error,
+// and not an endless loop.
 func TestSampleOfWrongCounts(t *testing.T) {
 	part := &rulesPart{ranges: []uint64{1}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }, most: func(int) int { return 3 }}
 	if _, err := part.bounded(0).draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the numbers of positions") {
@@ -167,7 +171,8 @@ func TestSampleOfWrongCounts(t *testing.T) {
 	}
 }
 
-// The fault of the lowest range is told, though that of a later one came first.
+// TestEachRangeLowest checks that the error of the lowest range is returned, even if that of a
+// later one came first.
 func TestEachRangeLowest(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	ranges := make([]uint64, 1000)
@@ -180,7 +185,7 @@ func TestEachRangeLowest(t *testing.T) {
 		return func(rng uint64) error {
 			switch rng {
 			case 5:
-				<-late // until the other worker has met its own, and told of it
+				<-late // until the other worker has returned its error
 				time.Sleep(20 * time.Millisecond)
 				return low
 			case 70:

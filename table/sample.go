@@ -10,31 +10,33 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// How positions are drawn at random, each as likely. How many a block has is not known
-// before it is read, but at most how many. Places are drawn below the sum of these bounds:
-// each is a number in a block. If the block has so many positions, that one is taken;
-// otherwise the place is empty, and another is drawn. A block is read once for all its
-// places: its bitmaps are counted, and only the values at the places are decoded. So a
-// sample of N reads N blocks at most, times the factor by which the bounds are too large.
+// This file draws positions uniformly at random. The number of positions of a block is not
+// known before the block is read, but an upper bound is. Places are drawn below the sum of the
+// bounds: each is a block and a number in it. If the block has a position of that number, it
+// is taken; otherwise the place is empty, and another one is drawn. A block is read once for
+// all its places: its bitmaps are counted, and only the values at the places are decoded. So a
+// sample of N positions reads at most N blocks, times the factor by which the bounds are too
+// large.
 
-// drawRounds is how often places are drawn, before a file must have fewer positions than it
-// says: each round draws about as many as are missing.
+// drawRounds is the number of rounds of drawing after which a file must have fewer positions
+// than it records. Each round draws about as many places as are still needed.
 const drawRounds = 1000
 
-// sparse is of how many ranges one at most is wanted where nothing is read ahead.
+// sparse is the limit for reading ahead: a reader does not read ahead if fewer than one in
+// sparse ranges is needed.
 const sparse = 2
 
-// drawn is the positions of a range that were drawn.
+// drawn contains the positions of a range that were drawn.
 type drawn struct {
-	i       int      // the index of the range in its part
-	numbers []uint64 // of positions of the range, ascending
-	out     bool     // all but these; otherwise:
+	i       int      // index of the range in its part
+	numbers []uint64 // of positions in the range, ascending
+	out     bool     // all positions of the range are drawn, except numbers; otherwise only these:
 
-	positions []game.Position // with these numbers
+	positions []game.Position // the positions of these numbers
 	values    []game.Value
 }
 
-// of keeps of the slots of the range, of which all but some were drawn, those that were.
+// of returns those of the slots that were drawn, reusing the memory of slots; out must be set.
 func (d drawn) of(slots []uint32) []uint32 {
 	numbers := d.numbers
 	kept := slots[:0]
@@ -48,8 +50,8 @@ func (d drawn) of(slots []uint32) []uint32 {
 	return kept
 }
 
-// each calls do for those ranges of a part, on all cores, with their number in the list and
-// the slots of all their positions.
+// each calls do for the given ranges of a part, on all cores, with the index in of and the
+// slots of all positions of the range.
 func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesReader) func(i int, d drawn, slots []uint32) error) error {
 	ahead := part.ahead(of)
 	return each(ctx, len(of), func() func(int) error {
@@ -65,8 +67,7 @@ func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesRea
 	})
 }
 
-// pickEach calls do for those ranges of a part, on all cores, with their number in the
-// list.
+// pickEach calls do for the given ranges of a part, on all cores, with the index in of.
 func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(picker) func(i int, d drawn) error) error {
 	ahead := part.ahead(of)
 	return each(ctx, len(of), func() func(int) error {
@@ -81,7 +82,7 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 	})
 }
 
-// ahead is how many bytes to read ahead for those ranges.
+// ahead returns the number of bytes to read ahead when only the given ranges are read.
 func (part *rulesPart) ahead(of []drawn) int {
 	if sparse*len(of) < len(part.ranges) {
 		return 0
@@ -89,7 +90,7 @@ func (part *rulesPart) ahead(of []drawn) int {
 	return verifyAhead
 }
 
-// A readPicker picks what a reader reads.
+// A readPicker picks from the ranges that a rulesReader loads.
 type readPicker struct {
 	rulesReader
 	slots []uint32
@@ -108,15 +109,15 @@ func (r *readPicker) pick(rng uint64, numbers []uint64, take func(i int, p game.
 	return nil
 }
 
-// A bounded is a file of a part, and how many positions its ranges have at most.
+// A bounded is a file of a part, with upper bounds for the numbers of positions of its ranges.
 type bounded struct {
 	*rulesPart
 	name  string
-	first int      // the index of its first range
-	sums  []uint64 // of the bounds of its ranges, up to each
+	first int      // index of its first range
+	sums  []uint64 // cumulative sums of the bounds of its ranges
 }
 
-// bounded adds up the bounds of a file.
+// bounded computes the bounds of a file.
 func (part *rulesPart) bounded(file int) *bounded {
 	b := &bounded{rulesPart: part, name: part.files[file].name}
 	if file > 0 {
@@ -131,10 +132,10 @@ func (part *rulesPart) bounded(file int) *bounded {
 	return b
 }
 
-// places is how many places the file has.
+// places returns the number of places of the file.
 func (b *bounded) places() uint64 { return b.before(len(b.sums)) }
 
-// before is the sum of the bounds before the i-th range of the file.
+// before returns the sum of the bounds before the i-th range of the file.
 func (b *bounded) before(i int) uint64 {
 	if i == 0 {
 		return 0
@@ -142,7 +143,7 @@ func (b *bounded) before(i int) uint64 {
 	return b.sums[i-1]
 }
 
-// group are ascending places by range.
+// group groups ascending places by range.
 func (b *bounded) group(places []uint64) (ranges []drawn) {
 	for len(places) > 0 {
 		i := sort.Search(len(b.sums), func(i int) bool { return b.sums[i] > places[0] })
@@ -157,8 +158,9 @@ func (b *bounded) group(places []uint64) (ranges []drawn) {
 	return ranges
 }
 
-// draw draws n of the positions of the file, of which there are so many whose values are
-// wanted; nil: all are. More than half of them are drawn by drawing the others.
+// draw draws n of the positions of the file whose values are wanted; a nil wanted accepts all
+// values. all is the number of these positions. To draw more than half of all positions, draw
+// chooses those that are left out.
 func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]drawn, error) {
 	if n == 0 {
 		return nil, nil
@@ -200,7 +202,7 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	return whole, nil
 }
 
-// A place is one that was drawn, and the position there, if it has one that is wanted.
+// A place is a place that was drawn, with its position.
 type place struct {
 	place    uint64
 	position game.Position
@@ -208,7 +210,8 @@ type place struct {
 	has      bool
 }
 
-// taken draws n places that have positions, ascending; nil: there are not so many.
+// taken draws n places with wanted positions, in ascending order. It returns nil if it does
+// not find n.
 func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]place, error) {
 	sum := b.places()
 	if sum == 0 {
@@ -240,7 +243,7 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 			return nil, err
 		}
 		found = slices.DeleteFunc(found, func(p place) bool { return !p.has })
-		if missing := int(n) - len(taken); len(found) >= missing { // as likely each which are too many
+		if missing := int(n) - len(taken); len(found) >= missing { // drop the surplus at random
 			random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 			taken = append(taken, found[:missing]...)
 			slices.SortFunc(taken, func(a, b place) int { return cmp.Compare(a.place, b.place) })
@@ -252,15 +255,15 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 	return nil, nil
 }
 
-// A sample is some of the numbers below another, each as likely as the others: how many of
-// each file are drawn.
+// A sample is a random subset of the numbers below a limit. It determines how many positions
+// of each file are drawn.
 type sample struct {
 	seed    uint64
 	numbers []uint64 // ascending
-	out     bool     // these are the ones that are not picked
+	out     bool     // numbers are left out, and all others are in the sample
 }
 
-// newSample picks n of the numbers below all.
+// newSample draws n of the numbers below all.
 func newSample(all, n, seed uint64) *sample {
 	s := &sample{seed: seed, out: n > all/2}
 	if s.out {
@@ -277,7 +280,7 @@ func newSample(all, n, seed uint64) *sample {
 	return s
 }
 
-// among is how many numbers are picked from first to the one before end.
+// among returns how many numbers of the sample are at least first and below end.
 func (s *sample) among(first, end uint64) uint64 {
 	i, _ := slices.BinarySearch(s.numbers, first)
 	j, _ := slices.BinarySearch(s.numbers, end)
@@ -287,5 +290,6 @@ func (s *sample) among(first, end uint64) uint64 {
 	return uint64(j - i)
 }
 
-// random is what the positions of a file are drawn by, of which the first has that number.
+// random returns the generator that draws positions of a file; first is the number of the
+// file's first position.
 func (s *sample) random(first uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, first+1)) }

@@ -7,29 +7,29 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Batch is positions of a tier that follow one another in the order of keys, and their
-// values. Of a game with cycles the tier is 0, and the value of a draw is 0.
+// A Batch contains consecutive positions of a tier, in the order of keys, and their values.
+// For a game with cycles the tier is 0, and the value of a draw is 0.
 type Batch struct {
 	Tier      int
 	Positions []game.Position
 	Values    []game.Value
 }
 
-// A Scan is the positions of a table, in batches, in the order of tiers and keys. It is
-// safe for concurrent use; each worker has a Reader of its own.
+// A Scan goes through the positions of a table in batches, in the order of tiers and keys. It
+// is safe for concurrent use; each worker has its own reader.
 type Scan struct {
 	parts  []*rulesPart
 	cells  []scanCell
 	wanted func(tier int) bool
 }
 
-// A scanCell is where a batch is: a range of a part.
+// A scanCell locates a batch: a range of a part.
 type scanCell struct {
 	part, tier int
 	rng        uint64
 }
 
-// Scan makes a scan of the tiers that are wanted.
+// Scan returns a scan of the tiers for which wanted returns true.
 func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	parts, _, err := t.contents.parts()
 	if err != nil {
@@ -52,25 +52,25 @@ func (t *Table) Scan(wanted func(tier int) bool) (*Scan, error) {
 	return s, nil
 }
 
-// Len is the number of batches.
+// Len returns the number of batches.
 func (s *Scan) Len() int { return len(s.cells) }
 
-// mostPlaces is how many places a sample may draw, which are kept in memory, or as many as
-// there are batches.
+// mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
+// there are more batches than that, their number is the maximum.
 const mostPlaces = 4 << 20
 
-// Sample returns n positions at random of those whose values are wanted, each as likely, in
-// the order of the scan; the same for the same seed. ok is false, and there are none, if
-// going through all batches costs less.
+// Sample draws n of the positions with wanted values, uniformly at random, and returns them in
+// the order of the scan. The same seed gives the same positions. If reading all batches costs
+// less, Sample returns ok false and no positions.
 func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Value) bool) (picked []Batch, ok bool, err error) {
 	type stratum struct {
 		*bounded
 		tier  int
-		count uint64 // of positions that are wanted
+		count uint64 // number of wanted positions
 	}
 	var strata []stratum
 	var all uint64
-	var places float64 // that have to be drawn
+	var places float64 // number of places to draw
 	tier := 0
 	for _, part := range s.parts {
 		for i, f := range part.files {
@@ -107,7 +107,7 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 	return picked, true, nil
 }
 
-// fill makes a batch of slots of the range that a reader has loaded.
+// fill fills b with the positions of slots of the range that the reader has loaded.
 func (b *Batch) fill(tier int, reader rulesReader, slots []uint32) {
 	b.Tier, b.Positions, b.Values = tier, b.Positions[:0], b.Values[:0]
 	for _, slot := range slots {
@@ -117,7 +117,7 @@ func (b *Batch) fill(tier int, reader rulesReader, slots []uint32) {
 	}
 }
 
-// Batches goes through all of them. A batch is good until the next.
+// Batches returns an iterator over all batches. A batch is valid until the next one.
 func (s *Scan) Batches() iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		r, b := s.Reader(), new(Batch)
@@ -129,19 +129,18 @@ func (s *Scan) Batches() iter.Seq2[*Batch, error] {
 	}
 }
 
-// A ScanReader reads batches of a scan. It is one worker's.
+// A ScanReader reads batches of a scan. It is for one worker.
 type ScanReader struct {
 	scan   *Scan
 	part   int
-	reader rulesReader // of that part; nil before the first
+	reader rulesReader // of part; nil before the first Read
 	slots  []uint32
 }
 
-// Reader makes a reader.
+// Reader returns a new reader.
 func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
 
-// Read reads a batch by its number, into memory that b has already. It is quickest in
-// ascending order.
+// Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
 func (r *ScanReader) Read(i int, b *Batch) (err error) {
 	cell := r.scan.cells[i]
 	if r.reader == nil || r.part != cell.part {

@@ -12,19 +12,20 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// states is the contents of the table of a game with cycles: a range file, and the
-// index of the passes.
+// states is the contents of the table of a game with cycles: a range file, and the index of
+// the passes.
 type states struct {
 	g     game.Cyclic
 	file  *jobdir.States
 	index *jobdir.Index
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // protects the fields below
 	cursor *jobdir.StateCursor
-	recent recent[int, block.State] // by the index of the range
+	recent recent[int, block.State] // by index of the range
 }
 
-// recentStates is how many bytes of states look-ups keep, or one state.
+// recentStates is the number of bytes of states that look-ups cache; they cache at least one
+// state.
 const recentStates = 8 << 20
 
 func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
@@ -43,12 +44,12 @@ func openStates(fsys store.FS, data string, g game.Cyclic) (*states, error) {
 // Close closes the file.
 func (t *states) Close() error { return t.file.Close() }
 
-// name is the path of the file.
+// name returns the path of the file.
 func (t *states) name() string { return t.file.Files()[0] }
 
 func (t *states) counts(int) (Counts, error) { return countsOf(t.file.Counts()), nil }
 
-// lookup reads one range, unless it was read before.
+// lookup reads one range, unless it is cached.
 func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	size := uint64(t.g.RangeSize())
 	i, found := t.file.Find(p / size)
@@ -65,9 +66,9 @@ func (t *states) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return game.Value(value), ok, nil
 }
 
-// WriteCyclic writes the states after the last pass as the file of a table. The
-// number of an open position's moves does not go into it: it is a draw now. The file is
-// closed in any case.
+// WriteCyclic writes the states after the last pass to out, as the file of a table. Open
+// positions are draws now, so their numbers of undecided moves are set to 0. WriteCyclic
+// always closes out.
 func WriteCyclic(out io.WriteCloser, g game.Cyclic, states *jobdir.States) error {
 	w := jobdir.NewRangeWriter(out, g, jobdir.Blocks)
 	return w.Finish(appendCyclic(w, g, states))
@@ -96,15 +97,15 @@ func appendCyclic(w *jobdir.Writer, g game.Cyclic, states *jobdir.States) error 
 	return nil
 }
 
-// verifyBand is how much memory is taken by the ranges whose values are checked at
-// a time.
+// verifyBand is the number of bytes of memory for the ranges whose values are checked at a
+// time.
 const verifyBand = 256 << 20
 
 func (t *states) verify(ctx context.Context, report func(share float64)) error {
 	return t.verifyBands(ctx, verifyBand, report)
 }
 
-// parts is one part: its positions lead to each other.
+// parts returns one part, because its positions lead to one another.
 func (t *states) parts() (parts []*rulesPart, most int, err error) {
 	return []*rulesPart{{
 		own:    true,
@@ -122,7 +123,7 @@ func (t *states) parts() (parts []*rulesPart, most int, err error) {
 type stateReader struct {
 	t      *states
 	cursor *jobdir.StateCursor
-	states map[uint64]*block.State // those read last
+	states map[uint64]*block.State // cache, see rulesKeep
 	rng    uint64
 	home   *block.State
 }
@@ -151,7 +152,7 @@ func (r *stateReader) find(p game.Position) (rng uint64, slot int, v game.Value,
 	return rng, slot, game.Value(value), ok, nil
 }
 
-// state is the state of a range, nil if the table has none.
+// state returns the state of a range, or nil if the table does not contain it.
 func (r *stateReader) state(rng uint64) (*block.State, error) {
 	if s, ok := r.states[rng]; ok {
 		return s, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// cyclicTable writes a table of a game with the value of each position, as
-// remoteness<<2 | result; a position without is not reached.
+// cyclicTable writes a table of a game with the given values, remoteness<<2 | result.
+// Positions without a value are not reached.
 func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) memory {
 	t.Helper()
 	m := newMemory()
@@ -64,7 +64,7 @@ func cyclicTable(t *testing.T, g game.Cyclic, values map[game.Position]byte) mem
 	return m
 }
 
-// valuesOf are the values that a game has.
+// valuesOf returns the values of the reachable positions of a game.
 func valuesOf(g game.Cyclic) map[game.Position]byte {
 	s := gametest.Solve(g)
 	values := make(map[game.Position]byte)
@@ -76,8 +76,8 @@ func valuesOf(g game.Cyclic) map[game.Position]byte {
 	return values
 }
 
-// A right table passes, whatever the bands; each wrong value, each position too
-// much or missing is found.
+// TestVerifyCyclic checks that a correct table passes, whatever the size of the bands, and
+// that each wrong value, extra position and missing position is found.
 func TestVerifyCyclic(t *testing.T) {
 	quick, err := quickcross.New(3, 2, 2)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestVerifyCyclic(t *testing.T) {
 	}
 }
 
-// A file that says it has other positions than it has, or is damaged, is refused.
+// TestVerifyCyclicFile checks that a file with wrong counts, or a damaged one, is refused.
 func TestVerifyCyclicFile(t *testing.T) {
 	g, err := quickcross.New(3, 2, 2)
 	if err != nil {
@@ -163,7 +163,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil { // no positions, and so it says
+	if err := w.Close(); err != nil { // a file without positions, and with such counts
 		t.Fatal(err)
 	}
 	m.write(t, name, out.Bytes())
@@ -190,7 +190,7 @@ func TestVerifyCyclicFile(t *testing.T) {
 	}
 }
 
-// Look-up, choices and statistics of the game of ties.
+// TestCyclicTable checks look-up, choices and statistics of the game of ties.
 func TestCyclicTable(t *testing.T) {
 	g := game.PlainRanges(gametest.TieGame(), 4)
 	m := cyclicTable(t, g, valuesOf(g))

@@ -12,14 +12,14 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// verifyBands checks that the positions are those that play can reach: it goes forward
-// once more, with a bit for each hash. Then each value must follow from those of the
-// children as the table has them: whoever is lost or won in n moves must be so by
-// children with less than n, in nothing less; ties by children with less among those
-// that are left; and what follows from none is a draw. That is done for a band of ranges
-// of so many bytes at a time, so it needs little memory. Where the moves are not known
-// backwards, no position can speak to those that lead to it: each looks its children up,
-// by Rules.
+// verifyBands first checks that the positions are exactly the reachable ones: it makes the
+// forward passes again, with a bit for each hash. Then it checks that each value follows from
+// the values of the successors in the table. A win or loss in n moves must follow from
+// successors that are decided in fewer moves, and n must be the least number for which it
+// does. Ties follow in the same way for the positions that remain. All others are draws. The
+// values are checked for a band of ranges at a time, of bandBytes bytes, to bound the memory.
+// If the game has no set methods for predecessors, positions cannot send messages to them;
+// then Rules looks up the successors of each position instead.
 func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(share float64)) error {
 	v := &statesVerifier{states: t}
 	for rng := range game.Ranges(t.g) {
@@ -58,12 +58,12 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(sha
 type statesVerifier struct {
 	*states
 	ranges []uint64
-	locks  []sync.Mutex            // by range, of what it hears
-	holds  [][game.Ties + 1]uint64 // by range and result, a bit for each remoteness that occurs
-	most   int                     // the greatest remoteness
+	locks  []sync.Mutex            // by range; protects its inbox
+	holds  [][game.Ties + 1]uint64 // by range and result: a bit for each remoteness that occurs
+	most   int                     // greatest remoteness
 }
 
-// each calls check with the states of ranges, on all cores.
+// each calls check with the states of the ranges, on all cores.
 func (v *statesVerifier) each(ctx context.Context, ranges []uint64, check func(rng uint64, s *block.State) error) error {
 	return eachRange(ctx, ranges, func() func(uint64) error {
 		cursor := v.file.Cursor()
@@ -77,12 +77,12 @@ func (v *statesVerifier) each(ctx context.Context, ranges []uint64, check func(r
 	})
 }
 
-// fault describes what is wrong with a slot of a range.
+// fault returns a Fault of a slot of a range.
 func (v *statesVerifier) fault(rng uint64, slot int, reason string) error {
 	return newFault(v.g, rng*uint64(v.g.RangeSize())+uint64(slot), reason)
 }
 
-// first is the first slot of a set, -1 of an empty one.
+// first returns the first slot of a set, or -1 if it is empty.
 func first(s block.Set) int {
 	for slot := range s.All() {
 		return slot
@@ -90,7 +90,8 @@ func first(s block.Set) int {
 	return -1
 }
 
-// count takes from counts what the ranges hold, and notes which values occur where.
+// count subtracts the positions of the ranges from counts, and records which values occur in
+// which range.
 func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) error {
 	var mu sync.Mutex
 	return v.each(ctx, v.file.Ranges(), func(rng uint64, s *block.State) error {
@@ -109,10 +110,10 @@ func (v *statesVerifier) count(ctx context.Context, counts *streamfmt.Counts) er
 	})
 }
 
-// reach goes forward from the start, and compares the positions it comes to with
-// those of the table.
+// reach repeats the forward passes from the initial position, and compares the positions
+// reached with those of the table.
 func (v *statesVerifier) reach(ctx context.Context) error {
-	type marks struct{ reached, heard, new block.Set } // each nil until there is something in it
+	type marks struct{ reached, heard, new block.Set } // each is nil until it has an element
 	all := make([]marks, len(v.ranges))
 	hear := func(rng uint64, set block.Set) {
 		v.locks[rng].Lock()
@@ -191,9 +192,9 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 	})
 }
 
-// band checks the values of some ranges: they hear, remoteness by remoteness, what
-// the positions of the whole table have to say, and so get values; those must be
-// the table's.
+// band checks the values of the ranges from to to-1. Remoteness by remoteness, they receive
+// messages from the positions of the complete table, and compute values from them. These
+// values must be those of the table.
 func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	states := make([]block.State, to-from)
 	heard := make([]block.Heard, to-from)
@@ -244,7 +245,7 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 		open := make(block.Set, len(s.Reached))
 		want.Open(open)
 		want.Number.PutAll(0, open)
-		follows, wrong := want.Planes(), open // not needed any more
+		follows, wrong := want.Planes(), open // reuses the memory of open
 		clear(wrong)
 		for i, plane := range s.Planes() {
 			for j, w := range plane {
@@ -261,8 +262,8 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	})
 }
 
-// hear has the positions of the table that are decided in one move less than the
-// number speak to the ranges of a band.
+// hear sends the messages for the given remoteness to the ranges of a band. The senders are
+// all positions of the table that are decided in number-1 moves.
 func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
 	var mu sync.Mutex
 	var failed error

@@ -14,35 +14,34 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// Stats counts the positions of a solved game: of one with tiers by tier, of one with
-// cycles by the number of moves to the end. In JSON the wins of the first player are
-// x_wins and those of the second o_wins, whatever the game calls them; outcomes has its
-// words, where they are not X and O.
+// Stats counts the positions of a solved game: by tier if it has tiers, by the number of moves
+// to the end if it has cycles. In JSON, wins of the first player are always x_wins and wins of
+// the second player o_wins. If the game uses other words, outcomes contains them.
 type Stats struct {
-	Game      string      `json:"game"`                 // the spec
+	Game      string      `json:"game"`                 // spec of the game
 	Positions uint64      `json:"positions"`            // in all tiers
-	Value     string      `json:"value"`                // of the start: "X wins in 11", "LOSE in 6"
-	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; not of a game with cycles
-	Outcomes  []string    `json:"outcomes,omitempty"`   // that the first wins, the second wins, a tie, in words
+	Value     string      `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"
+	ValueByte game.Value  `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
+	Outcomes  []string    `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie
 	Tiers     []TierStats `json:"tiers,omitempty"`
 
-	*CyclicStats // nil of a game with tiers
+	*CyclicStats // nil for a game with tiers
 
-	unit string // what a tier is the number of; "": of nothing
+	unit string // what a tier counts; "" if it is not known
 }
 
 // TierStats counts the positions of a tier.
 type TierStats struct {
 	Tier       int          `json:"tier"`
 	Positions  uint64       `json:"positions"`
-	XWins      uint64       `json:"x_wins"` // the first player does
-	OWins      uint64       `json:"o_wins"` // the second does
+	XWins      uint64       `json:"x_wins"` // wins of the first player
+	OWins      uint64       `json:"o_wins"` // wins of the second player
 	Ties       uint64       `json:"ties"`
 	Finished   uint64       `json:"finished"`   // remoteness 0
 	Remoteness []ValueCount `json:"remoteness"` // the values that occur, ascending
 }
 
-// ValueCount is the number of positions that have a value.
+// ValueCount is the number of positions with a value.
 type ValueCount struct {
 	Outcome    string `json:"outcome"` // "X wins", "O wins" or "tie"
 	Remoteness int    `json:"remoteness"`
@@ -56,12 +55,12 @@ type CyclicStats struct {
 	Tie        uint64            `json:"tie"`
 	Draw       uint64            `json:"draw"`
 	Finished   uint64            `json:"finished"`   // remoteness 0
-	Remoteness []RemotenessStats `json:"remoteness"` // from 0 to the greatest that occurs
-	Moves      int64             `json:"moves"`      // of all positions that are not finished
-	Forward    []int64           `json:"forward"`    // positions by the fewest moves that lead to them
+	Remoteness []RemotenessStats `json:"remoteness"` // from 0 to the greatest remoteness that occurs
+	Moves      int64             `json:"moves"`      // of all positions that are not terminal
+	Forward    []int64           `json:"forward"`    // number of positions by the fewest moves from the initial position
 }
 
-// RemotenessStats counts the positions that are decided in so many moves.
+// RemotenessStats counts the positions of one remoteness.
 type RemotenessStats struct {
 	Remoteness int    `json:"remoteness"`
 	Lose       uint64 `json:"lose"`
@@ -69,17 +68,17 @@ type RemotenessStats struct {
 	Tie        uint64 `json:"tie"`
 }
 
-// total is the number of positions.
+// total returns the number of positions.
 func (r RemotenessStats) total() uint64 { return r.Lose + r.Win + r.Tie }
 
-// outcomes are the outcomes that a position with tiers can have, in the order in which
-// statistics have them.
+// outcomes contains the outcomes of positions of a game with tiers, in the order of the
+// statistics.
 var outcomes = []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
 
-// defaultWords are those of a Stats without Outcomes.
+// defaultWords are the words of a Stats without Outcomes.
 var defaultWords = []string{"X wins", "O wins", "tie"}
 
-// words are the outcomes in words.
+// words returns the words for the outcomes.
 func (s Stats) words() []string {
 	if s.Outcomes == nil {
 		return defaultWords
@@ -87,8 +86,8 @@ func (s Stats) words() []string {
 	return s.Outcomes
 }
 
-// Stats counts the positions of the table. It reads of it the start, and what the files
-// and the index of the passes say of themselves.
+// Stats counts the positions of the table. It reads only the value of the initial position,
+// the counts recorded in the files, and the index of the passes.
 func (t *Table) Stats() (Stats, error) {
 	v, err := t.start()
 	if err != nil {
@@ -148,7 +147,7 @@ func newTierStats(tier int, counts Counts, values game.Values) (TierStats, error
 	return s, nil
 }
 
-// newCyclicStats counts the positions of a game with cycles, and all of them.
+// newCyclicStats returns the statistics of a game with cycles, and its number of positions.
 func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
 	s = new(CyclicStats)
 	for value, n := range t.file.Counts() {
@@ -188,8 +187,8 @@ func newCyclicStats(t *states) (s *CyclicStats, positions uint64) {
 	return s, positions
 }
 
-// WriteTable writes the statistics as text: a header, a line for each tier, or for each
-// number of moves to the end and one for the draws, and one for all of them.
+// WriteTable writes the statistics as text: a header, a line for each tier, and a total. For a
+// game with cycles there is a line for each number of moves to the end, and one for the draws.
 func (s Stats) WriteTable(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if s.CyclicStats != nil {
@@ -214,7 +213,7 @@ func (s Stats) WriteTable(w io.Writer) error {
 	return tw.Flush()
 }
 
-// writeLine writes to a tabwriter, which keeps its error for Flush.
+// writeLine writes to a tabwriter, which keeps errors until Flush.
 func (t TierStats) writeLine(w io.Writer, name string) {
 	fmt.Fprintf(w, "%s\t%s\t", name, Commas(t.Positions))
 	for _, n := range []uint64{t.XWins, t.OWins, t.Ties} {
@@ -245,9 +244,8 @@ func (s Stats) WriteJSON(w io.Writer) error {
 	return e.Encode(s)
 }
 
-// WriteCSV writes a line for each value of each tier, after a header: tier, outcome,
-// remoteness, positions. Of a game with cycles there are no tiers, and a draw has no
-// remoteness.
+// WriteCSV writes a header (tier, outcome, remoteness, positions) and a line for each value of
+// each tier. A game with cycles has no column for the tier, and draws have no remoteness.
 func (s Stats) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	line := func(fields ...any) {
@@ -255,7 +253,7 @@ func (s Stats) WriteCSV(w io.Writer) error {
 		for i, f := range fields {
 			words[i] = fmt.Sprint(f)
 		}
-		out.Write(words) // it keeps its error
+		out.Write(words) // the writer keeps the error
 	}
 	if s.CyclicStats == nil {
 		line("tier", "outcome", "remoteness", "positions")
@@ -279,7 +277,7 @@ func (s Stats) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Commas writes n with a comma before every three digits: 1,234,567.
+// Commas formats n with a comma between groups of three digits: 1,234,567.
 func Commas(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -288,7 +286,7 @@ func Commas(n uint64) string {
 	return s
 }
 
-// percent is the share of n in all, "-" of nothing.
+// percent returns n as a percentage of all, or "-" if all is 0.
 func percent(n, all uint64) string {
 	if all == 0 {
 		return "-"

@@ -21,7 +21,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// example is made up; no game has these numbers.
+// example has arbitrary numbers, which are not those of any game.
 var example = Stats{
 	Game:      `<game> & "spec"`,
 	Positions: 1_234_572,
@@ -65,7 +65,7 @@ func TestTierStats(t *testing.T) {
 	}
 }
 
-// TestTableStats counts a table in which each tier holds one position.
+// TestTableStats counts a table in which each tier contains one position.
 func TestTableStats(t *testing.T) {
 	g, err := connectn.New(1, 2, 2)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// picture is what the tests look at in an SVG.
+// picture is the part of an SVG that the tests check.
 type picture struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
 	ViewBox string   `xml:"viewBox,attr"`
@@ -203,7 +203,7 @@ type rect struct {
 	Fill   string  `xml:"fill,attr"`
 }
 
-// draw writes s as SVG and reads that.
+// draw writes s as SVG, and parses that.
 func draw(t *testing.T, s Stats) picture {
 	t.Helper()
 	var text bytes.Buffer
@@ -271,7 +271,7 @@ func TestWriteSVG(t *testing.T) {
 	if p.Tiers[2].Title != title {
 		t.Errorf("title %q, want %q", p.Tiers[2].Title, title)
 	}
-	// The first rectangle of a tier is the column that the pointer meets.
+	// The first rectangle of a tier is the column for the pointer.
 	var got []string
 	for _, r := range p.Tiers[1].Rects[1:4] {
 		got = append(got, r.Fill+" "+strconv.FormatFloat(r.Height/panelHeight, 'f', 4, 64))
@@ -291,14 +291,14 @@ func TestWriteSVG(t *testing.T) {
 	}
 }
 
-// TestWriteSVGDecades checks that the log axis ends at the first power of ten
-// that no tier exceeds.
+// TestWriteSVGDecades checks that the logarithmic axis ends at the first power of ten that no
+// tier exceeds.
 func TestWriteSVGDecades(t *testing.T) {
 	for most, want := range map[uint64]string{
 		0: "10", 1: "10", 10: "10", 11: "100", 1000: "1k", 1001: "10k", 1_000_000: "1M", 1<<64 - 1: "100E",
 	} {
 		p := draw(t, Stats{Tiers: []TierStats{{Positions: most, Ties: most}}})
-		last := len(p.Texts) - 3 // before both numbers of the tier
+		last := len(p.Texts) - 3 // before the two tier numbers
 		if p.Texts[last] != want {
 			t.Errorf("%d positions: the axis ends at %s, want %s", most, p.Texts[last], want)
 		}

@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// The layout of the picture, in pixels: two panels of the same width, one above
-// the other, each with its heading above and its tier numbers below.
+// The layout of the picture, in pixels: two panels of the same width, one above the other,
+// each with a heading above and tier numbers below.
 //
 //	title
 //	subtitle
@@ -32,35 +32,35 @@ const (
 	shareBottom = 330
 	countBottom = 610
 	maxBarWidth = 60
-	minLabelGap = 24 // between the middles of two tier numbers
+	minLabelGap = 24 // between the centers of two tier numbers
 
-	// Of a game with cycles there is one panel.
+	// A game with cycles has one panel.
 	cyclicHeight = 460
 	cyclicBottom = 390
 	cyclicPanel  = 270
 )
 
-// Colours that differ in hue and in lightness, after Okabe and Ito.
+// Colours that differ in hue and lightness, after Okabe and Ito.
 const (
 	xColour     = "#0072b2"
 	oColour     = "#e69f00"
 	tieColour   = "#c4c4c4"
-	drawColour  = "#009e73" // play need never end
+	drawColour  = "#009e73" // play need not end
 	countColour = "#5a5a5a"
 	gridColour  = "#dddddd"
 	textColour  = "#222222"
 )
 
-// logFloor is where the log axis begins: below 1, so that a single position has
-// a bar; no position has none.
+// logFloor is where the logarithmic axis begins. It is below the logarithm of 1, so that a
+// single position has a bar; a tier without positions has none.
 var logFloor = math.Log10(0.5)
 
-// WriteSVG writes the statistics as a picture. Of a game with tiers it has two panels
-// over the tiers: the share of each outcome, and the number of positions on a log scale.
-// Each tier is a group of class "tier" whose title is its exact numbers. Of a game with
-// cycles it has for each number of moves to the end the number of positions on a log
-// scale, a bar for each result; the last column is the draws. Each column is a group of
-// class "remoteness" whose title is its exact numbers.
+// WriteSVG writes the statistics as an SVG picture. For a game with tiers, it has two panels
+// over the tiers: the share of each outcome, and the number of positions on a log scale. Each
+// tier is a group of class "tier", whose title contains its exact numbers. For a game with
+// cycles, it has one panel: for each number of moves to the end, the number of positions on a
+// log scale, with a bar for each result; the last column shows the draws. Each column is a
+// group of class "remoteness", whose title contains its exact numbers.
 func (s Stats) WriteSVG(w io.Writer) error {
 	d := new(drawing)
 	if s.CyclicStats != nil {
@@ -73,7 +73,7 @@ func (s Stats) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// outcomes draws the two panels of a game with tiers.
+// outcomes draws the two panels for a game with tiers.
 func (d *drawing) outcomes(s Stats) {
 	tier, most := s.largest()
 	d.heading(s.Game+": "+s.Value, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
@@ -104,7 +104,7 @@ func (d *drawing) outcomes(s Stats) {
 	d.line(countBottom, textColour)
 }
 
-// results draws the one panel of a game with cycles.
+// results draws the panel for a game with cycles.
 func (d *drawing) results(s Stats) {
 	type column struct {
 		name  string
@@ -151,7 +151,7 @@ func (d *drawing) results(s Stats) {
 	d.line(cyclicBottom, textColour)
 }
 
-// largest returns the tier with the most positions, the first of equals.
+// largest returns the tier with the most positions; the lowest one if several have as many.
 func (s Stats) largest() (tier int, positions uint64) {
 	for _, t := range s.Tiers {
 		if t.Positions > positions {
@@ -161,19 +161,19 @@ func (s Stats) largest() (tier int, positions uint64) {
 	return tier, positions
 }
 
-// A part is what a tier's bar is made of.
+// A part is a segment or a bar of a column.
 type part struct {
 	name, colour string
 	positions    uint64
 }
 
-// parts returns the parts of a tier from below.
+// parts returns the segments of a tier's bar, from bottom to top.
 func (s Stats) parts(t TierStats) []part {
 	words := s.words()
 	return []part{{words[0], xColour, t.XWins}, {words[1], oColour, t.OWins}, {words[2], tieColour, t.Ties}}
 }
 
-// describe gives the numbers of a tier in lines.
+// describe returns the numbers of a tier, one per line.
 func (s Stats) describe(t TierStats) string {
 	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, Commas(t.Positions))
 	for _, p := range append(s.parts(t), part{name: "finished", positions: t.Finished}) {
@@ -182,7 +182,8 @@ func (s Stats) describe(t TierStats) string {
 	return text
 }
 
-// powerOfTen names a number of the log axis: 1, 10, 100, 1k, 10k, ...
+// powerOfTen returns the label of 10^exponent on the logarithmic axis: 1, 10, 100, 1k, 10k,
+// ...
 func powerOfTen(exponent int) string {
 	digits := [...]string{"1", "10", "100"}
 	units := [...]string{"", "k", "M", "G", "T", "P", "E"}
@@ -192,7 +193,7 @@ func powerOfTen(exponent int) string {
 // A drawing is the text of an SVG picture.
 type drawing struct{ bytes.Buffer }
 
-// heading begins a picture of a height with its title, and a line below that.
+// heading begins a picture of the given height, with its title and a line of text below.
 func (d *drawing) heading(title string, height int, text string) {
 	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" fill="%s">`+"\n",
 		picWidth, height, textColour)
@@ -202,7 +203,7 @@ func (d *drawing) heading(title string, height int, text string) {
 	d.text(plotLeft, 60, "start", 13, text)
 }
 
-// legend names the colours of parts, at the right.
+// legend draws the colours and names of parts, at the right.
 func (d *drawing) legend(parts []part, y float64) {
 	pitch := 84.0
 	for _, p := range parts {
@@ -216,10 +217,10 @@ func (d *drawing) legend(parts []part, y float64) {
 	}
 }
 
-// logScale draws the lines of a panel that ends at bottom, up to the first power of ten
-// that is not below most. It returns the height of a bar.
+// logScale draws the grid lines of a panel whose lower edge is bottom, up to the first power
+// of ten that is at least most. It returns a function for the height of a bar.
 func (d *drawing) logScale(most uint64, panel, bottom float64) (height func(n uint64) float64) {
-	decades := len(strconv.FormatUint(max(most, 1)-1, 10)) // the least with 10^decades ≥ most
+	decades := len(strconv.FormatUint(max(most, 1)-1, 10)) // the smallest number with 10^decades ≥ most
 	perDecade := panel / (float64(decades) - logFloor)
 	of := func(n float64) float64 { return perDecade * (math.Log10(n) - logFloor) }
 	for i := range decades + 1 {
@@ -228,8 +229,8 @@ func (d *drawing) logScale(most uint64, panel, bottom float64) (height func(n ui
 	return func(n uint64) float64 { return of(float64(n)) }
 }
 
-// tier draws both bars of a tier into the column that begins at x, all of which
-// shows the exact numbers under the pointer.
+// tier draws both bars of a tier into the column that begins at x. The complete column shows
+// the exact numbers when the pointer is over it.
 func (d *drawing) tier(s Stats, t TierStats, x, width, countHeight float64) {
 	fmt.Fprintf(d, `<g class="tier"><title>%s</title>`+"\n", escape(s.describe(t)))
 	fmt.Fprintf(d, `<rect x="%.2f" y="%d" width="%.2f" height="%d" fill="none" pointer-events="all"/>`+"\n",
@@ -244,7 +245,7 @@ func (d *drawing) tier(s Stats, t TierStats, x, width, countHeight float64) {
 			d.rect(x, y, bar, h, p.colour)
 		}
 	}
-	if t.Positions > 0 { // the logarithm of 0 has no place
+	if t.Positions > 0 { // 0 has no logarithm
 		d.rect(x, countBottom-countHeight, bar, countHeight, countColour)
 	}
 	d.WriteString("</g>\n")
@@ -258,12 +259,12 @@ func (d *drawing) text(x, y float64, anchor string, size int, text string) {
 	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d">%s</text>`+"\n", x, y, anchor, size, escape(text))
 }
 
-// line draws a line across the panels' width.
+// line draws a line across the width of the panels.
 func (d *drawing) line(y float64, colour string) {
 	fmt.Fprintf(d, `<path d="M%d %.2fh%d" stroke="%s"/>`+"\n", plotLeft, y, plotWidth, colour)
 }
 
-// gridLine draws a line with its label to the left.
+// gridLine draws a line with a label at its left.
 func (d *drawing) gridLine(y float64, label string) {
 	d.line(y, gridColour)
 	d.text(plotLeft-8, y+4, "end", 12, label)
@@ -271,6 +272,6 @@ func (d *drawing) gridLine(y float64, label string) {
 
 func escape(text string) string {
 	var b bytes.Buffer
-	xml.EscapeText(&b, []byte(text)) // a Buffer does not fail
+	xml.EscapeText(&b, []byte(text)) // a Buffer never fails
 	return b.String()
 }

@@ -1,12 +1,12 @@
-// Package table is the solved game: DIR/table. Of a game with tiers it is a file for
-// each tier, the position before the first move included, written from the last tier
-// to the first; of a game with cycles it is one range file, and the index of the
-// passes. It is whole when its seal stands. What reads it (lookup, statistics, the
-// checks, players) needs nothing else, and asks one Table, whatever the kind of game.
-// The package knows nothing of runners or of the loop of jobs.
+// Package table reads and verifies a solved game, the directory DIR/table. For a game with
+// tiers it contains a file for each tier, from the initial position's on, written from the
+// last tier to the first. For a game with cycles it contains one range file, and the index of
+// the passes. The table is complete when it has a seal. Everything that reads a solved game
+// (lookup, statistics, verification, players) needs nothing else, and uses the type Table for
+// every kind of game. The package knows nothing of runners or of the loop of jobs.
 //
-//	game           files                  what they hold
-//	game.Tiered    tier-00.blocks …       blocks: whole bitmaps of positions, a byte a value
+//	game           files                  contents
+//	game.Tiered    tier-00.blocks …       blocks: bitmaps of positions, and a byte for each value
 //	game.Cyclic    positions.blocks       states: bit planes of ranges
 //	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
 package table
@@ -28,12 +28,12 @@ import (
 // Dir is the name of the table's directory within a data directory.
 const Dir = "table"
 
-// CyclicFile is the path of the one file of the table of a game with cycles, within a
-// data directory.
+// CyclicFile is the path, within a data directory, of the only file of positions in the table
+// of a game with cycles.
 var CyclicFile = filepath.Join(Dir, "positions.blocks")
 
-// TierFile is the path of a tier's file within a data directory; of a game with
-// cycles, whose only tier is 0, that of its one file.
+// TierFile returns the path of a tier's file within a data directory. For a game with cycles,
+// whose only tier is 0, it is CyclicFile.
 func TierFile(g game.Game, tier int) string {
 	suffix := "lists"
 	switch game.ByMethod(g).(type) {
@@ -45,35 +45,34 @@ func TierFile(g game.Game, tier int) string {
 	return filepath.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
 }
 
-// A Table is a solved game, open for reading. Its methods are safe for
-// concurrent use.
+// A Table is a solved game, open for reading. Its methods are safe for concurrent use.
 type Table struct {
 	g        game.Game
 	contents contents
 }
 
-// contents is what a table of one kind holds.
+// contents is the part of a table that depends on the kind of game.
 type contents interface {
-	// lookup is Table.Lookup of a valid position.
+	// lookup implements Table.Lookup for a valid position.
 	lookup(p game.Position) (v game.Value, ok bool, err error)
-	// before says, in the order of tiers and keys, positions among which are all from
-	// which a move leads to a valid one.
+	// before calls say, in the order of tiers and keys, for positions that include all
+	// predecessors of p, which is valid.
 	before(p game.Position, say func(game.Position, game.Value)) error
-	// counts is the number of positions of a tier by value, as its file says.
+	// counts returns the number of positions of a tier by value, as recorded in its file.
 	counts(tier int) (Counts, error)
-	// verify checks all of it, but for the numbers of positions of lists.
-	// report is called now and then with the share of all that is done, and may be nil.
+	// verify checks the complete table, except the counts of lists. It calls report now and
+	// then with the share that is done, unless report is nil.
 	verify(ctx context.Context, report func(share float64)) error
-	// parts is what the check by the plain rules goes through, and the greatest
-	// remoteness that can be written.
+	// parts returns the parts that Rules checks, and the greatest remoteness that the format
+	// can store.
 	parts() (parts []*rulesPart, most int, err error)
 	Close() error
 }
 
-// Counts is numbers of positions by value; 0 is the value of a draw.
+// Counts contains the number of positions of each value; the value of a draw is 0.
 type Counts map[game.Value]uint64
 
-// countsOf are the counts of a packed file.
+// countsOf converts the counts of a packed file.
 func countsOf(file streamfmt.Counts) Counts {
 	c := make(Counts)
 	for value, n := range file {
@@ -84,7 +83,7 @@ func countsOf(file streamfmt.Counts) Counts {
 	return c
 }
 
-// Total is the number of all positions.
+// Total returns the number of all positions.
 func (c Counts) Total() (all uint64) {
 	for _, n := range c {
 		all += n
@@ -92,9 +91,9 @@ func (c Counts) Total() (all uint64) {
 	return all
 }
 
-// Open opens the table of a data directory; parse makes the game of a spec, as
-// game.Kinds.Parse does. A table that is not whole, or that is not as its seal says,
-// or not of the game of its data directory, is refused.
+// Open opens the table of a data directory. parse makes the game from its spec, like
+// game.Kinds.Parse. Open fails if the table is incomplete, differs from its seal, or is of
+// another game than its data directory.
 func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
 	t := new(Table)
 	seal, err := openSeal(fsys, data)
@@ -121,7 +120,7 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 	return t, nil
 }
 
-// OpenOf is Open where the game is known: a table of another is refused.
+// OpenOf is like Open, but fails if the table is of another game than g.
 func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
 	return Open(fsys, data, func(spec string) (game.Game, error) {
 		if spec != g.Spec() {
@@ -131,9 +130,10 @@ func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
 	})
 }
 
-// openSeal reads the seal of the table of a data directory, and holds the directory
-// to it, and its game to that of the data directory. A table may lie on its own, or be
-// left of a run that --overwrite was removing.
+// openSeal reads the seal of the table of a data directory. It checks the files of the table
+// against the seal, and the game of the seal against the manifest of the data directory. The
+// manifest may be missing: a table can be copied without its data directory, or --overwrite
+// may have been interrupted while it deleted the rest.
 func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	dir := filepath.Join(data, Dir)
 	if _, err := fsys.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,7 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// sealOf is what the seal says of the file of a tier, whose path it returns.
+// sealOf returns the path of a tier's file, and its entry in the seal.
 func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name string, file *store.SealedFile, err error) {
 	name = filepath.Join(data, TierFile(g, tier))
 	if tiers := g.Tiers() + 1; len(seal.Files) != tiers {
@@ -170,8 +170,7 @@ func sealOf(seal *store.Seal, data string, g game.Acyclic, tier int) (name strin
 	return name, file, err
 }
 
-// Seal seals the table of a data directory as it is: all files of a game's table are
-// in it.
+// Seal writes the seal of the table of a data directory, with all files that are in it.
 func Seal(fsys store.FS, data, game string) error {
 	dir := filepath.Join(data, Dir)
 	files, err := jobdir.SealAll(fsys, dir)
@@ -184,10 +183,10 @@ func Seal(fsys store.FS, data, game string) error {
 // Close closes the files.
 func (t *Table) Close() error { return t.contents.Close() }
 
-// Game is the game that the table solves.
+// Game returns the game that the table solves.
 func (t *Table) Game() game.Game { return t.g }
 
-// Tiers is the number of the last tier; 0 of a game with cycles.
+// Tiers returns the number of the last tier; it is 0 for a game with cycles.
 func (t *Table) Tiers() int {
 	if a, ok := t.g.(game.Acyclic); ok {
 		return a.Tiers()
@@ -195,11 +194,11 @@ func (t *Table) Tiers() int {
 	return 0
 }
 
-// Counts is the number of positions of a tier by value, as its file says it; of a game
-// with cycles, tier 0 is all of them.
+// Counts returns the number of positions of a tier by value, as recorded in its file. For a
+// game with cycles, tier 0 contains all positions.
 func (t *Table) Counts(tier int) (Counts, error) { return t.contents.counts(tier) }
 
-// Positions is the number of positions in all tiers.
+// Positions returns the number of positions in all tiers.
 func (t *Table) Positions() (all uint64, err error) {
 	for tier := range t.Tiers() + 1 {
 		c, err := t.Counts(tier)
@@ -211,8 +210,8 @@ func (t *Table) Positions() (all uint64, err error) {
 	return all, nil
 }
 
-// Lookup returns the value of a position; ok is false if play cannot reach it.
-// It reads a part of an index, and what that names.
+// Lookup returns the value of a position; ok is false if play cannot reach it. It reads a part
+// of an index and one block, range or cell, unless it has read them recently.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err := t.g.Check(p); err != nil {
 		return 0, false, err
@@ -220,7 +219,7 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	return t.contents.lookup(p)
 }
 
-// start is the value of the start, which every table has.
+// start returns the value of the initial position, which every table must contain.
 func (t *Table) start() (game.Value, error) {
 	v, ok, err := t.Lookup(t.g.Start())
 	if err == nil && !ok {
@@ -235,9 +234,9 @@ type Choice struct {
 	Value game.Value
 }
 
-// Choices returns the moves of a position, the best first; of equally good ones
-// in the order of the game. The position must be one that play can reach. A move whose
-// position is not in the table is a *Fault.
+// Choices returns the moves of a position with their values, the best first; equally good
+// moves are in the game's order. The position must be reachable. If a successor is missing
+// from the table, the error is a *Fault.
 func (t *Table) Choices(p game.Position) ([]Choice, error) {
 	var choices []Choice
 	for _, m := range t.g.Moves(nil, p) {
@@ -263,17 +262,17 @@ func (t *Table) Choices(p game.Position) ([]Choice, error) {
 	return choices, nil
 }
 
-// missing is what is wrong with a position one of whose moves leads to none of the
+// missing describes the fault of a position with a move to a position that is not in the
 // table.
 func missing(g game.Game, m game.Move) string {
 	return fmt.Sprintf("its move %s leads to '%s' (%#x), which is missing", m.Name, g.AppendText(nil, m.To), m.To)
 }
 
-// A Fault is the first thing that is wrong with a table.
+// A Fault is an error in the contents of a table: the first one that was found.
 type Fault struct {
-	Tier     int // -1 of a game with cycles
+	Tier     int // -1 for a game with cycles
 	Position game.Position
-	Board    string // the position as text; "" if it is none
+	Board    string // the position as text; "" if it is not valid
 	Reason   string
 }
 
@@ -284,7 +283,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("tier %d: '%s' (%#x): %s", f.Tier, f.Board, f.Position, f.Reason)
 }
 
-// newFault describes what is wrong with a position.
+// newFault returns a Fault of a position.
 func newFault(g game.Game, p game.Position, reason string) error {
 	f := &Fault{Tier: -1, Position: p, Reason: reason}
 	if g.Check(p) == nil {
@@ -298,17 +297,17 @@ func newFault(g game.Game, p game.Position, reason string) error {
 
 func (t *Table) fault(p game.Position, reason string) error { return newFault(t.g, p, reason) }
 
-// Verify checks that the table is complete and right, and returns how many
-// positions it holds: nothing is missing, nothing is there that play cannot reach, and
-// every value follows from those of the children. What is wrong first is a *Fault, or
-// the error of a file that is damaged. It does not solve again; how it goes on depends
-// on the kind of game. Tables of lists are checked as Rules checks all positions.
+// Verify checks that the table is complete and correct, and returns the number of its
+// positions: no position is missing, no position is unreachable, and every value follows from
+// the values of the successors. The first error is a *Fault, or the error of a damaged file.
+// Verify does not solve the game again; its method depends on the kind of game. A table of
+// lists is checked by Rules without a sample.
 func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {
 	return t.VerifyReport(ctx, nil)
 }
 
-// VerifyReport is Verify, and calls report now and then with the share that is done, 0 to 1, if
-// it is not nil.
+// VerifyReport is like Verify, but calls report now and then with the share that is done, from
+// 0 to 1, unless report is nil.
 func (t *Table) VerifyReport(ctx context.Context, report func(share float64)) (positions uint64, err error) {
 	if err := t.contents.verify(ctx, report); err != nil {
 		return 0, err
@@ -316,7 +315,7 @@ func (t *Table) VerifyReport(ctx context.Context, report func(share float64)) (p
 	return t.Positions()
 }
 
-// wrongCounts is the error of a file whose own numbers are not those of its positions.
+// wrongCounts is the error for a file whose recorded counts differ from its positions.
 func wrongCounts(name string) error {
 	return fmt.Errorf("%s: the numbers of positions that it says it has are not those that it has", name)
 }

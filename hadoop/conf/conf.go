@@ -14,22 +14,22 @@ import (
 	"strings"
 )
 
-// confFiles are the files that Load reads; later ones win.
+// confFiles are the files that Load reads. Later files override earlier ones.
 var confFiles = []string{"core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"}
 
-// maxExpansions bounds the ${…} of one value, as in Hadoop: a property may name
-// itself.
+// maxExpansions bounds the number of expansion rounds of a value, as in Hadoop, because a
+// property may refer to itself.
 const maxExpansions = 20
 
-// maxValue bounds the length of a value with its ${…} put in: one that names
-// itself twice would double twenty times.
+// maxValue bounds the length of an expanded value: a property that refers to itself twice
+// would double in each of the twenty rounds.
 const maxValue = 1 << 16
 
-// Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml of a
-// directory, and puts in what ${name} stands for: another property, or a variable of the
-// environment as ${env.NAME}, ${env.NAME-default} or ${env.NAME:-default}. What
-// is not known stays as it is. A file that is not there is passed over; a
-// directory without any is an fs.ErrNotExist. Includes are not followed.
+// Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml from a directory,
+// and expands ${name} in their values. A name is that of another property, or of an
+// environment variable: ${env.NAME}, ${env.NAME-default} or ${env.NAME:-default}. References
+// to unknown names stay as they are. Missing files are skipped, but a directory without any of
+// them is an fs.ErrNotExist. Load does not follow includes.
 func Load(dir string) (map[string]string, error) {
 	raw := make(map[string]string)
 	found := false
@@ -59,7 +59,7 @@ func Load(dir string) (map[string]string, error) {
 	return conf, nil
 }
 
-// parseXML reads the properties of one file.
+// parseXML returns the properties of one file.
 func parseXML(r io.Reader) (map[string]string, error) {
 	var file struct {
 		Property []struct {
@@ -79,11 +79,11 @@ func parseXML(r io.Reader) (map[string]string, error) {
 	return properties, nil
 }
 
-// reference is a ${name} with none inside it.
+// reference matches a ${name} without a nested reference.
 var reference = regexp.MustCompile(`\$\{[^${}\s]+\}`)
 
-// expand puts in what the ${…} of a value stand for. An inner one comes before
-// the one around it: ${a.${b}}.
+// expand expands the references in a value. In ${a.${b}}, it expands the inner reference
+// first.
 func expand(conf map[string]string, value string) string {
 	for range maxExpansions {
 		expanded := reference.ReplaceAllStringFunc(value, func(ref string) string {
@@ -100,7 +100,7 @@ func expand(conf map[string]string, value string) string {
 	return value
 }
 
-// lookup finds what the name in a ${…} stands for.
+// lookup returns the value of the name in a reference.
 func lookup(conf map[string]string, name string) (value string, known bool) {
 	variable, ok := strings.CutPrefix(name, "env.")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// site is a file of properties.
+// site returns a file of properties.
 func site(properties ...string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<?xml-stylesheet type=\"text/xsl\" href=\"configuration.xsl\"?>\n<configuration>\n")
@@ -56,8 +56,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// FuzzXML wants no panic, names without blanks around, and values of bounded
-// length whatever they name.
+// FuzzXML checks that there is no panic, that names have no white space around them, and that
+// values have bounded length, whatever they refer to.
 func FuzzXML(f *testing.F) {
 	f.Add(site("a", "${b}${b}", "b", "${a}x", "env", "${env.HOME:-x}"))
 	f.Add("<configuration><property><name>a</name></property></configuration>")

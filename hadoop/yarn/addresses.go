@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// addresses are the pages of a cluster, from its configuration.
+// addresses contains the addresses of a cluster's services, from its configuration.
 type addresses struct {
-	managers []string // resource managers, http://host:port; several with HA
+	managers []string // resource managers, http://host:port; several with high availability
 	history  string
-	node     string   // http:// or https://, before a node manager's host:port
-	logDirs  []string // of node managers, in their own file system
+	node     string   // http:// scheme for a node manager's host:port: http:// or https://
+	logDirs  []string // of node managers, in their local file systems
 }
 
-// findAddresses reads the addresses, or takes Hadoop's defaults.
+// findAddresses returns the addresses in conf, or Hadoop's defaults.
 func findAddresses(conf map[string]string) addresses {
 	get := func(name string) string { return strings.TrimSpace(conf[name]) }
 	var a addresses
@@ -46,7 +46,7 @@ func findAddresses(conf map[string]string) addresses {
 	}
 	address := get(key)
 	if address == "" {
-		// The port is that of another service, the host is the same.
+		// Use the host of the history server's other address, but not its port.
 		if host, _, err := net.SplitHostPort(get("mapreduce.jobhistory.address")); err == nil {
 			address = host
 		}
@@ -61,8 +61,8 @@ func findAddresses(conf map[string]string) addresses {
 	return a
 }
 
-// reachable completes an address to host:port, and takes this machine for one
-// that means every interface.
+// reachable completes an address to host:port. An address that means all interfaces becomes
+// the address of this machine.
 func reachable(address, port string) string {
 	host := address
 	if h, p, err := net.SplitHostPort(address); err == nil {
@@ -74,7 +74,7 @@ func reachable(address, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// fields splits a list at commas.
+// fields splits a list at commas and white space.
 func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }

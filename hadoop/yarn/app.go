@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// App is an application as the resource manager tells of it.
+// App is an application as the resource manager describes it.
 type App struct {
 	ID          string // application_1795287426079_0001
 	Name        string
 	State       string // NEW, SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED
-	FinalStatus string // UNDEFINED until the end, then SUCCEEDED, FAILED, KILLED
+	FinalStatus string // UNDEFINED until the application ends, then SUCCEEDED, FAILED or KILLED
 	Diagnostics string
 	TrackingURL string
-	Tags        []string // in lower case, as the resource manager keeps them
+	Tags        []string // in lower case, as the resource manager stores them
 	Started     time.Time
-	Finished    time.Time // zero while it runs
+	Finished    time.Time // zero while the application runs
 }
 
-// JobID is the identifier of the MapReduce job of the application.
+// JobID returns the identifier of the application's MapReduce job.
 func (a App) JobID() string { return "job_" + strings.TrimPrefix(a.ID, "application_") }
 
-// Ended says whether the application has ended, well or not.
+// Ended reports whether the application has ended, successfully or not.
 func (a App) Ended() bool {
 	return a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED"
 }
 
-// appID is the application of a job.
+// appID returns the identifier of a job's application.
 func appID(jobID string) string { return "application_" + strings.TrimPrefix(jobID, "job_") }
 
-// appJSON is App as the resource manager writes it.
+// appJSON is an App in the JSON of the resource manager.
 type appJSON struct {
 	ID, Name, State, FinalStatus, Diagnostics string
 	TrackingURL                               string `json:"trackingUrl"`
@@ -51,7 +51,7 @@ func (a appJSON) app() App {
 		fields(a.ApplicationTags), moment(a.StartedTime), moment(a.FinishedTime)}
 }
 
-// Find returns the applications with a tag, in whatever state, newest first.
+// Find returns the applications with a tag, in any state, newest first.
 func (c *Client) Find(ctx context.Context, tag string) ([]App, error) {
 	var answer struct {
 		Apps struct{ App []appJSON }
@@ -69,16 +69,16 @@ func (c *Client) Find(ctx context.Context, tag string) ([]App, error) {
 	return apps, nil
 }
 
-// App returns an application.
+// App returns the application with an identifier.
 func (c *Client) App(ctx context.Context, id string) (App, error) {
 	var answer struct{ App appJSON }
 	err := c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(id), &answer)
 	return answer.App.app(), err
 }
 
-// Kill ends an application and waits until it has ended, for as long as the
-// context lets it. If the resource manager refuses, it is Hadoop's own client
-// that is asked (see Command). One that has ended before is left as it is.
+// Kill kills an application, and waits until it has ended or the context is done. If the
+// resource manager refuses, Kill uses Hadoop's own client (see Client.Command). It does
+// nothing if the application has ended.
 func (c *Client) Kill(ctx context.Context, id string) error {
 	err := c.onManager(ctx, func(base string) error {
 		_, err := c.do(ctx, manager, http.MethodPut, base+"/ws/v1/cluster/apps/"+url.PathEscape(id)+"/state",
@@ -109,7 +109,7 @@ func (c *Client) Kill(ctx context.Context, id string) error {
 	}
 }
 
-// killByCommand ends a job by Hadoop's client. It comes with a user who may.
+// killByCommand kills a job with Hadoop's client, which can act as a user with permission.
 func (c *Client) killByCommand(ctx context.Context, id string) error {
 	args := []string{"org.apache.hadoop.mapred.JobClient", "-kill", App{ID: id}.JobID()}
 	cmd := exec.CommandContext(ctx, c.Command, args...)

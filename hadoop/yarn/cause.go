@@ -17,22 +17,22 @@ import (
 	"strings"
 )
 
-// maxAttempts is how many attempts of a task are read for what they said.
+// maxAttempts is the maximum number of failed attempts of a task whose logs are read.
 const maxAttempts = 4
 
-// Failure is why an application failed.
+// Failure describes why an application failed.
 type Failure struct {
-	Task    string // "map 3", "reduce 0", "application master"; empty if no task was run
-	Attempt string // attempt_1795287426079_0002_m_000003_0; of an application master, or a task that it ran itself, appattempt_…
-	Node    string // host on which it ran
+	Task    string // "map 3", "reduce 0", "application master"; empty if no task ran
+	Attempt string // attempt_1795287426079_0002_m_000003_0; for an application master, or a task that it ran itself, appattempt_…
+	Node    string // host on which the attempt ran
 
-	// Text is what the program wrote to stderr, without what Hadoop and Java put
-	// there; if that is nothing, what Hadoop says. Lines are parted by \n.
+	// Text is what the program wrote to stderr, without the lines of Hadoop and Java. If that
+	// is empty, it is the message of Hadoop. Lines are separated by \n.
 	Text string
 }
 
-// String is the failure in one line: of several the one in which a program panics,
-// or the last that it wrote, or the first of Hadoop's.
+// String returns the failure in one line. If Text has several lines, it returns the one at
+// which a program panics, or else the last line of a program, or the first line of Hadoop.
 func (f Failure) String() string {
 	text := f.Text
 	if lines := strings.Split(f.Text, "\n"); len(lines) > 1 {
@@ -55,10 +55,9 @@ func (f Failure) String() string {
 	return f.Task + " on " + f.Node + ": " + text
 }
 
-// Cause tells why an application failed, or by whom it was killed: of the task by
-// which its job failed the first attempt that failed, and of that what its
-// program wrote to stderr. It is an error if the application did not fail, or
-// nothing is told of it.
+// Cause returns why an application failed or by whom it was killed. It finds the task that
+// made the job fail, and returns what the program of its first failed attempt wrote to stderr.
+// It returns an error if the application did not fail, or if no service describes a failure.
 func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 	if fresh, err := c.App(ctx, app.ID); err == nil {
 		app = fresh
@@ -68,7 +67,7 @@ func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 	switch {
 	case app.FinalStatus == "SUCCEEDED":
 		return failure, fmt.Errorf("%s did not fail", app.ID)
-	case app.State == "KILLED": // as an application: of the job nothing is kept
+	case app.State == "KILLED": // killed as an application; there is no history of its job
 	case app.State == "FAILED":
 		failure, err = c.masterFailure(ctx, app)
 	default:
@@ -77,7 +76,7 @@ func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 		if failure.Text == "" && app.Ended() {
 			failure = c.uberFailure(ctx, app)
 		}
-		if job != "" || !app.Ended() { // those of an application that runs are not of a failure
+		if job != "" || !app.Ended() { // the diagnostics of a running application do not describe a failure
 			diagnostics = job
 		}
 	}
@@ -93,13 +92,13 @@ func (c *Client) Cause(ctx context.Context, app App) (Failure, error) {
 	return failure, nil
 }
 
-// taskJSON is a task, as application master and history server write it.
+// taskJSON is a task in the JSON of the application master and of the history server.
 type taskJSON struct {
 	ID, State             string
 	StartTime, FinishTime int64
 }
 
-// attemptJSON is an attempt of a task.
+// attemptJSON is an attempt of a task in the same JSON.
 type attemptJSON struct {
 	ID, State, Diagnostics string
 	StartTime              int64
@@ -107,8 +106,8 @@ type attemptJSON struct {
 	AssignedContainerID    string
 }
 
-// taskFailure is why the job of an application failed; empty if by no task of
-// its. It returns the job's diagnostics too.
+// taskFailure returns the failure of the task that made an application's job fail, and the
+// diagnostics of the job. The failure is empty if no task is the reason.
 func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, diagnostics string, err error) {
 	var attempts []attemptJSON
 	err = c.onJob(ctx, app.JobID(), func(service, base string, job jobJSON) (err error) {
@@ -129,10 +128,10 @@ func (c *Client) taskFailure(ctx context.Context, app App) (failure Failure, dia
 	return failure, diagnostics, err
 }
 
-// failedAttempts are the attempts that failed of the task by which a job failed,
-// in the order in which they began: a speculative twin comes after the one that
-// it doubles. Tasks that never ran, or were killed since another had failed, are
-// called FAILED too: which it was is said in the job's diagnostics only.
+// failedAttempts returns the failed attempts of the task that made a job fail, in the order of
+// their start, so that a speculative attempt follows the original. Tasks that never ran or
+// were killed because another task had failed are also FAILED. Only the diagnostics of the job
+// name the task that was the reason.
 func (c *Client) failedAttempts(ctx context.Context, service, base string, job jobJSON) ([]attemptJSON, error) {
 	var answer struct {
 		Tasks struct{ Task []taskJSON }
@@ -171,9 +170,9 @@ func (c *Client) failedAttempts(ctx context.Context, service, base string, job j
 	return nil, nil
 }
 
-// masterFailure is why an application master ended before its job. If the
-// application's diagnostics do not tell, its logs may. It is empty if no master
-// was ever started.
+// masterFailure returns why an application master ended before its job. If the diagnostics of
+// the application are not clear, it reads the logs of the master. The failure is empty if no
+// master was started.
 func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
 	last, err := c.lastMaster(ctx, app)
 	if err != nil || last == (masterJSON{}) {
@@ -184,7 +183,7 @@ func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
 		failure.Text = text
 		return failure, nil
 	}
-	// A log that is not there leaves it to the diagnostics, clear or not.
+	// If a log is missing, the caller uses the diagnostics, clear or not.
 	stderr, _ := c.log(ctx, last.NodeHTTPAddress, app.ID, last.ContainerID, "stderr")
 	failure.Text = strings.Join(programLines(stderr), "\n")
 	if failure.Text == "" {
@@ -194,13 +193,13 @@ func (c *Client) masterFailure(ctx context.Context, app App) (Failure, error) {
 	return failure, nil
 }
 
-// failedTask is the task by which a job failed, in its diagnostics.
+// failedTask matches the task that made a job fail, in the job's diagnostics.
 var failedTask = regexp.MustCompile(`Task failed (task_\d+_\d+_[mr]_\d+)`)
 
-// uberFailure is why a task failed that the application master ran itself (uber
-// mode), as far as the master's stderr tells; otherwise empty. After a map that
-// failed, Hadoop 3.4 begins the reduce, which finds that its job is no more and
-// ends the process in which it is: the master, mostly before there is a history.
+// uberFailure returns the failure of a task that the application master ran itself (uber
+// mode), if the master's stderr contains it; otherwise it is empty. After a failed map, Hadoop
+// 3.4 starts the reduce, which finds that its job has ended, and exits the process that it
+// runs in. This is the master, usually before it has written the job's history.
 func (c *Client) uberFailure(ctx context.Context, app App) Failure {
 	task := failedTask.FindStringSubmatch(app.Diagnostics)
 	last, err := c.lastMaster(ctx, app)
@@ -215,11 +214,11 @@ func (c *Client) uberFailure(ctx context.Context, app App) Failure {
 	return Failure{taskName(task[1]), last.AppAttemptID, hostOf(last.NodeHTTPAddress), strings.Join(said, "\n")}
 }
 
-// masterJSON is an attempt of an application master.
+// masterJSON is an attempt of an application master, in JSON.
 type masterJSON struct{ AppAttemptID, ContainerID, NodeHTTPAddress string }
 
-// lastMaster is the last application master of an application; empty if none was
-// ever started.
+// lastMaster returns the last attempt of an application's master. It is empty if no master was
+// started.
 func (c *Client) lastMaster(ctx context.Context, app App) (last masterJSON, err error) {
 	var answer struct {
 		AppAttempts struct{ AppAttempt []masterJSON }
@@ -231,9 +230,9 @@ func (c *Client) lastMaster(ctx context.Context, app App) (last masterJSON, err 
 	return last, err
 }
 
-// log is the end of a log of a container, from wherever it is told: the folder of
-// the node manager, if that is on this machine; the node manager; the history
-// server, when logs were aggregated.
+// log returns the end of a container's log. It tries, in this order, the log directory of the
+// node manager, if that is on this machine; the node manager; and the history server, which
+// has aggregated logs.
 func (c *Client) log(ctx context.Context, nodeAddress, app, container, name string) (string, error) {
 	if container == "" || container != filepath.Base(container) {
 		return "", errors.New("it had no container")
@@ -259,7 +258,7 @@ func (c *Client) log(ctx context.Context, nodeAddress, app, container, name stri
 	return text, nil
 }
 
-// tail reads the end of a file.
+// tail returns the end of a file, at most maxLog bytes.
 func tail(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -277,7 +276,7 @@ func tail(name string) (string, error) {
 	return string(data), err
 }
 
-// hostOf is the host of host:port.
+// hostOf returns the host of host:port.
 func hostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host
@@ -285,8 +284,8 @@ func hostOf(address string) string {
 	return address
 }
 
-// taskName is a task in words, from its name or that of an attempt:
-// attempt_…_m_000003_0 is map 3.
+// taskName describes the task with the given identifier, or the task of an attempt:
+// attempt_…_m_000003_0 is "map 3".
 func taskName(id string) string {
 	parts := strings.Split(id, "_")
 	if len(parts) == 5 || len(parts) == 6 {
@@ -302,9 +301,9 @@ func taskName(id string) string {
 	return "task " + id
 }
 
-// FailureOf is the failure that logs tell of, which were kept when the cluster could be
-// asked no more: what the program wrote to stderr, or the last error in syslog. Its Text
-// is empty if they tell of none.
+// FailureOf returns the failure in logs that were saved before the cluster ended: what the
+// program wrote to stderr or, if that is nothing, the last error in syslog. Text is empty if
+// the logs contain no error.
 func FailureOf(task, stderr, syslog string) Failure {
 	text := strings.Join(programLines(stderr), "\n")
 	if text == "" {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Check wants a resource manager that answers, with a node that lives and a queue
-// of a name (default, if empty). Its error is one line that says what is missing,
-// within ten seconds. A fair scheduler is not asked for queues: it makes those
-// that it does not know, unless it was told not to.
+// Check returns an error unless a resource manager answers, has a live node, and has the given
+// queue (an empty name means default). The error is one line that names what is missing; Check
+// takes at most ten seconds. It does not check the queue of a fair scheduler, which by default
+// creates queues when jobs name them.
 func (c *Client) Check(ctx context.Context, queue string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -35,15 +35,16 @@ func (c *Client) Check(ctx context.Context, queue string) error {
 	})
 }
 
-// A schedulerQueue is a queue as the scheduler tells of it.
+// A schedulerQueue is a queue as the scheduler describes it.
 type schedulerQueue struct {
 	path     string // root.a.b
 	leaf     bool
-	children bool // it makes the children that jobs ask for
+	children bool // creates child queues on demand
 	stopped  bool
 }
 
-// checkQueue wants a queue to be a leaf of a capacity scheduler that is open.
+// checkQueue returns an error unless the queue is an open leaf queue of a capacity scheduler,
+// or can be created. It accepts all queues of other schedulers.
 func checkQueue(info map[string]any, name string) error {
 	if name == "" {
 		name = "default"
@@ -71,7 +72,7 @@ func checkQueue(info map[string]any, name string) error {
 	return fmt.Errorf("no queue %s (there are: %s)", name, strings.Join(names, ", "))
 }
 
-// cutLast cuts a path at its last dot.
+// cutLast splits a path at its last dot.
 func cutLast(path string) (parent, last string, found bool) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
@@ -80,8 +81,8 @@ func cutLast(path string) (parent, last string, found bool) {
 	return path[:i], path[i+1:], true
 }
 
-// queues are a queue of a capacity scheduler and those under it. Before Hadoop 3
-// they do not tell their path.
+// queues returns a queue of a capacity scheduler, and all queues below it. Before Hadoop 3,
+// the answers do not contain the paths of queues.
 func queues(info map[string]any, parent string) []schedulerQueue {
 	path, _ := info["queuePath"].(string)
 	if path == "" {

@@ -1,16 +1,16 @@
-// Package yarn reads what a Hadoop cluster tells over HTTP about MapReduce jobs:
-// the resource manager about applications and queues, the application master
-// about a job that runs, the history server about one that has ended, and the
-// node managers about what a task wrote to stderr. It can kill an application.
+// Package yarn reads the state of MapReduce jobs from a Hadoop cluster over HTTP. The resource
+// manager describes applications and queues, the application master a running job, the history
+// server a job that has ended; the node managers have the logs of tasks. The package can also
+// kill an application.
 //
-// It knows Hadoop only: not who submits the jobs, not what they compute, nothing
-// of files in HDFS. It does not speak Kerberos.
+// It knows only Hadoop: not who submits the jobs, not what they compute, and nothing of files
+// in HDFS. It does not support Kerberos.
 //
-//	CLUSTER             ws/v1/cluster/…                  resource manager
-//	job that runs       proxy/APP/ws/v1/mapreduce/…      its application master
-//	job that has ended  ws/v1/history/mapreduce/…        history server
-//	logs                ws/v1/node/containerlogs/…       node manager
-//	aggregated logs     ws/v1/history/containerlogs/…    history server
+//	cluster                   ws/v1/cluster/…                  resource manager
+//	job that is running       proxy/APP/ws/v1/mapreduce/…      its application master
+//	job that has ended        ws/v1/history/mapreduce/…        history server
+//	logs                      ws/v1/node/containerlogs/…       node manager
+//	aggregated logs           ws/v1/history/containerlogs/…    history server
 package yarn
 
 import (
@@ -30,22 +30,22 @@ import (
 )
 
 const (
-	dialTimeout    = 3 * time.Second  // a node may be out of reach from here
-	requestTimeout = 10 * time.Second // with the answer
-	checkTimeout   = 10 * time.Second // of the whole of Check
-	historyWait    = 10 * time.Second // the history server looks for new jobs when asked, but the master writes late
+	dialTimeout    = 3 * time.Second  // a node may be unreachable from here
+	requestTimeout = 10 * time.Second // including the answer
+	checkTimeout   = 10 * time.Second // of all requests of Check
+	historyWait    = 10 * time.Second // the history server looks for new jobs on request, but the master writes the history late
 	pollInterval   = 200 * time.Millisecond
 
-	maxAnswer = 32 << 20 // bytes; a task takes some 300
-	maxLog    = 64 << 10 // bytes of a log that are read, from its end
-	maxPage   = 1 << 10  // bytes of an error page that are read
+	maxAnswer = 32 << 20 // bytes; a task takes about 300
+	maxLog    = 64 << 10 // bytes that are read from the end of a log
+	maxPage   = 1 << 10  // bytes that are read from an error page
 )
 
-// Client asks a cluster. Its methods may be called at the same time. Each
-// request is bounded by ten seconds, and by its context.
+// Client sends requests to the services of a cluster. It is safe for concurrent use. The
+// timeout of a request is ten seconds, or less by its context.
 type Client struct {
-	// Command is the hadoop command, by which Kill ends a job if the resource
-	// manager does not let it. It may be empty.
+	// Command is the hadoop command with which Kill kills a job if the resource manager
+	// refuses to. It may be empty.
 	Command string
 
 	addresses
@@ -53,13 +53,13 @@ type Client struct {
 	http *http.Client
 
 	mu     sync.Mutex
-	active string // of several resource managers
+	active string // address of the active one of several resource managers
 }
 
-// New returns a client of the cluster of a configuration: the properties of
-// core-site.xml, yarn-site.xml and mapred-site.xml (see Load). Addresses that are
-// not set are Hadoop's defaults on this machine. The user is whom the cluster is
-// told to be asked by, if it does not want to know for sure; it may be empty.
+// New returns a client of the cluster with the given configuration: the properties of
+// core-site.xml, yarn-site.xml and mapred-site.xml (see conf.Load). The default addresses are
+// Hadoop's, on this machine. user is the name that requests send to a cluster without
+// authentication; it may be empty.
 func New(conf map[string]string, user string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
@@ -69,7 +69,7 @@ func New(conf map[string]string, user string) *Client {
 		http: &http.Client{
 			Transport: transport,
 			Timeout:   requestTimeout,
-			// The proxy sends those who ask for a job that does not run to a page.
+			// The proxy redirects requests for a job that is not running to a web page.
 			CheckRedirect: func(r *http.Request, via []*http.Request) error {
 				if strings.HasPrefix(via[0].URL.Path, "/proxy/") {
 					return http.ErrUseLastResponse
@@ -83,7 +83,7 @@ func New(conf map[string]string, user string) *Client {
 	}
 }
 
-// Services, as errors name them.
+// Names of the services in errors.
 const (
 	manager = "resource manager"
 	master  = "application master"
@@ -91,18 +91,18 @@ const (
 	node    = "node manager"
 )
 
-// An answerError is a request that failed.
+// An answerError is the error of a failed request.
 type answerError struct {
 	service string
 	url     string
-	code    int // of the answer; 0 if there was none
+	code    int // HTTP status of the answer; 0 if there was none
 	err     error
 }
 
 func (e *answerError) Error() string { return fmt.Sprintf("%s %s: %v", e.service, e.url, e.err) }
 func (e *answerError) Unwrap() error { return e.err }
 
-// code is the code of the answer that an error tells of; 0 if there was none.
+// code returns the HTTP status in an error, or 0 if there was no answer.
 func code(err error) int {
 	var a *answerError
 	if errors.As(err, &a) {
@@ -111,13 +111,13 @@ func code(err error) int {
 	return 0
 }
 
-// do sends a request and returns the answer, which must be of a content type. It
-// is cut at a limit, if that is allowed.
+// do sends a request and returns the body of the answer, which must have the given content
+// type. A body longer than limit is truncated if cut is set; otherwise it is an error.
 func (c *Client) do(ctx context.Context, service, method, address, body, contentType string, limit int64, cut bool) ([]byte, error) {
 	fail := func(code int, err error) ([]byte, error) {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // which does not name the address again
+			err = u.Err // without the address, which answerError adds
 		}
 		return nil, &answerError{service, address, code, err}
 	}
@@ -163,7 +163,7 @@ func (c *Client) do(ctx context.Context, service, method, address, body, content
 	return data, nil
 }
 
-// remoteMessage is what Hadoop says in an answer that is an error, after a colon.
+// remoteMessage returns the message of Hadoop in an error page, after a colon.
 func remoteMessage(page []byte) string {
 	var remote struct {
 		RemoteException struct{ Message string }
@@ -175,7 +175,7 @@ func remoteMessage(page []byte) string {
 	return ": " + strings.TrimPrefix(first, "java.lang.Exception: ")
 }
 
-// get reads an answer in JSON.
+// get requests an address, and decodes the JSON of the answer.
 func (c *Client) get(ctx context.Context, service, address string, into any) error {
 	data, err := c.do(ctx, service, http.MethodGet, address, "", "application/json", maxAnswer, false)
 	if err != nil {
@@ -187,8 +187,8 @@ func (c *Client) get(ctx context.Context, service, address string, into any) err
 	return nil
 }
 
-// onManager calls ask with the address of the resource manager: of several, the
-// active one. If that does not answer any more, it looks for the active one anew.
+// onManager calls ask with the address of the active resource manager. If the one that was
+// active does not answer any more, it finds the active one and tries again.
 func (c *Client) onManager(ctx context.Context, ask func(base string) error) error {
 	if len(c.managers) == 1 {
 		return ask(c.managers[0])
@@ -211,7 +211,7 @@ func (c *Client) onManager(ctx context.Context, ask func(base string) error) err
 	return ask(base)
 }
 
-// findActive asks every resource manager whether it is the active one.
+// findActive finds the active resource manager by asking all of them.
 func (c *Client) findActive(ctx context.Context) (string, error) {
 	var errs []error
 	for _, base := range c.managers {
@@ -230,7 +230,7 @@ func (c *Client) findActive(ctx context.Context) (string, error) {
 	return "", oneLine(errs)
 }
 
-// oneLine joins errors in one line.
+// oneLine joins errors into one line.
 func oneLine(errs []error) error {
 	texts := make([]string, len(errs))
 	for i, err := range errs {
@@ -239,12 +239,13 @@ func oneLine(errs []error) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// getManager reads an answer of the resource manager.
+// getManager requests a path from the active resource manager, and decodes the JSON of the
+// answer.
 func (c *Client) getManager(ctx context.Context, path string, into any) error {
 	return c.onManager(ctx, func(base string) error { return c.get(ctx, manager, base+path, into) })
 }
 
-// sleep waits for a poll; false if the context ended.
+// sleep waits for pollInterval. It returns false if the context is done.
 func sleep(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -254,7 +255,7 @@ func sleep(ctx context.Context) bool {
 	}
 }
 
-// moment is a time from Hadoop's milliseconds; none is 0 or -1.
+// moment converts Hadoop's milliseconds to a time. 0 or -1 means no time.
 func moment(milliseconds int64) time.Time {
 	if milliseconds <= 0 {
 		return time.Time{}

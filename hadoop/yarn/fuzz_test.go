@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// An answering transport gives every request the same answer, but for logs.
+// answering is a transport that gives every request except those for logs the same answer.
 type answering []byte
 
 func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -24,8 +24,8 @@ func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// FuzzAnswers asks everything of a cluster whose services answer with the same bytes:
-// whatever they are, what is told of it is in range and an error is one line.
+// FuzzAnswers calls all methods with a cluster whose services answer with the same bytes.
+// Whatever the bytes are, the results must be in range, and errors must be one line.
 func FuzzAnswers(f *testing.F) {
 	err := filepath.WalkDir("testdata", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".json" {

@@ -18,11 +18,11 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// A realCluster is a client of one, with its command and the streaming jar.
+// A realCluster is a client of a real cluster, with its command and the streaming jar.
 type realCluster struct {
 	*Client
-	dir   string // in its file system
-	local string // for scripts
+	dir   string // directory in the cluster's file system
+	local string // local directory for scripts
 	jar   string
 }
 
@@ -65,7 +65,7 @@ func TestHadoop(t *testing.T) {
 	t.Run("kill by command", func(t *testing.T) { c.testKill(t, c.killByCommand, "Job received Kill while in RUNNING state.") })
 }
 
-// run begins a job with a script as its mapper, and returns its application.
+// run starts a job with a script as its mapper, and returns its application.
 func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App {
 	t.Helper()
 	name := strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(t.Name()))
@@ -101,7 +101,7 @@ func (c *realCluster) run(ctx context.Context, t *testing.T, script string) App 
 	}
 }
 
-// testFailure wants what a mapper said when it failed.
+// testFailure checks that Cause returns what a failed mapper wrote.
 func (c *realCluster) testFailure(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -120,7 +120,7 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 	if err != nil || failure.Task != "map 0" || failure.Text != "the board is odd" || failure.Node == "" {
 		t.Errorf("%+v, %v", failure, err)
 	}
-	// The same without the logs on this machine.
+	// again, without access to the logs on this machine
 	c.logDirs = nil
 	if again, err := c.Cause(ctx, app); err != nil || again != failure {
 		t.Errorf("by HTTP: %+v, %v", again, err)
@@ -130,7 +130,7 @@ echo 'the board is odd' >&2; cat > /dev/null; exit 3`)
 	}
 }
 
-// testKill ends a job that sleeps, once its application master tells of it.
+// testKill kills a job that sleeps, as soon as its application master describes it.
 func (c *realCluster) testKill(t *testing.T, kill func(context.Context, string) error, says string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()

@@ -7,27 +7,28 @@ import (
 	"net/url"
 )
 
-// Progress is how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
-	Map, Reduce float64 // percent of the work of its maps and of its reduces
-	State       string  // the job's; the application's, while there is no job yet
+	Map, Reduce float64 // percent of the work of the maps and of the reduces
+	State       string  // state of the job, or of the application as long as there is no job
 }
 
-// Counters are counters by group and name: Hadoop's own groups by the name of
+// Counters contains the values of counters by group and name. Hadoop's own groups are named by
 // their class.
 type Counters map[string]map[string]int64
 
-// jobJSON is a job as its application master and the history server write it.
+// jobJSON is a job in the JSON of its application master and of the history server.
 type jobJSON struct {
 	State, Diagnostics          string
 	MapsTotal, ReducesTotal     int
-	MapProgress, ReduceProgress float64 // of a job that runs
+	MapProgress, ReduceProgress float64 // only while the job runs
 	SuccessfulMapAttempts       int
 	SuccessfulReduceAttempts    int
 }
 
-// progress is how far a job is: one that has ended tells only its attempts. (It
-// also tells tasks that completed, but counts those that failed.)
+// progress returns the progress of the job. For a job that has ended, it is computed from the
+// number of successful attempts, because the number of completed tasks includes those that
+// failed.
 func (j jobJSON) progress(ended bool) Progress {
 	p := Progress{j.MapProgress, j.ReduceProgress, j.State}
 	if ended {
@@ -37,7 +38,7 @@ func (j jobJSON) progress(ended bool) Progress {
 	return p
 }
 
-// percent is a part of a whole; nothing of nothing is all.
+// percent returns part as a percentage of whole. It is 100 if whole is 0.
 func percent(part, whole int) float64 {
 	if part >= whole {
 		return 100
@@ -45,21 +46,22 @@ func percent(part, whole int) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// masterPath is where a job that runs is told of, under a resource manager.
+// masterPath returns the path of a running job, below the address of a resource manager.
 func masterPath(jobID string) string {
 	return "/proxy/" + url.PathEscape(appID(jobID)) + "/ws/v1/mapreduce/jobs/" + url.PathEscape(jobID)
 }
 
-// historyPath is where a job that has ended is told of, under the history server.
+// historyPath returns the path of a job that has ended, below the address of the history
+// server.
 func historyPath(jobID string) string {
 	return "/ws/v1/history/mapreduce/jobs/" + url.PathEscape(jobID)
 }
 
-// jobAnswer is a job, in its answer.
+// jobAnswer is the answer to a request for a job.
 type jobAnswer struct{ Job jobJSON }
 
-// Progress tells how far an application's job is: from its application master,
-// or from the history server, when it has ended.
+// Progress returns the progress of an application's job. It asks the application master or,
+// when the job has ended, the history server.
 func (c *Client) Progress(ctx context.Context, app App) (Progress, error) {
 	id := app.JobID()
 	var answer jobAnswer
@@ -76,7 +78,7 @@ func (c *Client) Progress(ctx context.Context, app App) (Progress, error) {
 	if missing == nil {
 		return answer.Job.progress(true), nil
 	}
-	// Before its master is there, and after it has died, no job is told of.
+	// Neither knows the job before its application master runs, or after the master has died.
 	fresh, err := c.App(ctx, app.ID)
 	if err != nil {
 		return Progress{}, err
@@ -87,9 +89,9 @@ func (c *Client) Progress(ctx context.Context, app App) (Progress, error) {
 	return Progress{State: fresh.State}, nil
 }
 
-// Counters are the totals of a job's counters: while it runs, so far; none of one that
-// has failed. One that has just ended is known to nobody until the history server has
-// read of it: Counters waits for that some seconds.
+// Counters returns the totals of a job's counters; while the job runs, the totals so far.
+// There are none for a job that has failed. When a job has just ended, no service knows it
+// until the history server has read its history: Counters waits some seconds for that.
 func (c *Client) Counters(ctx context.Context, jobID string) (counters Counters, err error) {
 	err = c.onJob(ctx, jobID, func(service, base string, _ jobJSON) error {
 		var answer struct {
@@ -119,9 +121,10 @@ func (c *Client) Counters(ctx context.Context, jobID string) (counters Counters,
 	return counters, err
 }
 
-// onJob calls tell with where a job is told of: the history server, if it knows
-// of it, or else its application master. If neither does, or tell fails since the
-// one that did is gone, it is asked again, for some seconds.
+// onJob calls tell with a service that knows a job, and the job's address there: the history
+// server or, if that does not know the job, the application master. If neither does, or if
+// tell fails because the application master has ended meanwhile, onJob tries again for some
+// seconds.
 func (c *Client) onJob(ctx context.Context, id string, tell func(service, base string, job jobJSON) error) error {
 	waiting, cancel := context.WithTimeout(ctx, historyWait)
 	defer cancel()

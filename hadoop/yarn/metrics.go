@@ -2,16 +2,16 @@ package yarn
 
 import "context"
 
-// Metrics are the size of a cluster.
+// Metrics describes the size of a cluster.
 type Metrics struct {
-	Nodes     int // that live
+	Nodes     int // live nodes
 	Lost      int // nodes
 	Unhealthy int // nodes
-	VCores    int // of the nodes that live, in all
+	VCores    int // of all live nodes
 }
 
-// Metrics asks the resource manager for the size of its cluster; its error says
-// that it does not answer.
+// Metrics asks the resource manager for the size of its cluster. It returns an error if there
+// is no answer.
 func (c *Client) Metrics(ctx context.Context) (m Metrics, err error) {
 	err = c.onManager(ctx, func(base string) error {
 		m, err = c.metrics(ctx, base)

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// maxLines is how many lines of what a program said are kept.
+// maxLines is the maximum number of lines of a program's output that are kept.
 const maxLines = 20
 
-// noise are lines on stderr that are not the program's: Hadoop Streaming's
-// protocol, logs, complaints of logging libraries and the virtual machine, and
-// the frames of Java's traces.
+// noise matches lines on stderr that do not come from the program: the protocol of Hadoop
+// Streaming, logs, warnings of logging libraries and of the virtual machine, and stack frames
+// of Java.
 var noise = regexp.MustCompile(strings.Join([]string{
 	`^reporter:(counter|status):`,
 	`^log4j:`,
@@ -23,22 +23,22 @@ var noise = regexp.MustCompile(strings.Join([]string{
 	`^(OpenJDK|Java HotSpot)\S* .*VM warning: `,
 	`^Picked up \w*JAVA\w*:`,
 	`^WARNING: (An illegal|Illegal) reflective access|^WARNING: (Please consider reporting this|Use --illegal-access|All illegal access)`,
-	`^(\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d) \d\d:\d\d:\d\d\S* (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) `, // as Hadoop sets up log4j
-	`^Error: (Could not create the Java Virtual Machine|A fatal exception has occurred)\.`,     // it says before why
+	`^(\d{4}-\d\d-\d\d|\d\d/\d\d/\d\d) \d\d:\d\d:\d\d\S* (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) `, // in Hadoop's log4j format
+	`^Error: (Could not create the Java Virtual Machine|A fatal exception has occurred)\.`,     // the reason is on the line before
 	`^\s+at [\w.$/<>@-]+\(.*\)$`,
 	`^\s+\.\.\. \d+ more$`,
 }, "|"))
 
-// exception is the head of one of Java's traces.
+// exception matches the first line of a Java stack trace.
 var exception = regexp.MustCompile(`^Caused by: |^Exception in thread "|^(java|javax|org\.apache|com\.sun)\.[\w.$]+(Exception|Error)\b`)
 
-// stamp is what may stand before what a line of diagnostics says.
+// stamp matches the prefix that may precede the message in a line of diagnostics.
 var stamp = regexp.MustCompile(`(?m)^(.*Failing this attempt\.Diagnostics: )?\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\]`)
 
-// javaLog begins an entry of two lines in java.util.logging's form.
+// javaLog matches the first line of a two-line entry in the format of java.util.logging.
 var javaLog = regexp.MustCompile(`^[A-Z][a-z]{2} \d\d?, \d{4},? \d\d?:\d\d:\d\d\s[AP]M [\w.$]+ \S+$`)
 
-// quiet are the lines of a text without noise, nor blanks at their ends.
+// quiet returns the lines of a text without noise, empty lines and trailing white space.
 func quiet(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		skip := false
@@ -57,8 +57,8 @@ func quiet(text string) iter.Seq[string] {
 	}
 }
 
-// programLines are the lines of a stderr that the program wrote, at most
-// maxLines: the last ones, or those from where a Go program panics.
+// programLines returns the lines of a stderr that the program wrote, at most maxLines: the
+// last ones or, if a Go program panics, those from the panic on.
 func programLines(text string) []string {
 	var lines []string
 	for line := range quiet(text) {
@@ -75,7 +75,7 @@ func programLines(text string) []string {
 	return lines[len(lines)-maxLines:]
 }
 
-// panicLine is where a Go program panics, or -1.
+// panicLine returns the index of the line at which a Go program panics, or -1.
 func panicLine(lines []string) int {
 	for i, line := range lines {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
@@ -85,8 +85,7 @@ func panicLine(lines []string) int {
 	return -1
 }
 
-// unwrap takes a log out of the frame that node managers and the history server
-// put around it:
+// unwrap extracts a log from the text that node managers and the history server put around it:
 //
 //	Container: container_… on host:port
 //	…
@@ -117,9 +116,9 @@ var (
 		`For more detailed output|\. ?Failing the application)`)
 )
 
-// meaning is what diagnostics say. Of Java's exceptions it is the cause of all
-// others, of a container's end what the container wrote. It is clear if that is
-// more than that something has failed.
+// meaning extracts the message from diagnostics. For exceptions of Java, it is the root cause;
+// for the end of a container, what the container wrote. clear reports whether the message
+// contains more than the fact that something failed.
 func meaning(diagnostics string) (text string, clear bool) {
 	if m := exitCode.FindStringSubmatch(diagnostics); m != nil {
 		return "the program " + ending(m[1]), true
@@ -149,20 +148,21 @@ func meaning(diagnostics string) (text string, clear bool) {
 	if len(said) == 0 {
 		return first, false
 	}
-	// What a container wrote comes twice, with each of two exceptions.
+	// The output of a container comes twice, once with each of two exceptions.
 	if half := len(said) / 2; len(said)%2 == 0 && slices.Equal(said[:half], said[half:]) {
 		said = said[:half]
 	}
 	return strings.Join(said[:min(len(said), maxLines)], "\n"), true
 }
 
-// shortName takes the package from before the name of an exception, and what
-// only says that a daemon threw it.
+// shortName removes the package from the name of an exception, and the prefix that marks an
+// exception of a remote daemon.
 func shortName(line string) string {
 	return javaName.ReplaceAllString(remoteName.ReplaceAllString(line, "$1:"), "$1$2")
 }
 
-// deepest is the last of causes, or one before it that says the same and more.
+// deepest returns the last of the causes, or an earlier one that contains the same message and
+// more.
 func deepest(causes []string) string {
 	last := len(causes) - 1
 	_, message, ok := strings.Cut(causes[last], ": ")
@@ -172,8 +172,7 @@ func deepest(causes []string) string {
 	return causes[last]
 }
 
-// ending says how a program ended, from the code that Java gives to it: 128 and
-// more are signals.
+// ending describes how a program ended, given Java's exit code. Codes above 128 are signals.
 func ending(digits string) string {
 	n, err := strconv.Atoi(digits)
 	if err != nil || n <= 128 || n > 128+64 {
@@ -182,9 +181,9 @@ func ending(digits string) string {
 	return fmt.Sprintf("was ended by signal %d (%v)", n-128, syscall.Signal(n-128))
 }
 
-// explain is why an attempt failed: what its program wrote, or else what Hadoop
-// says. If the program did not end by itself it is both, what ended it last. An
-// error is why it is not known what the program wrote.
+// explain describes why an attempt failed: what its program wrote or, if that is nothing, the
+// message of Hadoop. If a signal ended the program, it returns both, the signal last. missing
+// is the reason why the program's output could not be read, or nil.
 func explain(diagnostics string, lines []string, missing error) string {
 	text := strings.Join(lines, "\n")
 	cause, _ := meaning(diagnostics)
@@ -201,7 +200,7 @@ func explain(diagnostics string, lines []string, missing error) string {
 	return strings.TrimSpace(text + "\n" + cause)
 }
 
-// lastError is the last error in a log of Hadoop's, with what caused it.
+// lastError returns the last error in a log of Hadoop, with its cause.
 func lastError(log string) string {
 	var found []string // the entry, with its trace
 	in := false
@@ -226,7 +225,7 @@ func lastError(log string) string {
 	return head
 }
 
-// logEntry is level and message of an entry in a log of Hadoop's:
+// logEntry matches an entry in a log of Hadoop, with groups for its level and message:
 //
 //	2026-11-21 19:01:11,528 ERROR [main] org.apache.hadoop.Name: message
 //	2026-11-21 19:01:11,528 ERROR org.apache.hadoop.Name (main): message   in the steps of Amazon EMR

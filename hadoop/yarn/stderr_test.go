@@ -32,7 +32,8 @@ func TestProgramLines(t *testing.T) {
 	}
 }
 
-// TestProgramLinesMany keeps the end of what is long, but of a panic the begin.
+// TestProgramLinesMany checks that the end of a long output is kept or, if the program panics,
+// the beginning of the panic.
 func TestProgramLinesMany(t *testing.T) {
 	var long strings.Builder
 	for i := range 100 {
@@ -57,7 +58,8 @@ func TestProgramLinesMany(t *testing.T) {
 	}
 }
 
-// limits is what a node manager says of a container that it ended for its memory.
+// limits is the message of a node manager for a container that it killed because of its
+// memory.
 const limits = "[2026-11-21 19:01:46.899]Container [pid=7,containerID=container_1] is running beyond physical memory limits. Killing container.\n" +
 	"Dump of the process-tree for container_1 :\n\t|- PID PPID\n\n[2026-11-21 19:01:46.907]Container killed on request. Exit code is 143\n"
 
@@ -130,7 +132,8 @@ func TestTaskName(t *testing.T) {
 	}
 }
 
-// FuzzProgramLines wants few lines, each of them text of the stderr.
+// FuzzProgramLines checks that there are at most maxLines lines, and that each is part of the
+// stderr.
 func FuzzProgramLines(f *testing.F) {
 	f.Add("word\nlog4j:WARN x\n\tat a.B.c(B.java:1)\n")
 	f.Add("Nov 21, 2026 7:01:07 PM a.b c\nINFO: x\npanic: y\n" + strings.Repeat("z\n", 30))
@@ -153,7 +156,7 @@ func FuzzProgramLines(f *testing.F) {
 	})
 }
 
-// FuzzMeaning wants every text to have some meaning, and logs no panic.
+// FuzzMeaning checks that every text has some meaning, and that logs cause no panic.
 func FuzzMeaning(f *testing.F) {
 	f.Add(limits)
 	f.Add("Error: a.b.C: x\nCaused by: d.E: y\n")

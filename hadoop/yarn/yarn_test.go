@@ -13,33 +13,32 @@ import (
 	"time"
 )
 
-// The folder testdata holds what a cluster of Hadoop 3.4.2 answered, by the path
-// that was asked for: resource manager, application masters, history server and
-// node managers have different paths. (Of one log the class path was taken out.)
-// These were its applications:
+// The directory testdata contains the answers of a cluster of Hadoop 3.4.2, by request path:
+// resource manager, application masters, history server and node managers have different
+// paths. (The class path was removed from one log.) These were its applications:
 const (
 	good         = "application_1795287426079_0001" // succeeded
-	mapperFails  = "application_1795287426079_0002" // possible_map read "zzz", twice
-	reducerFails = "application_1795287426079_0003" // possible_reduce read "zzz"; the other reduce was killed then
-	masterFails  = "application_1795287426079_0004" // the master's -Xmx was no number
+	mapperFails  = "application_1795287426079_0002" // possible_map failed at the input "zzz", twice
+	reducerFails = "application_1795287426079_0003" // possible_reduce failed at the input "zzz"; the other reduce was killed then
+	masterFails  = "application_1795287426079_0004" // the master's -Xmx was not a number
 	noProgram    = "application_1795287426079_0005" // the mapper does not exist
-	noQueue      = "application_1795287426079_0006" // nor does the queue
+	noQueue      = "application_1795287426079_0006" // the queue does not exist
 	killed       = "application_1795287426079_0007" // by the resource manager
 	masterMemory = "application_1795287426079_0039" // the master had 14 MB
-	timeout      = "application_1795287426079_0023" // its mapper sleeps, and was ended
+	timeout      = "application_1795287426079_0023" // its mapper slept, and was killed
 	running      = "application_1795287426079_0019" // its mapper sleeps
 	uberFails    = "application_1795298523036_0007" // the master ran the map, which failed, and wrote no history
 )
 
-// recorded is where the node manager was when testdata was recorded.
+// recorded is the address of the node manager in testdata.
 const recorded = "localhost:8042"
 
-// A fake is a cluster that answers with testdata, all its services at one address.
+// A fake is a cluster that answers with testdata. All its services have the same address.
 type fake struct {
 	*httptest.Server
 	client *Client
 
-	// answer may answer in its place, and returns whether it did.
+	// answer may answer a request instead; it returns whether it did.
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -57,7 +56,8 @@ func newFake(t *testing.T) *fake {
 
 func (f *fake) address() string { return f.Listener.Addr().String() }
 
-// ServeHTTP answers with the file of a path, or as Hadoop does without.
+// ServeHTTP answers with the file of the request's path or, if there is none, with Hadoop's
+// error.
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.answer != nil && f.answer(w, r) {
 		return
@@ -95,7 +95,7 @@ func reply(w http.ResponseWriter, code int, body string) {
 	w.Write([]byte(body))
 }
 
-// missing hides the answers whose path holds a text.
+// missing returns an answer function that answers 404 if the path contains text.
 func missing(text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, text) {
@@ -125,7 +125,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindOrder wants the newest application first.
+// TestFindOrder checks that the newest application comes first.
 func TestFindOrder(t *testing.T) {
 	f := newFake(t)
 	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
@@ -166,7 +166,7 @@ func TestCheck(t *testing.T) {
 	says(f.client.Check(t.Context(), ""), "resource manager URL/ws/v1/cluster/metrics: dial tcp")
 }
 
-// TestQueues has trees of queues that the recorded cluster has not.
+// TestQueues checks trees of queues that the recorded cluster does not have.
 func TestQueues(t *testing.T) {
 	tree := map[string]any{"type": "capacityScheduler", "queueName": "root", "queues": map[string]any{"queue": []any{
 		map[string]any{"queueName": "a", "state": "RUNNING", "queues": map[string]any{"queue": []any{
@@ -203,10 +203,10 @@ func TestProgress(t *testing.T) {
 		want Progress
 	}{
 		{App{ID: running, State: "RUNNING"}, Progress{0, 0, "RUNNING"}},
-		{App{ID: good, State: "RUNNING"}, Progress{100, 100, "SUCCEEDED"}}, // it has ended since
+		{App{ID: good, State: "RUNNING"}, Progress{100, 100, "SUCCEEDED"}}, // it has ended since then
 		{App{ID: good, State: "FINISHED"}, Progress{100, 100, "SUCCEEDED"}},
 		{App{ID: reducerFails, State: "FINISHED"}, Progress{100, 0, "FAILED"}},
-		{App{ID: masterFails, State: "ACCEPTED"}, Progress{0, 0, "FAILED"}}, // no job was there
+		{App{ID: masterFails, State: "ACCEPTED"}, Progress{0, 0, "FAILED"}}, // there was no job
 	} {
 		if got, err := f.client.Progress(t.Context(), test.app); err != nil || got != test.want {
 			t.Errorf("%s: %v, %v", test.app.ID, got, err)
@@ -221,7 +221,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Of Hadoop's own counters.
+// Names of a counter group of Hadoop and of one of its counters.
 const (
 	jobCounters  = "org.apache.hadoop.mapreduce.JobCounter"
 	launchedMaps = "TOTAL_LAUNCHED_MAPS"
@@ -252,7 +252,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestCountersLate has a history server that knows of a job late.
+// TestCountersLate checks Counters with a history server that learns of a job late.
 func TestCountersLate(t *testing.T) {
 	f := newFake(t)
 	var asked atomic.Int32
@@ -302,8 +302,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillRefused wants Hadoop's own client to be asked when the resource manager
-// refuses.
+// TestKillRefused checks that Kill uses Hadoop's own client if the resource manager refuses.
 func TestKillRefused(t *testing.T) {
 	f := newFake(t)
 	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
@@ -332,7 +331,6 @@ func TestKillRefused(t *testing.T) {
 	}
 }
 
-// script writes a program.
 func script(t *testing.T, dir, text string) string {
 	t.Helper()
 	name := filepath.Join(dir, "hadoop")
@@ -372,7 +370,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestCausePlaces takes the places away in which a log may be, one by one.
+// TestCausePlaces removes the places of a log, one by one.
 func TestCausePlaces(t *testing.T) {
 	f := newFake(t)
 	app := App{ID: mapperFails}
@@ -382,10 +380,10 @@ func TestCausePlaces(t *testing.T) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	// A node manager that is gone, and logs that were aggregated.
+	// The node manager does not answer, but logs were aggregated.
 	f.answer = missing("/ws/v1/node/")
 	cause(mapperSays)
-	// Nowhere: the program's code is all that is known.
+	// No log: only the exit code of the program is known.
 	f.answer = missing("/containerlogs/")
 	file := "/containerlogs/container_1795287426079_0002_01_000002/stderr?size=-65536: 404 Not Found"
 	cause("the program ended with code 1; what it wrote to stderr is not to be had: " +
@@ -400,7 +398,7 @@ func TestCausePlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	cause("the local one")
-	// A history server that is not there.
+	// The history server does not answer.
 	f.answer = missing("/history/")
 	f.client.history = "http://127.0.0.1:1"
 	got, err := f.client.Cause(t.Context(), app)
@@ -409,8 +407,8 @@ func TestCausePlaces(t *testing.T) {
 	}
 }
 
-// TestStandby has two resource managers, of which the first is down, and of the
-// others one stands by.
+// TestStandby checks several resource managers, of which the first is down, and one of the
+// others is on standby.
 func TestStandby(t *testing.T) {
 	f := newFake(t)
 	standby := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -433,7 +431,7 @@ func TestStandby(t *testing.T) {
 	}
 }
 
-// TestAnswers has answers that are none.
+// TestAnswers checks invalid answers.
 func TestAnswers(t *testing.T) {
 	f := newFake(t)
 	for name, test := range map[string]struct {

@@ -1,6 +1,6 @@
-// Package aws finds credentials, region and endpoint where every AWS tool looks for
-// them, and says in a line what is wrong with them. It knows no service: whoever calls
-// one makes its client of the configuration.
+// Package aws finds credentials, region and endpoint where every AWS tool looks for them, and
+// explains in one line what is wrong with them. It contains no service client: callers make
+// one from the configuration.
 package aws
 
 import (
@@ -17,38 +17,38 @@ import (
 )
 
 const (
-	// attempts is how often a call is made that a service throttles, or that gets no
-	// answer, where AWS_MAX_ATTEMPTS says nothing: half a minute of tries, which grow
-	// further apart.
+	// attempts is the maximum number of attempts of a call that a service throttles, or that
+	// gets no answer, unless AWS_MAX_ATTEMPTS sets another. With the growing pauses between
+	// them, they take half a minute.
 	attempts = 7
-	// instanceWait bounds how long the metadata server of an instance may take. On EC2,
-	// and so on EMR, it answers within milliseconds; elsewhere nobody does.
+	// instanceWait bounds the wait for the metadata server of an instance. On EC2, which
+	// includes EMR, it answers within milliseconds; elsewhere there is none.
 	instanceWait = 2 * time.Second
 )
 
-// Options are what a command line says. What is "" is looked for in the environment and
-// in the files below ~/.aws.
+// Options are the options of a command line. For an empty one, the environment and the files
+// in ~/.aws decide.
 type Options struct {
-	Profile string // over AWS_PROFILE
-	Region  string // over AWS_REGION and the profile's
+	Profile string // overrides AWS_PROFILE
+	Region  string // overrides AWS_REGION and the profile's region
 }
 
-// ErrNoCredentials is returned by Load where there are none.
+// ErrNoCredentials is the error of Load if there are no credentials.
 var ErrNoCredentials = errors.New("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile of ~/.aws (aws configure makes one)")
 
-// ErrNoRegion is returned by Load where there is none.
+// ErrNoRegion is the error of Load if there is no region.
 var ErrNoRegion = errors.New("no AWS region: set AWS_REGION (eu-central-1, …), or region in the profile in ~/.aws/config")
 
-// Load is the configuration of a command: credentials from the environment
-// (AWS_ACCESS_KEY_ID, …), a profile (keys, a role, single sign-on, a process), a
-// container or the role of the instance, in this order; the region from AWS_REGION, the
-// profile or the instance. AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 and the like name
-// another server than Amazon's; a service's client heeds them by itself.
+// Load returns the configuration of a command. The credentials come from the environment
+// (AWS_ACCESS_KEY_ID, …), a profile (keys, a role, single sign-on, a process), a container or
+// the role of the instance, in this order; the region from AWS_REGION, the profile or the
+// instance. AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 and similar variables name a server other
+// than Amazon's; the clients of services read them themselves.
 //
-// Credentials are taken once, so that the want of them is told here: ErrNoCredentials,
-// ErrNoRegion, or an error of Explain's.
+// Load retrieves the credentials once, to detect missing ones early. Its error is
+// ErrNoCredentials, ErrNoRegion, or an error from Explain.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
-	// What the SDK would log is an error of a call, or nothing to anybody.
+	// The SDK's log only repeats errors of calls, or is of no use.
 	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if o.Profile != "" {
 		options = append(options, config.WithSharedConfigProfile(o.Profile))
@@ -79,7 +79,8 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 	return c, nil
 }
 
-// hasCredentials takes the credentials, and says why there are none.
+// hasCredentials retrieves the credentials, and returns an error that explains why there are
+// none.
 func hasCredentials(ctx context.Context, c aws.Config) error {
 	ofInstance := aws.IsCredentialsProvider(c.Credentials, &ec2rolecreds.Provider{})
 	try := ctx
@@ -100,8 +101,8 @@ func hasCredentials(ctx context.Context, c aws.Config) error {
 	return fmt.Errorf("AWS credentials: %w", Explain(err))
 }
 
-// instanceRegion is the region of the instance on which this process runs; "" if it
-// runs elsewhere.
+// instanceRegion returns the region of the instance that runs this process, or "" if it is not
+// an instance.
 func instanceRegion(ctx context.Context, c aws.Config) string {
 	ctx, cancel := context.WithTimeout(ctx, instanceWait)
 	defer cancel()

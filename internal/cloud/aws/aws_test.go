@@ -16,8 +16,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// alone is an environment that names nothing of AWS, with these files in place of those
-// of ~/.aws. Nobody answers for the instance.
+// alone sets an environment without AWS variables, with the given files instead of those in
+// ~/.aws and without a metadata server.
 func alone(t *testing.T, conf, credentials string) {
 	t.Helper()
 	for _, line := range os.Environ() {
@@ -37,8 +37,8 @@ func alone(t *testing.T, conf, credentials string) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 }
 
-// Keys and region come from where every AWS tool has them, what the command line says
-// before the environment, and that before the files.
+// TestLoad checks that keys and region come from the places of every AWS tool: the command
+// line overrides the environment, and that overrides the files.
 func TestLoad(t *testing.T) {
 	const conf = "[default]\nregion = eu-central-1\n[profile other]\nregion = us-west-2\n[profile nowhere]\noutput = json\n"
 	const keys = "[default]\naws_access_key_id = A\naws_secret_access_key = a\n[other]\naws_access_key_id = B\naws_secret_access_key = b\n" +
@@ -83,8 +83,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Without credentials that is said at once, whether there is a metadata server, one that
-// knows no role, or none.
+// TestNoCredentials checks that missing credentials are reported at once, whether there is a
+// metadata server, one without a role, or none.
 func TestNoCredentials(t *testing.T) {
 	nothing := httptest.NewServer(http.NotFoundHandler())
 	defer nothing.Close()
@@ -100,7 +100,7 @@ func TestNoCredentials(t *testing.T) {
 			for name, value := range env {
 				t.Setenv(name, value)
 			}
-			// Nobody else speaks: the SDK would warn of a server that has no token.
+			// Nothing else may be printed: the SDK would warn about a server without tokens.
 			said := filepath.Join(t.TempDir(), "stderr")
 			f, err := os.Create(said)
 			if err != nil {
@@ -120,7 +120,8 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// A command that is stopped meanwhile says nothing of credentials.
+// TestStopped checks that a command that is stopped meanwhile does not report missing
+// credentials.
 func TestStopped(t *testing.T) {
 	alone(t, "", "")
 	ctx, stop := context.WithCancel(t.Context())
@@ -130,8 +131,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// On an instance, as a cluster's master is, its role gives the keys, and it knows where
-// it is.
+// TestInstance checks that on an instance, such as the master of a cluster, the role provides
+// the keys, and the metadata server the region.
 func TestInstance(t *testing.T) {
 	alone(t, "", "")
 	instance := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +163,7 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// The answers of services become a line that says what helps.
+// TestExplain checks that errors of services become one line with advice.
 func TestExplain(t *testing.T) {
 	of := func(code, message string) error {
 		return &smithy.OperationError{ServiceID: "S3", OperationName: "GetObject", Err: &aws.RequestCanceledError{Err: &smithy.GenericAPIError{Code: code, Message: message}}}

@@ -11,15 +11,15 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// maxAnswer bounds the body of an answer. The longest, a page of a thousand keys in S3, has
-// a few megabytes.
+// maxAnswer bounds the body of an answer. The longest one, a page of a thousand keys in S3,
+// has a few megabytes.
 const maxAnswer = 16 << 20
 
-// streamed is the operation whose body the caller reads itself.
+// streamed is the operation whose body the caller reads as a stream.
 const streamed = "GetObject"
 
-// bound limits the bodies of answers: the SDK reads errors, and some answers, into memory
-// to their end, and a server decides where that is.
+// bound limits the bodies of answers. The SDK reads errors, and some answers, into memory to
+// the end, and the server decides how long they are.
 func bound(stack *middleware.Stack) error {
 	read := func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		out, meta, err := next.HandleDeserialize(ctx, in)

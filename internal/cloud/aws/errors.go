@@ -16,13 +16,13 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// An Error is what a service answered, or why it did not, in a line: what was asked
-// for, the service's code and words, and what helps. It unwraps to the SDK's error.
+// An Error describes an error of a service, or why it did not answer, in one line: the
+// operation, the code and message of the service, and advice. It unwraps to the SDK's error.
 type Error struct {
-	Operation string // "S3 GetObject", or "" before any
-	Code      string // of the service, "" if it did not answer
+	Operation string // "S3 GetObject"; "" if there was no operation yet
+	Code      string // code of the service; "" if it did not answer
 	Message   string
-	Help      string // what to do, "" if that is not known
+	Help      string // what to do; "" if that is not known
 	err       error
 }
 
@@ -40,16 +40,16 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap is the SDK's error.
+// Unwrap returns the SDK's error.
 func (e *Error) Unwrap() error { return e.err }
 
-// Is says that who is denied access lacks a permission: fs.ErrPermission.
+// Is reports whether target is fs.ErrPermission and the service has denied access.
 func (e *Error) Is(target error) bool {
 	return target == fs.ErrPermission && slices.Contains(denied, e.Code)
 }
 
-// Codes of services, which have several for one thing. HEAD has no body to name one:
-// the SDK makes it from the status.
+// Error codes; services use several for the same error. The answer to a HEAD request has no
+// body, so the SDK makes the code from the status.
 var (
 	denied  = []string{"AccessDenied", "AccessDeniedException", "Forbidden", "UnauthorizedOperation"}
 	expired = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
@@ -58,10 +58,11 @@ var (
 	late    = []string{"RequestTimeTooSkewed", "RequestInTheFuture"}
 )
 
-// renew is how credentials are renewed.
+// renew describes how to renew credentials.
 const renew = "aws sso login renews those of single sign-on; others are taken anew, with AWS_SESSION_TOKEN"
 
-// Explain makes an *Error of one of the SDK. Others, and nil, stay as they are.
+// Explain converts an error of the SDK to an *Error. It returns nil and other errors
+// unchanged.
 func Explain(err error) error {
 	var told *Error
 	if err == nil || errors.As(err, &told) {
@@ -100,8 +101,8 @@ func Explain(err error) error {
 	return e
 }
 
-// Passing reports whether an error of Explain's may pass by itself: nobody answered, too
-// much was asked, or something is wrong on the other side.
+// Passing reports whether an error from Explain may be temporary: there was no answer, too
+// many requests, or a fault of the server.
 func Passing(err error) bool {
 	var told *Error
 	if !errors.As(err, &told) || errors.Is(err, context.Canceled) {
@@ -116,7 +117,7 @@ func Passing(err error) bool {
 	return throttled || told.Code == "" && told.Operation != "" || status >= http.StatusInternalServerError
 }
 
-// helpOf is what helps where a service answers with a code.
+// helpOf returns the advice for a code of a service.
 func helpOf(code string) string {
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
 	switch {

@@ -17,20 +17,20 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A File is one of a Bundle.
+// A File is a file of a Bundle.
 type File struct {
 	Name    string
 	Content []byte
 }
 
-// A Bundle is programs under a name made of their content, so that they are put into S3
-// once, and those of a run that is at work are never replaced.
+// A Bundle is a set of programs in a directory named by the hash of their contents. So they
+// are uploaded to S3 only once, and the programs of a running step are never replaced.
 type Bundle struct {
 	Files []File
 	hash  string
 }
 
-// ReadBundle reads the files of these names from a directory.
+// ReadBundle reads the files with the given names from a directory.
 func ReadBundle(dir string, names ...string) (*Bundle, error) {
 	var files []File
 	for _, name := range names {
@@ -43,7 +43,7 @@ func ReadBundle(dir string, names ...string) (*Bundle, error) {
 	return NewBundle(files...), nil
 }
 
-// NewBundle is a bundle of these files.
+// NewBundle returns a bundle of the given files.
 func NewBundle(files ...File) *Bundle {
 	h := sha256.New()
 	for _, f := range files {
@@ -53,12 +53,12 @@ func NewBundle(files ...File) *Bundle {
 	return &Bundle{Files: slices.Clone(files), hash: hex.EncodeToString(h.Sum(nil))[:32]}
 }
 
-// Dir is where a bundle lies below a directory.
+// Dir returns the directory of a bundle below base.
 func (b *Bundle) Dir(base string) string { return path.Join(base, "bin", b.hash) }
 
-// Put puts those files of a bundle below a directory that are not there with the same
-// bytes, and returns where the bundle lies. An object of S3 is there whole or not at all.
-// news is called with each file before it is sent.
+// Put uploads the files of a bundle to its directory below base, and returns that directory.
+// It skips files that exist with the same contents; objects in S3 are never incomplete. It
+// calls news for each file before the upload.
 func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes int)) (dir string, err error) {
 	dir = b.Dir(base)
 	for _, f := range b.Files {
@@ -78,7 +78,7 @@ func (b *Bundle) Put(fsys store.FS, base string, news func(name string, bytes in
 	return dir, nil
 }
 
-// isThere reports whether a file has exactly this content.
+// isThere reports whether a file exists with exactly this content.
 func isThere(fsys store.FS, name string, content []byte) (bool, error) {
 	info, err := fsys.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() != int64(len(content)) {
@@ -91,9 +91,10 @@ func isThere(fsys store.FS, name string, content []byte) (bool, error) {
 	return bytes.Equal(there, content), err
 }
 
-// limitScript is the bootstrap action of Spec.Limit. It is run on every node, and asks on
-// which: the master's shutdown ends the cluster, as its instances end when they are shut
-// down. systemd keeps the time, not a process that could be killed.
+// limitScript is the bootstrap action of Spec.Limit. It runs on every node, but does nothing
+// unless the node is the master. When the master shuts down, the cluster terminates, because
+// its instances are terminated when they shut down. The timer is systemd's, because another
+// process could be killed.
 const limitScript = `#!/bin/bash
 # Ends the cluster after so many minutes: $1. A node that is not the master has nothing to
 # do; one that does not know what it is fails, for no cluster is to be without its limit.
@@ -101,21 +102,21 @@ grep -q '"isMaster": *true' /mnt/var/lib/info/instance.json || exit $(($? - 1))
 exec sudo shutdown -P "+$1" "treereduce: the cluster has reached its limit of $1 minutes"
 `
 
-// LimitScript is the bootstrap action of Spec.Limit, a bundle of one file.
+// LimitScript returns the bootstrap action of Spec.Limit, as a bundle of one file.
 func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScript)}) }
 
-// stopTime is how long a program may take to end in order when its time is up.
+// stopTime is how long a program may take to stop after it has received SIGTERM.
 const stopTime = 5 * time.Minute
 
-// Program is a step that fetches a bundle from where it lies in S3 (s3://bucket/dir),
-// checks it, and runs one of its files with these words. If limit is not 0, the program gets
-// SIGTERM after that time, and the step fails with exit code 124.
+// Program returns a step that fetches a bundle from its directory in S3 (s3://bucket/dir),
+// verifies it, and runs one of its files with the given words. If limit is not 0, the program
+// receives SIGTERM after that time, and the step fails with exit code 124.
 //
-//   - The master compares the SHA-256 of each file with the step's: a file that was replaced
-//     in the bucket is not run.
-//   - A cluster that is kept may count as idle while the program does not use YARN; the
-//     file isbusy, touched each minute, says that it is not (releases from 6.4.0 on).
-//   - exec, so that signals of the service reach the program.
+//   - The master compares the SHA-256 of each file with that in the step, so a file that
+//     was replaced in the bucket does not run.
+//   - A cluster with Spec.Keep may count as idle while the program does not use YARN. The
+//     file isbusy, touched every minute, prevents this (releases from 6.4.0 on).
+//   - The script uses exec, so that signals of the service reach the program.
 func Program(name string, bundle *Bundle, at, file string, words []string, limit time.Duration) Step {
 	run := "exec "
 	if limit > 0 {

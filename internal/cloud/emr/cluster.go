@@ -14,44 +14,45 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// A Cluster is one that there is, or was.
+// A Cluster is a cluster that exists, or has existed.
 type Cluster struct {
-	// ID is how the service names it: j-2AXXXXXXGAPLF.
+	// ID is the service's identifier: j-2AXXXXXXGAPLF.
 	ID string
 
 	s *Service
 }
 
-// ClusterState is what the service tells of a cluster.
+// ClusterState is the state of a cluster as the service describes it.
 type ClusterState struct {
 	ID      string
 	Name    string
 	State   string // STARTING, BOOTSTRAPPING, RUNNING, WAITING, TERMINATING, TERMINATED, TERMINATED_WITH_ERRORS
-	Reason  string // why it is in this state; "" if nothing is said
-	LogURI  string // where its logs go; "": nowhere
-	Master  string // the name of the master; "" before it has one
+	Reason  string // why it is in this state; "" if the service gives no reason
+	LogURI  string // directory of the logs in S3; "": none
+	Master  string // host name of the master; "" before it has one
 	Created time.Time
-	Ready   time.Time // zero before it took its first step
-	Ended   time.Time // zero before it has
+	Ready   time.Time // zero until it is ready for its first step
+	Ended   time.Time // zero until it has ended
 	Tags    map[string]string
 }
 
-// Over reports whether a cluster costs nothing any more, or will not in a minute.
+// Over reports whether a cluster has terminated or is terminating, so that it will cost
+// nothing within a minute.
 func (c ClusterState) Over() bool {
 	return slices.Contains([]string{"TERMINATING", "TERMINATED", "TERMINATED_WITH_ERRORS"}, c.State)
 }
 
-// gone reports whether a cluster has ended altogether.
+// gone reports whether a cluster has terminated.
 func (c ClusterState) gone() bool {
 	return c.Over() && c.State != string(types.ClusterStateTerminating)
 }
 
-// Takes reports whether a cluster takes steps.
+// Takes reports whether a cluster accepts steps.
 func (c ClusterState) Takes() bool {
 	return slices.Contains([]string{"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}, c.State)
 }
 
-// String is the state in words: "j-2AX: STARTING (Provisioning Amazon EC2 capacity)".
+// String returns the state in words: "j-2AX: STARTING (Provisioning Amazon EC2 capacity)".
 func (c ClusterState) String() string {
 	text := c.ID + ": " + c.State
 	if c.Reason != "" {
@@ -60,21 +61,21 @@ func (c ClusterState) String() string {
 	return text
 }
 
-// ErrEnded is returned when a cluster has ended, or is about to, before what was asked of
-// it was done.
+// ErrEnded is the error for a cluster that has ended, or is ending, before a request to it was
+// completed.
 var ErrEnded = errors.New("the cluster has ended")
 
-// token makes a name that no other cluster or step has, from which one is known again
-// whose answer was lost.
+// token returns a unique name for a cluster or step, with which it can be found if the answer
+// to its request is lost.
 func token(name string) string {
 	mark := " #" + rand.Text()[:8]
 	letters := []rune(name)
 	return string(letters[:min(len(letters), MaxName-len(mark))]) + mark
 }
 
-// Make makes a cluster. The service has no mark by which it knows a request again, so
-// its name is given one: if the answer is lost, it is looked for before anybody makes a
-// second one.
+// Make creates a cluster. RunJobFlow has no token that makes it idempotent, so Make gives the
+// cluster a unique name. If the answer is lost, Make looks for a cluster with this name, and
+// does not send the request again.
 func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	named := *spec
 	named.Name = token(spec.Name)
@@ -98,7 +99,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	}
 	s.o.News("the answer of Amazon EMR was lost: looking whether the cluster is being made")
 	var found *Cluster
-	looks := 0 // a request may still be on its way when its answer is given up
+	looks := 0 // a request may still be executed after the client has stopped waiting for its answer
 	if look := s.poll(ctx, func(ctx context.Context) (bool, error) {
 		clusters, err := s.clusters(ctx, begun.Add(-time.Hour)) // clocks differ
 		for _, c := range clusters {
@@ -119,7 +120,7 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	return found, nil
 }
 
-// Join is a cluster that there is. It is an error if it takes no steps.
+// Join returns an existing cluster. It returns an error if the cluster does not accept steps.
 func (s *Service) Join(ctx context.Context, id string) (*Cluster, error) {
 	c := s.Cluster(id)
 	state, err := c.State(ctx)
@@ -132,11 +133,11 @@ func (s *Service) Join(ctx context.Context, id string) (*Cluster, error) {
 	return c, nil
 }
 
-// Cluster is one of this id, about which nothing is asked yet.
+// Cluster returns the cluster with an identifier. It sends no request.
 func (s *Service) Cluster(id string) *Cluster { return &Cluster{ID: id, s: s} }
 
-// Alive are the clusters that cost something, the oldest first. Tags and times but that
-// of their making are not told.
+// Alive returns the states of the clusters that cost money, the oldest first. Tags, and times
+// other than Created, are not set.
 func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
 	if s.o.DryRun != nil {
 		return nil, nil
@@ -145,7 +146,8 @@ func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
 	return clusters, explain(err)
 }
 
-// clusters are those in some states, or in any, that were made after a time.
+// clusters returns the states of the clusters that were created after a time and are in one of
+// the given states, or in any if there are none.
 func (s *Service) clusters(ctx context.Context, after time.Time, states ...types.ClusterState) (all []ClusterState, err error) {
 	in := &emr.ListClustersInput{ClusterStates: states}
 	if !after.IsZero() {
@@ -165,7 +167,7 @@ func (s *Service) clusters(ctx context.Context, after time.Time, states ...types
 	return all, nil
 }
 
-// stateOf is a state in our form.
+// stateOf converts the service's status of a cluster.
 func stateOf(id, name *string, status *types.ClusterStatus) ClusterState {
 	c := ClusterState{ID: aws.ToString(id), Name: aws.ToString(name)}
 	if status == nil {
@@ -189,7 +191,7 @@ func stateOf(id, name *string, status *types.ClusterStatus) ClusterState {
 	return c
 }
 
-// State asks how a cluster is.
+// State returns the state of a cluster.
 func (c *Cluster) State(ctx context.Context) (ClusterState, error) {
 	state, err := c.state(ctx)
 	return state, explain(err)
@@ -215,7 +217,7 @@ func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
 	return state, nil
 }
 
-// logURI is the place of logs as it was asked for: the service tells it as s3n://.
+// logURI returns the URI of logs as it was specified: the service changes s3:// to s3n://.
 func logURI(uri string) string {
 	if rest, ok := strings.CutPrefix(uri, "s3n://"); ok {
 		return "s3://" + rest
@@ -223,8 +225,8 @@ func logURI(uri string) string {
 	return uri
 }
 
-// Ready waits until a cluster works on steps. news is called with each state that is
-// new. It is ErrEnded if the cluster ends instead.
+// Ready waits until a cluster executes or accepts steps. It calls news with each new state. It
+// returns ErrEnded if the cluster ends instead.
 func (c *Cluster) Ready(ctx context.Context, news func(ClusterState)) error {
 	return c.until(ctx, news, func(state ClusterState) (bool, error) {
 		if state.Over() {
@@ -234,8 +236,8 @@ func (c *Cluster) Ready(ctx context.Context, news func(ClusterState)) error {
 	})
 }
 
-// End ends a cluster, and waits until the service says that it ends. One that has ended
-// is left as it is.
+// End terminates a cluster, and waits until the service reports that it is terminating. It
+// does nothing if the cluster has ended.
 func (c *Cluster) End(ctx context.Context) error {
 	if c.s.o.DryRun != nil {
 		return c.s.dry(ctx, "TerminateJobFlows", "aws emr terminate-clusters --cluster-ids "+word(c.ID), func(o func(*emr.Options)) error {
@@ -253,7 +255,7 @@ func (c *Cluster) End(ctx context.Context) error {
 	return c.until(ctx, nil, func(state ClusterState) (bool, error) { return state.Over(), nil })
 }
 
-// until asks for the state of a cluster until it is the one that is waited for.
+// until polls the state of a cluster until is returns true or an error.
 func (c *Cluster) until(ctx context.Context, news func(ClusterState), is func(ClusterState) (bool, error)) error {
 	last := ""
 	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {

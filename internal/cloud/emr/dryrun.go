@@ -16,24 +16,24 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Ids of what a dry run would have made.
+// Identifiers of the cluster and steps of a dry run.
 const (
 	dryID   = "j-DRYRUN"
 	dryStep = "s-DRYRUN"
 )
 
-// A Call is a request as it would be sent.
+// A Call is a request of a dry run.
 type Call struct {
 	Service   string          // "emr"
 	Operation string          // "RunJobFlow"
-	Params    json.RawMessage `json:"Parameters"`            // as boto3 and the SDKs take them
-	Line      string          `json:"CommandLine,omitempty"` // the same for the AWS command line; "" if it has no such command
+	Params    json.RawMessage `json:"Parameters"`            // in the form of boto3 and the SDKs
+	Line      string          `json:"CommandLine,omitempty"` // the same request for the AWS command line; "" if it has no such command
 }
 
-// errDry ends a request of a dry run before it is signed.
+// errDry stops a request of a dry run before it is signed.
 var errDry = errors.New("a dry run")
 
-// dry has the SDK write a request, and takes it instead of having it sent.
+// dry lets the SDK build a request, and passes it to Options.DryRun instead of sending it.
 func (s *Service) dry(_ context.Context, operation, line string, send func(func(*emr.Options)) error) error {
 	var body []byte
 	err := send(func(o *emr.Options) {
@@ -57,15 +57,15 @@ func (s *Service) dry(_ context.Context, operation, line string, send func(func(
 	return s.o.DryRun(Call{Service: "emr", Operation: operation, Params: body, Line: line})
 }
 
-// nobody is the way to a service for a dry run: there is none.
+// nobody is the HTTP client of a dry run. It sends nothing.
 type nobody struct{}
 
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, errDry }
 
-// plainWord is a word that a shell takes as it stands.
+// plainWord matches a word that a shell does not need in quotes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// word is a word of a shell's command line.
+// word returns text as a word of a shell command, with quotes if necessary.
 func word(text string) string {
 	if plainWord.MatchString(text) {
 		return text
@@ -73,7 +73,7 @@ func word(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// words are those of a command line.
+// words joins words to a shell command.
 func words(all ...string) string {
 	for i := range all {
 		all[i] = word(all[i])
@@ -81,7 +81,7 @@ func words(all ...string) string {
 	return strings.Join(all, " ")
 }
 
-// The command line has forms of its own: a type for each step, BidPrice for spot.
+// The AWS command line has its own forms: a type for each step, BidPrice for spot.
 type (
 	lineStep struct {
 		Type, Name, ActionOnFailure, Jar string
@@ -113,19 +113,19 @@ type (
 	}
 )
 
-// asJSON is a value of the command line, which has no maps with keys that are no strings
-// and so on: it cannot fail.
+// asJSON returns a value of the command line as JSON. It cannot fail, because all such values
+// can be encoded.
 func asJSON(v any) string {
 	var text strings.Builder
 	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // people read it
+	e.SetEscapeHTML(false) // it is for people
 	if err := e.Encode(v); err != nil {
 		return err.Error()
 	}
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// lineSteps are steps in the form of the command line.
+// lineSteps converts steps to the form of the command line.
 func lineSteps(steps []Step) (all []lineStep) {
 	for i := range steps {
 		c := steps[i].config()
@@ -134,12 +134,12 @@ func lineSteps(steps []Step) (all []lineStep) {
 	return all
 }
 
-// addCommandLine is AddJobFlowSteps for the AWS command line.
+// addCommandLine returns the AWS command line for AddJobFlowSteps.
 func addCommandLine(cluster string, steps []Step) string {
 	return words("aws", "emr", "add-steps", "--cluster-id", cluster, "--steps", asJSON(lineSteps(steps)))
 }
 
-// CommandLine is the cluster for the AWS command line, in one line.
+// CommandLine returns the AWS command that creates the cluster, on one line.
 func (s *Spec) CommandLine() string {
 	in, err := s.Request()
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *Spec) CommandLine() string {
 	return words(line...)
 }
 
-// indented is a value as JSON that people read.
+// indented returns a value as indented JSON.
 func indented(v any) []byte {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

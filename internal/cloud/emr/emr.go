@@ -1,15 +1,15 @@
-// Package emr runs steps on Amazon EMR: on a cluster that is made for them or on one
-// that runs, followed until they end. What is sent to the service is data first (a Spec,
-// a Step), which can be looked at before anything is sent (see DryRun). It knows no game
-// and no job: a step is the words of a command line.
+// Package emr runs steps on Amazon EMR, on a new cluster or on one that is running, and
+// follows them until they end. Requests to the service are built as data (a Spec, a Step), so
+// that a user can look at them before anything is sent (see DryRun). The package knows neither
+// games nor jobs: a step is the words of a command line.
 //
-//	Spec.Request   RunJobFlow, with the steps that are known already
-//	Service.Make   sends it; a lost answer makes no second cluster
+//	Spec.Request   RunJobFlow, with the steps that are known at the start
+//	Service.Make   sends it; does not create a second cluster if the answer is lost
 //	Cluster.Ready, Add, Wait, Cancel, End
 //	Logs           why a step failed, from its logs in S3
 //
-// What limits the costs of a cluster is kept by the cluster itself, so that nobody need
-// be there to end it: see Spec.Limit and Spec.Idle.
+// The limits that bound the cost of a cluster are enforced by the cluster itself, so that it
+// ends even if this program is not running: see Spec.Limit and Spec.Idle.
 package emr
 
 import (
@@ -24,51 +24,50 @@ import (
 
 // Limits of the service.
 const (
-	// MaxPending is how many steps of a cluster may be pending or running.
+	// MaxPending is the maximum number of pending and running steps of a cluster.
 	MaxPending = 256
-	// MaxStepLetters is how many letters the strings of a step may have together.
+	// MaxStepLetters is the maximum total number of characters in the strings of a step.
 	MaxStepLetters = 10_240
-	// MaxName is how many letters the name of a cluster or of a step may have.
+	// MaxName is the maximum number of characters in the name of a cluster or step.
 	MaxName = 256
 )
 
 const (
-	// defaultPoll is the time between two looks at a state: the service counts calls, and
-	// a cluster takes minutes to start.
+	// defaultPoll is the default polling interval: the service limits the rate of calls, and a
+	// cluster takes minutes to start.
 	defaultPoll = 15 * time.Second
-	// defaultPatience is how long looks may fail, one after another.
+	// defaultPatience is the default time for which all polls may fail.
 	defaultPatience = 10 * time.Minute
-	// lostLooks is how often it is looked for a cluster whose answer was lost, until nobody
-	// believes in it.
+	// lostLooks is the number of polls that look for a cluster or step after the answer to its
+	// request was lost. After that, it is taken not to exist.
 	lostLooks = 3
-	// attempts is how often a call is tried that is throttled, or fails in passing. The
-	// time between two is doubled each time, up to Options.Poll.
+	// attempts is the maximum number of attempts of a call that is throttled, or fails with a
+	// temporary error. The pause between attempts doubles each time, up to Options.Poll.
 	attempts = 8
 )
 
-// Options are what a Service may be told; the zero value is sensible.
+// Options are the options of a Service. The zero value is valid.
 type Options struct {
-	// Poll is the time between two looks at a state; 0: 15 s.
+	// Poll is the polling interval; 0 means 15 s.
 	Poll time.Duration
-	// Patience is how long looks may fail, one after another, in ways that pass; 0: ten
+	// Patience is how long consecutive polls may fail with temporary errors; 0 means ten
 	// minutes.
 	Patience time.Duration
-	// News is called with a line for a person: the cluster starts, a look has failed and
-	// is tried again. nil: nobody reads it.
+	// News is called with a line for the user: the cluster starts, or a poll has failed and is
+	// retried. It may be nil.
 	News func(line string)
-	// DryRun, if it is not nil, takes each request that would change something; nothing is
-	// sent, neither that nor a look.
+	// If DryRun is not nil, it is called with each request that would change something. Then
+	// nothing is sent, not even requests that only read.
 	DryRun func(Call) error
 }
 
-// A Service is Amazon EMR in a region, called with somebody's credentials. It may be used
-// by several goroutines.
+// A Service is Amazon EMR in a region, with credentials. It is safe for concurrent use.
 type Service struct {
 	client *emr.Client
 	o      Options
 }
 
-// New is the service that a configuration names: region, credentials, endpoint.
+// New returns the service for the region, credentials and endpoint of a configuration.
 func New(cfg aws.Config, o Options) *Service {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
@@ -87,9 +86,9 @@ func New(cfg aws.Config, o Options) *Service {
 	})}
 }
 
-// once is for a call that must not be done twice: it is tried again only if it was
-// throttled, which is before it was done. After any other fault it is asked whether it
-// was done.
+// once sets the retry policy for a call that must not be executed twice. The call is retried
+// only if it was throttled, because then it was not executed. After any other error, the
+// caller must find out whether it was executed.
 func (s *Service) once(e *emr.Options) {
 	e.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 		r.MaxAttempts, r.MaxBackoff = attempts, s.o.Poll
@@ -97,10 +96,10 @@ func (s *Service) once(e *emr.Options) {
 	})
 }
 
-// poll looks at the service again and again until a look is done, an error is none that passes, or ctx
-// ends, and explains the error. A look that fails in passing is forgiven, as long as Options.Patience.
+// poll calls look at intervals until it is done, fails with a permanent error, or ctx is done.
+// It returns the explained error. Temporary errors are ignored for up to Options.Patience.
 func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {
-	var failing time.Time // since when looks have failed
+	var failing time.Time // time since which all polls have failed
 	for {
 		done, err := look(ctx)
 		switch {

@@ -27,20 +27,20 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// An answer is what the service says to one call.
+// An answer is the service's answer to a call.
 type answer struct {
-	status int    // 0: 200
+	status int    // 0 means 200
 	body   string // JSON
-	cut    bool   // the connection is cut instead
+	cut    bool   // close the connection instead
 }
 
-// refused is an answer of the service's own errors.
+// refused returns an error of the service.
 func refused(status int, code, text string) answer {
 	body, _ := json.Marshal(map[string]string{"__type": code, "message": text})
 	return answer{status: status, body: string(body)}
 }
 
-// A fake is a service that knows the form of calls only; internal/emrtest has a whole one.
+// A fake is a service that knows only the form of calls. Package emrtest has a complete one.
 type fake struct {
 	mu    sync.Mutex
 	calls []string // RunJobFlow …
@@ -69,7 +69,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, a.body)
 }
 
-// count is how often there was a call.
+// count returns the number of calls of an operation.
 func (f *fake) count(call string) (n int) {
 	for _, c := range f.calls {
 		if c == call {
@@ -79,7 +79,7 @@ func (f *fake) count(call string) (n int) {
 	return n
 }
 
-// serve is a service that answers so.
+// serve returns a Service whose calls are answered by ask.
 func serve(t *testing.T, o Options, ask func(call string, n int, in map[string]any) answer) (*Service, *fake) {
 	t.Helper()
 	f := &fake{ask: ask}
@@ -94,7 +94,7 @@ func serve(t *testing.T, o Options, ask func(call string, n int, in map[string]a
 	}, o), f
 }
 
-// spec is a small cluster.
+// spec returns a small cluster.
 func spec() *Spec {
 	return &Spec{
 		Name: "treereduce test", Release: DefaultRelease, Master: "m6g.xlarge", Worker: "r6g.4xlarge", Core: 2,
@@ -104,14 +104,14 @@ func spec() *Spec {
 	}
 }
 
-// A cluster is asked for once, whatever becomes of the answer.
+// TestMakeOnce checks that a cluster is requested only once, whatever the answer.
 func TestMakeOnce(t *testing.T) {
 	const made = `{"JobFlowId":"j-NEW"}`
 	for _, test := range []struct {
 		name    string
-		answers []answer // of RunJobFlow
-		exists  bool     // after a lost answer
-		want    string   // the id, or in the error
+		answers []answer // to RunJobFlow
+		exists  bool     // the cluster exists after a lost answer
+		want    string   // the identifier, or a part of the error
 		calls   int
 	}{
 		{"at once", []answer{{body: made}}, true, "j-NEW", 1},
@@ -149,14 +149,14 @@ func TestMakeOnce(t *testing.T) {
 	}
 }
 
-// A request for steps whose answer was lost is looked for more than once, since it may still
-// be on its way, and never repeated.
+// TestAddOnce checks that after a lost answer, Add looks for the steps several times, because
+// the request may still be executed, and never repeats the request.
 func TestAddOnce(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		first answer
-		at    int    // the look that finds the step; -1: none does
-		want  string // an id, or in the error
+		at    int    // the poll that finds the step; -1: none
+		want  string // an identifier, or a part of the error
 		calls int
 	}{
 		{"done", answer{body: `{"StepIds":["s-FIRST"]}`}, -1, "s-FIRST", 1},
@@ -199,7 +199,8 @@ func (u *unreachable) Do(*http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 }
 
-// A request that cannot be sent is sent again, with pauses and not for ever.
+// TestAddPatience checks that a request that cannot be sent is retried, with pauses and for a
+// limited time.
 func TestAddPatience(t *testing.T) {
 	network := new(unreachable)
 	s := New(aws.Config{Region: "us-east-1", HTTPClient: network, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")},
@@ -210,7 +211,7 @@ func TestAddPatience(t *testing.T) {
 	}
 }
 
-// The bootstrap action has the master shut down, and no other node.
+// TestLimitScript checks that the bootstrap action shuts down the master, and no other node.
 func TestLimitScript(t *testing.T) {
 	for info, want := range map[string]string{`{"isMaster": true}`: "-P +7 ", `{"isMaster": false}`: "", "": "failed"} {
 		dir := t.TempDir()
@@ -235,7 +236,7 @@ func TestLimitScript(t *testing.T) {
 	}
 }
 
-// A step is followed through all that passes, and told as it ended.
+// TestWait checks that Wait follows a step through temporary errors, and returns how it ended.
 func TestWait(t *testing.T) {
 	cluster := func(state string) string {
 		return fmt.Sprintf(`{"Cluster":{"Id":"j-A","Name":"a","Status":{"State":%q,"StateChangeReason":{"Message":"because"}}}}`, state)
@@ -280,8 +281,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Looks that fail for longer than anybody's patience are an error; a context that ends is
-// its own.
+// TestPatience checks that polls that fail for longer than Options.Patience are an error, and
+// that the end of the context is another.
 func TestPatience(t *testing.T) {
 	var news []string
 	s, _ := serve(t, Options{Patience: time.Millisecond, News: func(line string) { news = append(news, line) }}, func(string, int, map[string]any) answer {
@@ -301,7 +302,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A dry run has the request of the SDK, and sends nothing.
+// TestDryRun checks that a dry run passes on the request of the SDK, and sends nothing.
 func TestDryRun(t *testing.T) {
 	var calls []Call
 	s, f := serve(t, Options{DryRun: func(c Call) error { calls = append(calls, c); return nil }}, func(string, int, map[string]any) answer { return answer{cut: true} })
@@ -350,7 +351,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// wantRequest is RunJobFlow of spec, its name apart.
+// wantRequest is the RunJobFlow request for spec, without its name.
 const wantRequest = `{
 	"Applications": [{"Name": "Hadoop"}],
 	"BootstrapActions": [{"Name": "end after 3h0m0s", "ScriptBootstrapAction": {"Args": ["180"], "Path": "s3://bucket/limit.sh"}}],
@@ -370,7 +371,8 @@ const wantRequest = `{
 	"Tags": [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]
 }`
 
-// The line of the command line has the words of the request, whatever is in them.
+// TestCommandLine checks that the command line contains the words of the request, whatever
+// characters they contain.
 func TestCommandLine(t *testing.T) {
 	s := spec()
 	s.Spot, s.EBSGB, s.Keep, s.Idle = 3, 100, true, time.Hour
@@ -407,7 +409,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// What the service would refuse is refused here.
+// TestCheck checks that requests that the service would refuse are not sent.
 func TestCheck(t *testing.T) {
 	if err := spec().Check(); err != nil {
 		t.Error(err)
@@ -445,7 +447,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// A token keeps a name within the service's bounds, and makes two of one.
+// TestToken checks that token returns different names within the service's limits.
 func TestToken(t *testing.T) {
 	long := strings.Repeat("ü", 300)
 	a, b := token(long), token(long)
@@ -454,7 +456,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// Programs are put once under a name of their content.
+// TestBundle checks that programs are uploaded once, under a name that depends on their
+// contents.
 func TestBundle(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	for _, name := range []string{"driver", "mapper"} {
@@ -469,7 +472,7 @@ func TestBundle(t *testing.T) {
 	sent := 0
 	for range 2 {
 		at := filepath.Join(dir, "bin", b.hash)
-		if err := os.MkdirAll(at, 0o777); err != nil { // S3 has no directories to make
+		if err := os.MkdirAll(at, 0o777); err != nil { // S3 has no directories to create
 			t.Fatal(err)
 		}
 		got, err := b.Put(store.Local{}, dir, func(string, int) { sent++ })
@@ -480,7 +483,7 @@ func TestBundle(t *testing.T) {
 	if sent != 2 {
 		t.Errorf("%d files were sent, want 2", sent)
 	}
-	// What lies there with other bytes is not taken for the bundle.
+	// A file with other bytes does not count as the bundle's.
 	for _, other := range []string{"other!", "longer than it was"} {
 		name := filepath.Join(dir, "bin", b.hash, "driver")
 		if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
@@ -494,7 +497,7 @@ func TestBundle(t *testing.T) {
 			t.Errorf("%q in place of the driver: %q, %v, %d files sent", other, text, err, sent)
 		}
 	}
-	// Neither the names nor where a file ends may be mistaken.
+	// The hash depends on the names, and on where each file ends.
 	for _, other := range []*Bundle{NewBundle(File{"driver", []byte("drivermapper")}), NewBundle(File{"driver", []byte("driver")}, File{"mappers", []byte("mapper")}), NewBundle(b.Files[1], b.Files[0])} {
 		if other.hash == b.hash {
 			t.Errorf("%v has the hash of another", other.Files)
@@ -505,7 +508,8 @@ func TestBundle(t *testing.T) {
 	}
 }
 
-// A program's step fetches it, gives it its words as they are, and stops it in time.
+// TestProgram checks that the step of a program fetches it, passes the words unchanged, and
+// stops it in time.
 func TestProgram(t *testing.T) {
 	if _, err := exec.LookPath("timeout"); err != nil {
 		t.Skip("no timeout here, as on a cluster of Linux machines")
@@ -548,14 +552,14 @@ func TestProgram(t *testing.T) {
 	if out, code := run([]string{"sleep"}, time.Second); code != 124 {
 		t.Errorf("exit %d, %s, want 124 at the limit", code, out)
 	}
-	// A program other than the one that was sent is not run.
+	// A program other than the one that was sent does not run.
 	write(filepath.Join(bin, "driver"), "echo it runs")
 	if out, code := run([]string{"solve"}, 0); code != 1 || out != "" {
 		t.Errorf("another driver: exit %d, %s", code, out)
 	}
 }
 
-// logsOf are logs in a folder of this machine.
+// logsOf returns Logs that read from a local directory.
 func logsOf(t *testing.T, files map[string]string) *Logs {
 	t.Helper()
 	dir := t.TempDir()
@@ -580,7 +584,7 @@ func logsOf(t *testing.T, files map[string]string) *Logs {
 	return &Logs{FS: store.Local{}, Dir: dir, Cluster: "j-A", Every: time.Millisecond, Patience: 20 * time.Millisecond, News: func(string) {}}
 }
 
-// The cause of a failed step is the error of its program, or Hadoop's.
+// TestCause checks that the cause of a failed step is the error of its program, or Hadoop's.
 func TestCause(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -617,7 +621,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// A long log is read to its end, of which the last is kept.
+// TestTail checks that a long log is read to its end, and that the last part is kept.
 func TestTail(t *testing.T) {
 	long := strings.Repeat("0123456789", maxLog/4) + "end"
 	got, err := tail(strings.NewReader(long))

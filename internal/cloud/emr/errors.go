@@ -12,9 +12,8 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
-// passes reports whether an error may be gone at the next try: the network, throttling,
-// a fault within the service. What the service refuses, and credentials that have
-// expired, stay.
+// passes reports whether an error may be temporary: a network error, throttling, or a fault of
+// the service. Refused requests and expired credentials are permanent.
 func passes(err error) bool {
 	var canceled *smithy.CanceledError
 	if errors.As(err, &canceled) {
@@ -27,18 +26,18 @@ func passes(err error) bool {
 	return throttled(err) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool()
 }
 
-// throttled reports whether there were too many calls.
+// throttled reports whether a call was rejected because there were too many.
 func throttled(err error) bool {
 	return retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool()
 }
 
-// unknown reports whether a call may have been done although it returned an error: it was
-// sent, and no answer came, or one that does not say that it was refused.
+// unknown reports whether a call that returned an error may have been executed: it was sent,
+// and there was no answer, or one that does not mean that it was refused.
 func unknown(err error) bool {
 	var network *net.OpError
 	unsent := errors.As(err, &network) && network.Op == "dial"
 	return err != nil && passes(err) && !throttled(err) && !unsent
 }
 
-// explain says what an error of the service means, and keeps what it was.
+// explain converts an error of the service to one that explains it, and wraps it.
 func explain(err error) error { return aws.Explain(err) }

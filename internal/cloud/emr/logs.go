@@ -15,36 +15,36 @@ import (
 )
 
 const (
-	// maxLog is how much of a log is read, from its end.
+	// maxLog is the number of bytes that are read from the end of a log.
 	maxLog = 1 << 20
-	// maxUnpacked bounds what a packed log may come to.
+	// maxUnpacked bounds the size of an uncompressed log.
 	maxUnpacked = 1 << 30
 )
 
-// Logs are the logs of a cluster in S3:
+// Logs reads the logs of a cluster in S3:
 //
 //	DIR/CLUSTER/steps/STEP/{controller,syslog,stdout,stderr}.gz
 //
-// The service brings them there about every five minutes, and when the cluster ends.
+// The service uploads them about every five minutes, and when the cluster ends.
 type Logs struct {
 	FS      store.FS
 	Dir     string
 	Cluster string
 
-	Every    time.Duration // between two looks at what is there
-	Patience time.Duration // how long a step's logs are waited for
+	Every    time.Duration // polling interval
+	Patience time.Duration // how long to wait for the logs of a step
 	News     func(line string)
 }
 
-// Cause returns in a line why a step probably failed: the error that it wrote to stderr, or
+// Cause returns one line on why a step probably failed: the error that it wrote to stderr, or
 // that Hadoop wrote to its log. It waits for the logs. The error wraps fs.ErrNotExist if they
-// do not come.
+// do not appear.
 func (l *Logs) Cause(ctx context.Context, step string) (string, error) {
 	dir := path.Join(l.Dir, l.Cluster, "steps", step)
 	begun, told := time.Now(), false
 	for {
 		stderr, err := l.read(path.Join(dir, "stderr"))
-		if errors.Is(err, fs.ErrNotExist) { // one that wrote nothing has none
+		if errors.Is(err, fs.ErrNotExist) { // a step that wrote nothing has no stderr
 			if _, err = l.read(path.Join(dir, "controller")); err == nil && time.Since(begun) < l.Patience/2 {
 				err = fs.ErrNotExist
 			}
@@ -84,7 +84,7 @@ func (l *Logs) cause(dir, stderr string) (string, error) {
 	return own.String(), nil
 }
 
-// read is the end of a log, packed or not.
+// read returns the end of a log, compressed or not.
 func (l *Logs) read(name string) (string, error) {
 	f, err := l.FS.Open(name + ".gz")
 	packed := err == nil
@@ -106,7 +106,7 @@ func (l *Logs) read(name string) (string, error) {
 	return tail(io.LimitReader(from, maxUnpacked))
 }
 
-// tail is the end of what is read.
+// tail returns the last maxLog bytes of r.
 func tail(r io.Reader) (string, error) {
 	var end []byte
 	buf := make([]byte, 1<<16)

@@ -12,8 +12,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// The account before make.sh: a role of the name that Amazon EMR gives its own, security
-// groups of Amazon EMR and of another, a VPC beside the default one.
+// makeBefore creates the account before make.sh: a role with the name that Amazon EMR gives
+// its own, security groups of Amazon EMR and of another service, and a VPC in addition to the
+// default one.
 const makeBefore = `
 import boto3
 iam, ec2 = boto3.client("iam"), boto3.client("ec2")
@@ -25,7 +26,8 @@ other = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
 print(ec2.create_subnet(VpcId=other, CidrBlock="10.1.0.0/24")["Subnet"]["SubnetId"], end="")
 `
 
-// What make.sh makes: roles and profiles, a blank line, and what is tagged.
+// makeState prints what make.sh creates: roles and profiles, a blank line, and the tagged
+// resources.
 const makeState = `
 import boto3, sys
 iam, ec2 = boto3.client("iam"), boto3.client("ec2")
@@ -45,8 +47,8 @@ for t in sorted({(t["ResourceType"], names[t["ResourceId"]], t["Value"]) for t i
     print(*t)
 `
 
-// TestMakeTwice runs make.sh against moto, twice, and looks at the account after each. The
-// AWS command line takes a second or more for each call.
+// TestMakeTwice runs make.sh twice against moto, and checks the account after each run. Each
+// call of the AWS command line takes a second or more.
 func TestMakeTwice(t *testing.T) {
 	t.Setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
 	server := s3test.Start(t)
@@ -83,7 +85,7 @@ func TestMakeTwice(t *testing.T) {
 	}
 	roles, tags, _ := strings.Cut(python(makeState, ManagedTag), "\n\n")
 	for _, want := range []string{
-		"role EMR_DefaultRole [] {}\nattached []\n", // left as it was
+		"role EMR_DefaultRole [] {}\nattached []\n", // unchanged
 		"role treereduce-emr-nodes [{'Key': 'treereduce', 'Value': 's3://bucket/games'}]", "'ec2.amazonaws.com'",
 		"role treereduce-emr-service [{'Key': 'treereduce', 'Value': 's3://bucket/games'}]", "'elasticmapreduce.amazonaws.com'",
 		"attached ['arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2']", "'iam:PassRole'", "'Sid': 'Objects'",
@@ -106,7 +108,7 @@ func TestMakeTwice(t *testing.T) {
 	if want := "security-group ElasticMapReduce-master true\nsubnet default true\nsubnet other true\nvpc default true\nvpc other true"; tags != want {
 		t.Errorf("tagged after the second run:\n%s\nwant\n%s", tags, want)
 	}
-	// A role of another place, or of another program, is refused.
+	// A role for another path, or of another program, is refused.
 	other, foreign := g, g
 	other.Bucket, foreign.Service = "other", "EMR_DefaultRole"
 	for _, g := range []Grant{other, foreign} {

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// TagOfRun is the tag of a cluster that names what it was made for: the place in S3. The
-// policy of the person who runs driver is bounded by it.
+// TagOfRun is the tag of a cluster that contains the S3 path that it was created for. The
+// policy of the user who runs driver is limited to clusters with this tag.
 const TagOfRun = "treereduce"
 
-// ManagedTag lets the service's own policy, AmazonEMRServicePolicy_v2, make instances for
-// a cluster. The subnet and its VPC must have it too.
+// ManagedTag is the tag with which the service's own policy, AmazonEMRServicePolicy_v2, allows
+// it to create the instances of a cluster. The subnet and its VPC need this tag too.
 const ManagedTag = "for-use-with-amazon-emr-managed-policies"
 
-// A Grant is what its policies allow.
+// A Grant describes what its policies allow.
 type Grant struct {
-	Bucket  string // its name alone
-	Prefix  string // within it; "": all of it
-	Region  string // decides the partition of ARNs; "": that of most regions
+	Bucket  string // name of the bucket
+	Prefix  string // directory in the bucket; "": the complete bucket
+	Region  string // determines the partition of ARNs; "": the partition of most regions
 	Service string // the role of the service
-	Profile string // the instance profile of the nodes, and its role
+	Profile string // instance profile of the nodes, and its role
 }
 
-// place is the place in S3, as clusters are tagged with it.
+// place returns the S3 path, which is also the value of TagOfRun.
 func (g Grant) place() string {
 	return strings.TrimSuffix("s3://"+g.Bucket+"/"+strings.Trim(g.Prefix, "/"), "/")
 }
 
-// partition is the partition of the region, as ARNs name it, and the suffix of its services.
+// partition returns the partition of the region in ARNs, and the domain of its services.
 func (g Grant) partition() (name, suffix string, err error) {
 	switch {
 	case strings.HasPrefix(g.Region, "cn-"):
@@ -40,7 +40,7 @@ func (g Grant) partition() (name, suffix string, err error) {
 	return "aws", "amazonaws.com", nil
 }
 
-// A statement is one of a policy.
+// A statement is a statement of an IAM policy.
 type statement struct {
 	Sid       string `json:",omitempty"`
 	Effect    string
@@ -50,22 +50,23 @@ type statement struct {
 	Condition any `json:",omitempty"`
 }
 
-// A policy is one in IAM's form.
+// A policy is an IAM policy.
 type policy struct {
 	Version   string
 	Statement []statement
 }
 
-// Policies are the policies and roles that a run needs, and no more, as files, and
-// make.sh, the calls that make them.
+// Policies returns, as files, the policies and roles that a run needs, with no further
+// permissions, and make.sh, a script that creates them.
 //
-//	user.json            the person who runs driver: makes clusters of these roles with the
-//	                     tag, follows and ends those that have it, reads and writes below
-//	                     the place in S3
-//	service-trust.json   the service may take its role …
-//	service.json         … and give the nodes theirs; the rest is AmazonEMRServicePolicy_v2
-//	nodes-trust.json     EC2 may take the nodes' role …
-//	nodes.json           … which reads and writes below the place in S3
+//	user.json            the user who runs driver: may create clusters with these roles and
+//	                     the tag, follow and terminate clusters with the tag, and read and
+//	                     write below the S3 path
+//	service-trust.json   the service may assume its role …
+//	service.json         … and pass the nodes' role to them; AmazonEMRServicePolicy_v2
+//	                     allows the rest
+//	nodes-trust.json     EC2 may assume the nodes' role …
+//	nodes.json           … which may read and write below the S3 path
 func (g Grant) Policies() ([]File, error) {
 	partition, suffix, err := g.partition()
 	if err != nil {
@@ -89,14 +90,15 @@ func (g Grant) Policies() ([]File, error) {
 	below := strings.TrimSuffix(bucketARN+"/"+strings.Trim(g.Prefix, "/"), "/") + "/*"
 	objects := statement{Sid: "Objects", Resource: below,
 		Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"}}
-	// Objects that are encrypted with a key of KMS: the key is used through S3 alone, for
-	// these objects alone. The context is the bucket where it has a bucket key.
+	// For objects that are encrypted with a KMS key: the key may be used only through S3 and
+	// only for these objects. If the bucket has a bucket key, the encryption context is the
+	// bucket.
 	keys := statement{Sid: "Keys", Resource: "*", Action: []string{"kms:Decrypt", "kms:GenerateDataKey"},
 		Condition: map[string]any{"StringLike": map[string][]string{"kms:ViaService": {"s3.*." + suffix}, "kms:EncryptionContext:aws:s3:arn": {bucketARN, below}}}}
 	bucket := statement{Sid: "Bucket", Resource: bucketARN, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}}
-	// The nodes may list the whole bucket: to a caller who may list a prefix alone, S3
-	// answers 403 for an object that is not there, which Hadoop takes for a failure. Our own
-	// client asks once more then, so that the person needs no more than the place.
+	// The nodes may list the complete bucket: to a caller who may list only a prefix, S3
+	// answers 403 for a missing object, which Hadoop treats as a failure. Our own client then
+	// lists the key, so the user needs only the prefix.
 	list, listAll := bucket, bucket
 	list.Sid, list.Action = "ListObjects", []string{"s3:ListBucket"}
 	listAll.Sid, listAll.Action = list.Sid, list.Action
@@ -105,7 +107,7 @@ func (g Grant) Policies() ([]File, error) {
 	}
 	own := bucket
 	own.Sid, own.Action = "OwnBucket", []string{"s3:CreateBucket", "s3:DeleteBucket", "s3:PutLifecycleConfiguration"}
-	// The tag is the place, or one below it.
+	// The value of the tag is the S3 path, or a path below it.
 	tagged := func(which string) map[string]any {
 		return map[string]any{"StringLike": map[string][]string{"elasticmapreduce:" + which + "/" + TagOfRun: {g.place(), g.place() + "/*"}}}
 	}
@@ -114,9 +116,10 @@ func (g Grant) Policies() ([]File, error) {
 		{"user.json", allow(
 			statement{Sid: "ListClusters", Resource: "*", Action: []string{"elasticmapreduce:ListClusters"}},
 			statement{Sid: "Make", Resource: "*", Condition: tagged("RequestTag"), Action: []string{"elasticmapreduce:RunJobFlow"}},
-			// RunJobFlow asks for these of the resource cluster/*, an asterisk, which ? matches;
-			// it matches no cluster that there is, as their names are longer. With cluster/*
-			// here, any cluster could be tagged, and would be the person's own then.
+			// RunJobFlow requires these permissions for the resource cluster/*, with a literal
+			// asterisk. The pattern ? matches it, but matches no existing cluster, because
+			// their identifiers are longer. With cluster/* here, the user could tag any
+			// cluster, and would then have control of it.
 			statement{Sid: "MakeWith", Resource: clusters + "?", Action: []string{"elasticmapreduce:AddTags", "elasticmapreduce:PutAutoTerminationPolicy"}},
 			statement{Sid: "FollowAndEnd", Resource: clusters + "*", Condition: tagged("ResourceTag"), Action: []string{
 				"elasticmapreduce:DescribeCluster", "elasticmapreduce:DescribeStep", "elasticmapreduce:ListSteps",
@@ -136,8 +139,9 @@ func (g Grant) Policies() ([]File, error) {
 	}, nil
 }
 
-// calls are those of the AWS command line that make the roles of the files beside them. They
-// may be run again: what is there is brought up to date, but for a role of another.
+// calls returns make.sh: the AWS command lines that create the roles from the files in the
+// same directory. It can run again, to update existing roles, but does not change a role for
+// another S3 path.
 func (g Grant) calls(managed string) string {
 	return fmt.Sprintf(`#!/bin/sh
 # make.sh [SUBNET]: makes the roles of a cluster, or brings them up to date, and tags the

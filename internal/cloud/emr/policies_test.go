@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// strs are the values of a policy's element: one string, or several.
+// strs contains the values of an element of a policy: one string, or several.
 type strs []string
 
 func (s *strs) UnmarshalJSON(text []byte) error {
@@ -20,7 +20,7 @@ func (s *strs) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(s))
 }
 
-// like reports whether one of the patterns matches: * any letters, ? any one.
+// like reports whether a pattern matches text: * matches any characters, ? any single one.
 func (s strs) like(text string) bool {
 	for _, p := range s {
 		p = strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(p))
@@ -31,8 +31,8 @@ func (s strs) like(text string) bool {
 	return false
 }
 
-// allowed evaluates a policy as IAM does, as far as our statements go: all of them allow,
-// and all conditions are StringLike.
+// allowed evaluates a policy like IAM, as far as our statements need it: they are all Allow
+// statements, and all conditions are StringLike.
 func allowed(t *testing.T, policy, action, resource string, context map[string]string) bool {
 	t.Helper()
 	var p struct {
@@ -70,7 +70,7 @@ func allowed(t *testing.T, policy, action, resource string, context map[string]s
 	return false
 }
 
-// policies are those of a grant, by name.
+// policies returns the policies of a grant by name.
 func policies(t *testing.T, g Grant) map[string]string {
 	t.Helper()
 	files, err := g.Policies()
@@ -84,12 +84,12 @@ func policies(t *testing.T, g Grant) map[string]string {
 	return texts
 }
 
-// TestPolicies evaluates requests, those that the programs send and those of an attacker.
+// TestPolicies evaluates requests: those that the programs send, and those of an attacker.
 func TestPolicies(t *testing.T) {
 	const (
 		user, nodes, service = "user.json", "nodes.json", "service.json"
 		request, resource    = "elasticmapreduce:RequestTag/treereduce", "elasticmapreduce:ResourceTag/treereduce"
-		// As RunJobFlow names the resource of the tags of the cluster that it makes.
+		// the resource in the RunJobFlow permissions for the tags of a new cluster
 		anew    = "arn:aws:elasticmapreduce:eu-west-1:1:cluster/*"
 		cluster = "arn:aws:elasticmapreduce:eu-west-1:1:cluster/j-2AXXXXXXGAPLF"
 		role    = "arn:aws:iam::1:role/"
@@ -117,11 +117,11 @@ func TestPolicies(t *testing.T) {
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "x"}, false},
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "s3://b/p"}, false},
 		{user, "elasticmapreduce:RunJobFlow", anew, ctx{request: "s3://b/p/qq"}, false},
-		// A cluster of another that is tagged would be ours.
+		// Whoever could tag a cluster of another user would have control of it.
 		{user, "elasticmapreduce:AddTags", cluster, ctx{request: "s3://b/p/q"}, false},
 		{user, "elasticmapreduce:AddTags", cluster, ctx{request: "s3://b/p/q", resource: "x"}, false},
 		{user, "elasticmapreduce:RemoveTags", cluster, ctx{resource: "s3://b/p/q"}, false},
-		// One with an idle time of a minute would end.
+		// An idle time of one minute would terminate the cluster.
 		{user, "elasticmapreduce:PutAutoTerminationPolicy", cluster, nil, false},
 		{user, "elasticmapreduce:PutAutoTerminationPolicy", cluster, ctx{resource: "s3://b/p/q"}, true},
 		{user, "elasticmapreduce:DescribeCluster", cluster, ctx{resource: "s3://b/p/q/x"}, true},
@@ -196,8 +196,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// TestPolicySize checks that IAM takes the policies, whatever the names: of a managed policy
-// up to 6,144 characters, blanks not counted.
+// TestPolicySize checks that IAM accepts the policies, whatever the names: a managed policy
+// may have up to 6,144 characters, without white space.
 func TestPolicySize(t *testing.T) {
 	long := strings.Repeat("x", 64)
 	for name, text := range policies(t, Grant{Bucket: long[:63], Prefix: long + "/" + long, Region: "us-gov-west-1", Service: long, Profile: long}) {
@@ -230,7 +230,7 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestMakeSyntax checks that the shell reads make.sh, whatever the roles are called.
+// TestMakeSyntax checks that the shell can parse make.sh, whatever the names of the roles.
 func TestMakeSyntax(t *testing.T) {
 	text := policies(t, Grant{Bucket: "b", Service: "role of it's own", Profile: "P"})["make.sh"]
 	sh := exec.Command("sh", "-n")

@@ -15,69 +15,69 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// What a Spec has where nothing is said.
+// Defaults for a Spec.
 const (
 	DefaultRelease  = "emr-7.12.0" // Hadoop 3.4.1
 	DefaultInstance = "m6g.xlarge"
-	DefaultService  = "treereduce-emr-service" // as make.sh of Grant.Policies makes them
+	DefaultService  = "treereduce-emr-service" // created by make.sh of Grant.Policies
 	DefaultProfile  = "treereduce-emr-nodes"
 	DefaultIdle     = 15 * time.Minute
 )
 
-// Bounds of the service for Spec.Idle.
+// The service's limits for Spec.Idle.
 const (
 	minIdle = time.Minute
 	maxIdle = 7 * 24 * time.Hour
 )
 
-// commandRunner is the jar that runs any command on the master.
+// commandRunner is the jar that runs a command on the master node.
 const commandRunner = "command-runner.jar"
 
-// A Spec is a cluster that is to be made.
+// A Spec describes a new cluster.
 type Spec struct {
-	Name    string // at most MaxName letters
-	Release string // emr-7.12.0
+	Name    string // at most MaxName characters
+	Release string // for example emr-7.12.0
 
-	Master string // the instance type of the master
-	Worker string // that of the others, with a processor of the same kind
-	Core   int    // nodes on demand, which hold HDFS; 1 or more
-	Spot   int    // further nodes on spot, which hold nothing and may be taken away
-	EBSGB  int    // gigabytes of disk (gp3) of each node beside the root's; 0: what the type has
+	Master string // instance type of the master node
+	Worker string // instance type of the other nodes, with the same processor architecture
+	Core   int    // number of on-demand nodes with HDFS; at least 1
+	Spot   int    // number of additional spot nodes, which may be interrupted and have no HDFS
+	EBSGB  int    // size of an additional disk (gp3) of each node, in GB; 0: the default of the instance type
 
-	LogURI  string // s3://bucket/prefix/ where the logs go; "": nowhere
-	Service string // the role of the service
-	Profile string // the instance profile of the nodes
-	Subnet  string // "": the default VPC's
-	Key     string // the EC2 key pair for ssh; "": none
+	LogURI  string // s3://bucket/prefix/ for logs; "": no logs
+	Service string // role of the service
+	Profile string // instance profile of the nodes
+	Subnet  string // "": a subnet of the default VPC
+	Key     string // EC2 key pair for ssh; "": none
 	Tags    map[string]string
 
-	// Steps are sent with the cluster, which ends itself after them, whoever is there
-	// then, unless Keep.
+	// Steps are sent with the cluster. Unless Keep is set, the cluster terminates after them,
+	// even if this program is not running any more.
 	Steps []Step
-	// Keep has the cluster wait for further steps. It ends when it has been idle (no YARN
-	// application, no step that is pending, HDFS nearly empty) for Idle.
+	// Keep makes the cluster wait for more steps. It terminates after being idle for Idle: no
+	// YARN application, no pending step, HDFS nearly empty.
 	Keep bool
 	Idle time.Duration
 
-	// Limit is how long the cluster may live in any case. The service has no such limit,
-	// and a call that ends the cluster needs somebody awake who may send it; so a
-	// bootstrap action tells the master to shut down then, and a cluster whose only
-	// master has gone is ended by the service. LimitScript is where in S3 that action
-	// lies: its content is LimitScript().
+	// Limit is the maximum lifetime of the cluster. The service has no such limit, and this
+	// program may not be running when the time is over. Therefore a bootstrap action schedules
+	// a shutdown of the master node, and the service terminates a cluster that has lost its
+	// only master node. LimitScript is the path in S3 of that action, a file of the bundle
+	// LimitScript().
 	Limit       time.Duration
 	LimitScript string
 }
 
-// A Step is a command on the master of a cluster.
+// A Step is a command on the master node of a cluster.
 type Step struct {
-	Name string   // at most MaxName letters
+	Name string   // at most MaxName characters
 	Jar  string   // "": command-runner.jar, which runs Args
-	Args []string // the words; at most MaxStepLetters letters with Jar
-	// EndsCluster has the service end the cluster if the step fails.
+	Args []string // words of the command; at most MaxStepLetters characters, including Jar
+	// EndsCluster makes the service terminate the cluster if the step fails.
 	EndsCluster bool
 }
 
-// Check reports what the service would refuse.
+// Check returns an error for a step that the service would refuse.
 func (s *Step) Check() error {
 	letters := utf8.RuneCountInString(s.jar())
 	for _, arg := range s.Args {
@@ -94,7 +94,7 @@ func (s *Step) Check() error {
 
 func (s *Step) jar() string { return cmp.Or(s.Jar, commandRunner) }
 
-// config is the step in the service's own form.
+// config returns the step in the form of the service.
 func (s *Step) config() types.StepConfig {
 	action := types.ActionOnFailureContinue
 	if s.EndsCluster {
@@ -114,10 +114,10 @@ func configs(steps []Step) (all []types.StepConfig) {
 	return all
 }
 
-// releaseName is the form of a release.
+// releaseName matches the name of a release.
 var releaseName = regexp.MustCompile(`^emr-(\d+)\.(\d+)\.(\d+)$`)
 
-// Check reports what is wrong with a Spec before anything is sent.
+// Check returns an error for a Spec that is not valid. It sends nothing.
 func (s *Spec) Check() error {
 	switch {
 	case s.Name == "" || utf8.RuneCountInString(s.Name) > MaxName:
@@ -158,7 +158,7 @@ func (s *Spec) Check() error {
 	return nil
 }
 
-// Request is the Spec in the service's own form.
+// Request returns the request that creates the cluster.
 func (s *Spec) Request() (*emr.RunJobFlowInput, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (s *Spec) Request() (*emr.RunJobFlowInput, error) {
 		LogUri:       text(s.LogURI),
 		ServiceRole:  aws.String(s.Service),
 		JobFlowRole:  aws.String(s.Profile),
-		// A node that goes away gives its tasks time to end.
+		// A node that is removed gets time to finish its tasks.
 		ScaleDownBehavior: types.ScaleDownBehaviorTerminateAtTaskCompletion,
 		Steps:             configs(s.Steps),
 		Instances: &types.JobFlowInstancesConfig{
@@ -191,7 +191,7 @@ func (s *Spec) Request() (*emr.RunJobFlowInput, error) {
 		}}
 	}
 	if s.Spot > 0 {
-		// Application masters must not be where a node may be taken away.
+		// Application masters must not run on nodes that may be interrupted.
 		in.Configurations = []types.Configuration{{
 			Classification: aws.String("yarn-site"),
 			Properties: map[string]string{
@@ -206,7 +206,8 @@ func (s *Spec) Request() (*emr.RunJobFlowInput, error) {
 	return in, nil
 }
 
-// groups are the nodes: the master and those that hold data on demand.
+// groups returns the instance groups: the master, the core nodes and, if there are any, the
+// spot nodes.
 func (s *Spec) groups() []types.InstanceGroupConfig {
 	group := func(name string, role types.InstanceRoleType, market types.MarketType, instance string, n int) types.InstanceGroupConfig {
 		g := types.InstanceGroupConfig{
@@ -227,13 +228,13 @@ func (s *Spec) groups() []types.InstanceGroupConfig {
 	}
 	if s.Spot > 0 {
 		spot := group("spot", types.InstanceRoleTypeTask, types.MarketTypeSpot, s.Worker, s.Spot)
-		spot.BidPrice = aws.String("OnDemandPrice") // the service's word for the price on demand
+		spot.BidPrice = aws.String("OnDemandPrice") // the service's constant for the on-demand price
 		groups = append(groups, spot)
 	}
 	return groups
 }
 
-// text is a string in the service's form, where none is said by leaving it out.
+// text returns a string in the form of the service, which omits empty strings.
 func text(s string) *string {
 	if s == "" {
 		return nil
@@ -241,15 +242,15 @@ func text(s string) *string {
 	return &s
 }
 
-// minutes is a time in whole minutes, at least one.
+// minutes returns a duration in minutes, rounded down, but at least one.
 func minutes(d time.Duration) int { return max(1, int(d/time.Minute)) }
 
-// instanceType is the form of an instance type: family, generation, what is special,
-// size.
+// instanceType matches an instance type: family, generation, attributes, size.
 var instanceType = regexp.MustCompile(`^[a-z]+\d+([a-z]*)(-[a-z0-9]+)?\.[a-z0-9-]+$`)
 
-// Architecture is the processor of an instance type as Go names it: arm64 of AWS's own
-// (Graviton: a g after the generation, as in m6g or c7gd), amd64 of all others.
+// Architecture returns the processor architecture of an instance type, as Go's GOARCH: arm64
+// for AWS's own processors (Graviton: a g after the generation, as in m6g or c7gd), amd64 for
+// all others.
 func Architecture(instance string) (string, error) {
 	found := instanceType.FindStringSubmatch(instance)
 	if found == nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// StepState is what the service tells of a step.
+// StepState is the state of a step as the service describes it.
 type StepState struct {
 	ID      string // s-XXXXXXXXXXXXX
 	Name    string
 	State   string // PENDING, CANCEL_PENDING, RUNNING, COMPLETED, CANCELLED, FAILED, INTERRUPTED
-	Reason  string // why it failed, as far as the service knows; mostly nothing
+	Reason  string // why it failed, if the service knows; usually ""
 	Created time.Time
-	Started time.Time // zero before
-	Ended   time.Time // zero before
+	Started time.Time // zero until it starts
+	Ended   time.Time // zero until it ends
 }
 
-// Over reports whether a step is done with, well or not.
+// Over reports whether a step has ended, successfully or not.
 func (s StepState) Over() bool {
 	return slices.Contains([]string{"COMPLETED", "CANCELLED", "FAILED", "INTERRUPTED"}, s.State)
 }
 
-// A StepError is a step that ended otherwise than COMPLETED.
+// A StepError is the error for a step that ended in a state other than COMPLETED.
 type StepError struct {
 	Cluster string
 	Step    StepState
@@ -43,9 +43,10 @@ func (e *StepError) Error() string {
 	return text
 }
 
-// Add gives a cluster further steps, at most MaxPending, and returns their ids in the
-// same order. A request whose answer was lost is looked for and never repeated, since it may
-// still be on its way: if the steps are not found, that is the error.
+// Add adds steps to a cluster, at most MaxPending, and returns their identifiers in the same
+// order. If the answer to the request is lost, Add looks for the steps. It never repeats the
+// request, because the first one may still be executed. If it does not find the steps, it
+// returns an error.
 func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err error) {
 	if len(steps) == 0 || len(steps) > MaxPending {
 		return nil, fmt.Errorf("%d steps: expected 1 to %d at once", len(steps), MaxPending)
@@ -101,8 +102,8 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 	return ids, nil
 }
 
-// idsOf are the ids of steps by their names; nil if one is not there. They are added
-// together or not at all.
+// idsOf returns the identifiers of steps with the given names, or nil if one is missing. The
+// service adds all steps of a request, or none.
 func idsOf(named []Step, found []StepState) (ids []string) {
 	for _, step := range named {
 		i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name })
@@ -114,7 +115,7 @@ func idsOf(named []Step, found []StepState) (ids []string) {
 	return ids
 }
 
-// Steps are all steps of a cluster, the newest first.
+// Steps returns all steps of a cluster, the newest first.
 func (c *Cluster) Steps(ctx context.Context) ([]StepState, error) {
 	steps, err := c.steps(ctx)
 	return steps, explain(err)
@@ -165,12 +166,12 @@ func (c *Cluster) stepState(ctx context.Context, id string) (StepState, error) {
 	return stepOf(out.Step.Id, out.Step.Name, out.Step.Status), nil
 }
 
-// Wait waits until a step has ended; each is called with what every look found, and may
-// be nil. A step that does not complete is a *StepError; if its cluster ended first, it is
-// ErrEnded too.
+// Wait waits until a step has ended. It calls each with every polled state, unless each is
+// nil. If the step does not complete, the error is a *StepError; if the cluster ended first,
+// it is ErrEnded too.
 func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, ClusterState)) error {
 	return c.s.poll(ctx, func(ctx context.Context) (bool, error) {
-		// The cluster first: a step may end between the two looks.
+		// Poll the cluster first, because the step may end between the two requests.
 		cluster, err := c.state(ctx)
 		if err != nil {
 			return false, err
@@ -185,7 +186,7 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 		if step.State == string(types.StepStateCompleted) {
 			return true, nil
 		}
-		// A step of a cluster that is gone may be told as running for ever.
+		// The service may list a step as running forever after its cluster has terminated.
 		if !step.Over() && !cluster.gone() {
 			return false, nil
 		}
@@ -197,8 +198,8 @@ func (c *Cluster) Wait(ctx context.Context, id string, each func(StepState, Clus
 	})
 }
 
-// Cancel ends steps that are pending or run: what they run is told by a signal, so that
-// it can stop in order. Steps that have ended are left as they are.
+// Cancel cancels pending and running steps. A running step receives a signal, so that it can
+// stop cleanly. Steps that have ended do not change.
 func (c *Cluster) Cancel(ctx context.Context, ids ...string) error {
 	in := &emr.CancelStepsInput{ClusterId: aws.String(c.ID), StepIds: ids, StepCancellationOption: types.StepCancellationOptionSendInterrupt}
 	err := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
@@ -211,7 +212,7 @@ func (c *Cluster) Cancel(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// IsStep reports whether an error is of a step that failed, and of which.
+// IsStep returns the StepError that err wraps, and whether there is one.
 func IsStep(err error) (*StepError, bool) {
 	var e *StepError
 	ok := errors.As(err, &e)

@@ -12,14 +12,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// fetched is what a directory is called that is on its way here: an attempt, which
-// nobody takes for whole.
+// fetched is the prefix of the name of a directory that is being fetched. It makes the
+// directory an attempt, which does not count as complete.
 const fetched = "_attempt-fetched-"
 
-// Ready wants the copy to be one for a run of a game in a data directory: that of no
-// other game, and for a run that goes on none that has come further than what is here.
-// If nothing is here, a run that goes on gets what the copy has: as much of it as is
-// whole. An interruption leaves what the next Ready goes on with.
+// Ready checks that the copy is suitable for a run of a game in the data directory: it must
+// not be of another game and, if the run resumes, not newer than the data directory. If the
+// data directory is empty, a run that resumes gets the complete directories of the copy. After
+// an interruption, the next Ready continues.
 func (c *Copy) Ready(game string, mode store.Mode) error {
 	there, err := c.to.ReadDir(c.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,12 +51,12 @@ func (c *Copy) Ready(game string, mode store.Mode) error {
 	return c.notBehind()
 }
 
-// notBehind wants what is here to be no older than the copy: what the copy has more would be
-// removed from it.
+// notBehind returns an error if the copy is newer than the data directory: the run would
+// delete from the copy what the data directory does not have.
 func (c *Copy) notBehind() error {
 	there, err := solve.ReadJournal(c.to, c.dir)
 	if err != nil {
-		return nil // it is written anew
+		return nil // the run writes a new journal
 	}
 	here, err := solve.ReadJournal(c.from, c.data)
 	if err == nil && !there.Begun.After(here.Begun) {
@@ -66,7 +66,7 @@ func (c *Copy) notBehind() error {
 		c.Name(), there.Begun.Format("2006-01-02 15:04:05 MST"), c.data)
 }
 
-// fetch fetches what the copy has whole, its manifest last.
+// fetch fetches the complete directories of the copy, then its manifest.
 func (c *Copy) fetch(game string) error {
 	here, err := c.from.ReadDir(c.data)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -108,8 +108,8 @@ func (c *Copy) fetch(game string) error {
 	return nil
 }
 
-// fetchDir fetches a directory that is whole, or the tiers of a table that was being
-// made. It returns how many bytes came; what has come before does not come again.
+// fetchDir fetches a complete directory, or the tiers of an incomplete table. It returns the
+// number of bytes fetched. It skips a directory that exists.
 func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	if _, err := c.from.Stat(path.Join(c.data, name)); !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -135,7 +135,7 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	}
 	for _, file := range append(names, last) {
 		some, err := c.fetchFile(path.Join(name, file), path.Join(fetched+name, file))
-		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == tiersSeal) { // of tiers, those that are there
+		if err != nil && !(errors.Is(err, fs.ErrNotExist) && last == tiersSeal) { // for an incomplete table, the tiers that exist
 			return n, err
 		}
 		n += some
@@ -143,8 +143,8 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	return n, c.from.Rename(attempt, path.Join(c.data, name))
 }
 
-// fetchFile fetches a file. One that is to have a name of its own gets it when it is
-// whole.
+// fetchFile fetches a file. If the file is not part of an attempt, it is renamed to its name
+// when it is complete.
 func (c *Copy) fetchFile(name, dest string) (n int64, err error) {
 	in, err := c.to.Open(path.Join(c.dir, name))
 	if err != nil {

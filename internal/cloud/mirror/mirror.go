@@ -1,12 +1,13 @@
-// Package mirror keeps a copy in S3 of a data directory while a run works in it, so that
-// the run can go on after its machine, or its cluster, has ended. It knows nothing of
-// steps: it sees which names a run gives and takes away, and what a name stands for.
+// Package mirror maintains a copy of a data directory in S3 while a run works in the
+// directory, so that the run can be resumed after its machine or cluster has ended. It knows
+// nothing of steps: it only observes which names in the directory a run creates and deletes,
+// and copies their contents.
 //
-// What gets a name is put into the copy, what loses it is removed there, one after the
-// other in the same order. So the copy is at any time what the data directory was some
-// time before, and a run can go on with it. A name goes on this side only when what it
-// stands for is in the copy: a later step is not to be left without what it needs on both
-// sides.
+// A name that appears is copied, and a name that disappears is deleted from the copy, one
+// after the other in the same order. So the copy always equals an earlier state of the data
+// directory, and a run can resume from it. A name is not deleted from the data directory until
+// its contents are in the copy: otherwise a later step might not find its input in either
+// place.
 package mirror
 
 import (
@@ -27,24 +28,25 @@ import (
 )
 
 const (
-	// OwnerFile is the claim of the driver that writes a copy.
+	// OwnerFile is the name of the claim of the driver that writes a copy.
 	OwnerFile = "_owner"
-	// hold is how long a driver that is silent keeps its claim.
+	// hold is the validity of a driver's claim after its last write.
 	hold = 2 * time.Minute
-	// giveUp is how long something that may pass by itself is tried again, after as
-	// many tries of the client's own; pauses grow from the first to the last.
+	// giveUp is how long a change that fails with a temporary error is retried, after the
+	// retries of the S3 client. The pauses grow from firstPause to lastPause.
 	giveUp     = 10 * time.Minute
 	firstPause = time.Second
 	lastPause  = 30 * time.Second
-	// overtakeEvery is how often the journal overtakes what takes long to be copied: it
-	// is written more often, and who follows the run takes silence for its end.
+	// overtakeEvery is the interval at which the journal overtakes changes that take long to
+	// copy. The journal changes more often, and a user who follows the run takes a stale
+	// journal for the end of the run.
 	overtakeEvery = 10 * time.Second
-	// lastWords bounds how long it takes a driver that is stopped to say so in the copy.
+	// lastWords bounds the time that a stopped driver takes to record this in the copy.
 	lastWords = 10 * time.Second
-	// smallFile is the size up to which a file is taken as it was when it got its name.
+	// smallFile is the size up to which the contents of a file are read when it gets its name.
 	smallFile = 1 << 20
-	// tiersSeal is the seal of those tiers that are in a table which is not whole yet, and
-	// seed what the first job reads, which is nothing.
+	// tiersSeal is the seal of the finished tiers of a table that is not complete yet. seed is
+	// the empty input of the first job.
 	tiersSeal = "_tiers"
 	seed      = "temp"
 )
@@ -57,29 +59,29 @@ type Copy struct {
 	claim *s3.Claim
 	warn  func(string)
 
-	from store.FS // of the data directory
+	from store.FS // file system of the data directory
 	data string
-	on   bool // what happens in the data directory is followed
+	on   bool // changes of the data directory are recorded
 
-	journal sync.Mutex // held while the journal is put
+	journal sync.Mutex // locked while the journal is uploaded
 
 	mu    sync.Mutex
-	moved *sync.Cond // of queue, err
-	queue []*change  // the first is being made
-	err   error      // why no more are made
+	moved *sync.Cond // signals changes of queue and err
+	queue []*change  // the first one is being made
+	err   error      // why no more changes are made
 	ended chan struct{}
 }
 
-// A change is something that is still to be done in the copy.
+// A change is an operation on the copy that is still to be done.
 type change struct {
-	name    string // below the data directory
+	name    string // relative to the data directory
 	remove  bool
-	content []byte // of a small file; nil: it is read when its turn comes
+	content []byte // contents of a small file; nil: read when the change is made
 	dir     bool
 }
 
-// Open claims the copy at a path. ctx ends what is being copied. who is how another driver
-// is told of this one; warn is told, in a line, what may be worth to know.
+// Open claims the copy at a path. Copying ends with ctx. who identifies this process to other
+// drivers. warn is called with a line about events that may interest the user.
 func Open(ctx context.Context, to *s3.FS, dir, who string, warn func(string)) (*Copy, error) {
 	claim, from, err := to.Claim(ctx, path.Join(dir, OwnerFile), who, hold)
 	if err != nil {
@@ -93,23 +95,23 @@ func Open(ctx context.Context, to *s3.FS, dir, who string, warn func(string)) (*
 	return c, nil
 }
 
-// Name is the whole name of the copy.
+// Name returns the full name of the copy.
 func (c *Copy) Name() string { return c.to.Name(c.dir) }
 
-// FS is a file system with which the data directory at a path is written so that it is
-// copied, from Start on.
+// FS returns a file system for writing the data directory. Its changes are copied, from Start
+// on.
 func (c *Copy) FS(fsys store.FS, data string) store.FS {
 	c.from, c.data = fsys, data
 	return &followed{FS: fsys, c: c}
 }
 
-// followed is a file system that tells a Copy which names come and go.
+// followed is a file system that reports created and deleted names to a Copy.
 type followed struct {
 	store.FS
 	c *Copy
 }
 
-// Rename renames once what had the names is in the copy.
+// Rename waits until no upload has to read either name any more, then renames.
 func (f *followed) Rename(from, to string) error {
 	old, gone := f.c.visible(from)
 	name, comes := f.c.visible(to)
@@ -132,7 +134,7 @@ func (f *followed) Rename(from, to string) error {
 	return nil
 }
 
-// RemoveAll removes once what is removed is in the copy.
+// RemoveAll waits until no upload has to read the name any more, then deletes it.
 func (f *followed) RemoveAll(name string) error {
 	old, gone := f.c.visible(name)
 	if err := f.c.settle(old); err != nil {
@@ -145,8 +147,8 @@ func (f *followed) RemoveAll(name string) error {
 	return err
 }
 
-// visible is the name below the data directory of a path that is to be in the copy:
-// neither an attempt, nor what is being removed, nor the lock or the seed of a job.
+// visible returns the path relative to the data directory, and whether it belongs in the copy.
+// Attempts, names that are being deleted, locks and the seed of a job do not.
 func (c *Copy) visible(name string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
 	if !ok || strings.HasPrefix(below, "_") || below == seed || store.Passing(path.Base(below)) || store.Passing(path.Base(path.Dir(below))) {
@@ -155,7 +157,7 @@ func (c *Copy) visible(name string) (below string, ok bool) {
 	return below, true
 }
 
-// put notes that a name is to be put.
+// put adds a change that uploads a name.
 func (c *Copy) put(name string) error {
 	ch := &change{name: name}
 	at := path.Join(c.data, name)
@@ -172,14 +174,14 @@ func (c *Copy) put(name string) error {
 	return nil
 }
 
-// add notes a change.
+// add appends a change to the queue.
 func (c *Copy) add(ch *change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.on || c.err != nil {
 		return
 	}
-	if ch.name == store.JournalFile { // of which the last alone matters
+	if ch.name == store.JournalFile { // only the last journal matters
 		for i, other := range c.queue {
 			if i > 0 && other.name == ch.name {
 				other.content = ch.content
@@ -191,9 +193,9 @@ func (c *Copy) add(ch *change) {
 	c.moved.Broadcast()
 }
 
-// settle waits until no name is to be put that is one of these, or lies above or below
-// one. After the end of the context nobody waits, and nothing is copied: what is here
-// then is what counts.
+// settle waits until there is no pending upload of any of the names, or of a path above or
+// below one, that still has to read its source. When the context is done, it does not wait,
+// because copying has ended; then the data directory is authoritative.
 func (c *Copy) settle(names ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,10 +222,10 @@ func (c *Copy) pending(names []string) bool {
 	return false
 }
 
-// below reports whether a path is another, or lies below it.
+// below reports whether name is dir, or a path below it.
 func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// work makes the changes, until the context ends or one fails.
+// work makes the changes, until the context is done or one of them fails.
 func (c *Copy) work() {
 	defer close(c.ended)
 	stop := context.AfterFunc(c.ctx, func() { c.fail(c.ctx.Err()) })
@@ -239,7 +241,7 @@ func (c *Copy) work() {
 		}
 		ch := c.queue[0]
 		c.mu.Unlock()
-		// One that failed stays in the queue: nobody may take it for made.
+		// A failed change stays in the queue, so that it does not count as made.
 		if err := c.persist(ch); err != nil {
 			c.fail(fmt.Errorf("--copy: %w; --resume goes on", err))
 			return
@@ -251,7 +253,7 @@ func (c *Copy) work() {
 	}
 }
 
-// fail notes why no more is copied.
+// fail records why copying has ended.
 func (c *Copy) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,7 +263,7 @@ func (c *Copy) fail(err error) {
 	c.moved.Broadcast()
 }
 
-// persist makes a change; what may pass by itself is tried again.
+// persist makes a change, and retries after temporary errors.
 func (c *Copy) persist(ch *change) error {
 	begun, pause := time.Now(), firstPause
 	for {
@@ -302,8 +304,8 @@ func (c *Copy) make(ch *change) error {
 	return c.to.PutFile(c.ctx, c.from, at, to)
 }
 
-// overtake puts the journal, if its turn is not yet, and it says that the run goes on:
-// that the game is solved is said when the copy has the table.
+// overtake uploads the journal before its turn, if it says that the run is running. A journal
+// of a solved game waits until the copy contains the table.
 func (c *Copy) overtake() {
 	c.journal.Lock()
 	defer c.journal.Unlock()
@@ -316,14 +318,14 @@ func (c *Copy) overtake() {
 	}
 	c.mu.Unlock()
 	if text != nil && c.claim.Held(c.ctx) == nil {
-		c.to.Put(c.ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // its turn comes in any case
+		c.to.Put(c.ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // if this fails, the journal is uploaded in its turn
 	}
 }
 
-// running is how a journal says that its run goes on.
+// running is the part of a journal that marks the run as running.
 const running = `"state": "` + solve.Running + `"`
 
-// follow lets the journal overtake until the copying ends.
+// follow calls overtake regularly, until copying ends.
 func (c *Copy) follow() {
 	ticker := time.NewTicker(overtakeEvery)
 	defer ticker.Stop()
@@ -337,9 +339,9 @@ func (c *Copy) follow() {
 	}
 }
 
-// Start makes the copy what the data directory is, whose manifest must be there, and
-// follows it from then on: what differs is put, what is not there any more is removed.
-// Of a run that begins anew nothing stays.
+// Start makes the copy equal to the data directory, which must have a manifest, and records
+// changes from then on. It uploads what differs, and deletes what the data directory does not
+// contain. If the run does not resume, Start deletes everything that was in the copy.
 func (c *Copy) Start(mode store.Mode) error {
 	c.on = true
 	there, err := entries(c.to, c.dir)
@@ -379,8 +381,8 @@ func (c *Copy) Start(mode store.Mode) error {
 	return nil
 }
 
-// entries are what lies in a directory and is to be, or is, in a copy; none, if it is not
-// there.
+// entries returns the entries of a directory that belong in a copy, or none if the directory
+// does not exist.
 func entries(fsys store.FS, dir string) (visible []fs.DirEntry, err error) {
 	all, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -394,8 +396,8 @@ func entries(fsys store.FS, dir string) (visible []fs.DirEntry, err error) {
 	return visible, err
 }
 
-// update has a directory be put, as far as the copy has it not; kept is false if it is not
-// whole, and the copy shall not have it.
+// update uploads a directory, or the part of it that is not in the copy. kept is false if the
+// directory is incomplete and does not belong in the copy.
 func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 	at, to := path.Join(c.data, name), path.Join(c.dir, name)
 	same := func(file string) (bool, error) {
@@ -420,7 +422,7 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 		if !is {
 			return true, c.put(name)
 		}
-		if _, err := c.to.Stat(path.Join(to, tiersSeal)); err == nil { // the last run came no further
+		if _, err := c.to.Stat(path.Join(to, tiersSeal)); err == nil { // the last run was stopped at this point
 			c.add(&change{name: path.Join(name, tiersSeal), remove: true})
 		}
 		return true, nil
@@ -428,8 +430,8 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 	if _, err := c.from.Stat(path.Join(at, tiersSeal)); err != nil {
 		return false, nil
 	}
-	// A table that grows: what is there in its length is what it is here, as all tiers
-	// are made in one way.
+	// The table is incomplete. If a tier's file in the copy has the right length, its contents
+	// are right, because every run writes the same bytes.
 	lengths := make(map[string]int64)
 	if mode == store.Resume {
 		there, err := c.to.ReadDir(to)
@@ -446,7 +448,7 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, sealed := lengths[store.Success]; sealed { // it was whole, and is damaged here
+	if _, sealed := lengths[store.Success]; sealed { // the table was complete, and is damaged here
 		c.add(&change{name: path.Join(name, store.Success), remove: true})
 	}
 	for _, e := range files {
@@ -464,15 +466,15 @@ func (c *Copy) update(name string, mode store.Mode) (kept bool, err error) {
 	return true, c.put(path.Join(name, tiersSeal))
 }
 
-// Left is how many changes are still to be made.
+// Left returns the number of changes that are still to be made.
 func (c *Copy) Left() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.queue)
 }
 
-// Finish waits until all is in the copy, and returns what went wrong, or the context's
-// error.
+// Finish waits until all changes are made. It returns the error that ended copying, or the
+// context's error.
 func (c *Copy) Finish() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -482,9 +484,9 @@ func (c *Copy) Finish() error {
 	return c.err
 }
 
-// Close ends the copying. A run that was stopped says so in the copy, even if only the
-// copying was left of it, so that nobody thinks that it goes on, or that all is there;
-// then the claim is given up.
+// Close ends copying and gives up the claim. If the run was stopped, Close records this in the
+// copy first, even if the game is solved and only copying was left, so that the copy is taken
+// neither for a running one nor for a complete one.
 func (c *Copy) Close() error {
 	if c.ended != nil {
 		c.mu.Lock()
@@ -501,7 +503,7 @@ func (c *Copy) Close() error {
 				j.State = solve.Stopped
 			}
 			if text, err := store.MarshalSummed(j); err == nil {
-				c.to.Put(ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // the next run writes it in any case
+				c.to.Put(ctx, path.Join(c.dir, store.JournalFile), bytes.NewReader(text), int64(len(text))) // if this fails, the next run writes the journal
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// dial starts an S3 of our own, and dials a directory in it.
+// dial starts a fake S3, and dials a directory in it.
 func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 	t.Helper()
 	fake = s3test.StartFake(t, "bucket")
@@ -35,8 +35,8 @@ func dial(t *testing.T) (fake *s3test.Fake, to *s3.FS, dir string) {
 	return fake, to, dir
 }
 
-// While a directory is on its way the journal overtakes it, as long as it says that the run
-// goes on; that it has ended is said after all else.
+// TestOvertake checks that the journal overtakes a directory that is being copied, as long as
+// it says that the run is running. The end of the run is copied last.
 func TestOvertake(t *testing.T) {
 	fake, to, dir := dial(t)
 	c, err := Open(t.Context(), to, dir, "test", func(text string) { t.Error(text) })
@@ -100,8 +100,8 @@ func TestOvertake(t *testing.T) {
 	}
 }
 
-// What S3 has refused is never taken for copied: neither at the end, nor by a run that
-// would remove what it was made of.
+// TestRefused checks that what S3 has refused never counts as copied: neither at the end, nor
+// when a run is about to delete its source.
 func TestRefused(t *testing.T) {
 	fake, to, dir := dial(t)
 	fake.Set(func(r *http.Request) *s3test.Fault {
@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 		}
 		return nil
 	})
-	// Whoever waits may be woken before the error is told, or after it.
+	// The waiting goroutine may wake up before or after the error is set.
 	for i := range 10 {
 		c, err := Open(t.Context(), to, fmt.Sprint(dir, i), "test", func(string) {})
 		if err != nil {
@@ -152,8 +152,9 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A machine that slept while it put a directory does not end what another has begun
-// meanwhile: neither a file nor the seal is put once the claim is lost.
+// TestLost checks that a machine that slept while it copied a directory does not complete it
+// after another driver has taken over: it writes neither a file nor the seal once the claim is
+// lost.
 func TestLost(t *testing.T) {
 	fake, to, dir := dial(t)
 	const short = 50 * time.Millisecond
@@ -184,7 +185,7 @@ func TestLost(t *testing.T) {
 	go func() { put <- c.make(&change{name: "table", dir: true}) }()
 	<-held
 	var second *s3.Claim
-	for second == nil { // the first writes its claim anew all the time
+	for second == nil { // the first renews its claim all the time
 		if second, _, err = to.Claim(t.Context(), owner, "second", time.Hour); err != nil {
 			time.Sleep(short / 10)
 		}
@@ -204,8 +205,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Nothing in the copy changes once the claim is lost: no kind of change, no journal that
-// overtakes, no last words.
+// TestLostChanges checks that nothing in the copy changes once the claim is lost: by no kind
+// of change, no overtaking journal, and not by Close.
 func TestLostChanges(t *testing.T) {
 	fake, to, dir := dial(t)
 	claim, _, err := to.Claim(t.Context(), filepath.Join(dir, OwnerFile), "first", 50*time.Millisecond)

@@ -12,9 +12,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// TestOrder checks that the copy loses a directory only after it has the next one: what is
-// put goes before what is removed, when a run begins with --resume and while it works. At
-// any request the copy must have one complete directory at least.
+// TestOrder checks that a directory is deleted from the copy only after the next one is in it:
+// uploads precede deletions, at the start of a run with --resume and while it works. At every
+// request, the copy must contain at least one complete directory.
 func TestOrder(t *testing.T) {
 	fake, to, dir := dial(t)
 	data := filepath.Join(t.TempDir(), "data")
@@ -67,7 +67,7 @@ func TestOrder(t *testing.T) {
 	if got := complete(); len(got) != 1 || got[0] != "data_first3" {
 		t.Fatalf("the copy has %v", got)
 	}
-	// A run without --copy goes on meanwhile.
+	// Meanwhile, a run without --copy continues.
 	d, err := store.Create(store.Local{}, data, "game", store.Resume, nil)
 	if err != nil {
 		t.Fatal(err)

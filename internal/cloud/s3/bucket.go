@@ -13,20 +13,20 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
-// HomeRegion is the region whose buckets have no location.
+// HomeRegion is the region for whose buckets S3 reports no location.
 const HomeRegion = "us-east-1"
 
 const (
-	// AbortDays is after how many days the uploads in a new bucket are aborted that were
-	// never completed: those of a process that was killed.
+	// AbortDays is the number of days after which a new bucket aborts incomplete uploads,
+	// which killed processes leave behind.
 	AbortDays = 7
-	// LogDays is after how many days logs in a new bucket are deleted.
+	// LogDays is the number of days after which a new bucket deletes logs.
 	LogDays = 30
 )
 
-// MakeBucket makes a bucket in the region of a configuration, which only its owner can
-// read, as S3 has it by default. It has rules that abort abandoned uploads, and delete
-// what is older than LogDays below logs, a directory.
+// MakeBucket creates a bucket in the region of the configuration. Only its owner can read it,
+// which is the default of S3. The bucket gets rules that abort incomplete uploads after
+// AbortDays, and delete objects below the directory logs after LogDays.
 func MakeBucket(ctx context.Context, conf sdk.Config, bucket, logs string) error {
 	client := newClient(conf)
 	in := &service.CreateBucketInput{Bucket: &bucket}
@@ -51,7 +51,7 @@ func MakeBucket(ctx context.Context, conf sdk.Config, bucket, logs string) error
 	return nil
 }
 
-// RemoveBucket removes a bucket that has no objects. S3 refuses one that has.
+// RemoveBucket deletes an empty bucket. S3 refuses to delete one with objects.
 func (f *FS) RemoveBucket(ctx context.Context) error {
 	if _, err := f.client.DeleteBucket(ctx, &service.DeleteBucketInput{Bucket: &f.bucket}); err != nil {
 		return fmt.Errorf("%s%s: %w", Scheme, f.bucket, aws.Explain(err))
@@ -59,9 +59,9 @@ func (f *FS) RemoveBucket(ctx context.Context) error {
 	return nil
 }
 
-// RemoveUploads aborts the uploads of parts below a directory, of those keys for which
-// ours is true. A process that was killed leaves them: no list of objects shows them, but
-// they cost. No other process may be writing these keys.
+// RemoveUploads aborts the multipart uploads below a directory for those keys for which ours
+// returns true. A killed process leaves such uploads: they are not in lists of objects, but
+// cost money. No other process may be writing these keys.
 func (f *FS) RemoveUploads(ctx context.Context, dir string, ours func(key string) bool) error {
 	prefix := prefixOf(dir)
 	in := &service.ListMultipartUploadsInput{Bucket: &f.bucket, Prefix: &prefix}

@@ -18,10 +18,11 @@ import (
 	"io"
 )
 
-// A Claim is the right to write below a path. S3 has no locks that end with their
-// holder; a claim is an object that its holder writes anew from time to time, with If-Match,
-// so that of two who want it one is refused. One that has not been written for as long as
-// it says holds no more. Its age is by the clock of S3 alone.
+// A Claim is the right to write below a path. S3 has no locks that end with their owner.
+// Instead, a claim is an object that its owner rewrites from time to time. The writes are
+// conditional (If-Match), so if two processes want a claim, one of them is refused. A claim
+// expires when its owner has not rewritten it for the time stated in it. Its age is measured
+// by S3's clock alone.
 type Claim struct {
 	f    *FS
 	name string
@@ -31,25 +32,25 @@ type Claim struct {
 
 	mu    sync.Mutex
 	etag  *string
-	heard time.Time // when it was written last, by the wall: a machine that slept has not
+	heard time.Time // when it was last written, by wall-clock time, which includes the time that the machine slept
 	lost  error
 }
 
-// claimText is what the object of a claim says.
+// claimText is the content of a claim's object.
 type claimText struct {
 	Who     string  `json:"who"`
 	Since   string  `json:"since"`   // RFC 3339
-	Seconds float64 `json:"seconds"` // for which it holds from when it was written
-	Token   string  `json:"token"`   // tells claims of one holder apart
+	Seconds float64 `json:"seconds"` // validity, from the last write
+	Token   string  `json:"token"`   // distinguishes claims of the same owner
 }
 
-// A ClaimedError is of a path that another has a claim to.
+// A ClaimedError is the error for a path to which another process has a valid claim.
 type ClaimedError struct {
-	Name  string // of the claim's object
+	Name  string // name of the claim's object
 	Who   string
 	Since string
-	Heard time.Duration // how long ago it was written
-	Left  time.Duration // for which it holds, unless it is written again
+	Heard time.Duration // time since the last write
+	Left  time.Duration // time until the claim expires unless it is written again
 }
 
 func (e *ClaimedError) Error() string {
@@ -57,33 +58,35 @@ func (e *ClaimedError) Error() string {
 		e.Name, e.Who, e.Since, e.Heard.Round(time.Second), e.Left.Round(time.Second))
 }
 
-// ErrLost is of a claim that another has taken over, for it had not been renewed in time.
+// ErrLost is the error of a claim that was not renewed in time, and that another process has
+// taken over.
 var ErrLost = errors.New("another has taken over, as nothing was heard of this one for too long")
 
-// ErrUnconditional is returned for a server that ignores the conditions of a write, so that
-// no claim there excludes another.
+// ErrUnconditional is the error for a server that ignores the conditions of a write. With such
+// a server, a claim does not exclude other processes.
 var ErrUnconditional = errors.New("this S3 ignores If-Match or If-None-Match, so two drivers could write at once: use a server with conditional writes")
 
 const (
-	// maxHold bounds the time for which a claim that another wrote holds, whatever it says.
+	// maxHold bounds the validity of claims of other processes, whatever their object
+	// contains.
 	maxHold = time.Hour
-	// unreadableHold is the time for which a claim that cannot be read holds: as long as
+	// unreadableHold is the validity of a claim that cannot be parsed. It is the same as for
 	// the claims of our drivers.
 	unreadableHold = 2 * time.Minute
-	// maxClaim bounds the bytes that are read of a claim.
+	// maxClaim bounds the number of bytes read from a claim.
 	maxClaim = 64 << 10
 )
 
-// renewals are how often a claim is renewed within the time for which it holds.
+// renewals is how often a claim is renewed within its validity.
 const renewals = 4
 
-// Claim makes a claim to what an object of that name stands for, which holds for so
-// long after the last sign of life. If another's has ended, it is taken over, and from says
-// whose it was. A *ClaimedError: another's holds.
+// Claim claims the path that the object name stands for. The claim stays valid for hold after
+// its last write. An expired claim of another process is taken over, and from is the owner of
+// that. If the claim of another process is valid, the error is a *ClaimedError.
 func (f *FS) Claim(ctx context.Context, name, who string, hold time.Duration) (c *Claim, from string, err error) {
 	c = &Claim{f: f, name: name, done: make(chan struct{})}
 	c.text = claimText{Who: who, Since: time.Now().UTC().Format(time.RFC3339), Seconds: hold.Seconds(), Token: rand.Text()}
-	// It is read first: a server that ignores conditions would replace a claim that holds.
+	// Read the object first: a server that ignores conditions would overwrite a valid claim.
 	old, etag, age, err := c.read(ctx)
 	switch left := time.Duration(old.Seconds*float64(time.Second)) - age; {
 	case errors.Is(err, fs.ErrNotExist):
@@ -109,8 +112,8 @@ func (f *FS) Claim(ctx context.Context, name, who string, hold time.Duration) (c
 	return c, from, nil
 }
 
-// write writes the claim: where there is none, or in place of the one with that tag.
-// errTaken: there is another.
+// write writes the claim as a new object or, if in is not nil, in place of the object with
+// that tag. The error is errTaken if another process was first.
 func (c *Claim) write(ctx context.Context, in *string) error {
 	text, err := json.Marshal(c.text)
 	if err != nil {
@@ -126,7 +129,7 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	case err == nil:
 		etag = out.ETag
 	case errors.Is(known(err), errTaken) || errors.Is(known(err), fs.ErrNotExist):
-		// It may have been ours: an answer that was lost is asked for again.
+		// It may be our own write: if an answer is lost, the SDK sends the request again.
 		there, tag, _, readErr := c.read(ctx)
 		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 			return readErr
@@ -144,7 +147,8 @@ func (c *Claim) write(ctx context.Context, in *string) error {
 	return nil
 }
 
-// put makes the object of the claim: where there is none, or in place of the one with that tag.
+// put writes the object of the claim as a new one or, if in is not nil, in place of the one
+// with that tag.
 func (c *Claim) put(ctx context.Context, text []byte, in *string) (*service.PutObjectOutput, error) {
 	put := &service.PutObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name)), Body: bytes.NewReader(text), IfMatch: in}
 	if in == nil {
@@ -153,8 +157,8 @@ func (c *Claim) put(ctx context.Context, text []byte, in *string) (*service.PutO
 	return c.f.client.PutObject(ctx, put)
 }
 
-// probe checks that the server refuses to write the claim again, which is there, where none
-// is to be, or in place of one with another tag.
+// probe checks that the server obeys conditions. It must refuse to write the claim, which
+// exists, as a new object, and in place of an object with another tag.
 func (c *Claim) probe(ctx context.Context) error {
 	text, err := json.Marshal(c.text)
 	if err != nil {
@@ -172,9 +176,9 @@ func (c *Claim) probe(ctx context.Context) error {
 	return nil
 }
 
-// read reads the claim that is there, and how long ago it was written. A claim that cannot
-// be read is returned as one of an unknown holder: it ends like any other that is not
-// renewed, so that it never blocks a path for ever.
+// read reads the existing claim, and returns how long ago it was written. For a claim that
+// cannot be parsed, it returns an unknown owner: such a claim also expires when it is not
+// renewed, so that it never blocks a path for good.
 func (c *Claim) read(ctx context.Context) (text claimText, etag *string, age time.Duration, err error) {
 	out, err := c.f.client.GetObject(ctx, &service.GetObjectInput{Bucket: &c.f.bucket, Key: sdk.String(keyOf(c.name))})
 	if err = c.f.orMissing(ctx, keyOf(c.name), err); err != nil {
@@ -200,7 +204,7 @@ func (c *Claim) read(ctx context.Context) (text claimText, etag *string, age tim
 	return text, out.ETag, max(0, now.Sub(sdk.ToTime(out.LastModified))), nil
 }
 
-// keep writes the claim from time to time.
+// keep renews the claim regularly.
 func (c *Claim) keep(ctx context.Context, every time.Duration) {
 	defer close(c.done)
 	ticker := time.NewTicker(every)
@@ -210,7 +214,7 @@ func (c *Claim) keep(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			c.renew(ctx) // what goes wrong comes again, or Held says it
+			c.renew(ctx) // an error will occur again, or Held will return it
 		}
 	}
 }
@@ -233,8 +237,8 @@ func (c *Claim) renew(ctx context.Context) error {
 	return err
 }
 
-// Held is an error if the claim holds no more, as after a night in which the machine
-// slept. One that may have ended is renewed first.
+// Held returns an error if the claim is not valid any more, for example after the machine has
+// slept for a night. If the claim may have expired, Held renews it first.
 func (c *Claim) Held(ctx context.Context) error {
 	c.mu.Lock()
 	lost, age := c.lost, time.Now().Round(0).Sub(c.heard)
@@ -248,14 +252,14 @@ func (c *Claim) Held(ctx context.Context) error {
 	return c.renew(ctx)
 }
 
-// Release gives the claim up.
+// Release gives up the claim.
 func (c *Claim) Release(ctx context.Context) error {
 	c.stop()
 	<-c.done
 	return c.withdraw(ctx)
 }
 
-// withdraw removes the claim, unless it is another's by now.
+// withdraw deletes the object of the claim, unless another process has taken it over.
 func (c *Claim) withdraw(ctx context.Context) error {
 	there, _, _, err := c.read(ctx)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && there.Token != c.text.Token {

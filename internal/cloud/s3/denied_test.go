@@ -13,8 +13,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// TestOnePrefix checks that all works for a caller who may list one prefix alone: S3 answers
-// 403 to HeadBucket then, and to requests for an object that is not there.
+// TestOnePrefix checks that everything works for a caller who may list only one prefix: then
+// S3 answers 403 to HeadBucket, and to requests for missing objects.
 func TestOnePrefix(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	fake.Put("bucket", "x/secret", []byte("secret"))
@@ -76,7 +76,7 @@ func TestOnePrefix(t *testing.T) {
 	if b, err := io.ReadAll(in); err != nil || string(b) != "of part-00000" {
 		t.Errorf("%q, %v", b, err)
 	}
-	// Another removed the claim.
+	// Another process has deleted the claim.
 	if err := f.RemoveAll("x/data/_owner"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// TestMoto checks that a real server passes the same tests as the fake, with a bucket whose
-// objects are encrypted with a key of KMS too: their ETags are no MD5.
+// TestMoto checks that a real server passes the same tests as the fake, also with a bucket
+// whose objects are encrypted with a KMS key: their ETags are not MD5 sums.
 func TestMoto(t *testing.T) {
 	server := s3test.Start(t)
 	setenv(t, server.Env())

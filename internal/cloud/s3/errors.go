@@ -12,20 +12,20 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
-// ErrNoBucket is of a bucket that is not there.
+// ErrNoBucket is the error for a bucket that does not exist.
 var ErrNoBucket = errors.New("there is no such bucket")
 
-// ErrChanged is of an object that is not the one any more which was opened.
+// ErrChanged is the error for an open object that has been replaced.
 var ErrChanged = errors.New("it was replaced while it was read")
 
-// errTaken is of an object that another has made, or replaced, first.
+// errTaken is the error for an object that another process has created or replaced first.
 var errTaken = errors.New("another was first")
 
-// errEndless is returned for a list that does not end after maxPages pages.
+// errEndless is the error for a list with more than maxPages pages.
 var errEndless = fmt.Errorf("the list has more than %d pages", maxPages)
 
-// codes are those of errors that have words in io/fs, or here. HEAD, whose answer has no
-// body, has NotFound for an object and a bucket alike.
+// codes maps error codes to errors of io/fs or of this package. The answer to a HEAD request
+// has no body: its code is NotFound for a missing object and for a missing bucket.
 var codes = map[string]error{
 	"NoSuchKey":                  fs.ErrNotExist,
 	"NotFound":                   fs.ErrNotExist,
@@ -35,7 +35,7 @@ var codes = map[string]error{
 	"ConditionalRequestConflict": errTaken,
 }
 
-// known is the error of a code that S3 answered; nil: it has none.
+// known returns the error in codes for an error of S3, or nil if there is none.
 func known(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
@@ -52,7 +52,7 @@ func known(err error) error {
 	return nil
 }
 
-// statusOf is the status that S3 answered; 0: it did not.
+// statusOf returns the HTTP status of S3's answer, or 0 if there was none.
 func statusOf(err error) int {
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) {
@@ -61,7 +61,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// failed is an error of an operation on a path in io/fs's words.
+// failed converts an error of an operation on a path to the error of this package.
 func (f *FS) failed(op, name string, err error) error {
 	if is := known(err); is != nil {
 		err = is

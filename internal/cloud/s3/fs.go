@@ -1,11 +1,11 @@
-// Package s3 is what lies in a bucket of Amazon S3, or of another server that speaks its
-// protocol: a store.FS to read by, and what it takes to put a directory there. It knows
-// nothing of games or jobs, and of seals nothing but the name of the file that comes
+// Package s3 reads and writes directories in a bucket of Amazon S3, or of another server with
+// its protocol. A bucket is a store.FS for reading; further methods write directories. The
+// package knows nothing of games or jobs, and only the file name of seals: the seal is written
 // last.
 //
-// S3 has neither directories nor renames. An object is there whole or not at all; of a
-// directory that is what _SUCCESS says, which is put after all else and removed before
-// it. A directory is there while there is an object below it.
+// S3 has neither directories nor renames. An object appears complete or not at all. For a
+// directory, _SUCCESS does the same: it is written after all other objects and deleted before
+// them. A directory exists as long as an object is below it.
 package s3
 
 import (
@@ -29,18 +29,19 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// maxPages bounds the pages of a list: a million names, far more than a directory has. A
-// server that always names a next page would otherwise be asked for ever.
+// maxPages bounds the number of pages of a list: a million names, far more than in any
+// directory of ours. Without it, a server that always names a next page would cause an endless
+// loop.
 const maxPages = 1000
 
-// maxRemoved is how many objects S3 removes in one request.
+// maxRemoved is the maximum number of objects that S3 deletes in one request.
 const maxRemoved = 1000
 
-// FS is a bucket, a store.FS. Names are keys of objects, with or without / before them.
-// It can be read and written object by object; Rename and Lock, which S3 has not, are
-// errors.ErrUnsupported. It is safe for concurrent use.
+// FS is a bucket. It implements store.FS. Names are keys of objects, with or without a leading
+// slash. S3 does not have Rename and Lock: they return errors.ErrUnsupported. FS is safe for
+// concurrent use.
 type FS struct {
-	ctx    context.Context // ends all requests of methods that have none of their own
+	ctx    context.Context // for all requests of methods without a context parameter
 	client *service.Client
 	bucket string
 	region string
@@ -48,9 +49,8 @@ type FS struct {
 
 var _ store.FS = (*FS)(nil)
 
-// Dial finds the bucket of a name (see Scheme) with the credentials that a command line
-// or the environment gives, and returns the path within it. ctx ends whatever is asked
-// of the FS.
+// Dial returns the bucket that a name refers to (see Scheme), and the path within it. It uses
+// the credentials of the options or of the environment. All requests of the FS end with ctx.
 func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, err error) {
 	bucket, dir, err := Split(name)
 	if err != nil {
@@ -64,9 +64,9 @@ func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, e
 	return f, dir, err
 }
 
-// New is the bucket of that name, wherever it lies: if that is not the region of the
-// configuration, it is asked where it is. It is an error if there is none, or if it may not be
-// looked into.
+// New returns the bucket with the given name. If the bucket is in another region than that of
+// the configuration, New finds out its region. It returns an error if the bucket does not
+// exist or may not be accessed.
 func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 	f := &FS{ctx: ctx, bucket: bucket, region: conf.Region, client: newClient(conf)}
 	head, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
@@ -79,7 +79,8 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
 	}
 	if statusOf(err) == http.StatusForbidden {
-		// Who may list a prefix alone may not look into the bucket: this is asked instead.
+		// A caller who may list only a prefix may not send HeadBucket. GetBucketLocation shows
+		// that the bucket exists.
 		if _, asked := f.client.GetBucketLocation(ctx, &service.GetBucketLocationInput{Bucket: &bucket}); asked == nil {
 			err = nil
 		}
@@ -97,15 +98,15 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 	return nil, fmt.Errorf("%s%s: %w", Scheme, bucket, err)
 }
 
-// newClient makes a client. Another server than Amazon's has its buckets in the path,
-// not in the name of the host.
+// newClient returns a client. With an endpoint other than Amazon's, the bucket is part of the
+// path, not of the host name.
 func newClient(conf sdk.Config) *service.Client {
 	return service.NewFromConfig(conf, func(o *service.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
 	})
 }
 
-// regionOf is where a bucket lies, if S3 says so where it answers with an error.
+// regionOf returns the region of a bucket, if it is in the headers of an error.
 func regionOf(err error) string {
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) && response.Response != nil {
@@ -114,13 +115,13 @@ func regionOf(err error) string {
 	return ""
 }
 
-// Region is the region of the bucket.
+// Region returns the region of the bucket.
 func (f *FS) Region() string { return f.region }
 
-// Name is the whole name of a path.
+// Name returns the full name of a path: s3://bucket/path.
 func (f *FS) Name(name string) string { return Scheme + f.bucket + "/" + keyOf(name) }
 
-// info describes an object or a directory.
+// info is the fs.FileInfo of an object or a directory.
 type info struct {
 	name    string
 	size    int64
@@ -141,7 +142,7 @@ func (i *info) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Stat describes an object, or a directory.
+// Stat returns the FileInfo of an object or a directory.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	key := keyOf(name)
 	if key != "" {
@@ -165,8 +166,9 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	return &info{name: path.Base(key), dir: true}, nil
 }
 
-// orMissing makes fs.ErrNotExist of a refusal, if a list says that there is no object of
-// that key: to a caller who may list a prefix alone S3 refuses objects that are not there.
+// orMissing returns fs.ErrNotExist instead of a 403 if the list of objects does not contain
+// the key. For a missing object, S3 answers 403 if the caller may not list the complete
+// bucket.
 func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
 	if statusOf(refusal) != http.StatusForbidden {
 		return refusal
@@ -178,14 +180,14 @@ func (f *FS) orMissing(ctx context.Context, key string, refusal error) error {
 	return fs.ErrNotExist
 }
 
-// ReadDir lists a directory in the order of names.
+// ReadDir returns the entries of a directory, sorted by name.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	prefix := prefixOf(name)
 	var entries []fs.DirEntry
 	add := func(i *info) { entries = append(entries, fs.FileInfoToDirEntry(i)) }
 	err := f.pages(f.ctx, prefix, "/", func(list *service.ListObjectsV2Output) error {
 		for _, o := range list.Contents {
-			if key := sdk.ToString(o.Key); key != prefix { // such are made for directories without files
+			if key := sdk.ToString(o.Key); key != prefix { // some tools create such an object for an empty directory
 				add(&info{name: path.Base(key), size: sdk.ToInt64(o.Size), changed: sdk.ToTime(o.LastModified)})
 			}
 		}
@@ -204,8 +206,8 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// pages calls do with the objects whose keys begin with a prefix, some hundreds at a
-// time, until it returns an error. A list of more than maxPages pages is errEndless.
+// pages calls do with the objects whose keys have a prefix, some hundreds at a time, until it
+// returns an error. It returns errEndless after maxPages pages.
 func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*service.ListObjectsV2Output) error) error {
 	in := &service.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix}
 	if delimiter != "" {
@@ -224,15 +226,15 @@ func (f *FS) pages(ctx context.Context, prefix, delimiter string, do func(*servi
 	return errEndless
 }
 
-// RemoveAll removes an object, or all below a directory, its store.Success first; nothing
-// there is no error.
+// RemoveAll deletes an object, or all objects below a directory, its store.Success first. It
+// returns nil if there are none.
 func (f *FS) RemoveAll(name string) error { return f.Remove(f.ctx, name) }
 
-// Remove is RemoveAll with a context.
+// Remove is like RemoveAll, but with a context.
 func (f *FS) Remove(ctx context.Context, name string) error {
 	key := keyOf(name)
 	if key == "" {
-		return &fs.PathError{Op: "remove", Path: f.Name(name), Err: fs.ErrInvalid} // all of a bucket
+		return &fs.PathError{Op: "remove", Path: f.Name(name), Err: fs.ErrInvalid} // would delete everything in the bucket
 	}
 	first := []types.ObjectIdentifier{{Key: sdk.String(path.Join(key, store.Success))}, {Key: &key}}
 	if err := f.removeObjects(ctx, first); err != nil {
@@ -244,7 +246,7 @@ func (f *FS) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// removeBelow removes all objects whose keys begin with a prefix.
+// removeBelow deletes all objects whose keys have a prefix.
 func (f *FS) removeBelow(ctx context.Context, prefix string) error {
 	return f.pages(ctx, prefix, "", func(list *service.ListObjectsV2Output) error {
 		var objects []types.ObjectIdentifier
@@ -255,7 +257,7 @@ func (f *FS) removeBelow(ctx context.Context, prefix string) error {
 	})
 }
 
-// Walk calls do with the key and the size of each object below a directory.
+// Walk calls do with the key and size of each object below a directory.
 func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int64)) error {
 	err := f.pages(ctx, prefixOf(dir), "", func(list *service.ListObjectsV2Output) error {
 		for _, o := range list.Contents {
@@ -269,8 +271,8 @@ func (f *FS) Walk(ctx context.Context, dir string, do func(key string, size int6
 	return nil
 }
 
-// RemoveObjects removes the objects of these keys. Before each request may
-// is asked whether this process may still write there, as Claim.Held tells.
+// RemoveObjects deletes the objects with the given keys. It calls may before each request, and
+// stops if may returns an error; Claim.Held is such a function.
 func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.Context) error) error {
 	for some := range slices.Chunk(keys, maxRemoved) {
 		if err := may(ctx); err != nil {
@@ -287,7 +289,8 @@ func (f *FS) RemoveObjects(ctx context.Context, keys []string, may func(context.
 	return nil
 }
 
-// removeObjects removes up to maxRemoved objects, as many as a page has.
+// removeObjects deletes up to maxRemoved objects, which is at least as many as a page
+// contains.
 func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier) error {
 	if len(objects) == 0 {
 		return nil
@@ -302,16 +305,16 @@ func (f *FS) removeObjects(ctx context.Context, objects []types.ObjectIdentifier
 	return nil
 }
 
-// MkdirAll does nothing: a directory is there once something lies in it.
+// MkdirAll does nothing: a directory exists when there is an object in it.
 func (f *FS) MkdirAll(string) error { return nil }
 
-// Sync does nothing: what S3 has acknowledged lasts.
+// Sync does nothing: S3 acknowledges only durable writes.
 func (f *FS) Sync(string) error { return nil }
 
-// Rename is errors.ErrUnsupported: S3 could only copy.
+// Rename returns errors.ErrUnsupported: S3 can only copy.
 func (f *FS) Rename(from, _ string) error { return f.unsupported("rename", from) }
 
-// Lock is errors.ErrUnsupported; see Claim.
+// Lock returns errors.ErrUnsupported. Claim replaces it.
 func (f *FS) Lock(name string) (io.Closer, error) { return nil, f.unsupported("lock", name) }
 
 func (f *FS) unsupported(op, name string) error {

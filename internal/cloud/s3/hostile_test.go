@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// serve starts a server that answers HeadBucket, and all other requests with handle.
+// serve starts a server that answers HeadBucket, and calls handle for all other requests.
 func serve(t *testing.T, handle http.HandlerFunc) *FS {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func TestContentRange(t *testing.T) {
 			t.Errorf("Content-Range %q: %v", found, err)
 		}
 	}
-	// The size changes while the object is read, though its ETag does not.
+	// The size changes while the object is read, but its ETag does not.
 	asked := 0
 	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		first, last, size := 0, wholeFile-1, 10*wholeFile
@@ -65,7 +65,7 @@ func TestContentRange(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswer checks that an answer without end is an error, and takes little memory.
+// TestEndlessAnswer checks that an endless answer is an error, and takes little memory.
 func TestEndlessAnswer(t *testing.T) {
 	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
 		f := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func TestEndlessAnswer(t *testing.T) {
 	}
 }
 
-// TestEndlessList checks that a list whose every page names a next one is an error.
+// TestEndlessList checks that a list in which every page names a next one is an error.
 func TestEndlessList(t *testing.T) {
 	pages := 0
 	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -115,8 +115,8 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestUnreadableClaim checks that a claim that cannot be read, or that claims a time beyond
-// all reason, holds for as long as another would, and is then taken over.
+// TestUnreadableClaim checks that a claim that cannot be parsed, or states an unreasonable
+// validity, is valid for a limited time, and is then taken over.
 func TestUnreadableClaim(t *testing.T) {
 	for _, text := range []string{"garbage", "", "{}", `{"seconds": "x"}`, `{"who": "other", "seconds": 1e300}`, strings.Repeat("x", 1<<20)} {
 		fake := s3test.StartFake(t, "bucket")

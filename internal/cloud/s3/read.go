@@ -23,24 +23,25 @@ import (
 )
 
 const (
-	// wholeFile is how much is read when an object is opened: all of a small one.
+	// wholeFile is the number of bytes that Open reads. A smaller object is read completely.
 	wholeFile = 128 << 10
-	// windowFirst is how much is read where somebody begins to read: a block or two.
-	// Whoever goes on gets twice as much each time, up to windowMost: to ask costs some
-	// 30 ms, in which 2 MB could come.
+	// windowFirst is the number of bytes of the first read at an offset: a block or two. Each
+	// sequential read after it doubles the size, up to windowMost, because a request takes
+	// about 30 ms, in which 2 MB could be transferred.
 	windowFirst = 128 << 10
 	windowMost  = 2 << 20
-	// maxIdleReaders is how many places of an object are kept.
+	// maxIdleReaders is the number of positions in an object for which a reader is kept.
 	maxIdleReaders = 16
-	// readTries is how often it is gone on with an answer that ends too early,
-	// readPause how long is waited before each, readWait how long each may take.
+	// readTries is the number of retries after an answer that ends too early. readPause is the
+	// pause before the first one; it doubles each time. readWait is the timeout of each
+	// request.
 	readTries = 5
 	readPause = 50 * time.Millisecond
 	readWait  = time.Minute
 )
 
-// Open opens an object for reading. It may be read at several places at once; whoever
-// reads on is read ahead for. If the object is replaced meanwhile, that is ErrChanged.
+// Open opens an object for reading, also at several offsets concurrently. Sequential readers
+// get read-ahead. If the object is replaced meanwhile, reads fail with ErrChanged.
 func (f *FS) Open(name string) (store.File, error) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	o := &file{fs: f, ctx: ctx, cancel: cancel, name: name, key: keyOf(name)}
@@ -57,7 +58,7 @@ func (f *FS) Open(name string) (store.File, error) {
 	return o, nil
 }
 
-// A smallFile is the content of an object.
+// A smallFile is an object whose contents are in memory.
 type smallFile struct {
 	*bytes.Reader
 	info *info
@@ -66,26 +67,26 @@ type smallFile struct {
 func (f *smallFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *smallFile) Close() error               { return nil }
 
-// A file is open readers of a large object, each at a place of its own.
+// A file is a large object with several readers, each at its own offset.
 type file struct {
 	fs     *FS
-	ctx    context.Context // ends with Close
+	ctx    context.Context // canceled by Close
 	cancel context.CancelFunc
 	name   string
 	key    string
-	etag   *string // which object of that key it is
+	etag   *string // identifies the version of the object
 	info   info
-	at     int64 // of Read
+	at     int64 // offset of the next Read
 
 	mu   sync.Mutex
-	idle []*reader // the one that was used last comes last
+	idle []*reader // least recently used first
 }
 
-// begin reads what comes first, and learns how much there is.
+// begin reads the beginning of the object, and its size.
 func (f *file) begin() ([]byte, error) {
 	f.info.name = path.Base(f.key)
 	window, err := f.fetch(0, wholeFile)
-	// Of an object of no bytes no range can be had.
+	// An empty object has no valid range.
 	if err != nil && statusOf(err) == http.StatusRequestedRangeNotSatisfiable {
 		head, err := f.fs.client.HeadObject(f.ctx, &service.HeadObjectInput{Bucket: &f.fs.bucket, Key: &f.key})
 		if err != nil {
@@ -98,7 +99,7 @@ func (f *file) begin() ([]byte, error) {
 		return window, nil
 	}
 	if f.key == "" || errors.Is(known(err), fs.ErrNotExist) {
-		// Like on this machine, a directory is there, but no file.
+		// As in a local file system, a directory exists, but is not a file.
 		if i, e := f.fs.Stat(f.name); e == nil && i.IsDir() {
 			return nil, &fs.PathError{Op: "open", Path: f.fs.Name(f.name), Err: store.ErrNotRegular}
 		}
@@ -106,8 +107,7 @@ func (f *file) begin() ([]byte, error) {
 	return nil, f.fs.failed("open", f.name, err)
 }
 
-// fetch reads up to n bytes from a place on. An answer that ends too early is gone on
-// with.
+// fetch reads up to n bytes at an offset. If an answer ends too early, it requests the rest.
 func (f *file) fetch(at, n int64) (b []byte, err error) {
 	for try := 0; ; try++ {
 		var part []byte
@@ -127,14 +127,14 @@ func (f *file) fetch(at, n int64) (b []byte, err error) {
 	}
 }
 
-// A cutError is an answer that ended too early.
+// A cutError is the error for an answer that ended too early.
 type cutError struct{ err error }
 
 func (e *cutError) Error() string { return fmt.Sprintf("the answer was cut off: %v", e.err) }
 func (e *cutError) Unwrap() error { return e.err }
 
-// ask asks for n bytes from a place on, or as many as there are: n is how many then.
-// What has come is returned with an error, too.
+// ask requests n bytes at an offset. If the object has fewer, it returns their number as the
+// new n. With an error, it returns the bytes that have been received.
 func (f *file) ask(at, n int64) ([]byte, int64, error) {
 	ctx, cancel := context.WithTimeout(f.ctx, readWait)
 	defer cancel()
@@ -153,7 +153,7 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 	if !ok || out.ETag == nil || f.etag != nil && size != f.info.size {
 		return nil, n, fmt.Errorf("expected bytes from %d on, of an object with an ETag, found %q", at, sdk.ToString(out.ContentRange))
 	}
-	if f.etag == nil { // it is being opened
+	if f.etag == nil { // the first request, from Open
 		f.etag, f.info.size, f.info.changed = out.ETag, size, sdk.ToTime(out.LastModified)
 	}
 	n = min(n, f.info.size-at)
@@ -165,8 +165,8 @@ func (f *file) ask(at, n int64) ([]byte, int64, error) {
 	return b, n, nil
 }
 
-// sizeIn is the size of the object in a Content-Range of bytes from a place on:
-// "bytes AT-LAST/SIZE".
+// sizeIn returns the size of the object from a Content-Range that begins at an offset: "bytes
+// AT-LAST/SIZE".
 func sizeIn(contentRange string, at int64) (size int64, ok bool) {
 	rest, ok := strings.CutPrefix(contentRange, fmt.Sprintf("bytes %d-", at))
 	last, all, _ := strings.Cut(rest, "/")
@@ -177,16 +177,17 @@ func sizeIn(contentRange string, at int64) (size int64, ok bool) {
 
 func (f *file) Stat() (fs.FileInfo, error) { return &f.info, nil }
 
-// A reader reads an object on from a place, and keeps what it has read last.
+// A reader reads an object sequentially from an offset, and keeps the window that it read
+// last.
 type reader struct {
 	file   *file
 	window []byte
 	start  int64
-	next   int64      // how much is read next, if it goes on
-	ahead  chan ahead // what comes after the window is on its way; nil: nobody asked
+	next   int64      // number of bytes of the next sequential read
+	ahead  chan ahead // receives the window that is being read ahead; nil: none
 }
 
-// An ahead is a window that was asked for before it was wanted.
+// An ahead is a window that was read ahead.
 type ahead struct {
 	window []byte
 	err    error
@@ -194,7 +195,7 @@ type ahead struct {
 
 func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
 
-// fill reads the window that begins at a place.
+// fill reads the window that begins at offset at.
 func (r *reader) fill(at int64) error {
 	var got ahead
 	on := at == r.end() && at > 0
@@ -228,7 +229,7 @@ func (r *reader) fill(at int64) error {
 	return nil
 }
 
-// readAt reads at a place.
+// readAt reads at an offset.
 func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 	for n < len(b) {
 		place := at + int64(n)
@@ -245,7 +246,8 @@ func (r *reader) readAt(b []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// take returns an idle reader, best one that stands at a place, or a new one.
+// take returns an idle reader, preferably one whose window includes or ends at the offset at,
+// or a new one.
 func (f *file) take(at int64) *reader {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -259,7 +261,7 @@ func (f *file) take(at int64) *reader {
 	return r
 }
 
-// ReadAt reads at a place.
+// ReadAt implements io.ReaderAt.
 func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	if at < 0 {
 		return 0, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: fs.ErrInvalid}
@@ -272,14 +274,14 @@ func (f *file) ReadAt(b []byte, at int64) (n int, err error) {
 	if err == nil || err == io.EOF {
 		return n, err
 	}
-	// Whoever replaces an object may have removed it first.
+	// A process that replaces an object may have deleted it first.
 	if is := known(err); errors.Is(is, errTaken) || errors.Is(is, fs.ErrNotExist) {
 		return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: ErrChanged}
 	}
 	return n, &fs.PathError{Op: "read", Path: f.fs.Name(f.name), Err: aws.Explain(err)}
 }
 
-// Read reads on from where the last Read ended.
+// Read implements io.Reader.
 func (f *file) Read(b []byte) (int, error) {
 	b = b[:min(int64(len(b)), f.info.size-f.at)]
 	if len(b) == 0 {
@@ -290,7 +292,7 @@ func (f *file) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close ends what is being read.
+// Close cancels all requests.
 func (f *file) Close() error {
 	f.cancel()
 	return nil

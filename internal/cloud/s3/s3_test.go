@@ -24,7 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// dial is a bucket of a server, in an environment that knows that server alone.
+// dial returns a bucket of a server, in an environment that contains only that server.
 func dial(t *testing.T, env []string, name string) (*FS, string) {
 	t.Helper()
 	setenv(t, env)
@@ -35,7 +35,7 @@ func dial(t *testing.T, env []string, name string) (*FS, string) {
 	return f, dir
 }
 
-// setenv has this process's environment be another.
+// setenv replaces the environment of this process.
 func setenv(t *testing.T, env []string) {
 	t.Helper()
 	for _, line := range append(os.Environ(), env...) {
@@ -51,7 +51,7 @@ func setenv(t *testing.T, env []string) {
 	}
 }
 
-// all are the tests that any server is to pass: the fake here, moto's in emr_test.go.
+// all contains the tests that any server must pass: the fake here, and moto in emr_test.go.
 var all = map[string]func(t *testing.T, f *FS){
 	"read":    testRead,
 	"dir":     testDir,
@@ -70,18 +70,18 @@ func TestFake(t *testing.T) {
 	}
 }
 
-// always is of a path at which this process may write.
+// always is a may function that always permits.
 func always(context.Context) error { return nil }
 
-// someBytes are bytes that are nowhere alike.
+// someBytes returns n pseudorandom bytes, the same at each call.
 func someBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{1}).Read(b)
 	return b
 }
 
-// What is written is read, whole and at any place, whatever its size: of one request, of
-// several windows, of several parts.
+// testRead checks that objects of all sizes are read as they were written, completely and at
+// any offset: of one request, of several windows, of several parts.
 func testRead(t *testing.T, f *FS) {
 	for _, size := range []int{0, 1, 1000, wholeFile - 1, wholeFile, wholeFile + 1, 3 * windowMost, partSize, partSize + 100_000} {
 		content := someBytes(size)
@@ -121,7 +121,7 @@ func testRead(t *testing.T, f *FS) {
 			t.Error(err)
 		}
 	}
-	// Several places are read on in turns, as by a merge.
+	// Several readers continue in turn, as in a merge.
 	content := someBytes(5 << 20)
 	if err := f.Put(t.Context(), "turns", bytes.NewReader(content), int64(len(content))); err != nil {
 		t.Fatal(err)
@@ -143,8 +143,8 @@ func testRead(t *testing.T, f *FS) {
 	}
 }
 
-// Directories are what lies below a name, in the order of names; what is not there is
-// fs.ErrNotExist.
+// testDir checks that directories contain what is below a name, sorted by name, and that
+// missing names are fs.ErrNotExist.
 func testDir(t *testing.T, f *FS) {
 	for _, key := range []string{"d/b", "d/a.x", "d/a/1", "d/a/2", "d/a-/3", "de/4", "d/z"} {
 		if err := f.Put(t.Context(), key, strings.NewReader(key), int64(len(key))); err != nil {
@@ -213,7 +213,7 @@ func testDir(t *testing.T, f *FS) {
 	}
 }
 
-// local makes a directory of this machine.
+// local creates a local directory.
 func local(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for _, name := range files {
@@ -224,7 +224,7 @@ func local(t *testing.T, files ...string) string {
 	return dir
 }
 
-// A directory that is put is what it was, whatever lay there before.
+// testPutDir checks that a copied directory equals its source, whatever was there before.
 func testPutDir(t *testing.T, f *FS) {
 	names := func() (text string) {
 		entries, err := f.ReadDir("data/d")
@@ -258,7 +258,8 @@ func testPutDir(t *testing.T, f *FS) {
 	}
 }
 
-// Before each change of a directory that is replaced, removals too, may is asked.
+// TestPutDirMay checks that may is called before each change of a directory that is replaced,
+// including deletions.
 func TestPutDirMay(t *testing.T) {
 	for allowed := 0; ; allowed++ {
 		fake := s3test.StartFake(t, "bucket")
@@ -284,7 +285,7 @@ func TestPutDirMay(t *testing.T) {
 			t.Errorf("%d changes after %d were allowed: %v", changes, allowed, err)
 		}
 		if err == nil {
-			if want := 5; allowed != want { // _SUCCESS, part-00009 removed; three put
+			if want := 5; allowed != want { // _SUCCESS and part-00009 deleted, three files written
 				t.Errorf("done with %d changes, want %d", allowed, want)
 			}
 			return
@@ -292,7 +293,8 @@ func TestPutDirMay(t *testing.T) {
 	}
 }
 
-// Of two claims one is refused, until the other is given up or has ended.
+// testClaim checks that one of two claims is refused, until the other is released or has
+// expired.
 func testClaim(t *testing.T, f *FS) {
 	ctx := t.Context()
 	a, from, err := f.Claim(ctx, "data/_owner", "a", time.Hour)
@@ -309,7 +311,7 @@ func testClaim(t *testing.T, f *FS) {
 	if _, err := f.Stat("data/_owner"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	// One that was not renewed in time is taken over, and knows it then.
+	// A claim that was not renewed in time is taken over, and Held returns that.
 	b, _, err := f.Claim(ctx, "data/_owner", "b", time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -333,8 +335,8 @@ func testClaim(t *testing.T, f *FS) {
 	}
 }
 
-// A server that ignores the conditions of a write is refused, and no claim stays there; the
-// claim of another driver that holds is not replaced.
+// TestUnconditional checks that a server that ignores the conditions of a write is refused,
+// that no claim remains there, and that a valid claim of another driver is not replaced.
 func TestUnconditional(t *testing.T) {
 	for _, ignored := range [][]string{{"If-None-Match"}, {"If-Match"}, {"If-Match", "If-None-Match"}} {
 		fake := s3test.StartFake(t, "bucket")
@@ -371,8 +373,8 @@ func TestUnconditional(t *testing.T) {
 	}
 }
 
-// An object that is replaced while it is read is none of which half is the one and half
-// the other.
+// testChanged checks that an object that is replaced while it is read is an error, and not a
+// mixture of the two.
 func testChanged(t *testing.T, f *FS) {
 	for name, change := range map[string]func(key string) error{
 		"replaced": func(key string) error {
@@ -399,7 +401,7 @@ func testChanged(t *testing.T, f *FS) {
 	}
 }
 
-// What one answer does not hold is asked for again.
+// TestMany checks that a directory with several pages is listed and deleted completely.
 func TestMany(t *testing.T) {
 	f, _ := dial(t, s3test.StartFake(t, "bucket").Env(), "s3://bucket/x")
 	for i := range 1100 {
@@ -418,7 +420,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// Splitting takes names of a bucket and a path, and refuses all else that begins so.
+// TestSplit checks that Split accepts names of a bucket and a path, and refuses all others
+// that begin with Scheme.
 func TestSplit(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"s3://bucket/dir":          {"bucket", "dir"},
@@ -444,7 +447,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit wants whatever is taken to be named again by what it was split into.
+// FuzzSplit checks that bucket and path, put together, are a name that splits into the same.
 func FuzzSplit(f *testing.F) {
 	f.Add("s3://bucket/dir/../x//y/")
 	f.Fuzz(func(t *testing.T, name string) {
@@ -459,8 +462,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// First comes what is sealed, then the seal, and when it goes the seal goes first: an
-// interruption leaves no half that looks whole.
+// TestSealLast checks that the seal is written after the files and deleted before them: an
+// interruption never leaves an incomplete directory with a seal.
 func TestSealLast(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, fake.Env(), "s3://bucket/x")
@@ -518,13 +521,13 @@ func TestSealLast(t *testing.T) {
 	if err := f.RemoveAll("d"); err != nil {
 		t.Fatal(err)
 	}
-	if next := fake.Asked()[len(asked):]; len(next) != 3 { // the seal; which others; those
+	if next := fake.Asked()[len(asked):]; len(next) != 3 { // delete the seal, list the others, delete them
 		t.Error(next)
 	}
 }
 
-// A connection that is cut in mid-answer is gone on with; one that always is, is an
-// error, and no data.
+// TestCut checks that a read continues after a connection was closed in the middle of an
+// answer. If every connection is, it returns an error and no data.
 func TestCut(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, fake.Env(), "s3://bucket/x")
@@ -552,8 +555,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// What S3 answers for want of something is told with what helps; what passes is tried
-// again.
+// TestAnswers checks that errors of S3 are explained with advice, and that temporary ones are
+// retried.
 func TestAnswers(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, fake.Env(), "s3://bucket/x")
@@ -580,7 +583,7 @@ func TestAnswers(t *testing.T) {
 	if b, err := store.ReadFile(f, "file"); err != nil || string(b) != "content" || times != 3 {
 		t.Errorf("%q, %v, after %d requests", b, err, times)
 	}
-	// Nobody waits for an answer to one who has gone.
+	// A canceled context ends the waiting for an answer.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := f.Put(ctx, "file", strings.NewReader("x"), 1); !errors.Is(err, context.Canceled) {
@@ -588,7 +591,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A bucket is found wherever it lies; one that is none, or another's, is told.
+// TestNew checks that a bucket is found in any region, and that a missing one, or another
+// user's, is an error.
 func TestNew(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	setenv(t, fake.Env())
@@ -630,8 +634,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// An object of which a part does not go up is not there, and nothing is left of it that
-// costs.
+// TestMissingPart checks that an object is not created if one of its parts fails, and that no
+// parts that cost money remain.
 func TestMissingPart(t *testing.T) {
 	fake := s3test.StartFake(t, "bucket")
 	f, _ := dial(t, append(fake.Env(), "AWS_MAX_ATTEMPTS=1"), "s3://bucket/x")
@@ -657,7 +661,7 @@ func TestMissingPart(t *testing.T) {
 	if keys := fake.Keys("bucket"); len(keys) > 0 || fake.Uploads() > 0 {
 		t.Errorf("%v, %d uploads are left", keys, fake.Uploads())
 	}
-	// A file that is cut short meanwhile is none either.
+	// The same applies to a file that is truncated meanwhile.
 	fake.Set(nil)
 	if err := f.Put(t.Context(), "file", bytes.NewReader(content[:2*partSize]), int64(len(content))); err == nil {
 		t.Error("a file was put that had ended too early")
@@ -667,8 +671,8 @@ func TestMissingPart(t *testing.T) {
 	}
 }
 
-// The uploads of a process that was killed are aborted, of the keys that are asked for and
-// no others; a bucket is removed only when it is empty.
+// testUploads checks that uploads of a killed process are aborted for the requested keys and
+// no others, and that only an empty bucket can be deleted.
 func testUploads(t *testing.T, f *FS) {
 	begin := func(name string) *upload {
 		u, err := f.begin(t.Context(), name)

@@ -19,21 +19,22 @@ import (
 )
 
 const (
-	// partSize is how much goes in one request; what is larger goes in parts, of which S3
-	// wants at least 5 MB each but the last, and at most maxParts.
+	// partSize is the maximum number of bytes in one request. Larger objects are uploaded in
+	// parts. S3 requires at least 5 MB for each part but the last, and at most maxParts parts.
 	partSize = 16 << 20
 	maxParts = 10_000
-	// growEvery is after how many parts they become twice as large, where it is not known
-	// how many there will be: nine times until maxParts, to more than S3 takes.
+	// growEvery is the number of parts after which the part size doubles if the size of the
+	// object is not known in advance. It doubles nine times until maxParts, so the total is
+	// more than S3 allows.
 	growEvery = 1000
-	// together is how many requests go up at once.
+	// together is the number of concurrent requests.
 	together = 8
-	// abortWait bounds how long it may take to take back what has gone up.
+	// abortWait bounds the time for aborting an upload.
 	abortWait = 20 * time.Second
 )
 
-// Put makes an object, or replaces one that is there, with the first size bytes of a file.
-// It is there whole at once, or not at all.
+// Put creates or replaces an object with the first size bytes of in. The object appears
+// complete, or not at all.
 func (f *FS) Put(ctx context.Context, name string, in io.ReaderAt, size int64) error {
 	if size <= partSize {
 		return f.put(ctx, name, io.NewSectionReader(in, 0, size))
@@ -49,7 +50,7 @@ func (f *FS) Put(ctx context.Context, name string, in io.ReaderAt, size int64) e
 	return u.end(nil)
 }
 
-// put makes an object in one request.
+// put creates an object with one request.
 func (f *FS) put(ctx context.Context, name string, body io.ReadSeeker) error {
 	if _, err := f.client.PutObject(ctx, &service.PutObjectInput{Bucket: &f.bucket, Key: sdk.String(keyOf(name)), Body: body}); err != nil {
 		return f.failed("put", name, err)
@@ -57,7 +58,7 @@ func (f *FS) put(ctx context.Context, name string, body io.ReadSeeker) error {
 	return nil
 }
 
-// An upload is an object that goes up in parts.
+// An upload is a multipart upload.
 type upload struct {
 	f      *FS
 	ctx    context.Context
@@ -66,11 +67,11 @@ type upload struct {
 	id     *string
 	slots  chan struct{}
 	going  sync.WaitGroup
-	n      int32 // parts that were sent
+	n      int32 // number of parts sent
 
 	mu    sync.Mutex
 	parts []types.CompletedPart
-	err   error // the first
+	err   error // first error
 }
 
 func (f *FS) begin(ctx context.Context, name string) (*upload, error) {
@@ -83,7 +84,8 @@ func (f *FS) begin(ctx context.Context, name string) (*upload, error) {
 	return u, nil
 }
 
-// send has a part go up, once less than together do. After an error it does nothing.
+// send uploads a part as soon as fewer than together parts are being uploaded. After an error
+// it does nothing.
 func (u *upload) send(body io.ReadSeeker) {
 	u.n++
 	number := u.n
@@ -110,7 +112,7 @@ func (u *upload) send(body io.ReadSeeker) {
 	})
 }
 
-// fail notes the first error, and ends the other parts.
+// fail records the first error, and cancels the other parts.
 func (u *upload) fail(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -120,8 +122,7 @@ func (u *upload) fail(err error) {
 	u.cancel()
 }
 
-// end makes the object of its parts; if one failed, or err says that one is missing, it
-// takes them back.
+// end completes the upload, or aborts it if a part failed or err is not nil.
 func (u *upload) end(err error) error {
 	if err != nil {
 		u.fail(err)
@@ -140,12 +141,12 @@ func (u *upload) end(err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), abortWait)
 	defer cancel()
-	// What is left of it costs until somebody takes it away, but nobody reads it.
+	// If this fails, the parts cost money until they are deleted, but do no other harm.
 	u.f.client.AbortMultipartUpload(ctx, &service.AbortMultipartUploadInput{Bucket: &u.f.bucket, Key: &key, UploadId: u.id})
 	return u.f.failed("put", u.name, u.err)
 }
 
-// Create makes an object of what is written to it, once it is closed.
+// Create returns a writer for an object. The object is created when the writer is closed.
 func (f *FS) Create(name string) (io.WriteCloser, error) {
 	return &writer{f: f, name: name}, nil
 }
@@ -155,7 +156,7 @@ type writer struct {
 	f      *FS
 	name   string
 	buf    []byte
-	up     *upload // nil before the first full part
+	up     *upload // nil before the first complete part
 	failed error
 }
 
@@ -181,7 +182,7 @@ func (w *writer) Write(b []byte) (n int, err error) {
 	return n, w.failed
 }
 
-// Close makes the object; after a Write that failed there is none.
+// Close creates the object, unless a Write has failed.
 func (w *writer) Close() error {
 	if w.up == nil {
 		if w.failed != nil {
@@ -195,11 +196,11 @@ func (w *writer) Close() error {
 	return w.up.end(nil)
 }
 
-// PutDir puts a directory of another file system: its files, then its store.Success, if
-// it has one. What was there gives way: its store.Success goes first, and what the new one
-// has not, before the new store.Success comes. Directories in it are left out, and what
-// is store.Passing. Before each removal and each file, may is called: its error, as of
-// Claim.Held, ends PutDir.
+// PutDir copies a directory of another file system: its files, and then its store.Success, if
+// it has one. It replaces a directory that exists: it deletes the old store.Success first, and
+// deletes files that are not in the new directory before it writes the new store.Success. It
+// skips subdirectories and names for which store.Passing is true. It calls may before each
+// deletion and each file, and stops if may returns an error; Claim.Held is such a function.
 func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error) error {
 	there, err := f.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -252,7 +253,7 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 	return put(ctx, store.Success)
 }
 
-// PutFile puts a file of another file system.
+// PutFile copies a file of another file system.
 func (f *FS) PutFile(ctx context.Context, from store.FS, name, to string) error {
 	in, err := from.Open(name)
 	if err != nil {
@@ -266,7 +267,7 @@ func (f *FS) PutFile(ctx context.Context, from store.FS, name, to string) error 
 	return f.Put(ctx, to, in, info.Size())
 }
 
-// each calls do with all names, together of them at once, until one fails.
+// each calls do for all names, up to together at a time, until one call fails.
 func each(ctx context.Context, names []string, do func(context.Context, string) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

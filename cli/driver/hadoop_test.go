@@ -41,6 +41,9 @@ const (
 	silentLimit = 65 * time.Second
 )
 
+// progressLine is what the driver prints every ten seconds where stderr is no terminal.
+var progressLine = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`)
+
 // A site is a cluster and the driver that uses it.
 type site struct {
 	*minicluster.Cluster
@@ -124,7 +127,8 @@ func (s *site) runs(ctx context.Context, t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// fails runs the driver, which must fail within a time, with one line on stderr that contains
+// fails runs the driver, which must fail within a time, with one line on stderr (as well as
+// lines of progress) that contains
 // some words. It returns the line.
 func (s *site) fails(ctx context.Context, t *testing.T, limit time.Duration, words, env, args []string) string {
 	t.Helper()
@@ -139,7 +143,7 @@ func (s *site) failed(t *testing.T, driver *exec.Cmd, finish func(*exec.Cmd) err
 	begun := time.Now()
 	err := finish(driver)
 	took := time.Since(begun)
-	said := stderr.String()
+	said := progressLine.ReplaceAllString(stderr.String(), "")
 	t.Logf("%.1f s: %s", took.Seconds(), strings.TrimSuffix(said, "\n"))
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {

@@ -205,7 +205,7 @@ func (m *plainMover) Children(rng uint64, from block.Set, say func(uint64, block
 			m.heard = append(m.heard, move.To)
 		}
 	}
-	m.sets.Say(m.heard, say)
+	m.sets.Send(m.heard, say)
 }
 
 // positions returns the positions of a set.
@@ -254,7 +254,7 @@ func (m *backMover) Parents(rng uint64, to block.Set, say func(uint64, block.Set
 	for p := range m.positions(rng, to) {
 		m.heard = m.plain.Parents(m.heard, p)
 	}
-	m.sets.Say(m.heard, say)
+	m.sets.Send(m.heard, say)
 }
 
 // Sets converts lists of positions into sets. It must be used by one goroutine only.
@@ -266,11 +266,11 @@ type Sets struct {
 // NewSets returns Sets for the ranges of a game.
 func NewSets(g Cyclic) *Sets { return &Sets{g, make(block.Set, block.Words(g.RangeSize()))} }
 
-// Say sorts the positions and emits them as sets, range by range. Each set contains a position
+// Send sorts the positions and emits them as sets, range by range. Each set contains a position
 // at most once: duplicates are emitted in further calls for the same range. A set is valid
 // during the call only. A position that is not below Positions is emitted too, in a range or
 // at a slot that the game does not have.
-func (s *Sets) Say(all []Position, say func(rng uint64, set block.Set)) {
+func (s *Sets) Send(all []Position, say func(rng uint64, set block.Set)) {
 	slices.Sort(all)
 	size := uint64(s.g.RangeSize())
 	for len(all) > 0 {

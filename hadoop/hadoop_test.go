@@ -426,7 +426,7 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if took := time.Since(begun); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
-	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrHalf) {
+	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -123,6 +123,6 @@
 //
 //	pair = length(4) range(8)  length(4) block
 //
-// In a game with cycles, the block contains the inbox of a range: the planes of a block.Heard
+// In a game with cycles, the block contains the inbox of a range: the planes of a block.Inbox
 // (which positions have received messages, then how many), packed as in a range file.
 package streamfmt

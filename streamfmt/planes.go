@@ -70,14 +70,14 @@ func (d *Decoder) DecodePlanes(src []byte, slots int, planes ...block.Set) error
 	return nil
 }
 
-// AppendHeard appends the packed form of h, the inbox of n slots, as the block of a pair.
-func (e *Encoder) AppendHeard(dst []byte, n int, h *block.Heard) []byte {
+// AppendInbox appends the packed form of h, the inbox of n slots, as the block of a pair.
+func (e *Encoder) AppendInbox(dst []byte, n int, h *block.Inbox) []byte {
 	planes := h.Planes()
 	return e.AppendPlanes(dst, n, planes[:]...)
 }
 
-// DecodeHeard resets h, and decodes the inbox of n slots into it.
-func (d *Decoder) DecodeHeard(src []byte, n int, h *block.Heard) error {
+// DecodeInbox resets h, and decodes the inbox of n slots into it.
+func (d *Decoder) DecodeInbox(src []byte, n int, h *block.Inbox) error {
 	h.Reset(n)
 	planes := h.Planes()
 	return d.DecodePlanes(src, n, planes[:]...)

@@ -147,14 +147,14 @@ func readStates(data []byte, n int) error {
 // TestHeardPacked packs a random inbox as a pair, and reads it back.
 func TestHeardPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	var h, got block.Heard
+	var h, got block.Inbox
 	for _, n := range []int{1, 64, 729} {
 		h.Reset(n)
 		for i := range n {
 			h.Times.Put(i, r.IntN(block.MaxCount+1))
 		}
 		h.Some.Add(n - 1)
-		if err := new(Decoder).DecodeHeard(new(Encoder).AppendHeard(nil, n, &h), n, &got); err != nil {
+		if err := new(Decoder).DecodeInbox(new(Encoder).AppendInbox(nil, n, &h), n, &got); err != nil {
 			t.Fatal(err)
 		}
 		p, q := h.Planes(), got.Planes()

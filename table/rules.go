@@ -160,7 +160,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
-	var led ledTo // marks made by the moves of the previous part
+	var led reachedSlots // marks made by the moves of the previous part
 	var first uint64
 	for i, part := range parts {
 		firsts, err := c.count(ctx, part, first)
@@ -168,7 +168,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 			return 0, 0, err
 		}
 		first += part.total()
-		var marks ledTo // marks made by the moves of this part
+		var marks reachedSlots // marks made by the moves of this part
 		switch {
 		case part.own:
 			marks = newLedTo(part, append(firsts, first))
@@ -176,13 +176,13 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 			marks = newLedTo(parts[i+1], nil)
 		}
 		if !part.own {
-			err = c.unled(ctx, part, led)
+			err = c.checkReachable(ctx, part, led)
 		}
 		if err == nil {
 			err = c.positions(ctx, part, c.all(part), marks)
 		}
 		if err == nil && part.own {
-			err = c.unled(ctx, part, marks)
+			err = c.checkReachable(ctx, part, marks)
 		}
 		if err != nil {
 			return 0, 0, err
@@ -244,13 +244,13 @@ type rulesCheck struct {
 	report func(share float64)
 }
 
-// ledTo is the set of positions that moves lead to, by range.
-type ledTo map[uint64]block.Set
+// reachedSlots is the set of positions that moves lead to, by range.
+type reachedSlots map[uint64]block.Set
 
 // newLedTo returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
-func newLedTo(part *rulesPart, firsts []uint64) ledTo {
-	led := make(ledTo, len(part.ranges))
+func newLedTo(part *rulesPart, firsts []uint64) reachedSlots {
+	led := make(reachedSlots, len(part.ranges))
 	for i, rng := range part.ranges {
 		n := 0
 		if part.slots != nil {
@@ -320,8 +320,8 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 	return firsts, err
 }
 
-// unled returns a Fault if a position of a part, other than the initial one, is not in led.
-func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) error {
+// checkReachable returns a Fault if a position of a part, other than the initial one, is not in led.
+func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, led reachedSlots) error {
 	return c.each(ctx, part, func(reader rulesReader) func(int, []uint32) error {
 		return func(i int, slots []uint32) error {
 			set := led[part.ranges[i]]
@@ -339,7 +339,7 @@ func (c *rulesCheck) unled(ctx context.Context, part *rulesPart, led ledTo) erro
 }
 
 // positions checks the given positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks ledTo) error {
+func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
 	return part.each(ctx, of, func(reader rulesReader) func(int, drawn, []uint32) error {
 		one := &rulesPosition{g: c.g, finder: reader, marks: marks}
 		return func(_ int, d drawn, slots []uint32) error {
@@ -386,7 +386,7 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 type rulesPosition struct {
 	g      *plainRules
 	finder finder
-	marks  ledTo
+	marks  reachedSlots
 
 	text   []byte
 	moves  []game.Move

@@ -41,7 +41,7 @@ func (t *states) verifyBands(ctx context.Context, bandBytes int, report func(sha
 		_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
 		return err
 	}
-	size := block.HeardBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
+	size := block.InboxBytes(t.g.RangeSize()) + 8*block.StatePlanes*block.Words(t.g.RangeSize())
 	for from := 0; from < len(v.ranges); {
 		to := min(len(v.ranges), from+max(1, bandBytes/size))
 		if report != nil {
@@ -124,7 +124,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 		}
 		m.heard.Union(set)
 	}
-	game.NewSets(v.g).Say([]game.Position{v.g.Start()}, hear)
+	game.NewSets(v.g).Send([]game.Position{v.g.Start()}, hear)
 	for more := true; more; {
 		more = false
 		var mu sync.Mutex
@@ -197,7 +197,7 @@ func (v *statesVerifier) reach(ctx context.Context) error {
 // values must be those of the table.
 func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 	states := make([]block.State, to-from)
-	heard := make([]block.Heard, to-from)
+	heard := make([]block.Inbox, to-from)
 	ranges := v.ranges[from:to]
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		cursor := v.file.Cursor()
@@ -264,7 +264,7 @@ func (v *statesVerifier) band(ctx context.Context, from, to int) error {
 
 // hear sends the messages for the given remoteness to the ranges of a band. The senders are
 // all positions of the table that are decided in number-1 moves.
-func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Heard) error {
+func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to int, heard []block.Inbox) error {
 	var mu sync.Mutex
 	var failed error
 	failedAt := uint64(to)

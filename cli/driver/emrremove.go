@@ -162,7 +162,7 @@ func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir,
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(key, at+"/"), "/")
-		if name == store.ManifestFile || store.Ours(name) {
+		if name == store.ManifestFile || store.IsRunArtifact(name) {
 			return at, "", nil
 		}
 		return "", "", nil
@@ -192,7 +192,7 @@ func (r *remover) isOurs(ctx context.Context, id string) (bool, error) {
 	}
 	state, err := r.service.Cluster(id).State(ctx)
 	var refused *aws.Error
-	if err != nil && (!errors.As(err, &refused) || refused.Code == "" || aws.Passing(err)) {
+	if err != nil && (!errors.As(err, &refused) || refused.Code == "" || aws.IsTransient(err)) {
 		return false, err
 	}
 	r.ours[id] = err == nil && madeFor(state.Name, r.place)

@@ -63,7 +63,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	}
 	o.States = keeper
 	told := lists.NewMovesTeller(createIn(place), c.Int("part"), g, o.Memory/lists.RowMemory)
-	if step.Tells(g, name) {
+	if step.StoresEdges(g, name) {
 		o.Tell = told.TellMove
 	}
 	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)

@@ -120,33 +120,33 @@ func (s *State) Count(counts *[256]uint64) {
 	}
 }
 
-// Heard is the inbox of a range: the messages that its positions receive in a pass.
-type Heard struct {
+// Inbox is the inbox of a range: the messages that its positions receive in a pass.
+type Inbox struct {
 	Some  Set     // the positions that have received a message, once or several times
 	Times Counter // the number of messages, where it matters
 
 	counted Set // see Add
 }
 
-// HeardPlanes is the number of sets in a Heard.
-const HeardPlanes = 1 + CounterPlanes
+// InboxPlanes is the number of sets in an Inbox.
+const InboxPlanes = 1 + CounterPlanes
 
 // Reset empties h and gives it n slots.
-func (h *Heard) Reset(n int) {
+func (h *Inbox) Reset(n int) {
 	h.Some = h.Some.resize(n)
 	h.Times.Reset(n)
 }
 
 // Planes returns the sets of h.
-func (h *Heard) Planes() [HeardPlanes]Set {
-	planes := [HeardPlanes]Set{h.Some}
+func (h *Inbox) Planes() [InboxPlanes]Set {
+	planes := [InboxPlanes]Set{h.Some}
 	copy(planes[1:], h.Times[:])
 	return planes
 }
 
 // Add adds the messages of t, which must have the same number of slots. It reports whether
 // all counts are at most MaxCount.
-func (h *Heard) Add(t *Heard) (ok bool) {
+func (h *Inbox) Add(t *Inbox) (ok bool) {
 	h.Some.Union(t.Some)
 	t.counted = t.counted.resize(64 * len(t.Some)) // in t, which callers re-use
 	for _, plane := range t.Times {
@@ -157,7 +157,7 @@ func (h *Heard) Add(t *Heard) (ok bool) {
 
 // Count returns the number of positions in Some plus the number of those with a count in
 // Times.
-func (h *Heard) Count() int {
+func (h *Inbox) Count() int {
 	n := h.Some.Count()
 	for i := range h.Some {
 		var w uint64
@@ -169,5 +169,5 @@ func (h *Heard) Count() int {
 	return n
 }
 
-// HeardBytes returns the approximate memory of a Heard of n slots.
-func HeardBytes(n int) int { return HeardPlanes * 8 * Words(n) }
+// InboxBytes returns the approximate memory of an Inbox of n slots.
+func InboxBytes(n int) int { return InboxPlanes * 8 * Words(n) }

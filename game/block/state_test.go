@@ -53,10 +53,10 @@ func TestStateAgainstValues(t *testing.T) {
 }
 
 // Messages added in pieces give the same result as messages added at once.
-func TestHeardAdd(t *testing.T) {
+func TestInboxAdd(t *testing.T) {
 	for _, n := range sizes {
 		r := rand.New(rand.NewPCG(10, uint64(n)))
-		var all, piece block.Heard
+		var all, piece block.Inbox
 		all.Reset(n)
 		model := make([]int, n)
 		some := newSet(n)

@@ -90,7 +90,7 @@ func (f *found) Parents(rng uint64, to block.Set, say func(uint64, block.Set)) {
 	for _, slot := range to.Append(nil) {
 		all = append(all, f.parents[rng*uint64(f.g.RangeSize())+uint64(slot)]...)
 	}
-	f.sets.Say(all, say)
+	f.sets.Send(all, say)
 }
 
 // mark finds all reachable positions, breadth first.

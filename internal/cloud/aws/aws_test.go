@@ -193,11 +193,11 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	for code, passes := range map[string]bool{"SlowDown": true, "ThrottlingException": true, "AccessDenied": false, "ExpiredToken": false, "": true} {
-		if Passing(Explain(of(code, "x"))) != passes {
+		if IsTransient(Explain(of(code, "x"))) != passes {
 			t.Errorf("%q passes: %v", code, !passes)
 		}
 	}
-	if Passing(errors.New("mine")) || Passing(nil) || Passing(Explain(&smithy.OperationError{Err: context.Canceled})) {
+	if IsTransient(errors.New("mine")) || IsTransient(nil) || IsTransient(Explain(&smithy.OperationError{Err: context.Canceled})) {
 		t.Error("what is none of a service passes")
 	}
 	if Explain(nil) != nil {

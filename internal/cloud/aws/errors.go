@@ -101,9 +101,9 @@ func Explain(err error) error {
 	return e
 }
 
-// Passing reports whether an error from Explain may be temporary: there was no answer, too
+// IsTransient reports whether an error from Explain may be temporary: there was no answer, too
 // many requests, or a fault of the server.
-func Passing(err error) bool {
+func IsTransient(err error) bool {
 	var told *Error
 	if !errors.As(err, &told) || errors.Is(err, context.Canceled) {
 		return false

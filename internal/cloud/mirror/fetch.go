@@ -73,7 +73,7 @@ func (c *Copy) fetch(game string) error {
 		return err
 	}
 	for _, e := range here {
-		if !strings.HasPrefix(e.Name(), "_") && !store.Ours(e.Name()) {
+		if !strings.HasPrefix(e.Name(), "_") && !store.IsRunArtifact(e.Name()) {
 			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
 		}
 	}
@@ -117,7 +117,7 @@ func (c *Copy) fetchDir(name, game string) (n int64, err error) {
 	from := path.Join(c.dir, name)
 	_, names, err := store.OpenDir(c.to, from, game)
 	last := store.Success
-	if errors.Is(err, store.ErrHalf) {
+	if errors.Is(err, store.ErrIncomplete) {
 		last = tiersSeal
 		var tiers *store.Seal
 		if tiers, err = store.ReadSealFile(c.to, path.Join(from, tiersSeal)); err == nil {

@@ -151,7 +151,7 @@ func (f *followed) RemoveAll(name string) error {
 // Attempts, names that are being deleted, locks and the seed of a job do not.
 func (c *Copy) visible(name string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
-	if !ok || strings.HasPrefix(below, "_") || below == seed || store.Passing(path.Base(below)) || store.Passing(path.Base(path.Dir(below))) {
+	if !ok || strings.HasPrefix(below, "_") || below == seed || store.IsTemporary(path.Base(below)) || store.IsTemporary(path.Base(path.Dir(below))) {
 		return "", false
 	}
 	return below, true
@@ -271,7 +271,7 @@ func (c *Copy) persist(ch *change) error {
 		if err == nil {
 			err = c.make(ch)
 		}
-		if err == nil || c.ctx.Err() != nil || !aws.Passing(err) || time.Since(begun) > giveUp {
+		if err == nil || c.ctx.Err() != nil || !aws.IsTransient(err) || time.Since(begun) > giveUp {
 			return err
 		}
 		if pause == firstPause {
@@ -389,7 +389,7 @@ func entries(fsys store.FS, dir string) (visible []fs.DirEntry, err error) {
 		return nil, nil
 	}
 	for _, e := range all {
-		if (store.Ours(e.Name()) || e.Name() == store.ManifestFile) && e.Name() != seed {
+		if (store.IsRunArtifact(e.Name()) || e.Name() == store.ManifestFile) && e.Name() != seed {
 			visible = append(visible, e)
 		}
 	}

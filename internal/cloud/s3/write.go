@@ -199,7 +199,7 @@ func (w *writer) Close() error {
 // PutDir copies a directory of another file system: its files, and then its store.Success, if
 // it has one. It replaces a directory that exists: it deletes the old store.Success first, and
 // deletes files that are not in the new directory before it writes the new store.Success. It
-// skips subdirectories and names for which store.Passing is true. It calls may before each
+// skips subdirectories and names for which store.IsTemporary is true. It calls may before each
 // deletion and each file, and stops if may returns an error; Claim.Held is such a function.
 func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func(context.Context) error) error {
 	there, err := f.ReadDir(to)
@@ -217,7 +217,7 @@ func (f *FS) PutDir(ctx context.Context, from store.FS, dir, to string, may func
 		case e.IsDir():
 		case e.Name() == store.Success:
 			sealed = true
-		case store.Passing(e.Name()):
+		case store.IsTemporary(e.Name()):
 		default:
 			names = append(names, e.Name())
 		}

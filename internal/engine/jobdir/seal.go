@@ -24,7 +24,7 @@ type Seals struct {
 func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
 	if dir := path.Dir(name); dir != s.dir {
 		seal, err := store.ReadSeal(fsys, dir)
-		if err != nil && !errors.Is(err, store.ErrHalf) {
+		if err != nil && !errors.Is(err, store.ErrIncomplete) {
 			return nil, err
 		}
 		s.dir, s.seal = dir, seal
@@ -55,7 +55,7 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := seal.Hold(name, info.Size(), seal.Sum); err != nil {
+		if err := seal.Verify(name, info.Size(), seal.Sum); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func OpenPacked[F Packed](in store.File, name string, seal *store.SealedFile, op
 	if f, err = open(in, info.Size(), name); err != nil {
 		return f, err
 	}
-	return f, seal.Hold(name, info.Size(), f.Sum())
+	return f, seal.Verify(name, info.Size(), f.Sum())
 }
 
 // openAny opens a packed file of any kind.

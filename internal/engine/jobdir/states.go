@@ -170,7 +170,7 @@ func RemoveStates(fsys store.FS, dir string) error {
 	if err != nil || seal == nil || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return isState(f.Name) }) {
 		return err
 	}
-	return seal.LetGo(fsys, dir, isState)
+	return seal.Drop(fsys, dir, isState)
 }
 
 // Find returns the index of a range. The ranges of p must ascend, as they do after

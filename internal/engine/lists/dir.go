@@ -161,8 +161,8 @@ func (f *file) with(do func(f *file) error) error {
 	return cmp.Or(do(o), o.close())
 }
 
-// Tells returns the tiers that receive messages from the directory, ascending.
-func (d *Dir) Tells() []int {
+// Receivers returns the tiers that receive messages from the directory, ascending.
+func (d *Dir) Receivers() []int {
 	var tiers []int
 	for _, b := range d.boxes {
 		if b.list == nil {

@@ -84,7 +84,7 @@ func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 			if tier <= k.tier || tier > k.g.Tiers() {
 				return nil, &PositionError{r.Key, fmt.Sprintf("a move leads from tier %d to %#x of tier %d, expected one of the tiers after it, up to %d", k.tier, child, tier, k.g.Tiers())}
 			}
-			if err := k.out.Tell(tier, Row{Key: child, Word: r.Key}); err != nil {
+			if err := k.out.Send(tier, Row{Key: child, Word: r.Key}); err != nil {
 				return nil, err
 			}
 		}
@@ -124,22 +124,22 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 		parents, messages = parents[n:], messages[heard:]
 	}
 	if len(messages) > 0 {
-		return dst, nobody(messages[0].Key)
+		return dst, errUnknownRecipient(messages[0].Key)
 	}
 	k.Positions += int64(len(dst))
 	k.Done += int64(len(dst))
 	return dst, nil
 }
 
-// nobody returns the error of a message to a position that is not in the tier.
-func nobody(p game.Position) error {
+// errUnknownRecipient returns the error of a message to a position that is not in the tier.
+func errUnknownRecipient(p game.Position) error {
 	return &PositionError{p, "a message came, but no list of parents has the position"}
 }
 
 // value returns the value of a position that has received the given messages.
 func (k *solve) value(p game.Position, messages []Row) (game.Value, error) {
 	if len(messages) > 0 && messages[0].Key != p {
-		return 0, nobody(messages[0].Key)
+		return 0, errUnknownRecipient(messages[0].Key)
 	}
 	if v := k.g.Primitive(p); v != 0 {
 		if len(messages) > 0 {
@@ -187,7 +187,7 @@ func (k *solve) tell(parents []Row, v game.Value) error {
 		if tier < 0 || tier >= k.tier {
 			return &PositionError{r.Key, fmt.Sprintf("its parent %#x is of tier %d, expected one before tier %d", r.Word, tier, k.tier)}
 		}
-		if err := k.out.Tell(tier, Row{Key: r.Word, Word: word}); err != nil {
+		if err := k.out.Send(tier, Row{Key: r.Word, Word: word}); err != nil {
 			return err
 		}
 		k.Messages++

@@ -92,7 +92,7 @@ func part(i, shares, parts int) int { return i * parts / shares }
 
 func telling(dirs []*lists.Dir, tier int) (told []*lists.Dir) {
 	for _, d := range dirs {
-		if d != nil && slices.Contains(d.Tells(), tier) {
+		if d != nil && slices.Contains(d.Receivers(), tier) {
 			told = append(told, d)
 		}
 	}
@@ -310,7 +310,7 @@ func TestTextIsPacked(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, tells %v\n", tier, kind, src.Rows(), d.Tells())
+				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, tells %v\n", tier, kind, src.Rows(), d.Receivers())
 				if err := src.Each(func(rows []lists.Row) error {
 					for _, row := range rows {
 						fmt.Fprintf(&all[i], "%x %x\n", row.Key, row.Word)

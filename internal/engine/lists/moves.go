@@ -29,7 +29,7 @@ func NewMovesTeller(create func(name string) (io.WriteCloser, error), i int, g g
 
 // TellMove adds an edge to an outbox; it has the signature of step.Pass.Tell.
 func (o *Outbox) TellMove(child, parent game.Position) error {
-	return o.Tell(0, Row{Key: child, Word: parent})
+	return o.Send(0, Row{Key: child, Word: parent})
 }
 
 // Moves are the edges that the forward passes of a game with cycles have stored. It is safe

@@ -54,8 +54,8 @@ func (o *Outbox) Inherit(old *Outbox) {
 	o.chunk.reset()
 }
 
-// Tell adds a row that is sent to a tier, which is at most the last tier of the game.
-func (o *Outbox) Tell(tier int, row Row) error {
+// Send adds a row that is sent to a tier, which is at most the last tier of the game.
+func (o *Outbox) Send(tier int, row Row) error {
 	if len(o.rows) == cap(o.rows) {
 		if err := o.makeRoom(); err != nil {
 			return err

@@ -281,7 +281,7 @@ func TestCyclicOptions(t *testing.T) {
 		"20 reducers":   func(o *solve.Options) { o.Reducers = 20 },
 		"keep all":      func(o *solve.Options) { o.KeepAll = true },
 		"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 },
-		"little memory": func(o *solve.Options) { o.Runner = &inline.Runner{Heard: 100_000} },
+		"little memory": func(o *solve.Options) { o.Runner = &inline.Runner{InboxMemory: 100_000} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := solvedCyclic(t, g, change)

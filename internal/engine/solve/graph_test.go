@@ -70,7 +70,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	o.States = keeper
 	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
 	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
-	if step.Tells(g, pass.Step) {
+	if step.StoresEdges(g, pass.Step) {
 		o.Tell = told.TellMove
 	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
@@ -166,7 +166,7 @@ func graphs(t *testing.T, n int) {
 		if i%2 == 1 {
 			g, heard = game.PlainRanges(gametest.RulesOnly(graph), g.RangeSize()), i/2%2
 		}
-		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{Heard: heard}, "streams": &streams{}} {
+		for name, run := range map[string]runner.Runner{"inline": &inline.Runner{InboxMemory: heard}, "streams": &streams{}} {
 			dir, result := solvedCyclic(t, g, func(o *solve.Options) { o.Runner = run })
 			if got := final(t, dir); got != want {
 				t.Fatalf("%s: moves %v, ends %v: %s", name, graph.Next, graph.End, difference(got, want))

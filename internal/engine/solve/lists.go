@@ -42,9 +42,9 @@ type byLists struct {
 // about this many bytes.
 const worthIt = 256 << 10
 
-// told describes the messages that a directory has for other tiers, or had before they were
+// sentMessages describes the messages that a directory has for other tiers, or had before they were
 // deleted.
-type told struct {
+type sentMessages struct {
 	seal  *store.Seal
 	tells []int      // the tiers that they are for, ascending
 	dir   *lists.Dir // nil: the outgoing files have been deleted
@@ -52,7 +52,7 @@ type told struct {
 }
 
 // to reports whether there are messages for a tier.
-func (t *told) to(tier int) bool {
+func (t *sentMessages) to(tier int) bool {
 	_, found := slices.BinarySearch(t.tells, tier)
 	return found
 }
@@ -63,7 +63,7 @@ type tellers struct {
 	name func(tier int) string
 
 	mu sync.Mutex
-	of []*told // by tier; nil if not complete or not checked yet
+	of []*sentMessages // by tier; nil if not complete or not checked yet
 }
 
 func newLists(l *loop, g game.Acyclic) *tiers {
@@ -71,7 +71,7 @@ func newLists(l *loop, g game.Acyclic) *tiers {
 	t.work = 2
 	n := t.last + 1
 	t.records = &byLists{tiers: t, solves: make([]bool, n), rows: make([]float64, n),
-		firsts: tellers{tiers: t, name: first, of: make([]*told, n)}, seconds: tellers{tiers: t, name: second, of: make([]*told, n)}}
+		firsts: tellers{tiers: t, name: first, of: make([]*sentMessages, n)}, seconds: tellers{tiers: t, name: second, of: make([]*sentMessages, n)}}
 	return t
 }
 
@@ -83,7 +83,7 @@ func (b *byLists) weightOf(name string, tier int) float64 {
 }
 
 // look describes the directory of a tier; nil: it is not complete.
-func (d *tellers) look(ctx context.Context, tier int) (*told, error) {
+func (d *tellers) look(ctx context.Context, tier int) (*sentMessages, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if t := d.of[tier]; t != nil {
@@ -93,13 +93,13 @@ func (d *tellers) look(ctx context.Context, tier int) (*told, error) {
 	if err != nil || seal == nil {
 		return nil, err
 	}
-	t := &told{seal: seal, tells: seal.Told}
+	t := &sentMessages{seal: seal, tells: seal.Told}
 	t.part = slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) })
 	if len(seal.Gone) == 0 {
 		if t.dir, err = lists.OpenDir(d.data.FS, d.data.Dir(d.name(tier)), d.g); err != nil {
 			return nil, err
 		}
-		t.tells = t.dir.Tells()
+		t.tells = t.dir.Receivers()
 	}
 	d.of[tier] = t
 	return t, nil
@@ -161,7 +161,7 @@ func (d *tellers) strip(tier int, goes func(file string) bool) error {
 		return nil
 	}
 	t.dir, t.seal.Told = nil, t.tells
-	return t.seal.LetGo(d.data.FS, d.data.Dir(d.name(tier)), goes)
+	return t.seal.Drop(d.data.FS, d.data.Dir(d.name(tier)), goes)
 }
 
 // needed determines which jobs must run, the retrograde ones first: the jobs of tiers without

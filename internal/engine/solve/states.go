@@ -108,7 +108,7 @@ func (r *states) lookOver(ctx context.Context) (err error) {
 	case r.sealed:
 		r.index, err = jobdir.ReadIndex(r.data.FS, r.data.Dir(table.Dir), r.g)
 	case r.data.Resumed:
-		if err := r.damage[table.Dir]; errors.Is(err, store.ErrHalf) {
+		if err := r.damage[table.Dir]; errors.Is(err, store.ErrIncomplete) {
 			r.warn("%v: made again", err)
 		}
 		err = r.find(ctx)
@@ -215,7 +215,7 @@ func (r *states) mustBeWhole(ctx context.Context, dir string) error {
 	if err := r.damage[dir]; err != nil {
 		return err
 	}
-	return fmt.Errorf("%s: %w", r.data.Dir(dir), store.ErrHalf)
+	return fmt.Errorf("%s: %w", r.data.Dir(dir), store.ErrIncomplete)
 }
 
 func (r *states) canKeep(ctx context.Context) error {
@@ -405,7 +405,7 @@ func (r *states) table() error {
 	if err != nil {
 		return err
 	}
-	if err := r.data.Last(); err != nil {
+	if err := r.data.EnableSync(); err != nil {
 		return err
 	}
 	return r.data.Commit(attempt, table.Dir, files)

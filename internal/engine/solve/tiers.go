@@ -270,7 +270,7 @@ func (r *tiers) sealTable() error {
 		}
 	}
 	// The tiers may have been written before syncs were switched on.
-	if err := r.data.Last(); err != nil {
+	if err := r.data.EnableSync(); err != nil {
 		return err
 	}
 	if err := r.inIt.Sync(r.data.FS, dir); err != nil {

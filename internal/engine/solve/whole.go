@@ -67,7 +67,7 @@ func (l *loop) wholeTable(ctx context.Context) (bool, error) {
 	if err != nil || whole {
 		return whole, err
 	}
-	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrHalf) {
+	if err := l.damage[table.Dir]; err != nil && !errors.Is(err, store.ErrIncomplete) {
 		l.warn("%v", err)
 	}
 	if errors.Is(l.damage[table.Dir], syscall.ENOTDIR) {
@@ -155,7 +155,7 @@ func (l *loop) commit(job *runner.Job, records int64) error {
 		return fmt.Errorf("%d records were made, but %d are in %s", records, n, job.Output)
 	}
 	if after := cmp.Or(l.SyncAfter, syncAfter); time.Since(l.jobAt) > after {
-		if err := l.data.Last(); err != nil {
+		if err := l.data.EnableSync(); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (l *loop) remove(name string) error {
 // syncKept syncs the directories that --keep all keeps: those of quick jobs were not synced
 // when they were committed.
 func (l *loop) syncKept() error {
-	if err := l.data.Last(); err != nil {
+	if err := l.data.EnableSync(); err != nil {
 		return err
 	}
 	entries, err := l.data.FS.ReadDir(l.data.Path)

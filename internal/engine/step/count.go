@@ -9,21 +9,21 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A teller is the map of solve for lines. It counts the moves that each message stands for,
+// A countingMapper is the map of solve for lines. It counts the moves that each message stands for,
 // so that the reducer notices a missing successor. Packed blocks need no such count,
 // because no message in them can be lost unnoticed.
-type teller struct {
+type countingMapper struct {
 	*solve
 	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot
 }
 
-func newTeller(g game.Tiered) *teller {
-	return &teller{newSolve(g), make(map[*block.Block][]uint8)}
+func newTeller(g game.Tiered) *countingMapper {
+	return &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 }
 
 // Expect resets the counts. No slot needs to be open: a successor sends messages to all
 // positions that may precede it.
-func (t *teller) Expect(b *block.Block) {
+func (t *countingMapper) Expect(b *block.Block) {
 	moves := t.moves[b]
 	if cap(moves) < b.Len() {
 		moves = make([]uint8, b.Len())
@@ -33,7 +33,7 @@ func (t *teller) Expect(b *block.Block) {
 	t.moves[b] = moves
 }
 
-func (t *teller) Map(from, into *block.Block) {
+func (t *countingMapper) Map(from, into *block.Block) {
 	score := &t.scores[t.g.TierToMove(into.Tier)].OfChild
 	best, value, moves := into.Val, from.Val, t.moves[into]
 	if from.Range != into.Range {
@@ -58,7 +58,7 @@ func (t *teller) Map(from, into *block.Block) {
 
 // write prints the messages in a block: a line for each slot, or several if the message
 // stands for more moves than one line can express.
-func (t *teller) write(w *Writer, b *block.Block) {
+func (t *countingMapper) write(w *Writer, b *block.Block) {
 	moves := t.moves[b]
 	for slot := range b.Done.All() {
 		rec := streamfmt.Record{Key: b.Key(slot), Kind: streamfmt.Message, Value: b.Val[slot]}
@@ -69,9 +69,9 @@ func (t *teller) write(w *Writer, b *block.Block) {
 	}
 }
 
-// A hearer is the reduce of solve for lines. It compares the number of messages that a
+// A countingReducer is the reduce of solve for lines. It compares the number of messages that a
 // position receives with the number of its moves.
-type hearer struct {
+type countingReducer struct {
 	*solve
 	moves  []uint32 // by slot, the number of moves whose messages were received
 	line   []int64  // by slot, the line of the position
@@ -80,7 +80,7 @@ type hearer struct {
 
 // hear adds a record to the block: an open position, a terminal position, or a message from
 // successors.
-func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
+func (h *countingReducer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if len(h.moves) < b.Len() {
 		h.moves, h.line = make([]uint32, b.Len()), make([]int64, b.Len())
 	}
@@ -101,7 +101,7 @@ func (h *hearer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64
 
 // check returns an error unless each open position has received a message for each of its
 // moves. It then resets the counts.
-func (h *hearer) check(b *block.Block, source string) error {
+func (h *countingReducer) check(b *block.Block, source string) error {
 	h.across = h.g.Targets(h.across[:0], b.Tier, b.Range)
 	children, kinds := h.g.Within(b.Tier, b.Range)
 	none := uint32(len(h.g.Low(b.Tier+1, b.Range)))

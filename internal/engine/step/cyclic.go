@@ -48,7 +48,7 @@ func AllNames() []string { return append(Names(), Create, Mark, Ties) }
 func IsForward(step string) bool { return step == Create || step == Mark }
 
 // A Pass is the map and the reduce of one pass over a game with cycles, on whole ranges.
-// The messages that Map sends to a range are collected in a block.Heard, by one mapper or
+// The messages that Map sends to a range are collected in a block.Inbox, by one mapper or
 // several, in any order. Reduce is called once for each range that received messages. A
 // Pass reuses its memory and serves one goroutine.
 //
@@ -95,8 +95,8 @@ func NewPass(g game.Cyclic, step string, number int) *Pass {
 		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
 }
 
-// Tells reports whether the reduce of a step of a game must store edges with Pass.Tell.
-func Tells(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
+// StoresEdges reports whether the reduce of a step of a game must store edges with Pass.Tell.
+func StoresEdges(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
 
 // NeedsMoves reports whether the map of a step of a game needs Pass.Moves.
 func NeedsMoves(g game.Cyclic, step string) bool {
@@ -105,14 +105,14 @@ func NeedsMoves(g game.Cyclic, step string) bool {
 
 // MapStart is the map of Create: it sends a message to the initial position.
 func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
-	p.sets.Say([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
+	p.sets.Send([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
 }
 
 // Map sends the messages of the new positions of a range. In Mark, open positions send a
 // message to their successors, which are thereby reached. In Solve and Ties, decided
 // positions send a message to their predecessors. A message from a lost position or a tie
-// counts once, however often it is received (block.Heard.Some); messages from won positions
-// are counted (block.Heard.Times).
+// counts once, however often it is received (block.Inbox.Some); messages from won positions
+// are counted (block.Inbox.Times).
 func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
 	if p.step == Mark {
@@ -185,7 +185,7 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 	}
 	p.parents = p.parents[:0]
 	flush := func() {
-		p.sets.Say(p.parents, say)
+		p.sets.Send(p.parents, say)
 		p.parents = p.parents[:0]
 	}
 	err := p.Moves.Parents(rng*uint64(p.g.RangeSize()), to, func(parent game.Position) {
@@ -201,7 +201,7 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 // frontier: in Create and Mark the newly reached positions, those that are terminal with
 // their value; in Solve and Ties the newly decided positions. It reports whether the state
 // has changed.
-func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
+func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.State) (changed bool, err error) {
 	n := game.RangeLen(p.g, rng)
 	fresh.Reset(n)
 	switch p.step {
@@ -276,7 +276,7 @@ func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) erro
 // solve decides wins before losses: a position with a lost successor is won, whatever its
 // other successors are. Each message from a won successor lowers the number of undecided
 // moves, and a position with none left is lost.
-func (p *Pass) solve(rng uint64, s *block.State, h *block.Heard, fresh *block.State) (changed bool, err error) {
+func (p *Pass) solve(rng uint64, s *block.State, h *block.Inbox, fresh *block.State) (changed bool, err error) {
 	open, set := p.fresh[:len(s.Reached)], p.set[:len(s.Reached)]
 	s.Open(open)
 	set.Intersect(open, h.Some)

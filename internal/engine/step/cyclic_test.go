@@ -17,7 +17,7 @@ import (
 func passes(t *testing.T, g game.Cyclic) (states []block.State, fresh map[string][]int, messages int64) {
 	t.Helper()
 	states = make([]block.State, game.Ranges(g))
-	heard := make([]block.Heard, len(states))
+	heard := make([]block.Inbox, len(states))
 	news := make([]block.State, len(states))
 	var first []block.State // positions that were terminal when they were reached
 	fresh = make(map[string][]int)

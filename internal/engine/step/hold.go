@@ -9,43 +9,43 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A Holder is the combiner of a mapper in a pass: it merges messages range by range, and
+// A Combiner is the combiner of a mapper in a pass: it merges messages range by range, and
 // emits them when its memory is full and at the end. It corresponds to the Pusher of a
 // tiered game.
-type Holder struct {
+type Combiner struct {
 	g      game.Cyclic
-	emit   func(rng uint64, h *block.Heard) error
+	emit   func(rng uint64, h *block.Inbox) error
 	memory int
 
-	heard map[uint64]*block.Heard // the messages of ranges that are not emitted yet
+	heard map[uint64]*block.Inbox // the messages of ranges that are not emitted yet
 	bytes int
-	free  []*block.Heard
+	free  []*block.Inbox
 	err   error // the first error
 }
 
-// NewHolder returns a Holder that calls emit with the merged messages of each range, in
+// NewCombiner returns a Combiner that calls emit with the merged messages of each range, in
 // ascending order of range within one flush. emit must not keep h. memory limits the
 // buffered messages, in bytes; 0 means DefaultMemory.
-func NewHolder(g game.Cyclic, memory int, emit func(rng uint64, h *block.Heard) error) *Holder {
+func NewCombiner(g game.Cyclic, memory int, emit func(rng uint64, h *block.Inbox) error) *Combiner {
 	if memory == 0 {
 		memory = DefaultMemory
 	}
-	return &Holder{g: g, emit: emit, memory: memory, heard: make(map[uint64]*block.Heard)}
+	return &Combiner{g: g, emit: emit, memory: memory, heard: make(map[uint64]*block.Inbox)}
 }
 
-// Say merges messages to a range; it is the function that Pass.Map calls. Err returns its
+// Send merges messages to a range; it is the function that Pass.Map calls. Err returns its
 // errors.
-func (t *Holder) Say(rng uint64, set block.Set, counted bool) {
+func (t *Combiner) Send(rng uint64, set block.Set, counted bool) {
 	h := t.heard[rng]
 	if h == nil {
-		h = new(block.Heard)
+		h = new(block.Inbox)
 		if n := len(t.free); n > 0 {
 			h, t.free = t.free[n-1], t.free[:n-1]
 		}
 		n := game.RangeLen(t.g, rng)
 		h.Reset(n)
 		t.heard[rng] = h
-		t.bytes += block.HeardBytes(n)
+		t.bytes += block.InboxBytes(n)
 	}
 	if !counted {
 		h.Some.Union(set)
@@ -58,7 +58,7 @@ func (t *Holder) Say(rng uint64, set block.Set, counted bool) {
 }
 
 // emitAll emits all buffered messages.
-func (t *Holder) emitAll() {
+func (t *Combiner) emitAll() {
 	for _, rng := range slices.Sorted(maps.Keys(t.heard)) {
 		h := t.heard[rng]
 		if t.err == nil {
@@ -71,10 +71,10 @@ func (t *Holder) emitAll() {
 }
 
 // Err returns the first error.
-func (t *Holder) Err() error { return t.err }
+func (t *Combiner) Err() error { return t.err }
 
 // Flush emits all buffered messages, and returns the first error.
-func (t *Holder) Flush() error {
+func (t *Combiner) Flush() error {
 	t.emitAll()
 	return t.err
 }

@@ -27,7 +27,7 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 		o.Memory = 1 // flushes each message at once
 	}
 	m := &messenger{w, name, o.Number}
-	holder := NewHolder(g, o.Memory, func(rng uint64, h *block.Heard) error {
+	holder := NewCombiner(g, o.Memory, func(rng uint64, h *block.Inbox) error {
 		m.heard(h, rng*uint64(g.RangeSize()))
 		return w.err
 	})
@@ -44,7 +44,7 @@ func mapPass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) err
 		if err := check.values(pass.mover, rng, &from); err != nil {
 			return err
 		}
-		return cmp.Or(pass.Map(rng, &from, holder.Say), holder.Err(), w.err)
+		return cmp.Or(pass.Map(rng, &from, holder.Send), holder.Err(), w.err)
 	})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ type messenger struct {
 }
 
 // heard prints the messages to a range whose first hash is first.
-func (m *messenger) heard(h *block.Heard, first uint64) {
+func (m *messenger) heard(h *block.Inbox, first uint64) {
 	for i, w := range h.Some {
 		for _, plane := range h.Times {
 			w |= plane[i]
@@ -72,7 +72,7 @@ func (m *messenger) heard(h *block.Heard, first uint64) {
 }
 
 // message prints the messages to a slot, in one line or two.
-func (m *messenger) message(h *block.Heard, first uint64, slot int) {
+func (m *messenger) message(h *block.Inbox, first uint64, slot int) {
 	rec := streamfmt.Record{Key: first + uint64(slot)}
 	if m.name == Mark {
 		m.line(rec)
@@ -93,7 +93,7 @@ func (m *messenger) message(h *block.Heard, first uint64, slot int) {
 func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) error {
 	pass := NewPass(g, name, o.Number)
 	pass.Tell = o.Tell
-	var h block.Heard
+	var h block.Inbox
 	var state, fresh block.State
 	begin := func(rng uint64) { h.Reset(game.RangeLen(g, rng)) }
 	return jobdir.NewRangeGatherer(g, in, o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
@@ -128,7 +128,7 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 
 // hearRecord adds a message to those of its range. If the message is invalid, it returns a
 // description of what was expected instead.
-func hearRecord(name string, number int, h *block.Heard, slot int, rec streamfmt.Record) string {
+func hearRecord(name string, number int, h *block.Inbox, slot int, rec streamfmt.Record) string {
 	if IsForward(name) {
 		if rec.Kind != streamfmt.Open {
 			return "a position without a value"

@@ -30,7 +30,7 @@ type Pusher struct {
 	ranges []uint64
 }
 
-// NewPusher returns a Pusher that calls emit with pieces (see Step.Say), which emit must
+// NewPusher returns a Pusher that calls emit with pieces (see Step.Send), which emit must
 // not keep. memory limits the buffered pieces, in bytes; 0 means DefaultMemory.
 func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *Pusher {
 	if memory == 0 {
@@ -133,7 +133,7 @@ func (p *Pusher) flushFirst() error {
 	h := heap.Pop(&p.held).(*heldBlock)
 	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
 	p.bytes -= h.bytes
-	p.step.Say(&h.Block)
+	p.step.Send(&h.Block)
 	p.free = append(p.free, h)
 	if h.Empty() {
 		return nil

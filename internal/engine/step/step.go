@@ -42,8 +42,8 @@ func InputTier(step string, tier int) int {
 // from the blocks of the ranges that Inputs lists. A runner can therefore pull (process all
 // messages to one range) or push (process all messages from one block). When it pulls, the
 // existing records of a range are local, and it calls Map, then Reduce. When it pushes,
-// they are not, and the work is split in two: the sender calls Expect, Map and Say to make
-// a block of messages, called a piece; the receiver calls Hear to merge the pieces into the
+// they are not, and the work is split in two: the sender calls Expect, Map and Send to make
+// a block of messages, called a piece; the receiver calls Receive to merge the pieces into the
 // existing records, then Reduce.
 type Step interface {
 	// Outputs appends the ranges to which block rng of the input tier sends messages.
@@ -61,11 +61,11 @@ type Step interface {
 	// Expect prepares an empty block to accumulate messages where the existing records are
 	// not local.
 	Expect(b *block.Block)
-	// Say turns the messages accumulated in such a block into a piece. Values in a piece
+	// Send turns the messages accumulated in such a block into a piece. Values in a piece
 	// are messages.
-	Say(b *block.Block)
-	// Hear merges a piece into b.
-	Hear(piece, b *block.Block) error
+	Send(b *block.Block)
+	// Receive merges a piece into b.
+	Receive(piece, b *block.Block) error
 }
 
 // New returns the step of the given name, Possible or Solve, on blocks.
@@ -137,9 +137,9 @@ func (p possible) finish(b *block.Block) {
 
 func (p possible) Expect(*block.Block) {}
 
-func (p possible) Say(*block.Block) {}
+func (p possible) Send(*block.Block) {}
 
-func (p possible) Hear(piece, b *block.Block) error {
+func (p possible) Receive(piece, b *block.Block) error {
 	if !piece.Done.Empty() {
 		return errors.New("expected children, found messages")
 	}
@@ -214,9 +214,9 @@ func (s *solve) Reduce(b *block.Block) error {
 // positions that may precede it.
 func (s *solve) Expect(b *block.Block) { b.Open.Fill(b.Len()) }
 
-// Say marks every slot that has a score as done, with the successor's value that yields
+// Send marks every slot that has a score as done, with the successor's value that yields
 // this score.
-func (s *solve) Say(b *block.Block) {
+func (s *solve) Send(b *block.Block) {
 	scores := s.scores[s.g.TierToMove(b.Tier)]
 	for slot, score := range b.Val[:b.Len()] {
 		if score == 0 {
@@ -228,9 +228,9 @@ func (s *solve) Say(b *block.Block) {
 	clear(b.Open)
 }
 
-// Hear raises the score of each open position of b to the score in the piece, if that is
+// Receive raises the score of each open position of b to the score in the piece, if that is
 // better.
-func (s *solve) Hear(piece, b *block.Block) error {
+func (s *solve) Receive(piece, b *block.Block) error {
 	if !piece.Open.Empty() {
 		return errors.New("expected messages, found positions")
 	}

@@ -409,7 +409,7 @@ func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options
 	case Possible:
 		reduce = New(name, g).Reduce
 	case Solve:
-		h := &hearer{solve: newSolve(g)}
+		h := &countingReducer{solve: newSolve(g)}
 		hear = h.hear
 		reduce = func(b *block.Block) error {
 			if err := h.check(b, o.Source); err != nil {

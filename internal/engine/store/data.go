@@ -93,8 +93,8 @@ type Data struct {
 	Resumed bool              // whether an earlier run created it
 
 	lock  io.Closer
-	syncs *lasting // the same as FS
-	fence *fence   // the file system that syncs wraps
+	syncs *syncer // the same as FS
+	fence *fence  // the file system that syncs wraps
 }
 
 // A Mode selects what Create does with a directory that contains a run.
@@ -114,7 +114,7 @@ const (
 // keep may be nil. If keep fails, Create returns its error.
 func Create(fsys FS, path, game string, mode Mode, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	fence := &fence{FS: fsys}
-	syncs := &lasting{FS: fence}
+	syncs := &syncer{FS: fence}
 	d := &Data{FS: syncs, Path: path, Game: game, syncs: syncs, fence: fence}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (d *Data) refuse(mode Mode) error {
 		case name == lockName:
 			locked = true
 		case strings.HasPrefix(name, "_"):
-		case Ours(name):
+		case IsRunArtifact(name):
 			left = true
 		default:
 			foreign = true
@@ -286,9 +286,9 @@ func (d *Data) Remember(options map[string]string) error {
 	return d.writeManifest(false)
 }
 
-// Ours reports whether a name in a data directory is one that treereduce uses there, apart
+// IsRunArtifact reports whether a name in a data directory is one that treereduce uses there, apart
 // from the manifest and the names that begin with "_".
-func Ours(name string) bool {
+func IsRunArtifact(name string) bool {
 	for _, prefix := range []string{"data_first", "data_second", "mark", "solve", "ties"} {
 		if number, ok := strings.CutPrefix(name, prefix); ok && number != "" && strings.Trim(number, "0123456789") == "" {
 			return true
@@ -306,9 +306,9 @@ func OwnFile(name string) bool { return ownFile.MatchString(name) }
 // a game without tiers.
 var ownFile = regexp.MustCompile(`^(_|(` + PartPrefix + `([mr]-)?|` + OutboxPrefix + `|tier-)[0-9]|positions\.)`)
 
-// Passing reports whether a name is that of an attempt, of a driver's own directory, or of
+// IsTemporary reports whether a name is that of an attempt, of a driver's own directory, or of
 // something that is being deleted. Nothing depends on such entries.
-func Passing(name string) bool {
+func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix) || strings.HasPrefix(name, driverPrefix)
 }
 
@@ -330,7 +330,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 		case kept:
 		case attempt:
 			err = d.FS.RemoveAll(d.Dir(e.Name()))
-		case all && Ours(e.Name()):
+		case all && IsRunArtifact(e.Name()):
 			err = d.Remove(e.Name())
 		}
 		if err != nil {
@@ -481,7 +481,7 @@ func (d *Data) sweep(removed string) error {
 	if len(name) > 1+tryDigits {
 		name = name[:len(name)-1-tryDigits]
 	}
-	if Ours(name) && name != JournalFile && name != seedFile {
+	if IsRunArtifact(name) && name != JournalFile && name != seedFile {
 		entries, err := d.FS.ReadDir(removed)
 		if err != nil && !Damaged(err) {
 			return err

@@ -131,7 +131,7 @@ func TestCommit(t *testing.T) {
 	write(t, data.Dir("data_first1"), "half-written")
 	dir := attempt(t, data, "data_first1")
 	write(t, dir, "good")
-	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrHalf) {
+	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
 		t.Errorf("before: %v", err)
 	}
 	if err := data.Commit(dir, "data_first1", good); err != nil {

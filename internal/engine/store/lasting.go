@@ -20,22 +20,22 @@ import (
 // is worth it. From then on everything is synced, because the output of a long job is deleted
 // after a quick job has read it. Checksums detect the loss of files that were not synced.
 
-// lasting is a file system whose Sync does nothing until it is switched on.
-type lasting struct {
+// syncer is a file system whose Sync does nothing until it is switched on.
+type syncer struct {
 	FS
 	on atomic.Bool
 }
 
-func (l *lasting) Sync(name string) error {
+func (l *syncer) Sync(name string) error {
 	if !l.on.Load() {
 		return nil
 	}
 	return l.FS.Sync(name)
 }
 
-// Last makes all later commits durable, and the name of the manifest, which every resumed run
+// EnableSync makes all later commits durable, and the name of the manifest, which every resumed run
 // needs. The content of the manifest is always synced.
-func (d *Data) Last() error {
+func (d *Data) EnableSync() error {
 	if d.syncs.on.Swap(true) {
 		return nil
 	}

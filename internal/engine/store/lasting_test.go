@@ -34,7 +34,7 @@ func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 			t.Fatal(err)
 		}
 	}
-	must(data.Last())
+	must(data.EnableSync())
 	files := []store.SealedFile{{Name: "part-00000", Length: 4}, {Name: "part-00001", Length: 4}, {Name: "_index", Length: 4}}
 	for _, name := range []string{"mark1", "mark2", "mark1"} {
 		dir := attempt(t, data, name)

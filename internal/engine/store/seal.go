@@ -19,7 +19,7 @@ type Seal struct {
 	Job   string       `json:"job"`  // the name of the directory
 	Files []SealedFile `json:"files"`
 
-	// Gone lists files that LetGo has deleted, or was about to: they may still exist. Told
+	// Gone lists files that Drop has deleted, or was about to: they may still exist. Told
 	// lists the tiers that their messages were for.
 	Gone []string `json:"gone,omitempty"`
 	Told []int    `json:"told,omitempty"`
@@ -96,9 +96,9 @@ func (s *Seal) Replace(fsys FS, dir, name string) error {
 	return fsys.Sync(dir)
 }
 
-// LetGo deletes the files of a sealed directory that goes selects. It first removes them from
+// Drop deletes the files of a sealed directory that goes selects. It first removes them from
 // the list of files in the seal, on disk and in memory.
-func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
+func (s *Seal) Drop(fsys FS, dir string, goes func(name string) bool) error {
 	kept := *s
 	kept.Files, kept.Gone = nil, slices.Clone(s.Gone)
 	for _, f := range s.Files {
@@ -119,16 +119,16 @@ func (s *Seal) LetGo(fsys FS, dir string, goes func(name string) bool) error {
 	return err
 }
 
-// ErrHalf means that a directory has no _SUCCESS.
-var ErrHalf = errors.New("missing or half-written: it has no " + Success)
+// ErrIncomplete means that a directory has no _SUCCESS.
+var ErrIncomplete = errors.New("missing or half-written: it has no " + Success)
 
-// ReadSeal reads the seal of a directory, and returns ErrHalf if there is none. It returns nil
+// ReadSeal reads the seal of a directory, and returns ErrIncomplete if there is none. It returns nil
 // for a directory that another program made: the _SUCCESS of Hadoop itself is empty.
 func ReadSeal(fsys FS, dir string) (*Seal, error) {
 	name := path.Join(dir, Success)
 	text, err := ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrHalf)
+		return nil, fmt.Errorf("%s: %w", dir, ErrIncomplete)
 	}
 	if err != nil || len(text) == 0 {
 		return nil, err
@@ -213,9 +213,9 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	return s, names, nil
 }
 
-// Hold verifies the length and the checksum of a file. The name is for errors. A nil entry
+// Verify verifies the length and the checksum of a file. The name is for errors. A nil entry
 // matches anything.
-func (f *SealedFile) Hold(name string, length int64, sum uint32) error {
+func (f *SealedFile) Verify(name string, length int64, sum uint32) error {
 	switch {
 	case f == nil:
 	case f.Length != length:
@@ -242,7 +242,7 @@ func (r *sealedReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
 	r.read.Write(b[:n])
 	if err == io.EOF {
-		if damage := r.f.Hold(r.read.Name, r.read.Length, r.read.Sum); damage != nil {
+		if damage := r.f.Verify(r.read.Name, r.read.Length, r.read.Sum); damage != nil {
 			err = damage
 		}
 	}

@@ -30,7 +30,7 @@ func OtherGame(name, expected, found string) error {
 // files.
 func Damaged(err error) bool {
 	var damage *DamageError
-	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrHalf) || errors.Is(err, ErrNotRegular) ||
+	return errors.As(err, &damage) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrIncomplete) || errors.Is(err, ErrNotRegular) ||
 		errors.Is(err, syscall.ENOTDIR)
 }
 

@@ -24,9 +24,9 @@ func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err erro
 	w := &pairWriter{out: out}
 	var packed []byte
 	var encoder streamfmt.Encoder
-	emit := func(rng uint64, h *block.Heard) error {
+	emit := func(rng uint64, h *block.Inbox) error {
 		n.Out += int64(h.Count())
-		packed = encoder.AppendHeard(packed[:0], game.RangeLen(p.g, rng), h)
+		packed = encoder.AppendInbox(packed[:0], game.RangeLen(p.g, rng), h)
 		return w.add(rng, packed)
 	}
 	by := step.NewPass(p.g, p.Step, p.Tier)
@@ -38,11 +38,11 @@ func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err erro
 		defer moves.Close()
 		by.Moves = moves.Reader()
 	}
-	holder := step.NewHolder(p.g, p.Memory, emit)
+	holder := step.NewCombiner(p.g, p.Memory, emit)
 	err = eachShare(in, func(s Share) error {
 		if p.Step == step.Create {
 			n.In++
-			by.MapStart(holder.Say)
+			by.MapStart(holder.Send)
 			return holder.Err()
 		}
 		return p.mapShare(s, by, holder, &n)
@@ -58,7 +58,7 @@ func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err erro
 }
 
 // mapShare sends the messages of the positions of a share.
-func (p *pass) mapShare(s Share, by *step.Pass, holder *step.Holder, n *step.Counters) error {
+func (p *pass) mapShare(s Share, by *step.Pass, holder *step.Combiner, n *step.Counters) error {
 	fresh, err := jobdir.OpenStateFile(p.FS, s.Part, p.g)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *pass) mapShare(s Share, by *step.Pass, holder *step.Holder, n *step.Cou
 			return err
 		}
 		n.In += int64(from.Reached.Count())
-		if err := cmp.Or(by.Map(rng, &from, holder.Say), holder.Err()); err != nil {
+		if err := cmp.Or(by.Map(rng, &from, holder.Send), holder.Err()); err != nil {
 			return fmt.Errorf("%s: %w", s.Part, err)
 		}
 	}
@@ -101,7 +101,7 @@ func (p *pass) reduce(partition int, in io.Reader, dir string) (n step.Counters,
 	if r.out, err = jobdir.NewStateWriter(p.FS, dir, partition, p.g, jobdir.Blocks); err != nil {
 		return n, err
 	}
-	if !step.Tells(p.g, p.Step) {
+	if !step.StoresEdges(p.g, p.Step) {
 		return n, r.out.Finish(r.run())
 	}
 	create := func(name string) (io.WriteCloser, error) { return p.FS.Create(path.Join(dir, name)) }
@@ -124,7 +124,7 @@ type passReduction struct {
 
 // run reduces every range that received a pair.
 func (r *passReduction) run() error {
-	var heard, piece block.Heard
+	var heard, piece block.Inbox
 	var state, fresh block.State
 	for !r.ended {
 		rng := r.rng
@@ -134,7 +134,7 @@ func (r *passReduction) run() error {
 		size := game.RangeLen(r.g, rng)
 		heard.Reset(size)
 		for r.at(rng) {
-			if err := r.decoder.DecodeHeard(r.packed, size, &piece); err != nil {
+			if err := r.decoder.DecodeInbox(r.packed, size, &piece); err != nil {
 				return fmt.Errorf("range %#x: %w", rng, err)
 			}
 			r.n.In += int64(piece.Count())

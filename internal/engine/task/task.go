@@ -6,14 +6,14 @@
 //	share   part-00000.blocks  from  to        a line of the job's input
 //	 Map      blocks of the share  →  step.Pusher
 //	pair    range, packed block                through Hadoop's shuffle, a record
-//	 Reduce   pieces of a range  →  step.Hear, step.Reduce
+//	 Reduce   pieces of a range  →  step.Receive, step.Reduce
 //	shard   part-00001.blocks                  in the attempt's own directory
 //
 // A pass over a game with cycles takes the same path:
 //
 //	share   part-00000.blocks  from  to        new positions of earlier passes
-//	 Map      step.Pass.Map  →  step.Holder
-//	pair    range, packed planes               messages to the range: block.Heard
+//	 Map      step.Pass.Map  →  step.Combiner
+//	pair    range, packed planes               messages to the range: block.Inbox
 //	 Reduce   pieces of a range, its state  →  step.Pass.Reduce
 //	shard   part-00001.blocks, _ranges-00001.blocks, to-00001.lists
 //
@@ -46,7 +46,7 @@ type Job struct {
 	Reducers int    // requested number; see step.Borders and step.CyclicBorders for the actual one
 	Parents  string // blocks, solve: the directory of the existing positions of Tier
 	States   string // states: the directory of the previous pass; "" in create
-	Memory   int    // limit in bytes, see step.NewPusher and step.NewHolder
+	Memory   int    // limit in bytes, see step.NewPusher and step.NewCombiner
 }
 
 // A task implements a job for one method, blocks or states.
@@ -266,7 +266,7 @@ func (r *reduction) write(b *block.Block) error {
 			return fmt.Errorf("range %#x: %w", b.Range, err)
 		}
 		r.n.In += int64(r.piece.Count())
-		if err := r.step.Hear(&r.piece, b); err != nil {
+		if err := r.step.Receive(&r.piece, b); err != nil {
 			return fmt.Errorf("range %#x: %w", b.Range, err)
 		}
 		if err := r.next(); err != nil {

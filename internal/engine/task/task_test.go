@@ -310,15 +310,15 @@ func TestPassErrors(t *testing.T) {
 	mark := func(states string) *task.Job {
 		return &task.Job{Step: step.Mark, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
 	}
-	var often, nothing block.Heard
-	for _, h := range []*block.Heard{&often, &nothing} {
+	var often, nothing block.Inbox
+	for _, h := range []*block.Inbox{&often, &nothing} {
 		h.Reset(g.RangeSize())
 	}
 	often.Times.Put(7, block.MaxCount)
 	var encoder streamfmt.Encoder
-	tooOften := streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &often))
+	tooOften := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &often))
 	tooOften = append(tooOften, tooOften...)
-	first := streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &nothing))
+	first := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &nothing))
 	for _, c := range []struct {
 		what  string
 		err   error
@@ -404,12 +404,12 @@ func FuzzPassReduce(f *testing.F) {
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		f.Fatal(err)
 	}
-	var heard block.Heard
+	var heard block.Inbox
 	heard.Reset(g.RangeSize())
 	heard.Some.Add(7)
 	heard.Times.Put(1, 5)
 	var encoder streamfmt.Encoder
-	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendHeard(nil, g.RangeSize(), &heard)))
+	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &heard)))
 	f.Add([]byte{0, 0})
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {

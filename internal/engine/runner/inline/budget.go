@@ -73,15 +73,15 @@ const (
 	rowsOfFile = 64
 )
 
-// A frugality is a preset of memory parameters. Each preset in frugalities needs less memory,
+// A preset is a set of memory parameters. Each preset in presets needs less memory,
 // and more time, than the one before it.
-type frugality struct {
+type preset struct {
 	slots  int // slots of a task: enough to make the overhead small, few enough that all workers finish together
 	ahead  int // chunks that each worker may be ahead of the writer
 	window int // bytes of a file that are read at a time
 }
 
-var frugalities = [...]frugality{
+var presets = [...]preset{
 	{1 << 17, 8, 64 << 10},
 	{1 << 16, 4, 32 << 10},
 	{1 << 15, 2, 16 << 10},
@@ -99,7 +99,7 @@ type needs struct {
 
 // of returns the memory of a job with the given number of workers. What workers allocate
 // counts twice, as garbage stays in memory until it is collected.
-func (n *needs) of(workers int, f frugality) int {
+func (n *needs) of(workers int, f preset) int {
 	each := n.worker + n.windows*(max(f.window, n.record)+2*n.record) + f.ahead*n.chunk(f.slots)
 	return n.shared + 2*workers*each
 }
@@ -107,7 +107,7 @@ func (n *needs) of(workers int, f frugality) int {
 // A plan is a set of parameters with which a job stays within its memory.
 type plan struct {
 	workers int
-	frugality
+	preset
 }
 
 // left returns how much memory a job may use. A tenth of all memory is left to the garbage
@@ -120,13 +120,13 @@ func (r *Runner) left() int {
 func (r *Runner) plan(n needs) plan {
 	left := r.left()
 	for workers := runtime.GOMAXPROCS(0); workers > 0; workers-- {
-		for _, f := range frugalities {
+		for _, f := range presets {
 			if n.of(workers, f) <= left {
 				return plan{workers, f}
 			}
 		}
 	}
-	return plan{1, frugalities[len(frugalities)-1]}
+	return plan{1, presets[len(presets)-1]}
 }
 
 // planPass returns the plan of a pass over a game with cycles. It returns an error if even the
@@ -134,7 +134,7 @@ func (r *Runner) plan(n needs) plan {
 func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
 	p := r.plan(n)
 	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // assume that no range receives messages
-	if missing := n.of(1, frugalities[len(frugalities)-1]) - r.left(); missing > 0 {
+	if missing := n.of(1, presets[len(presets)-1]) - r.left(); missing > 0 {
 		return p, tooLittle(missing * 100 / passPercent)
 	}
 	return p, nil
@@ -147,8 +147,8 @@ func tooLittle(missing int) error {
 
 // heardMemory returns how many bytes the inboxes of a pass may use.
 func (r *Runner) heardMemory() int {
-	if r.Heard > 0 {
-		return r.Heard
+	if r.InboxMemory > 0 {
+		return r.InboxMemory
 	}
 	return r.memory() / heardShare
 }
@@ -205,7 +205,7 @@ func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, told, more
 		over := int(min(int64(beside), rows)) * loaded
 		return 2*workers*(outbox*each+over+more) - left
 	}
-	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), frugality: frugality{ahead: listsAhead}}}
+	p := listPlan{plan: plan{workers: runtime.GOMAXPROCS(0), preset: preset{ahead: listsAhead}}}
 	for {
 		p.outbox = (left/(2*p.workers) - more) / each
 		p.outbox -= min(beside, p.outbox/2)
@@ -236,10 +236,10 @@ func Least(g game.Game, until int, final bool) int {
 	case game.Cyclic:
 		n := passNeeds(g, jobdir.Blocks)
 		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
-		if step.Tells(g, step.Mark) {
+		if step.StoresEdges(g, step.Mark) {
 			n.worker += outboxMemory + leastRows*toldMemory
 		}
-		bytes := n.of(1, frugalities[len(frugalities)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
+		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	case game.Acyclic:
 		each := shareRowMemory + toldMemory/2*3

@@ -26,11 +26,11 @@ import (
 type Runner struct {
 	// Memory is how many bytes the process may use, see Least; 0 means 2 GiB.
 	Memory int
-	// Heard is how many of these bytes are for the inboxes of the ranges in a pass over a game
+	// InboxMemory is how many of these bytes are for the inboxes of the ranges in a pass over a game
 	// with cycles; more messages go to files. 0 means a quarter of Memory.
-	Heard int
+	InboxMemory int
 
-	heard []*block.Heard // reused from pass to pass
+	heard []*block.Inbox // reused from pass to pass
 	lists listMemory     // reused from job to job
 }
 
@@ -155,7 +155,7 @@ func (w *work) needs(slots []int) needs {
 		largest = max(largest, s)
 		all += s
 	}
-	n.shared += len(slots)*16 + all/frugalities[0].slots*taskMemory
+	n.shared += len(slots)*16 + all/presets[0].slots*taskMemory
 	near := 0
 	if w.input != nil {
 		for i := range w.input.Len() {

@@ -39,7 +39,7 @@ func TestNeeds(t *testing.T) {
 		{2, 7, 1000 + 2*2*(100+3*(10+2*10)+4*2*5)},
 		{2, 50, 1000 + 2*2*(100+3*(50+2*10)+4*2*5)},
 	} {
-		if got := n.of(tt.workers, frugality{slots: 5, ahead: 4, window: tt.window}); got != tt.want {
+		if got := n.of(tt.workers, preset{slots: 5, ahead: 4, window: tt.window}); got != tt.want {
 			t.Errorf("%d workers, windows of %d: %d bytes, want %d", tt.workers, tt.window, got, tt.want)
 		}
 	}
@@ -63,7 +63,7 @@ func (p brokenPart) Finish(err error) error {
 func TestFinishError(t *testing.T) {
 	for broken := range 3 {
 		failed, finished := errors.New("disk full"), 0
-		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, frugalities[0]}, tasks: 3,
+		o := output[int]{job: &runner.Job{Reducers: 3}, plan: plan{1, presets[0]}, tasks: 3,
 			part: func(task int) int { return task },
 			create: func(number int) (part[int], error) {
 				p := brokenPart{finished: &finished}
@@ -102,7 +102,7 @@ func TestOutboxFinishError(t *testing.T) {
 		w := told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
 			return lists.NewOutbox(g, lists.Parents, codec, leastRows, emit)
 		})
-		if err := w.Tell(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
+		if err := w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}); err != nil {
 			t.Fatal(err)
 		}
 		if err := told.finish(nil); !errors.Is(err, failed) {

@@ -149,7 +149,7 @@ type rowChunk struct{ rows []lists.Row }
 type listWorker struct {
 	*listWork
 	kernel lists.Kernel
-	out    *teller
+	out    *sender
 
 	loader            lists.Loader
 	parents, messages []lists.Row

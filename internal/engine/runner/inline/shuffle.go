@@ -25,7 +25,7 @@ type shuffle struct {
 
 	mu     sync.Mutex // guards the fields below
 	bytes  int
-	free   []*block.Heard
+	free   []*block.Inbox
 	spills []*spill
 	err    error // the first one
 }
@@ -33,7 +33,7 @@ type shuffle struct {
 // A box is the inbox of a range: what is in memory, and where the rest is in files.
 type box struct {
 	mu     sync.Mutex
-	heard  *block.Heard
+	heard  *block.Inbox
 	spills []piece
 }
 
@@ -80,25 +80,25 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	return full
 }
 
-// take returns an empty Heard with n slots.
-func (s *shuffle) take(n int) (h *block.Heard, full bool) {
+// take returns an empty Inbox with n slots.
+func (s *shuffle) take(n int) (h *block.Inbox, full bool) {
 	s.mu.Lock()
-	h = new(block.Heard)
+	h = new(block.Inbox)
 	if last := len(s.free) - 1; last >= 0 {
 		h, s.free = s.free[last], s.free[:last]
 	}
-	s.bytes += block.HeardBytes(n)
+	s.bytes += block.InboxBytes(n)
 	full = s.bytes > s.limit
 	s.mu.Unlock()
 	h.Reset(n)
 	return h, full
 }
 
-// give returns a Heard for reuse.
-func (s *shuffle) give(h *block.Heard) {
+// give returns an Inbox for reuse.
+func (s *shuffle) give(h *block.Inbox) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes -= block.HeardBytes(64 * len(h.Some))
+	s.bytes -= block.InboxBytes(64 * len(h.Some))
 	s.free = append(s.free, h)
 }
 
@@ -145,7 +145,7 @@ func (s *shuffle) write(name string) error {
 		if b.heard == nil {
 			continue
 		}
-		packed = encoder.AppendHeard(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.heard)
+		packed = encoder.AppendInbox(packed[:0], game.RangeLen(s.job.g, uint64(rng)), b.heard)
 		if _, err := out.Write(packed); err != nil {
 			return errors.Join(err, out.Close())
 		}
@@ -176,11 +176,11 @@ type listener struct {
 	*shuffle
 	decoder streamfmt.Decoder
 	packed  []byte
-	piece   block.Heard
+	piece   block.Inbox
 }
 
 // fetch returns all messages that a range received. The caller must call give with the result.
-func (l *listener) fetch(rng uint64) (*block.Heard, error) {
+func (l *listener) fetch(rng uint64) (*block.Inbox, error) {
 	n := game.RangeLen(l.job.g, rng)
 	b := &l.boxes[rng]
 	h := b.heard
@@ -196,7 +196,7 @@ func (l *listener) fetch(rng uint64) (*block.Heard, error) {
 		if _, err := p.file.file.ReadAt(packed, p.offset); err != nil && err != io.EOF {
 			return nil, fmt.Errorf("%s: %w", p.file.name, err)
 		}
-		if err := l.decoder.DecodeHeard(packed, n, &l.piece); err != nil {
+		if err := l.decoder.DecodeInbox(packed, n, &l.piece); err != nil {
 			return nil, fmt.Errorf("%s: range %#x: %w", p.file.name, rng, err)
 		}
 		if !h.Add(&l.piece) {

@@ -115,7 +115,7 @@ func (r *Runner) passNeeds(job *jobOf[game.Cyclic], from *jobdir.States) needs {
 func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *shuffle, states *jobdir.States, ranges []uint64, stats *runner.Stats) error {
 	needs := r.passNeeds(job, states)
 	told, most := new(telling), 0
-	if step.Tells(job.g, job.Step) {
+	if step.StoresEdges(job.g, job.Step) {
 		told = newTelling(job.create, job.Reducers, job.g, lists.Parents, jobdir.Blocks)
 		most = min(max(r.memory()/toldShare/runtime.GOMAXPROCS(0)/toldMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + most*toldMemory
@@ -137,7 +137,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 		l := listener{shuffle: s}
 		cursor := states.CursorOf(plan.window)
 		var state, fresh block.State
-		var out *teller
+		var out *sender
 		if most > 0 {
 			out = told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
 				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)

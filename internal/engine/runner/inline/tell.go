@@ -15,7 +15,7 @@ type telling struct {
 	boxes []*lists.OutboxWriter // by part
 
 	mu   sync.Mutex
-	outs []*teller
+	outs []*sender
 }
 
 // newTelling returns a telling for a job with the given number of parts. create creates their
@@ -28,16 +28,16 @@ func newTelling(create func(name string) (io.WriteCloser, error), parts int, g g
 	return t
 }
 
-// A teller is the outbox of a worker.
-type teller struct {
+// A sender is the outbox of a worker.
+type sender struct {
 	*lists.Outbox
 	part int // the part whose file gets the rows
 }
 
 // newTeller creates the outbox of a worker: it calls make with the function that writes a
 // chunk.
-func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outbox) *teller {
-	w := new(teller)
+func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outbox) *sender {
+	w := new(sender)
 	w.Outbox = make(func(c *lists.Chunk) error { return t.boxes[w.part].Append(c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +46,7 @@ func (t *telling) newTeller(make func(emit func(*lists.Chunk) error) *lists.Outb
 }
 
 // goOn sets the part whose file gets all further rows.
-func (w *teller) goOn(part int) (err error) {
+func (w *sender) goOn(part int) (err error) {
 	if part != w.part {
 		err = w.Flush()
 		w.part = part

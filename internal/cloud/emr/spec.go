@@ -1,7 +1,6 @@
 package emr
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -71,15 +70,14 @@ type Spec struct {
 // A Step is a command on the master node of a cluster.
 type Step struct {
 	Name string   // at most MaxName characters
-	Jar  string   // "": command-runner.jar, which runs Args
-	Args []string // words of the command; at most MaxStepLetters characters, including Jar
+	Args []string // words of the command; at most MaxStepLetters characters, including the name of command-runner.jar, which runs it
 	// EndsCluster makes the service terminate the cluster if the step fails.
 	EndsCluster bool
 }
 
 // Check returns an error for a step that the service would refuse.
 func (s *Step) Check() error {
-	letters := utf8.RuneCountInString(s.jar())
+	letters := utf8.RuneCountInString(commandRunner)
 	for _, arg := range s.Args {
 		letters += utf8.RuneCountInString(arg)
 	}
@@ -92,8 +90,6 @@ func (s *Step) Check() error {
 	return nil
 }
 
-func (s *Step) jar() string { return cmp.Or(s.Jar, commandRunner) }
-
 // config returns the step in the form of the service.
 func (s *Step) config() types.StepConfig {
 	action := types.ActionOnFailureContinue
@@ -103,7 +99,7 @@ func (s *Step) config() types.StepConfig {
 	return types.StepConfig{
 		Name:            aws.String(s.Name),
 		ActionOnFailure: action,
-		HadoopJarStep:   &types.HadoopJarStepConfig{Jar: aws.String(s.jar()), Args: s.Args},
+		HadoopJarStep:   &types.HadoopJarStepConfig{Jar: aws.String(commandRunner), Args: s.Args},
 	}
 }
 

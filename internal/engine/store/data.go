@@ -86,7 +86,7 @@ var ErrBegun = errors.New("holds a run of this game already")
 
 // Data is a data directory. At most one process at a time owns it.
 type Data struct {
-	FS      FS // its Sync does nothing before Last is called
+	FS      FS // its Sync does nothing before EnableSync is called
 	Path    string
 	Game    string            // the game's spec
 	Options map[string]string // options saved by an earlier run; nil in a new directory

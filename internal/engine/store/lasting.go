@@ -16,7 +16,7 @@ import (
 //	rename the directory, sync its parent
 //
 // Each sync takes milliseconds, which would slow down a job that takes no longer itself, and a
-// game with a thousand jobs. So nothing is synced before Data.Last is called, when some work
+// game with a thousand jobs. So nothing is synced before Data.EnableSync is called, when some work
 // is worth it. From then on everything is synced, because the output of a long job is deleted
 // after a quick job has read it. Checksums detect the loss of files that were not synced.
 

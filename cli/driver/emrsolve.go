@@ -281,7 +281,8 @@ func (r *emrSolve) checkOptions() error {
 	if err != nil {
 		return err
 	}
-	o, err := chosen.options(r.c, r.kind, r.g)
+	m := game.MethodOf(r.g)
+	o, err := chosen.options(r.c, r.kind, m)
 	if err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func (r *emrSolve) checkOptions() error {
 	if err != nil {
 		return err
 	}
-	least, _ := chosen.memory(r.g, memory, &o)
+	least, _ := chosen.memory(m, memory, &o)
 	least += masterCores
 	switch {
 	case !r.c.IsSet("memory"):

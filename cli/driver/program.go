@@ -56,7 +56,7 @@ func programsOf(c *cli.Context) (programs map[string]string, err error) {
 
 // checkPrograms checks that the programs of the command line replace steps of the game, and
 // that the runner can run them. It reports whether there are any.
-func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
+func checkPrograms(c *cli.Context, m game.Method) (any bool, err error) {
 	programs, err := programsOf(c)
 	switch {
 	case err != nil:
@@ -66,11 +66,7 @@ func checkPrograms(c *cli.Context, g game.Game) (any bool, err error) {
 	case len(programs) > 0 && c.String("runner") != onPipe:
 		return false, command.Usagef("--program: only --runner %s runs programs of your own, found --runner %s", onPipe, c.String("runner"))
 	}
-	steps := step.Names()
-	_, cyclic := game.ByMethod(g).(game.Cyclic)
-	if cyclic {
-		steps = step.CyclicNames()
-	}
+	steps, cyclic := step.NamesOf(m), m.States != nil
 	var known []string
 	for _, name := range steps {
 		known = append(known, name+mapEnd)
@@ -205,7 +201,7 @@ func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err err
 // blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
 func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*wrongLine, error) {
 	w := &wrongLine{program: t.Step + reduceEnd, expected: expected, found: found}
-	of := sameKey(t.Game, cmp.Or(expected, found))
+	of := sameKey(t.Method.Game, cmp.Or(expected, found))
 	if !maps {
 		all, err := t.lines(ctx)
 		if err != nil {

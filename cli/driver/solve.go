@@ -33,7 +33,7 @@ const clusterAbove = 500_000_000
 
 func solveCommand(games game.Kinds) *cli.Command {
 	c := command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
-	small := command.Which(games, func(g game.Game) bool { return solve.Check(g) == nil })
+	small := command.Which(games, func(g game.Game) bool { return solve.Check(game.MethodOf(g)) == nil })
 	for _, g := range c.Subcommands {
 		if _, ok := small.Named(g.Name); !ok {
 			g.Category = "to play and search only"
@@ -162,7 +162,8 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := solve.Check(g); err != nil {
+	m := game.MethodOf(g)
+	if err := solve.Check(m); err != nil {
 		return command.Usagef("%w", err)
 	}
 	if c.String("runner") == onEMR {
@@ -202,7 +203,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 			return err
 		}
 	}
-	o, err := chosen.options(c, kind, g)
+	o, err := chosen.options(c, kind, m)
 	if err != nil {
 		return err
 	}
@@ -212,9 +213,9 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 		return err
 	}
 	if o.Reducers == 0 {
-		o.Reducers = chosen.reducers(g, memory)
+		o.Reducers = chosen.reducers(m, memory)
 	}
-	own, err := chosen.ownMemory(c, g, memory, &o)
+	own, err := chosen.ownMemory(c, m, memory, &o)
 	if err != nil {
 		return err
 	}

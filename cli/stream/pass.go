@@ -17,14 +17,15 @@ import (
 // streamPass runs one side of a pass over a game with cycles. What is shuffled is messages; the
 // states of a reducer's ranges are files. So are the moves of a game that cannot compute
 // predecessors: reducers write them, and mappers of later passes read them.
-func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
+func streamPass(c *cli.Context, name string, m game.Method, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
+	g := m.States
 	o.Number = c.Int("number")
 	needs := !work.reduces && step.NeedsMoves(g, name)
 	if !needs && !work.reduces || name == step.Final {
-		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
+		return work.lines(name, m, c.App.Reader, c.App.Writer, o)
 	}
 	states := c.String("states")
 	if name != step.Create && states == "" {
@@ -55,7 +56,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 		}
 		defer moves.Close()
 		o.Moves = moves.Reader()
-		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
+		return work.lines(name, m, c.App.Reader, c.App.Writer, o)
 	}
 	keeper, err := jobdir.NewKeeper(place.FS, states, place.Path, c.Int("part"), g)
 	if err != nil {
@@ -66,7 +67,7 @@ func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Op
 	if step.StoresEdges(g, name) {
 		o.Tell = told.TellMove
 	}
-	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
+	n, err = work.lines(name, m, c.App.Reader, c.App.Writer, o)
 	return n, keeper.Finish(told.Finish(err))
 }
 

@@ -30,7 +30,7 @@ import (
 // states; on lines, for games solved by lists; and as a task of a job with packed records.
 type side struct {
 	name    string
-	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	lines   func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	blocks  func(t *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
 	reduces bool
@@ -172,13 +172,16 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 			return n, err
 		}
 	}
-	rules = game.ByMethod(rules)
-	if known := step.NamesOf(rules); !slices.Contains(known, name) {
+	if rules.Info().Vast > 0 {
+		return n, command.Usagef("%s is played, not solved", kind.Name)
+	}
+	m := game.MethodOf(rules)
+	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
 	}
 	in, out := c.App.Reader, c.App.Writer
 	if os.Getenv(command.Environment("reducers")[0]) != "" {
-		t, place, err := taskOf(c, name, rules)
+		t, place, err := taskOf(c, name, m)
 		if err != nil {
 			return n, err
 		}
@@ -189,18 +192,17 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if err != nil {
 		return n, err
 	}
-	switch g := rules.(type) {
-	case game.Tiered:
+	switch {
+	case m.Blocks != nil:
 		if !work.reduces && name == step.Solve && o.Turn == "" {
 			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
 		}
-		return work.lines(name, g, in, out, o)
-	case game.Acyclic:
-		return streamLists(c, name, g, work, o)
-	case game.Cyclic:
-		return streamPass(c, name, g, work, o)
+		return work.lines(name, m, in, out, o)
+	case m.States != nil:
+		return streamPass(c, name, m, work, o)
+	default:
+		return streamLists(c, name, m.Lists, work, o)
 	}
-	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
 // lineOptions converts the flags to options.

@@ -22,8 +22,8 @@ import (
 
 // taskOf returns the job to which this task belongs, from the job configuration that the driver
 // wrote, and the file system of its files.
-func taskOf(c *cli.Context, name string, rules game.Game) (t *task.Job, place *filesys.Place, err error) {
-	t = &task.Job{Step: name, Game: rules, States: c.String("states"), Memory: c.Int("memory"),
+func taskOf(c *cli.Context, name string, m game.Method) (t *task.Job, place *filesys.Place, err error) {
+	t = &task.Job{Step: name, Method: m, States: c.String("states"), Memory: c.Int("memory"),
 		Parents: os.Getenv(command.Environment("parents")[0])}
 	t.Reducers, err = property("reducers")
 	if err == nil && t.Reducers == 0 {
@@ -32,7 +32,7 @@ func taskOf(c *cli.Context, name string, rules game.Game) (t *task.Job, place *f
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, cyclic := rules.(game.Cyclic); cyclic {
+	if m.States != nil {
 		t.Tier, err = c.Int("number"), checkNumber(c, name)
 	} else {
 		t.Tier, err = property("tier")

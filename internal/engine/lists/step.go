@@ -210,7 +210,7 @@ func (f *filter) located(b *batch, err error) error {
 
 // reduceFinal prints each position once.
 func (f *filter) reduceFinal(in io.Reader) error {
-	final := step.NewFinalLines(f.Writer, f.g)
+	final := step.NewFinalLines(f.Writer, game.Method{Game: f.g, Lists: f.g})
 	return f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
 		return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 	})

@@ -149,7 +149,7 @@ type method interface {
 type loop struct {
 	Options
 	how   method
-	g     game.Game
+	m     game.Method
 	data  *store.Data
 	begun time.Time
 	last  int // the last tier; 0 for a game with cycles
@@ -172,7 +172,7 @@ type loop struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	l := &loop{Options: o, g: g, data: data, begun: time.Now(), journal: openJournal(data),
+	l := &loop{Options: o, m: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
 		seals: make(map[string]*store.Seal), damage: make(map[string]error)}
 	stop := l.journal.beat()
 	err := l.run(ctx)
@@ -192,14 +192,14 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 }
 
 // Check returns an error if the game cannot be solved on any machine.
-func Check(g game.Game) error {
-	if v, ok := g.(game.Vast); ok {
-		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), v.Vast())
+func Check(m game.Method) error {
+	if n := m.Game.Info().Vast; n > 0 {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", m.Game.Spec(), n)
 	}
-	if err := game.CheckLength(g); err != nil {
+	if err := m.CheckLength(); err != nil {
 		return err
 	}
-	if g, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+	if g := m.States; g != nil {
 		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
 			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
 		}
@@ -208,18 +208,18 @@ func Check(g game.Game) error {
 	return nil
 }
 
-// run chooses the method, by the kind of the game, and solves the game with it.
+// run solves the game with its method.
 func (l *loop) run(ctx context.Context) error {
-	if err := Check(l.g); err != nil {
+	if err := Check(l.m); err != nil {
 		return err
 	}
-	switch g := game.ByMethod(l.g).(type) {
-	case game.Tiered:
-		l.how = newBlocks(l, g)
-	case game.Cyclic:
-		l.how = newStates(l, g)
-	case game.Acyclic:
-		l.how = newLists(l, g)
+	switch {
+	case l.m.Blocks != nil:
+		l.how = newBlocks(l, l.m.Blocks)
+	case l.m.States != nil:
+		l.how = newStates(l, l.m.States)
+	default:
+		l.how = newLists(l, l.m.Lists)
 	}
 	if err := l.resume(ctx); err != nil {
 		return err
@@ -285,7 +285,7 @@ func (l *loop) runJob(ctx context.Context, job *runner.Job) (stats runner.Stats,
 	if err := l.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Game, job.FS, job.Reducers, job.Combine, job.Codec = l.g, &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
+	job.Method, job.FS, job.Reducers, job.Combine, job.Codec = l.m, &jobdir.SumFS{FS: l.data.FS}, l.Reducers, l.Combine, l.Codec
 	switch job.Step {
 	case step.Init, step.Create:
 		if err := l.data.WriteFile(seedFile, []byte("start\n")); err != nil {
@@ -367,7 +367,7 @@ func (l *loop) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.result.Solved, l.result.Before, l.result.Start, l.result.Value = true, l.sealed, value, l.g.Values().Text(value)
+	l.result.Solved, l.result.Before, l.result.Start, l.result.Value = true, l.sealed, value, l.m.Game.Values().Text(value)
 	job := runner.Job{Name: FinalDir, Step: step.Final}
 	l.how.final(&job)
 	wanted, err := l.wantsFinal(ctx)
@@ -382,12 +382,12 @@ func (l *loop) end(ctx context.Context) error {
 
 // lookUp returns the value of the initial position.
 func (l *loop) lookUp() (game.Value, error) {
-	t, err := table.OpenOf(l.data.FS, l.data.Path, l.g)
+	t, err := table.OpenOf(l.data.FS, l.data.Path, l.m.Game)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Close()
-	value, ok, err := t.Lookup(l.g.Start())
+	value, ok, err := t.Lookup(l.m.Game.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the start is missing: driver solve --overwrite begins anew")
 	}

@@ -23,9 +23,8 @@ type FinalLines struct {
 }
 
 // NewFinalLines returns a FinalLines that prints the positions of a game to w.
-func NewFinalLines(w *Writer, g game.Game) *FinalLines {
-	_, cyclic := game.ByMethod(g).(game.Cyclic)
-	return &FinalLines{w: w, g: g, cyclic: cyclic}
+func NewFinalLines(w *Writer, m game.Method) *FinalLines {
+	return &FinalLines{w: w, g: m.Game, cyclic: m.States != nil}
 }
 
 // Add prints the line of the next position. If the position is invalid, it returns a

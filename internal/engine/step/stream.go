@@ -123,45 +123,45 @@ func (n *Counters) AddNew(fresh game.Tally) {
 
 // Map runs the map of a step from in to out, line by line: on blocks for a tiered game, on
 // states for a pass over a game with cycles.
-func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, g, out, func(w *Writer) error {
+func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	return run(name, m, out, func(w *Writer) error {
 		switch name {
 		case Init, Create:
-			return w.MapStart(g, in, o.Source)
+			return w.MapStart(m.Game, in, o.Source)
 		case Final:
-			return mapFinal(g, in, w, o)
+			return mapFinal(m.Game, in, w, o)
 		}
-		switch g := game.ByMethod(g).(type) {
-		case game.Tiered:
-			return mapBlocks(name, g, in, w, o)
-		case game.Cyclic:
-			return mapPass(name, g, in, w, o)
+		switch {
+		case m.Blocks != nil:
+			return mapBlocks(name, m.Blocks, in, w, o)
+		case m.States != nil:
+			return mapPass(name, m.States, in, w, o)
 		}
-		return byLists(g)
+		return byLists(m.Game)
 	})
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out: it writes the records of
 // a tier, or the new positions of a pass.
-func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, g, out, func(w *Writer) error {
+func Reduce(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
+	return run(name, m, out, func(w *Writer) error {
 		if name == Final {
-			return reduceFinal(g, in, w, o)
+			return reduceFinal(m, in, w, o)
 		}
-		switch g := game.ByMethod(g).(type) {
-		case game.Tiered:
-			return reduceBlocks(name, g, in, w, o)
-		case game.Cyclic:
-			return reducePass(name, g, in, w, o)
+		switch {
+		case m.Blocks != nil:
+			return reduceBlocks(name, m.Blocks, in, w, o)
+		case m.States != nil:
+			return reducePass(name, m.States, in, w, o)
 		}
-		return byLists(g)
+		return byLists(m.Game)
 	})
 }
 
 // run runs one side of a step, which must be a step of the game, and flushes its output.
-func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Counters, error) {
-	w := NewWriter(out, g)
-	if !slices.Contains(NamesOf(g), name) {
+func run(name string, m game.Method, out io.Writer, side func(*Writer) error) (Counters, error) {
+	w := NewWriter(out, m.Game)
+	if !slices.Contains(NamesOf(m), name) {
 		return w.Counters, Unknown(name)
 	}
 	err := side(w)
@@ -283,9 +283,9 @@ func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 }
 
 // reduceFinal prints each position once.
-func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
-	f := NewFinalLines(w, g)
-	err := eachRecord(g, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
+func reduceFinal(m game.Method, in io.Reader, w *Writer, o Options) error {
+	f := NewFinalLines(w, m)
+	err := eachRecord(m.Game, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
 	if err == nil && w.err == nil {
 		if want := f.End(); want != "" {
 			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)
@@ -318,21 +318,20 @@ type Property struct{ Name, Value string }
 // with blocks needs the player to move, any other game with tiers the tier itself. A game
 // with cycles needs the number of the pass, given as tier, and the directory of the states
 // after the previous pass.
-func Properties(g game.Game, name string, tier int, states string) []Property {
-	words := strings.Fields(g.Spec())
-	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
+func Properties(m game.Method, name string, tier int, states string) []Property {
+	words := strings.Fields(m.Game.Spec())
+	ps := []Property{{BuildProperty, Build(m.Game)}, {"game", words[0]}}
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		ps = append(ps, Property{name, value})
 	}
-	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+	if m.States != nil {
 		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
 	}
 	if name == Init || name == Final {
 		return ps
 	}
-	blocks, ok := g.(game.Tiered)
-	if !ok {
+	if m.Lists != nil {
 		return append(ps, Property{"tier", strconv.Itoa(tier)})
 	}
 	children := tier
@@ -340,8 +339,8 @@ func Properties(g game.Game, name string, tier int, states string) []Property {
 		children++
 	}
 	return append(ps,
-		Property{"turn", Turn(blocks, children-1)},
-		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
+		Property{"turn", Turn(m.Blocks, children-1)},
+		Property{"last_round", strconv.FormatBool(children == m.Blocks.Tiers())})
 }
 
 // Turn returns the name of the player who moves from a tier.

@@ -39,8 +39,8 @@ const readAhead = 1 << 20
 // A Job is the description of a job that its tasks need. A process runs one of its maps or
 // one of its reduces.
 type Job struct {
-	Step     string    // blocks: Possible or Solve; states: any but Final
-	Game     game.Game // not a game solved by lists
+	Step     string      // blocks: Possible or Solve; states: any but Final
+	Method   game.Method // not of a game solved by lists
 	FS       store.FS
 	Tier     int    // blocks: the tier that the reducers write; states: the number of the pass
 	Reducers int    // requested number; see step.Borders and step.CyclicBorders for the actual one
@@ -57,14 +57,14 @@ type task interface {
 
 // task returns the task for the method by which the game is solved.
 func (j *Job) task() (task, error) {
-	switch g := game.ByMethod(j.Game).(type) {
-	case game.Tiered:
-		t := &blocks{j, g}
+	switch m := j.Method; {
+	case m.Blocks != nil:
+		t := &blocks{j, m.Blocks}
 		return t, t.check()
-	case game.Cyclic:
-		return &pass{j, g}, nil
+	case m.States != nil:
+		return &pass{j, m.States}, nil
 	}
-	return nil, fmt.Errorf("%s is solved by lists, whose records are lines", j.Game.Spec())
+	return nil, fmt.Errorf("%s is solved by lists, whose records are lines", j.Method.Game.Spec())
 }
 
 // Map reads shares, one in each line, and writes pairs.

@@ -41,13 +41,8 @@ type pair struct {
 	packed []byte
 }
 
-func blocks(job *runner.Job) game.Tiered {
-	g, _ := job.Game.(game.Tiered)
-	return g
-}
-
 func taskJob(job *runner.Job, memory int) *task.Job {
-	return &task.Job{Step: job.Step, Game: blocks(job), FS: job.FS, Tier: job.Tier,
+	return &task.Job{Step: job.Step, Method: job.Method, FS: job.FS, Tier: job.Tier,
 		Reducers: job.Reducers, Parents: job.Parents, Memory: memory}
 }
 
@@ -55,14 +50,14 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	if g, ok := job.Game.(game.Cyclic); ok {
-		return r.runPass(job, g)
+	if job.Method.States != nil {
+		return r.runPass(job, job.Method.States)
 	}
-	shares, records, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	shares, records, err := task.Shares(job.FS, job.Input[0], job.Method.Blocks, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
+	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(job.Method.Blocks, job.Tier, job.Reducers), job.Output)
 	stats.Records = reduced.Out
 	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
@@ -79,7 +74,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 			return stats, err
 		}
 	}
-	p := &task.Job{Step: pass.Step, Game: g, FS: pass.FS, Tier: pass.Tier,
+	p := &task.Job{Step: pass.Step, Method: pass.Method, FS: pass.FS, Tier: pass.Tier,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
 	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
@@ -250,10 +245,10 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2}
+	job := &task.Job{Step: step.Possible, Method: game.MethodOf(g), FS: store.Local{}, Tier: 3, Reducers: 2}
 	borders := step.Borders(g, 3, 2)
 	other := func(step string, tier int) *task.Job {
-		return &task.Job{Step: step, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2}
+		return &task.Job{Step: step, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2}
 	}
 	for _, c := range []struct {
 		what string
@@ -306,9 +301,9 @@ func TestPassErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	create := &task.Job{Step: step.Create, Game: g, FS: store.Local{}, Tier: 1, Reducers: 2}
+	create := &task.Job{Step: step.Create, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 2}
 	mark := func(states string) *task.Job {
-		return &task.Job{Step: step.Mark, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
+		return &task.Job{Step: step.Mark, Method: game.MethodOf(g), FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
 	}
 	var often, nothing block.Inbox
 	for _, h := range []*block.Inbox{&often, &nothing} {
@@ -382,7 +377,7 @@ func FuzzReduce(f *testing.F) {
 	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
 	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1}
+		job := &task.Job{Step: step.Possible, Method: game.MethodOf(g), FS: store.Local{}, Tier: 2, Reducers: 1}
 		if n, err := job.Reduce(0, bytes.NewReader(in), dir); err == nil && n.In < 0 {
 			t.Error("fewer than no records")
 		}
@@ -414,7 +409,7 @@ func FuzzPassReduce(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &task.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
+			pass := &task.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
 			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Out > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Out)
 			}

@@ -66,16 +66,15 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts the records of the input, and divides it into shares for the
 // maps.
 func (p *plan) fill() error {
-	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
-	switch g := game.ByMethod(p.job.Game).(type) {
-	case game.Tiered:
-		return p.ofBlocks(g)
-	case game.Cyclic:
-		return p.ofStates(g)
-	case game.Acyclic:
-		return p.ofLists(g)
+	p.properties = step.Properties(p.job.Method, p.job.Step, p.job.Tier, p.job.States)
+	switch m := p.job.Method; {
+	case m.Blocks != nil:
+		return p.ofBlocks(m.Blocks)
+	case m.States != nil:
+		return p.ofStates(m.States)
+	default:
+		return p.ofLists(m.Lists)
 	}
-	return nil
 }
 
 // ofBlocks plans a job by blocks.
@@ -126,7 +125,7 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 // text prepares p.key for a text job, whose reducers begin at keys; first returns the first key
 // of a border.
 func (p *plan) text(first func(border uint64) game.Position) {
-	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
+	width := streamfmt.KeyWidth(p.job.Method.Game.KeyBits())
 	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
 }
 
@@ -158,7 +157,7 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 			return nil, err
 		}
 		if info.IsDir() {
-			parts, err := jobdir.Parts(job.FS, name, job.Game.Spec())
+			parts, err := jobdir.Parts(job.FS, name, job.Method.Game.Spec())
 			if err != nil {
 				return nil, err
 			}
@@ -174,10 +173,10 @@ func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
 // textRecords estimates the number of records in text directories: their size, divided by the
 // minimum length of a line.
 func textRecords(job *runner.Job, dirs []string) (int64, error) {
-	line := int64(streamfmt.KeyWidth(job.Game.KeyBits()) + 1)
+	line := int64(streamfmt.KeyWidth(job.Method.Game.KeyBits()) + 1)
 	var bytes int64
 	for _, dir := range dirs {
-		parts, err := jobdir.Parts(job.FS, dir, job.Game.Spec())
+		parts, err := jobdir.Parts(job.FS, dir, job.Method.Game.Spec())
 		if err != nil {
 			return 0, err
 		}

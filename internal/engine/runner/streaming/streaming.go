@@ -108,26 +108,21 @@ func planDir(attempt string) string { return attempt + ".plan" }
 // counters are missing.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counted := job.Codec == jobdir.Text && stats.Records > 0
-	switch g := game.ByMethod(job.Game).(type) {
-	case game.Tiered:
-		if counted {
-			break
+	switch m := job.Method; {
+	case m.States != nil:
+		return countStates(job, m.States, counted, stats)
+	case m.Lists != nil && stats.Records == 0:
+		if err := countLists(job, m.Lists, &stats); err != nil {
+			return stats, err
 		}
-		t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
+	case m.Blocks != nil && !counted:
+		t, err := jobdir.OpenTier(job.FS, job.Output, m.Blocks, job.Tier)
 		if err != nil {
 			return stats, err
 		}
 		defer t.Close()
 		counts := t.Counts()
 		stats.Records, stats.Finished = int64(counts.Total()), int64(counts.Total()-counts[0])
-	case game.Cyclic:
-		return countStates(job, g, counted, stats)
-	case game.Acyclic:
-		if stats.Records == 0 {
-			if err := countLists(job, g, &stats); err != nil {
-				return stats, err
-			}
-		}
 	}
 	if job.Step != step.Possible {
 		stats.Finished, stats.Positions = 0, 0

@@ -105,11 +105,13 @@ func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error
 		return err
 	}
 	stats.Records = part.Rows()
-	err = part.EachKey(func(key game.Position) {
-		stats.Positions++
-		if g.Primitive(key) != 0 {
-			stats.Finished++
-		}
-	})
+	if job.Step == step.Possible {
+		err = part.EachKey(func(key game.Position) {
+			stats.Positions++
+			if g.Primitive(key) != 0 {
+				stats.Finished++
+			}
+		})
+	}
 	return errors.Join(err, part.Close())
 }

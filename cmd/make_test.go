@@ -17,14 +17,14 @@ func TestMakeProj2(t *testing.T) {
 	for _, test := range []struct {
 		variables, says, replaced string
 	}{
-		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "Connect 3 on 4×3: X wins in 9 moves\n7157 positions in N s\n", ""},
-		{"WIDTH=4 HEIGHT=3", "Connect 3 on 4×3: X wins in 9 moves\n7157 positions, solved by an earlier run\n", ""},
+		{"WIDTH=4 HEIGHT=3 RUNNER=pipe", "Connect 3 on 4×3: X wins in 9 moves\n7,157 positions in N s\n", ""},
+		{"WIDTH=4 HEIGHT=3", "Connect 3 on 4×3: X wins in 9 moves\n7,157 positions, solved by an earlier run\n", ""},
 		{"", "Connect 3 on 3×3: tie in 9 moves\n694 positions in N s\n", "driver: " + data + ": connectn width=4 height=3 connect=3, solved in N s, is replaced\n"},
 		{"OVERWRITE=1", "Connect 3 on 3×3: tie in 9 moves\n694 positions in N s\n", ""},
 	} {
 		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+test.variables)
 		want := test.says + "table: " + data + "/table\nfinal: " + data + "/final\n"
-		timed := regexp.MustCompile(`in \d+\.\d+ s`)
+		timed := regexp.MustCompile(`in [\d.]+ (µs|ms|s|min)`)
 		got, replaced := timed.ReplaceAllString(stdout, "in N s"), timed.ReplaceAllString(stderr, "in N s")
 		if got != want || replaced != test.replaced || code != 0 {
 			t.Errorf("make proj2 %s: exit status %d\n%s%s\nwant\n%s%s", test.variables, code, got, stderr, want, test.replaced)

@@ -196,7 +196,7 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		t.Error("final is not that of a run on one machine")
 	}
 	out, err := driver("verify --data hdfs:///solved").Output()
-	if err != nil || !strings.Contains(string(out), "3945711 positions, every one as it should be") {
+	if err != nil || !strings.Contains(string(out), "3,945,711 positions verified, all correct") {
 		t.Errorf("verify: %v: %s", err, out)
 	}
 }

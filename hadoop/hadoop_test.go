@@ -528,7 +528,7 @@ func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if out := driver("lookup", "--data", c.DefaultFS()+"/solved", "1", "1", "2"); !strings.Contains(out, "O to move: you lose in 2") {
 		t.Errorf("lookup: %s", out)
 	}
-	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195472 positions, every one as it should be") {
+	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195,472 positions verified, all correct") {
 		t.Errorf("verify: %s", out)
 	}
 }

@@ -419,7 +419,7 @@ func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed t
 	time.Sleep(silentLimit - time.Since(killed))
 	said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
 	t.Log(said)
-	if strings.Contains(said, " left\n") || !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
+	if strings.Contains(said, " left\n") || !strings.Contains(said, "no update for") || !strings.Contains(said, "it was killed, or its machine failed") || !strings.Contains(said, "--resume") {
 		t.Errorf("status: %s", said)
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/cse150"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/search"
-	"github.com/treereduce/treereduce/table"
 )
 
 // byMancala is the name of the experiment.
@@ -314,7 +314,7 @@ func (p *mancalaPlan) techniquesTable(ctx context.Context, out io.Writer) (any, 
 		if name != "" {
 			label = "without " + name
 		}
-		fmt.Fprintf(out, "%-20s  %12s  %10s  %6.2f\n", label, table.Commas(a.Nodes), span(a.Seconds), float64(a.Nodes)/float64(max(list[0].Nodes, 1)))
+		fmt.Fprintf(out, "%-20s  %12s  %10s  %6.2f\n", label, numfmt.Number(a.Nodes), numfmt.Seconds(a.Seconds), float64(a.Nodes)/float64(max(list[0].Nodes, 1)))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

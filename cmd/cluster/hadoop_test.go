@@ -247,7 +247,7 @@ func (u *user) does(t *testing.T, line string) (stdout, stderr string, code int)
 
 // varies replaces the parts of an output that differ from run to run.
 func (u *user) varies(text string) string {
-	text = regexp.MustCompile(`in \d+\.\d+ s`).ReplaceAllString(text, "in N s")
+	text = regexp.MustCompile(`in [\d.]+ (µs|ms|s|min)`).ReplaceAllString(text, "in N s")
 	text = regexp.MustCompile(`/user/[^/]+/`).ReplaceAllString(text, "/user/USER/")
 	return strings.NewReplacer(u.cluster, "CLUSTER", filepath.Base(u.dir), "DATA").Replace(text)
 }

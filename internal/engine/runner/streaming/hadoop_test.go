@@ -382,7 +382,7 @@ func testPasses(t *testing.T, s *site) {
 	for command, want := range map[string]string{
 		"lookup --start": "hash 0: you lose in 6\n",
 		"stats":          "18,753  100.0%",
-		"verify":         "18753 positions, every one as it should be\n",
+		"verify":         "18,753 positions verified, all correct\n",
 		"status --all":   "  mark9 ",
 	} {
 		args := strings.Fields(command + " --data " + s.DefaultFS() + dataDir(t, cross.String()))

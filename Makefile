@@ -30,7 +30,7 @@ WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command 
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt clean
+.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -139,6 +139,9 @@ lint: ## gofmt, go vet, staticcheck
 
 fmt: ## format all code
 	gofmt -w .
+
+release: ## archives of the programs for Linux and macOS, with SHA256SUMS, in build/release
+	@scripts/release.sh build/release
 
 clean: ## remove what make build made
 	rm -rf bin

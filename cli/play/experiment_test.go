@@ -71,8 +71,8 @@ func TestExperimentBoard(t *testing.T) {
 
 func TestExperimentRefuses(t *testing.T) {
 	refused(t, map[string]string{
-		"experiment":                  "expected an experiment: memo, mancala",
-		"experiment luck":             `unknown experiment "luck", expected memo, mancala`,
+		"experiment":                  "expected an experiment: memo",
+		"experiment luck":             `unknown experiment "luck", expected memo`,
 		"experiment memo 3":           `unexpected argument "3"`,
 		"experiment memo --connect 4": "connectn: connect 4 is longer than both sides of a board of 3×3",
 	})

@@ -21,9 +21,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
+// TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
 // written, and a board is solved.
-func TestFailOver(t *testing.T) {
+func TestHadoopFailOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{

@@ -26,11 +26,11 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestHadoop starts a real cluster for all the tests below.
+// TestHadoop tests the file system on a real cluster.
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	c := clustertest.Up(ctx, t, minicluster.Config{})
+	c := clustertest.Shared(ctx, t)
 	recovered := testRecover(t, c)
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })

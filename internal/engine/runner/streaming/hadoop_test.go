@@ -120,7 +120,7 @@ type siteTest struct {
 	do   func(*testing.T, *site)
 }
 
-// onSite runs tests on a cluster: that in the directory TREEREDUCE_TEST_CLUSTER, or a new one.
+// onSite runs tests on a cluster.
 func onSite(t *testing.T, tests []siteTest) {
 	s := newSite(t)
 	for _, test := range tests {
@@ -476,14 +476,7 @@ func newSite(t *testing.T) *site {
 	if s.bin, err = filepath.Abs(filepath.Join("..", "..", "..", "..", "bin")); err != nil { // built by make test-hadoop
 		t.Fatal(err)
 	}
-	if dir := os.Getenv("TREEREDUCE_TEST_CLUSTER"); dir != "" {
-		s.Cluster, err = minicluster.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-	} else {
-		s.Cluster = clustertest.Up(t.Context(), t, minicluster.Config{})
-	}
+	s.Cluster = clustertest.Shared(t.Context(), t)
 	properties, err := conf.Load(s.ConfDir())
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ func (s *Stats) AddNew(fresh game.Tally) {
 // value, so Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Records = of("reduce", step.RecordsOut)
-	s.Messages = of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid)
+	s.Messages = of("map", step.Messages) + of("reduce", step.Messages)
 	if _, cycles := game.ByMethod(j.Game).(game.Cyclic); cycles || j.Step != step.Solve {
 		s.Finished, s.Positions = of("reduce", step.RecordsDone), of("reduce", step.Positions)
 	}

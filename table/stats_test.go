@@ -150,17 +150,6 @@ func TestWriteTable(t *testing.T) {
 	}
 }
 
-func TestCommas(t *testing.T) {
-	for n, want := range map[uint64]string{
-		0: "0", 999: "999", 1000: "1,000", 999_999: "999,999", 1_000_000: "1,000,000",
-		1<<64 - 1: "18,446,744,073,709,551,615",
-	} {
-		if got := Commas(n); got != want {
-			t.Errorf("Commas(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestWriteJSON(t *testing.T) {
 	var text bytes.Buffer
 	if err := example.WriteJSON(&text); err != nil {

@@ -70,6 +70,8 @@ func Run(app *cli.App, args []string, stdin io.Reader, stdout, stderr io.Writer)
 	ctx, signalled := withSignal(context.Background())
 	called, err := callOf(app, args[1:])
 	switch {
+	case slices.Equal(args[1:], []string{manPage}):
+		err = writeManPage(out, app)
 	case err != nil:
 	case called.help:
 		err = writeHelp(out, app, called)

@@ -291,3 +291,16 @@ func CompletionCommand(name string) *cli.Command {
 		},
 	}
 }
+
+// manPage is the only argument of a command line that prints the command's manual page.
+const manPage = "--generate-man-page"
+
+// writeManPage writes the manual page of an application, in troff.
+func writeManPage(out io.Writer, app *cli.App) error {
+	page, err := app.ToManWithSection(1)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, page)
+	return err
+}

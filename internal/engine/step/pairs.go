@@ -151,7 +151,7 @@ func (s *solveExisting) Expect(home uint64, b *block.Block) error {
 }
 
 func (c *blockPairs) send(piece *block.Block) error {
-	c.Out += int64(piece.Count())
+	c.Records += int64(piece.Count())
 	c.packed = c.encoder.AppendBlock(c.packed[:0], piece, &c.counts)
 	return c.write(piece.Range)
 }
@@ -246,7 +246,7 @@ type statePairs struct {
 }
 
 func (c *statePairs) send(rng uint64, h *block.Inbox) error {
-	c.Out += int64(h.Count())
+	c.Records += int64(h.Count())
 	c.packed = c.encoder.AppendInbox(c.packed[:0], game.RangeLen(c.g, rng), h)
 	return c.write(rng)
 }

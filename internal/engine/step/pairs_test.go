@@ -61,7 +61,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	mapped, reduced, err := r.run(job, splits, 1, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
-	stats.Records = reduced.Out
+	stats.Records = reduced.Records
 	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
 
@@ -90,10 +90,10 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 		func(name string, _ game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 			return reducePass(pass, g, in, o)
 		})
-	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
+	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
 	err = errors.Join(err, readOnce(mapped.In, records))
-	if mapped.Out != reduced.In {
-		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))
+	if mapped.Records != reduced.In {
+		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Records, reduced.In))
 	}
 	return stats, err
 }
@@ -149,7 +149,7 @@ func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders 
 			return mapped, reduced, err
 		}
 		mapped.In += n.In
-		mapped.Out += n.Out
+		mapped.Records += n.Records
 		mapped.Messages += n.Messages
 		pairs := streamfmt.NewPairReader(&out, "map")
 		for {
@@ -181,8 +181,8 @@ func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders 
 			return mapped, reduced, err
 		}
 		reduced.In += n.In
-		reduced.Out += n.Out
-		reduced.Done += n.Done
+		reduced.Records += n.Records
+		reduced.Finished += n.Finished
 		for result := range n.New {
 			reduced.New[result] += n.New[result]
 		}
@@ -456,8 +456,8 @@ func FuzzReducePassPairs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
 			pass := &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
-			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Out > int64(g.Positions())) {
-				t.Errorf("%s: %d records in, %d out", name, n.In, n.Out)
+			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
+				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}
 		}
 	})

@@ -1,0 +1,99 @@
+package cmd_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+)
+
+// TestLongRelease builds the archive of this platform from two clones. The archives must be equal,
+// and contain programs that run, manual pages and completions.
+func TestLongRelease(t *testing.T) {
+	longtest.Skip(t)
+	dir := t.TempDir()
+	run := func(in, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = in
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, out)
+		}
+		return string(out)
+	}
+	var sums []string
+	for _, clone := range []string{"one", "another"} {
+		run("..", "git", "clone", "-q", ".", filepath.Join(dir, clone))
+		run(filepath.Join(dir, clone), "scripts/release.sh", "out", runtime.GOOS+"/"+runtime.GOARCH)
+		sum, err := os.ReadFile(filepath.Join(dir, clone, "out", "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, string(sum))
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("two builds differ:\n%s%s", sums[0], sums[1])
+	}
+
+	_, archive, _ := strings.Cut(strings.TrimSpace(sums[0]), "  ")
+	out := filepath.Join(dir, "one", "out")
+	run(out, "sha256sum", "-c", "SHA256SUMS")
+	run(out, "tar", "xzf", archive)
+	in := filepath.Join(out, strings.TrimSuffix(archive, ".tar.gz"))
+	if version := run(in, "./driver", "--version"); !regexp.MustCompile(`^driver version v\d`).MatchString(version) {
+		t.Errorf("driver --version: %q", version)
+	}
+	for _, program := range []string{"driver", "play", "mapper", "reducer"} {
+		if page := run(in, "cat", "man/"+program+".1"); !strings.Contains(page, ".TH "+program+" 1") {
+			t.Errorf("manual page of %s: %.100q", program, page)
+		}
+	}
+	if script := run(in, "bash", "-c", ". completions/driver.bash && complete -p driver"); !strings.Contains(script, "_driver_complete") {
+		t.Errorf("completion: %q", script)
+	}
+	licences := run(in, "cat", "LICENSES")
+	for _, module := range dependencies(t) {
+		if !strings.Contains(licences, "=== "+module+" ") {
+			t.Errorf("LICENSES: %s is missing", module)
+		}
+	}
+}
+
+// TestDependencies checks that docs/releases.md lists the modules in the programs, and that
+// go install can build them, which replace directives would prevent.
+func TestDependencies(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "releases.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| [A-Z]\\S+ \\|$").FindAllStringSubmatch(string(page), -1) {
+		listed = append(listed, row[1])
+	}
+	if want := dependencies(t); !slices.Equal(listed, want) {
+		t.Errorf("docs/releases.md lists\n%s\nexpected\n%s", strings.Join(listed, "\n"), strings.Join(want, "\n"))
+	}
+	if mod, err := os.ReadFile(filepath.Join("..", "go.mod")); err != nil || regexp.MustCompile(`(?m)^replace\b`).Match(mod) {
+		t.Errorf("go.mod has a replace directive, or cannot be read: %v", err)
+	}
+}
+
+// dependencies returns the modules in the programs of a release, sorted.
+func dependencies(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
+		"./driver", "./play", "./mapper", "./reducer").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Fields(string(out))
+	slices.Sort(modules)
+	return slices.Compact(modules)
+}

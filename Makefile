@@ -25,7 +25,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A variable that nobody reads would be passed over: make WITDH=4 is refused.
-READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER GOFLAGS
+READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER GOFLAGS
 WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v)))
 $(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
 
@@ -118,11 +118,12 @@ test-emr-hadoop: build ## the same with its steps on a cluster of their own (ten
 race: ## the tests with the race detector (needs a C compiler; some minutes)
 	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(engine/(step|store|task)|testing/naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
 
-bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
-	$(GO) run ./cmd/bench $(BENCH)
+# BENCH is what scripts/bench.sh measures: search, sync, network, mancala, plan, …
+bench: build ## the figures of docs/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… is another part)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
-bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (BENCH=-large adds 5×5 and passes, BENCH='-tax -n 3' is the tax on 6×5: half an hour each)
-	$(GO) run ./cmd/bench -hadoop $(BENCH)
+bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' COUNT=$${COUNT:-3} scripts/bench.sh $(or $(BENCH),hadoop)
 
 fuzz: ## every parser, FUZZTIME=30s each
 	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \

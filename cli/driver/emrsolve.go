@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
 )
@@ -116,7 +117,7 @@ func (e *emrCommand) show(call aws.Call) error {
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
 		if !e.dry {
-			e.tell(fmt.Sprintf("sending %sB to s3://%s/%s", short(float64(bytes)), e.place.bucket, name))
+			e.tell(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
 		}
 	})
 	return "s3://" + path.Join(e.place.bucket, dir), err
@@ -284,7 +285,7 @@ func (r *emrSolve) checkOptions() error {
 	}
 	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
-			r.memory, plan.Bytes(masterDaemons), plan.Bytes(master.Memory), master.Name)
+			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
 	return nil
 }
@@ -666,7 +667,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), command.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// naiveMancala is a second implementation of the game, written from the rules alone, with Pits pits in a row and Stones stones in each at
-// the start.
+// naiveMancala is a second implementation of the game, written from the rules alone, with Pits
+// pits in a row and Stones stones in each at the start.
 //
 // A board is a list as the player to move sees it: the player's pits in the order of
 // sowing, the player's goal, the opponent's pits, the opponent's goal. After a move it is
 // turned round.
 type naiveMancala struct{ Pits, Stones int }
 
-// A naiveValue is the value of a position of naiveMancala for the player to move.
+// A naiveValue is the value of a position for the player to move.
 type naiveValue struct {
 	naive.Worth
 	// Stones is the final difference between the stones in the goals of the player and the

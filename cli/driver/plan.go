@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -48,7 +49,7 @@ func planFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through; of a game that cannot be drawn, how long positions are gone through and games played", Value: 2 * time.Minute},
 		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "draw `N` boards, or play N games, instead of for a time: with the same --seed the counts are the same on any machine"},
-		ratesFlag(),
+		&cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "that of driver calibrate, if there is one"},
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "the tiers as a picture, into `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
@@ -67,9 +68,9 @@ func planFlags() []cli.Flag {
 	}))
 }
 
-// severalAbove is the default of --cluster-above with several nodes: more records than one task
+// SeveralAbove is the default of --cluster-above with several nodes: more records than one task
 // should process alone.
-const severalAbove = 16 << 20
+const SeveralAbove = 16 << 20
 
 // planGame implements driver plan.
 func planGame(c *cli.Context, kind game.Kind) error {
@@ -99,15 +100,15 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	rates, whose, err := ratesOf(c)
+	rates, whose, err := plan.RatesOf(c.String("rates"))
 	if err != nil {
 		return err
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	p := newBar(c)
-	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: p.doing})
-	p.end()
+	bar := progress.NewBar(c)
+	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
+	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return command.ErrInterrupted
 	}
@@ -179,7 +180,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	case c.IsSet("cluster-above"):
 		w.Above = float64(c.Int64("cluster-above"))
 	case w.Nodes > 1:
-		w.Above = severalAbove
+		w.Above = SeveralAbove
 	}
 	switch {
 	case w.Runner == plan.EMR || instance != "" && cluster:
@@ -293,13 +294,13 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t", name, table.Commas(uint64(t.Positions)), offBy(t))
 		if known {
-			fmt.Fprintf(w, "%s\t", short(t.ShuffledRecords))
+			fmt.Fprintf(w, "%s\t", plan.Short(t.ShuffledRecords))
 		}
 		if shuffles {
 			fmt.Fprintf(w, "%s\t", plan.Bytes(t.ShuffledBytes))
 		}
 		if known {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), hours(t.CPUHours), hours(t.WallHours))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), plan.Hours(t.CPUHours), plan.Hours(t.WallHours))
 		}
 		if costs {
 			fmt.Fprintf(w, "%.2f\t", t.Dollars)
@@ -312,7 +313,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		most := p.Tiers[p.Largest]
 		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, table.Commas(uint64(most.Positions)), command.Noun(most.Positions, "position"))
 		if most.Ranges > 0 {
-			fmt.Fprintf(out, " in %s %s", short(most.Ranges), command.Noun(most.Ranges, "range"))
+			fmt.Fprintf(out, " in %s %s", plan.Short(most.Ranges), command.Noun(most.Ranges, "range"))
 		}
 		fmt.Fprintln(out)
 	}
@@ -326,21 +327,21 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	if p.FinalBytes > 0 {
 		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", plan.Bytes(p.FinalBytes))
 	}
-	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
+	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, plan.Hours(p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
 	}
-	fmt.Fprintf(out, " (%s of CPU)\n", hours(p.Total.CPUHours))
+	fmt.Fprintf(out, " (%s of CPU)\n", plan.Hours(p.Total.CPUHours))
 	if f := p.Fastest; f != nil {
-		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, hours(f.WallHours))
+		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, plan.Hours(f.WallHours))
 		if costs {
 			fmt.Fprintf(out, ", %s", dollars(f.Dollars))
 		}
-		fmt.Fprintf(out, " (%s of CPU)\n", hours(f.CPUHours))
+		fmt.Fprintf(out, " (%s of CPU)\n", plan.Hours(f.CPUHours))
 	}
 	for _, part := range p.Parts {
 		if part.Hours >= p.Total.WallHours/100 {
-			fmt.Fprintf(out, "  %s: %s\n", part.Name, hours(part.Hours))
+			fmt.Fprintf(out, "  %s: %s\n", part.Name, plan.Hours(part.Hours))
 		}
 	}
 	if p.Where.Runner == plan.Hadoop || p.Where.Runner == plan.EMR {
@@ -350,7 +351,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
 	}
 	if o := p.Cheapest; o != nil {
-		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, hours(o.Hours), dollars(o.Dollars))
+		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, plan.Hours(o.Hours), dollars(o.Dollars))
 	} else if len(p.Problems) > 0 {
 		fmt.Fprintln(out, "none of the machines of the table fits")
 	}
@@ -377,26 +378,11 @@ func offBy(t *plan.Tier) string {
 	case t.Low == t.High:
 		return ""
 	case t.Positions == 0:
-		return "to " + short(t.High)
+		return "to " + plan.Short(t.High)
 	case t.Low == t.Positions:
 		return "at least"
 	}
 	return count.Percent((t.High - t.Low) / 2 / t.Positions)
-}
-
-// hours formats a number of hours for people.
-func hours(h float64) string {
-	switch s := h * 3600; {
-	case s < 0.1:
-		return fmt.Sprintf("%.2f s", s)
-	case s < 100:
-		return fmt.Sprintf("%.1f s", s)
-	case s < 7200:
-		return fmt.Sprintf("%.0f min", s/60)
-	case h < 100:
-		return fmt.Sprintf("%.1f h", h)
-	}
-	return fmt.Sprintf("%.0f h", h)
 }
 
 // dollars formats an amount in dollars.
@@ -406,7 +392,7 @@ func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 func planPicture(g game.Game, p *plan.Plan) table.Bars {
 	b := table.Bars{
 		Title:    p.Title + ": " + positionsIn(p),
-		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", plan.Bytes(p.Total.PeakBytes), hours(p.Total.CPUHours), hours(p.Total.WallHours), p.Where.Runner, p.Where),
+		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", plan.Bytes(p.Total.PeakBytes), plan.Hours(p.Total.CPUHours), plan.Hours(p.Total.WallHours), p.Where.Runner, p.Where),
 		Unit:     "tier",
 	}
 	if u, ok := g.(game.TierUnit); ok {

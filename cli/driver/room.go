@@ -143,7 +143,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	return confirm(ctx, c, fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path))
+	return command.Confirm(ctx, c, fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), plan.Short(need), plan.Short(free), place.Path))
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

@@ -77,3 +77,20 @@ func (w Worth) JSON() WorthJSON {
 	}
 	return WorthJSON{w.Word(), &w.Remoteness}
 }
+
+// Summary returns the value of the initial position as text.
+func Summary(values game.Values, v game.Value) string {
+	words := values.Word(v.Outcome())
+	if values.OfMover {
+		words = [...]string{
+			game.Draws: "a draw, play need never end",
+			game.Loses: "who begins loses",
+			game.Wins:  "who begins wins",
+			game.Ties:  "a tie",
+		}[v.Outcome()]
+	}
+	if !v.Valid() {
+		return words
+	}
+	return words + " in " + Moves(v.Remoteness())
+}

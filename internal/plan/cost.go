@@ -372,6 +372,27 @@ func Bytes(n float64) string {
 	return digits + " " + prefix + "B"
 }
 
+// Short formats a count for people: "3.4G".
+func Short(n float64) string {
+	digits, prefix := Scaled(n)
+	return digits + prefix
+}
+
+// Hours formats a number of hours for people.
+func Hours(h float64) string {
+	switch s := h * 3600; {
+	case s < 0.1:
+		return fmt.Sprintf("%.2f s", s)
+	case s < 100:
+		return fmt.Sprintf("%.1f s", s)
+	case s < 7200:
+		return fmt.Sprintf("%.0f min", s/60)
+	case h < 100:
+		return fmt.Sprintf("%.1f h", h)
+	}
+	return fmt.Sprintf("%.0f h", h)
+}
+
 // Scaled returns a number with three digits and the prefix of its unit: "3.4" and "T".
 func Scaled(n float64) (digits, prefix string) {
 	for _, prefix := range []string{"", "k", "M", "G", "T"} {

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 )
@@ -162,11 +163,11 @@ func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
 		if err != nil {
 			return nil, err
 		}
-		dir = filepath.Join(filepath.Dir(self), clusterOS+"-"+arch)
+		dir = filepath.Join(filepath.Dir(self), driver.ClusterOS+"-"+arch)
 	}
 	b, err := emr.ReadBundle(dir, clusterPrograms...)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", clusterOS, arch, err)
+		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", driver.ClusterOS, arch, err)
 	}
 	return b, err
 }

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // removeHold is how long the claims of driver emr rm stay valid after it dies.
@@ -69,7 +70,7 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, dir := range slices.Sorted(maps.Keys(r.groups)) {
 		g := r.groups[dir]
-		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, command.Printable(dir), command.Count(int64(len(g.keys)), "object"), short(float64(g.size)), command.Printable(g.what))
+		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, command.Printable(dir), command.Count(int64(len(g.keys)), "object"), plan.Short(float64(g.size)), command.Printable(g.what))
 	}
 	if r.bucketToo(place) {
 		fmt.Fprintf(w, "s3://%s\t0 objects\t0B\tthe bucket, in which nothing else is\n", place.bucket)
@@ -261,7 +262,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") {
-		answer, asked := ask(ctx, c, "remove these, yes or no?")
+		answer, asked := command.Ask(ctx, c, "remove these, yes or no?")
 		switch {
 		case !asked:
 			return errors.New("nothing was removed: --yes removes them")
@@ -273,7 +274,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	n, size := found.objects()
-	text := fmt.Sprintf("removed %s, %sB", command.Count(int64(n), "object"), short(float64(size)))
+	text := fmt.Sprintf("removed %s, %sB", command.Count(int64(n), "object"), plan.Short(float64(size)))
 	if found.bucketToo(place) {
 		if err := e.fs.RemoveBucket(ctx); err != nil {
 			return err

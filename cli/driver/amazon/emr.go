@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"cmp"
@@ -130,7 +130,7 @@ func emrUp(c *cli.Context) error {
 		if estimate.perHour > 0 {
 			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
 		}
-		if err := confirm(ctx, c, text); err != nil {
+		if err := command.Confirm(ctx, c, text); err != nil {
 			return err
 		}
 	}

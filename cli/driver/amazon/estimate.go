@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"context"
@@ -66,12 +66,12 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	cluster := r.clusterOf(r.spec)
 	need := 0.0
 	if e.why == nil {
-		rates, _, err := ratesOf(r.c)
+		rates, _, err := plan.RatesOf("")
 		if err != nil {
 			return nil, err
 		}
-		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.doing})
-		r.bar.end()
+		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.Doing})
+		r.bar.End()
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		time := fmt.Sprintf("about %s and $%.2f", hours(e.plan.Total.WallHours), e.plan.Total.Dollars)
+		time := fmt.Sprintf("about %s and $%.2f", plan.Hours(e.plan.Total.WallHours), e.plan.Total.Dollars)
 		if e.plan.How == count.AtLeast {
 			time = "there is no estimate (only a lower bound of the positions is known)"
 		}
@@ -154,7 +154,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 
 // latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
-	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
+	text := fmt.Sprintf("%s after %s at the latest", what, plan.Hours(e.limit.Hours()))
 	if e.most > 0 {
 		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
 	}

@@ -204,12 +204,12 @@ func benchTechniques(b *testing.B, name string, r *rand.Rand, stones, n int, fro
 	forBitBully(b, g, name, positions, values)
 	b.Run("all", func(b *testing.B) { solveAll(b, g, Options{}, positions, values, unlimited) })
 	b.Run("cores=2", func(b *testing.B) { solveAll(b, g, Options{Threads: 2}, positions, values, unlimited) })
-	for _, without := range slices.Sorted(maps.Keys(ByName())) {
-		if ByName()[without] == Killers { // only used by other games
+	for _, without := range slices.Sorted(maps.Keys(byName())) {
+		if byName()[without] == Killers { // only used by other games
 			continue
 		}
 		b.Run("without="+without, func(b *testing.B) {
-			solveAll(b, g, Options{Without: ByName()[without]}, positions, values, func(i int) Limit {
+			solveAll(b, g, Options{Without: byName()[without]}, positions, values, func(i int) Limit {
 				if from == 0 {
 					return Limit{}
 				}
@@ -237,5 +237,14 @@ func BenchmarkMoves(b *testing.B) {
 		b.ReportMetric(float64(found.away), "gave-value-away")
 		b.ReportMetric(float64(found.proven), "proven")
 		b.ReportMetric(float64(found.nodes)/float64(found.moves), "nodes/move")
+	}
+}
+
+// byName maps names to techniques.
+func byName() map[string]Techniques {
+	return map[string]Techniques{
+		"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
+		"enhanced": Enhanced, "bounds": Bounds, "symmetry": Symmetry,
+		"killers": Killers,
 	}
 }

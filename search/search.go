@@ -50,15 +50,6 @@ const (
 	Killers                          // try early the last two moves that refuted at this ply
 )
 
-// ByName maps names to techniques.
-func ByName() map[string]Techniques {
-	return map[string]Techniques{
-		"threats": Threats, "history": History, "tablemove": TableMove, "buckets": Buckets,
-		"enhanced": Enhanced, "bounds": Bounds, "symmetry": Symmetry,
-		"killers": Killers,
-	}
-}
-
 // A Limit says when a search ends; with the zero Limit it ends when the position is solved.
 // In a game with cycles a draw is never proven: such a search needs a limit, or a context
 // that ends.

@@ -284,7 +284,7 @@ func TestWithout(t *testing.T) {
 	g := parse(t, board(4, 4, 3))
 	values := gametest.Search(g)
 	all := Techniques(0)
-	for _, one := range ByName() {
+	for _, one := range byName() {
 		all |= one
 		checkAll(t, g, Options{Memory: 64 << 10, Without: one}, values, 200)
 	}

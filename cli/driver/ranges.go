@@ -4,9 +4,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -59,7 +59,7 @@ func ranges(c *cli.Context, kind game.Kind) error {
 	if !ok {
 		return command.Usagef("%s: its tiers have no ranges", g.Spec())
 	}
-	data, err := hadoop.Ranges(tiered, c.Int("tier"), c.Int("reducers"))
+	data, err := streaming.Ranges(tiered, c.Int("tier"), c.Int("reducers"))
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

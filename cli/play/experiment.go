@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,8 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/memo"
-	"github.com/treereduce/treereduce/table"
 )
 
 // experimentChains are the numbers of chains in the hand-out's experiment; 0 means no table.
@@ -27,19 +26,14 @@ var experimentBoards = [][3]int{{3, 3, 3}, {3, 4, 3}, {3, 5, 3}, {3, 6, 3}, {4, 
 // experimentTime is the minimum time that the chosen board must take without a table.
 const experimentTime = time.Second
 
-// experimentCommand returns the command with the experiments of these games: Connect N and
-// Mancala have one. It is nil if there are none.
+// experimentCommand returns the command with the experiment on Connect N, nil if it is not among
+// the games.
 func experimentCommand(games game.Kinds) *cli.Command {
-	var list []*cli.Command
-	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, memoExperiment(columns[0]))
-	}
-	if slices.ContainsFunc(games, isMancala) {
-		list = append(list, mancalaExperiment())
-	}
-	if list == nil {
+	columns := ofColumns(games)
+	if len(columns) == 0 {
 		return nil
 	}
+	list := []*cli.Command{memoExperiment(columns[0])}
 	return &cli.Command{
 		Name:        "experiment",
 		Usage:       "repeat an experiment of a course",
@@ -55,13 +49,9 @@ func memoExperiment(kind game.Kind) *cli.Command {
 		Usage: "how long the first move takes without a table, and with one of 10, 1,000 and 100,000 chains",
 		Description: "The board is the first of some on which find-winner needs a second without a table; --width, --height\n" +
 			"and --connect fix it. A later game is played with the table that the first one has filled.",
-		Flags:  append(command.GameFlags(kind, false), experimentFlags()...),
+		Flags:  append(command.GameFlags(kind, false), &cli.BoolFlag{Name: "json", Usage: "print JSON"}),
 		Action: func(c *cli.Context) error { return experimentMemo(c, kind) },
 	}
-}
-
-func experimentFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "all of it as JSON"}}
 }
 
 // A firstMove is the effort of find-winner for the first move of a game.
@@ -170,22 +160,11 @@ func printFirstMoves(out io.Writer, all []firstMove) {
 	for _, m := range all {
 		chains, game, mean := "no table", "first", "-"
 		if m.Chains > 0 {
-			chains, mean = table.Commas(uint64(m.Chains)), fmt.Sprintf("%.2f", m.MeanChain)
+			chains, mean = numfmt.Number(m.Chains), fmt.Sprintf("%.2f", m.MeanChain)
 		}
 		if m.Game > 1 {
 			game = "later"
 		}
-		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, span(m.Seconds), table.Commas(m.Positions), table.Commas(m.Lookups), mean)
+		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, numfmt.Seconds(m.Seconds), numfmt.Number(m.Positions), numfmt.Number(m.Lookups), mean)
 	}
-}
-
-// span formats seconds with two or more digits and a unit.
-func span(seconds float64) string {
-	switch {
-	case seconds >= 1:
-		return fmt.Sprintf("%.2f s", seconds)
-	case seconds >= 1e-3:
-		return fmt.Sprintf("%.3g ms", seconds*1e3)
-	}
-	return fmt.Sprintf("%.3g µs", seconds*1e6)
 }

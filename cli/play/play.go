@@ -50,7 +50,7 @@ func commands(games game.Kinds) []*cli.Command {
 
 // flags returns the flags of all commands.
 func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), experimentFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
+	return slices.Concat(findWinnerFlags(), scoreFlags(), gameFlags(), resultFlags(0, ""), tuiFlags(), []cli.Flag{endgamesFlag()})
 }
 
 // checkGames checks the list of games, and that no game has the name of a command and no

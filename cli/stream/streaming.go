@@ -266,6 +266,6 @@ func report(stderr io.Writer, name, side string, n step.Counters, begun time.Tim
 		fmt.Fprintf(w, "reporter:status:%s_%s done\n", name, side)
 		return w.Flush()
 	}
-	fmt.Fprintf(stderr, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Out) // informative only: an error here is ignored
+	fmt.Fprintf(stderr, "%s_%s: %d records in, %d out\n", name, side, n.In, n.Records) // informative only: an error here is ignored
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A Worth is the value of a position from the view of the player to move.
@@ -92,5 +93,5 @@ func Summary(values game.Values, v game.Value) string {
 	if !v.Valid() {
 		return words
 	}
-	return words + " in " + Moves(v.Remoteness())
+	return words + " in " + numfmt.Count(v.Remoteness(), "move")
 }

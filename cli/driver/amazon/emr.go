@@ -24,19 +24,19 @@ import (
 // logsDir is the directory of logs below --bucket.
 const logsDir = "logs"
 
-// upLimit is the default limit of a cluster made by driver emr up.
+// upLimit is the default limit of a cluster made by driver-aws emr up.
 const upLimit = 8 * time.Hour
 
 // forgetAfter is how long after its limit a cluster is still listed if the service does not
 // answer for it.
 const forgetAfter = 24 * time.Hour
 
-// emrManage returns driver emr: commands for clusters and buckets without a run.
+// emrManage returns driver-aws emr: commands for clusters and buckets without a run.
 func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "each as a line of JSON"}
-	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"}
+	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"}
 	account := accountFlags()
 	commands := []*cli.Command{
 		{
@@ -54,7 +54,7 @@ func emrManage() *cli.Command {
 		{
 			Name:   "down",
 			Usage:  "end a cluster, or all that were made from here; what is in S3 stays",
-			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver solve or driver emr up made from this machine"}, asJSON, dry}),
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver-aws solve or driver-aws emr up made from this machine"}, asJSON, dry}),
 			Action: emrDown,
 		},
 		{
@@ -91,7 +91,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 		return nil, nil, nil, err
 	}
 	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
-		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver emr status lists them", id)
+		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", id)
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	e, err := newEMRCommand(ctx, c, place)
@@ -102,7 +102,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 	return e, ctx, stop, nil
 }
 
-// emrUp implements driver emr up.
+// emrUp implements driver-aws emr up.
 func emrUp(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -148,68 +148,33 @@ func emrUp(c *cli.Context) error {
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
 	}
 	if errors.Is(err, emr.ErrEnded) {
 		forget(cluster.ID)
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
 	}
 	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
 	return err
 }
 
-// makeBucket opens the bucket, or creates it.
+// makeBucket opens the bucket, or creates it. A dry run shows how it is created.
 func (e *emrCommand) makeBucket(ctx context.Context) error {
-	if e.dry {
-		request := map[string]any{"Bucket": e.place.bucket}
-		if region := e.conf.Region; region != s3.HomeRegion {
-			request["CreateBucketConfiguration"] = map[string]string{"LocationConstraint": region}
-		}
-		params, err := json.Marshal(request)
-		if err != nil {
-			return err
-		}
-		if err := e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region}); err != nil {
-			return err
-		}
-		return e.showRules()
-	}
 	err := e.openBucket(ctx)
-	if !errors.Is(err, s3.ErrNoBucket) {
+	if !e.dry && !errors.Is(err, s3.ErrNoBucket) {
 		return err
 	}
-	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil {
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
 		return err
 	}
 	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
 }
 
-// showRules prints the request that sets the lifecycle rules of a new bucket.
-func (e *emrCommand) showRules() error {
-	rule := func(name, prefix, key string, value map[string]int) map[string]any {
-		return map[string]any{"ID": "treereduce-" + name, "Status": "Enabled", "Filter": map[string]string{"Prefix": prefix}, key: value}
-	}
-	rules := map[string]any{"Rules": []any{
-		rule("uploads", "", "AbortIncompleteMultipartUpload", map[string]int{"DaysAfterInitiation": s3.AbortDays}),
-		rule("logs", path.Join(e.place.prefix, logsDir)+"/", "Expiration", map[string]int{"Days": s3.LogDays}),
-	}}
-	text, err := json.Marshal(rules)
-	if err != nil {
-		return err
-	}
-	params, err := json.Marshal(map[string]any{"Bucket": e.place.bucket, "LifecycleConfiguration": rules})
-	if err != nil {
-		return err
-	}
-	return e.show(emr.Call{Service: "s3", Operation: "PutBucketLifecycleConfiguration", Params: params,
-		Line: fmt.Sprintf("aws s3api put-bucket-lifecycle-configuration --bucket %s --lifecycle-configuration '%s'", e.place.bucket, text)})
-}
-
-// emrStatus implements driver emr status.
+// emrStatus implements driver-aws emr status.
 func emrStatus(c *cli.Context) error {
 	e, ctx, stop, err := emrBegin(c, bucketPlace{})
 	if err != nil {
@@ -309,7 +274,7 @@ func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
 	return w.Flush()
 }
 
-// emrDown implements driver emr down.
+// emrDown implements driver-aws emr down.
 func emrDown(c *cli.Context) error {
 	if c.IsSet("cluster-id") == c.Bool("all") {
 		return command.Usagef("expected --cluster-id or --all")
@@ -351,7 +316,7 @@ func emrDown(c *cli.Context) error {
 	return errors.Join(failed...)
 }
 
-// emrPolicies implements driver emr policies.
+// emrPolicies implements driver-aws emr policies.
 func emrPolicies(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err

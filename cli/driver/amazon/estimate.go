@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -130,7 +131,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		time := fmt.Sprintf("about %s and $%.2f", plan.Hours(e.plan.Total.WallHours), e.plan.Total.Dollars)
+		time := fmt.Sprintf("about %s and $%.2f", numfmt.Seconds(3600*e.plan.Total.WallHours), e.plan.Total.Dollars)
 		if e.plan.How == count.AtLeast {
 			time = "there is no estimate (only a lower bound of the positions is known)"
 		}
@@ -154,7 +155,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 
 // latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
-	text := fmt.Sprintf("%s after %s at the latest", what, plan.Hours(e.limit.Hours()))
+	text := fmt.Sprintf("%s after %s at the latest", what, numfmt.Duration(e.limit))
 	if e.most > 0 {
 		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
 	}
@@ -174,13 +175,13 @@ func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
 }
 
 // make creates a cluster and records its id immediately: it prints the id, and writes it to a
-// file for driver emr status and down.
+// file for driver-aws emr status and down.
 func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, error) {
 	cluster, err := e.service.Make(ctx, spec)
 	if err != nil || e.dry {
 		return cluster, err
 	}
-	e.tell(fmt.Sprintf("cluster %s is being made; driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+	e.tell(fmt.Sprintf("cluster %s is being made; driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
 	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {
 		e.tell(fmt.Sprintf("cluster %s was not written down: %v", cluster.ID, err))
 	}
@@ -224,7 +225,7 @@ func remember(m made) error {
 	return os.WriteFile(filepath.Join(dir, m.ID+".json"), append(text, '\n'), 0o666)
 }
 
-// forget removes the file of a cluster that has terminated. If that fails, driver emr status
+// forget removes the file of a cluster that has terminated. If that fails, driver-aws emr status
 // asks the service about the cluster again, and retries.
 func forget(id string) {
 	if dir, err := madeDir(); err == nil && clusterID.MatchString(id) {

@@ -28,9 +28,9 @@ const defaultNodes = 2
 func emrFlags() []cli.Flag {
 	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
-		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver, where make build-emr puts them"},
+		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver-aws, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver-aws, where make build-emr puts them"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"},
 	)...))
 }
 
@@ -152,8 +152,11 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	return s, nil
 }
 
+// program is the name of the command driver with this Extension, on the cluster too.
+const program = "driver-aws"
+
 // clusterPrograms lists the programs that a cluster needs to run a driver.
-var clusterPrograms = []string{"driver", "mapper", "reducer"}
+var clusterPrograms = []string{program, "mapper", "reducer"}
 
 // programsFor reads the programs for a processor architecture.
 func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {

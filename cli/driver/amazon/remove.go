@@ -21,10 +21,10 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-// removeHold is how long the claims of driver emr rm stay valid after it dies.
+// removeHold is how long the claims of driver-aws emr rm stay valid after it dies.
 const removeHold = 2 * time.Minute
 
 // stepsDir is the directory below --bucket that older versions used to exchange files with
@@ -34,12 +34,12 @@ const stepsDir = "steps"
 // Keys below --bucket and outside of data directories that treereduce wrote, recognized by
 // their form: a program below its hash, the logs of a cluster, the files of steps.
 var (
-	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver|mapper|reducer|limit\.sh)$`)
+	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver-aws|mapper|reducer|limit\.sh)$`)
 	logKey     = regexp.MustCompile(`^logs/(j-[A-Z0-9]+)/`)
 	stepKey    = regexp.MustCompile(`^` + stepsDir + `/(j-[A-Z0-9]+)/(in|out)/`)
 )
 
-// A removal lists what driver emr rm would delete.
+// A removal lists what driver-aws emr rm would delete.
 type removal struct {
 	groups map[string]*removalGroup // keyed by path in the bucket
 	others int                      // the number of objects that stay
@@ -70,10 +70,10 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, dir := range slices.Sorted(maps.Keys(r.groups)) {
 		g := r.groups[dir]
-		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, command.Printable(dir), command.Count(int64(len(g.keys)), "object"), plan.Short(float64(g.size)), command.Printable(g.what))
+		fmt.Fprintf(w, "s3://%s/%s\t%s\t%s\t%s\n", place.bucket, command.Printable(dir), numfmt.Count(int64(len(g.keys)), "object"), numfmt.Bytes(float64(g.size)), command.Printable(g.what))
 	}
 	if r.bucketToo(place) {
-		fmt.Fprintf(w, "s3://%s\t0 objects\t0B\tthe bucket, in which nothing else is\n", place.bucket)
+		fmt.Fprintf(w, "s3://%s\t0 objects\t0 B\tthe bucket, in which nothing else is\n", place.bucket)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -94,7 +94,7 @@ func stay(n int) string {
 	return fmt.Sprintf("%d other objects stay", n)
 }
 
-// A remover finds and deletes the objects of driver emr rm.
+// A remover finds and deletes the objects of driver-aws emr rm.
 type remover struct {
 	*emrCommand
 	ours map[string]bool // whether a cluster was created for this place, keyed by id
@@ -225,13 +225,13 @@ func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	}
 	for _, s := range alive {
 		if works[s.ID] || madeFor(s.Name, r.place) {
-			return fmt.Errorf("cluster %s may still write there: driver emr down --cluster-id %s ends it", s.ID, s.ID)
+			return fmt.Errorf("cluster %s may still write there: driver-aws emr down --cluster-id %s ends it", s.ID, s.ID)
 		}
 	}
 	return nil
 }
 
-// emrRemove implements driver emr rm.
+// emrRemove implements driver-aws emr rm.
 func emrRemove(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -274,7 +274,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	n, size := found.objects()
-	text := fmt.Sprintf("removed %s, %sB", command.Count(int64(n), "object"), plan.Short(float64(size)))
+	text := fmt.Sprintf("removed %s, %s", numfmt.Count(int64(n), "object"), numfmt.Bytes(float64(size)))
 	if found.bucketToo(place) {
 		if err := e.fs.RemoveBucket(ctx); err != nil {
 			return err

@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
 )
@@ -44,7 +45,7 @@ type emrCommand struct {
 	place   bucketPlace
 	conf    sdk.Config
 	service *emr.Service
-	// fs is the bucket; nil in a dry run. Its context is not canceled by an interrupt, so that
+	// fs is the bucket; in a dry run, an empty one. Its context is not canceled by an interrupt, so that
 	// cleanup still works.
 	fs  *s3.FS
 	dry bool
@@ -61,8 +62,8 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
 	if e.dry {
 		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
-		o.DryRun = e.show
-		e.service = emr.New(e.conf, o)
+		e.service = emr.New(emr.DryRun(e.conf, e.show), o)
+		e.conf = s3.DryRun(e.conf, e.show)
 		return e, nil
 	}
 	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
@@ -73,17 +74,14 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	return e, nil
 }
 
-// openBucket opens the bucket, which must exist. In a dry run it does nothing.
+// openBucket opens the bucket, which must exist.
 func (e *emrCommand) openBucket(ctx context.Context) (err error) {
-	if e.dry {
-		return nil
-	}
 	if ctx.Err() != nil {
 		return command.ErrInterrupted
 	}
 	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
 	if errors.Is(err, s3.ErrNoBucket) {
-		return fmt.Errorf("%w (driver emr up --bucket-only --bucket %s makes it)", err, e.place)
+		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s makes it)", err, e.place)
 	}
 	return err
 }
@@ -100,9 +98,9 @@ func (e *emrCommand) sayRegions() {
 // tell prints a line to the user.
 func (e *emrCommand) tell(line string) { e.bar.Print(line) }
 
-// show prints a request of a dry run, as JSON parameters (which the service, boto3 and the SDKs
-// accept) and as an AWS CLI command. With --json, each request is one line of JSON.
-func (e *emrCommand) show(call emr.Call) error {
+// show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
+// --json, each request is one line of JSON.
+func (e *emrCommand) show(call aws.Call) error {
 	out := e.c.App.Writer
 	if e.c.Bool("json") {
 		return json.NewEncoder(out).Encode(call)
@@ -111,33 +109,18 @@ func (e *emrCommand) show(call emr.Call) error {
 	if err := json.Indent(&text, call.Params, "", "  "); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
-	if call.Line != "" {
-		fmt.Fprintf(out, "%s\n\n", call.Line)
-	}
-	return nil
+	_, err := fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
+	return err
 }
 
-// put uploads a bundle below the place, and returns its S3 address. In a dry run it prints the
-// requests instead.
+// put uploads a bundle below the place, and returns its S3 address.
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
-	if !e.dry {
-		dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
-			e.tell(fmt.Sprintf("sending %sB to s3://%s/%s", plan.Short(float64(bytes)), e.place.bucket, name))
-		})
-		return "s3://" + path.Join(e.place.bucket, dir), err
-	}
-	dir := b.Dir(e.place.prefix)
-	for _, f := range b.Files {
-		params, err := json.Marshal(map[string]string{"Bucket": e.place.bucket, "Key": path.Join(dir, f.Name)})
-		if err != nil {
-			return "", err
+	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
+		if !e.dry {
+			e.tell(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
 		}
-		if err := e.show(emr.Call{Service: "s3", Operation: "PutObject", Params: params}); err != nil {
-			return "", err
-		}
-	}
-	return "s3://" + path.Join(e.place.bucket, dir), nil
+	})
+	return "s3://" + path.Join(e.place.bucket, dir), err
 }
 
 // An emrSolve is a run of solve on Amazon EMR: the driver runs as one step of a cluster.
@@ -264,7 +247,7 @@ func (r *emrSolve) checkOptions() error {
 	}
 	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
-			r.memory, plan.Bytes(masterDaemons), plan.Bytes(master.Memory), master.Name)
+			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
 	return nil
 }
@@ -366,7 +349,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	}
 	asked := r.c.String("cluster-id")
 	for _, state := range alive {
-		// A cluster created for something else in the bucket, e.g. by driver emr up, may run
+		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
 		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
 		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
@@ -386,7 +369,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
-			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
+			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver-aws emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
 		}
 	}
 	return nil, "", nil
@@ -427,7 +410,7 @@ func (r *emrSolve) words() []string {
 
 // step returns the step that runs the driver, with the programs at an address in S3.
 func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
-	s := emr.Program(r.name(), programs, at, "driver", r.words(), limit)
+	s := emr.Program(r.name(), programs, at, program, r.words(), limit)
 	s.EndsCluster = endsCluster
 	return s
 }
@@ -471,12 +454,12 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if cluster != nil {
-		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
+		step, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
 		if err != nil {
 			return nil, "", err
 		}
-		r.tell(fmt.Sprintf("step %s of cluster %s", ids[0], cluster.ID))
-		return cluster, ids[0], nil
+		r.tell(fmt.Sprintf("step %s of cluster %s", step, cluster.ID))
+		return cluster, step, nil
 	}
 	if err := r.limit(r.spec, estimate.limit); err != nil {
 		return nil, "", err
@@ -502,7 +485,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 		err = errors.New("it has no step")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
+		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver-aws emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
 	}
 	return cluster, steps[len(steps)-1].ID, nil
 }
@@ -539,7 +522,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 	after := context.WithoutCancel(ctx)
 	failed, isStep := emr.IsStep(err)
 	if err != nil && !isStep {
-		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver solve … --resume follows it, driver emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
 	}
 	ended := r.seeToCluster(after, cluster)
 	if !isStep {
@@ -551,7 +534,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
 	if r.keep || r.c.IsSet("cluster-id") {
-		r.tell(fmt.Sprintf("cluster %s goes on: driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+		r.tell(fmt.Sprintf("cluster %s goes on: driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
 		return nil
 	}
 	if err := cluster.End(ctx); err != nil {
@@ -565,7 +548,7 @@ func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error
 // why returns the error of a failed step with its probable cause: the error in the journal of
 // the driver on the cluster, or else what the logs contain.
 func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
-	goOn := "driver solve … --resume goes on"
+	goOn := "driver-aws solve … --resume goes on"
 	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
 		goOn = "nothing was copied to " + r.uri() + " yet"
 	}
@@ -597,7 +580,7 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
 // cancel the step; otherwise the step goes on.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
-	left := fmt.Errorf("%w following; the step goes on: driver solve … --resume follows it, driver status --data %s shows it, driver emr down --cluster-id %s ends it",
+	left := fmt.Errorf("%w following; the step goes on: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s ends it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
 	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
@@ -623,7 +606,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 func (r *emrSolve) result() error {
 	out := r.c.App.Writer
 	if r.c.Int("until-tier") >= 0 {
-		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
 		return err
 	}
 	t, err := table.OpenOf(r.fs, r.data, r.g)
@@ -646,7 +629,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), command.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -108,6 +109,17 @@ func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScrip
 // stopTime is how long a program may take to stop after it has received SIGTERM.
 const stopTime = 5 * time.Minute
 
+// plainWord matches a word that a shell does not need in quotes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// word returns text as a word of a shell command, with quotes if necessary.
+func word(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 // Program returns a step that fetches a bundle from its directory in S3 (s3://bucket/dir),
 // verifies it, and runs one of its files with the given words. If limit is not 0, the program
 // receives SIGTERM after that time, and the step fails with exit code 124.
@@ -133,7 +145,7 @@ func Program(name string, bundle *Bundle, at, file string, words []string, limit
 	script := "set -eu\n" +
 		"d=$(mktemp -d)\n" +
 		"aws s3 cp --recursive --only-show-errors " + word(at+"/") + ` "$d"` + "\n" +
-		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver solve sends them again") + ` >&2; exit 1; }` + "\n" +
+		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver-aws solve sends them again") + ` >&2; exit 1; }` + "\n" +
 		sums.String() + "END\n" +
 		`chmod +x "$d"/*` + "\n" +
 		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +

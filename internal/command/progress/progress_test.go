@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // TestProgressLines checks that lines are written at intervals if stderr is not a terminal,
@@ -36,14 +37,14 @@ func TestProgressLines(t *testing.T) {
 // to the terminal's width.
 func TestProgressLine(t *testing.T) {
 	p := new(Line)
-	p.Report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
-	p.Report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Records: 1234}})
+	p.Report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
+	p.Report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
 	for share, want := range map[float64]string{
 		0:     "[....................]   0.0%  solve tier 7 of 20  1.23k positions",
 		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early for an estimate
-		0.5:   "[##########..........]  50.0%  17s left  solve tier 7 of 20  1.23k positions",
-		1:     "[####################] 100.0%  17s left  solve tier 7 of 20  1.23k positions",
-		2:     "[####################] 200.0%  17s left  solve tier 7 of 20  1.23k positions",
+		0.5:   "[##########..........]  50.0%  17 s left  solve tier 7 of 20  1.23k positions",
+		1:     "[####################] 100.0%  17 s left  solve tier 7 of 20  1.23k positions",
+		2:     "[####################] 200.0%  17 s left  solve tier 7 of 20  1.23k positions",
 	} {
 		if got := p.line(solve.Event{Job: "data_second6", Step: "solve", Tier: 7, Tiers: 20, Share: share, Left: 17}); got != want {
 			t.Errorf("%g: %q, want %q", share, got, want)

@@ -71,7 +71,7 @@ func (k *possible) Do(_, rows, _ []Row) ([]Row, error) {
 		}
 		k.Positions++
 		if k.g.Primitive(r.Key) != 0 {
-			k.Done++
+			k.Finished++
 			continue
 		}
 		moves, err := k.children(r.Key)
@@ -127,7 +127,7 @@ func (k *solve) Do(dst, parents, messages []Row) ([]Row, error) {
 		return dst, errUnknownRecipient(messages[0].Key)
 	}
 	k.Positions += int64(len(dst))
-	k.Done += int64(len(dst))
+	k.Finished += int64(len(dst))
 	return dst, nil
 }
 

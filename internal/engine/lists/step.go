@@ -85,7 +85,7 @@ func Reduce(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Opt
 func (f *filter) write(rows []Row, kind Kind) error {
 	for _, r := range rows {
 		f.Buf = streamfmt.AppendRow(f.Buf, r, kind, f.Width)
-		f.Out++
+		f.Records++
 		if err := f.Spill(); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		err = reduce()
 	}
 	n := kernel.Counted()
-	f.Positions, f.Done, f.Messages = n.Positions, n.Done, n.Messages
+	f.Positions, f.Finished, f.Messages = n.Positions, n.Finished, n.Messages
 	return teller.Finish(err)
 }
 

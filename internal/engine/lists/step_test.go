@@ -118,7 +118,7 @@ func TestSteps(t *testing.T) {
 			if want := parts[fmt.Sprintf("data_second%d/part-00000", tier)]; part != want {
 				t.Fatalf("seed %d: solve of tier %d:\n%s\nwant\n%s", seed, tier, part, want)
 			}
-			done += n.Done
+			done += n.Finished
 			all += part
 		}
 		if positions != int64(len(values)) || done != positions {
@@ -129,8 +129,8 @@ func TestSteps(t *testing.T) {
 		for _, p := range slices.Sorted(maps.Keys(values)) {
 			want = step.AppendFinal(want, g, p, values[p])
 		}
-		if final != string(want) || n.Out != int64(bytes.Count(want, []byte{'\n'})) {
-			t.Errorf("seed %d: final, %d lines:\n%s\nwant\n%s", seed, n.Out, final, want)
+		if final != string(want) || n.Records != int64(bytes.Count(want, []byte{'\n'})) {
+			t.Errorf("seed %d: final, %d lines:\n%s\nwant\n%s", seed, n.Records, final, want)
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestWrites(t *testing.T) {
 		t.Errorf("a broken output: %v", err)
 	}
 	n, err := lists.Map(step.Init, g, strings.NewReader(""), io.Discard, o)
-	if err != nil || n.In != 0 || n.Out != 0 {
+	if err != nil || n.In != 0 || n.Records != 0 {
 		t.Errorf("no line: %+v, %v", n, err)
 	}
 }

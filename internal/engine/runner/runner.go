@@ -127,18 +127,7 @@ type Runner interface {
 
 // Stats are the statistics of a finished job.
 type Stats struct {
-	Records  int64 `json:"records,omitempty"`  // records written
-	Finished int64 `json:"finished,omitempty"` // terminal positions among them; possible only
-
-	// Positions is the number of positions, if a position may have several records: in the
-	// lists of possible, one for each predecessor. 0 means the same as Records.
-	Positions int64 `json:"positions,omitempty"`
-	// Messages is the number of moves for which messages were sent: by the map of mark, see
-	// step.Pass, and by possible and solve with lists, where moves from a position to the same
-	// successor count as one.
-	Messages int64 `json:"messages,omitempty"`
-	// New is, for a game with cycles, the number of new positions, by result.
-	New game.Tally `json:"-"`
+	step.Counts
 
 	// The following fields are only set for a job on a cluster.
 
@@ -151,23 +140,13 @@ type Stats struct {
 	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// AddNew adds new positions, for a game with cycles.
-func (s *Stats) AddNew(fresh game.Tally) {
-	s.New.Add(fresh)
-	s.Records += fresh.Total()
-	s.Finished += fresh.Decided()
-}
-
-// Count sets the statistics from the counters of the tasks, by side, map or reduce, and
-// counter name of package step. In the solve step of a game with tiers every record has a
-// value, so Finished and Positions are not set.
+// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. In
+// the solve step of a game with tiers every record has a value, so Finished and Positions are
+// not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
-	s.Records = of("reduce", step.RecordsOut)
-	s.Messages = of("map", step.MessagesSaid) + of("reduce", step.MessagesSaid)
-	if _, cycles := game.ByMethod(j.Game).(game.Cyclic); cycles || j.Step != step.Solve {
-		s.Finished, s.Positions = of("reduce", step.RecordsDone), of("reduce", step.Positions)
-	}
-	for result := range s.New {
-		s.New[result] = of("reduce", step.NewRecords(game.Result(result)))
+	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
+	s.Messages += of("map", step.Messages)
+	if _, cycles := game.ByMethod(j.Game).(game.Cyclic); !cycles && j.Step == step.Solve {
+		s.Finished, s.Positions = 0, 0
 	}
 }

@@ -50,7 +50,7 @@ func TestOpenPositions(t *testing.T) {
 		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
 		chunk := jobdir.NewChunk(g, job.Codec)
 		chunk.Add(step.Start(g))
-		return runner.Stats{Records: 1}, w.Finish(w.Append(chunk))
+		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
 	if err == nil || !strings.Contains(err.Error(), "data_second0: 1 positions have no value") {

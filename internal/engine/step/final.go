@@ -52,7 +52,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 		f.w.Buf = AppendFinal(f.w.Buf, f.g, p, v)
 	}
 	if len(f.w.Buf) > before {
-		f.w.Out++
+		f.w.Records++
 	}
 	return ""
 }

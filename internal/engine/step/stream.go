@@ -50,76 +50,9 @@ type Options struct {
 	Told   jobdir.Codec
 }
 
-// The names of the counters of a stream, in the order of Counters.
-const (
-	RecordsIn   = "records in"
-	RecordsOut  = "records out"
-	RecordsDone = "records with a value"
-)
-
-// The names of counters of things other than records: of messages, in the map of a pass or
-// the reduce of a step on lists; and of positions, where a position has several records.
-const (
-	MessagesSaid = "messages"
-	Positions    = "positions"
-)
-
-// NewRecords returns the name of the counter of new positions of a result.
-func NewRecords(result game.Result) string { return "new " + result.String() }
-
-// The names of further counters that a task reports.
-const (
-	Tasks = "tasks"
-	Wall  = "milliseconds"
-	CPU   = "CPU milliseconds"
-)
-
-// CounterGroup returns the name of the group of the counters of a side, map or reduce.
-func CounterGroup(side string) string { return "treereduce " + side }
-
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
-
-// Counters are the counts of a stream or a kernel.
-type Counters struct {
-	In   int64 // records read
-	Out  int64 // records written
-	Done int64 // of these, positions with a value
-
-	// Positions is the number of positions in a shard, for games solved by lists, where a
-	// record is a position with one of its predecessors.
-	Positions int64
-	// Messages is the number of messages that the map of a pass emitted, or the reduce of a
-	// game solved by lists.
-	Messages int64
-	New      game.Tally // new positions, for games with cycles
-}
-
-// Each calls do with the name and value of each counter that a task reports: always those
-// of records, and the others if they are not 0.
-func (n *Counters) Each(do func(name string, value int64)) {
-	do(RecordsIn, n.In)
-	do(RecordsOut, n.Out)
-	do(RecordsDone, n.Done)
-	some := func(name string, value int64) {
-		if value > 0 {
-			do(name, value)
-		}
-	}
-	some(MessagesSaid, n.Messages)
-	some(Positions, n.Positions)
-	for result, value := range n.New {
-		some(NewRecords(game.Result(result)), value)
-	}
-}
-
-// AddNew counts new positions, which are also written as records.
-func (n *Counters) AddNew(fresh game.Tally) {
-	n.New.Add(fresh)
-	n.Out += fresh.Total()
-	n.Done += fresh.Decided()
-}
 
 // Map runs the map of a step from in to out, line by line: on blocks for a tiered game, on
 // states for a pass over a game with cycles.
@@ -195,16 +128,16 @@ func NewWriter(out io.Writer, g game.Game) *Writer {
 
 func (w *Writer) block(b *block.Block, done streamfmt.Kind) {
 	n := b.Done.Count()
-	w.Out += int64(b.Open.Count() + n)
+	w.Records += int64(b.Open.Count() + n)
 	if done == streamfmt.Done {
-		w.Done += int64(n)
+		w.Finished += int64(n)
 	}
 	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, done)
 	w.Spill()
 }
 
 func (w *Writer) line(rec streamfmt.Record) {
-	w.Out++
+	w.Records++
 	w.Buf = streamfmt.AppendRecord(w.Buf, rec, w.Width)
 	w.Spill()
 }

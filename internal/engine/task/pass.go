@@ -25,7 +25,7 @@ func (p *pass) mapShares(in io.Reader, out io.Writer) (n step.Counters, err erro
 	var packed []byte
 	var encoder streamfmt.Encoder
 	emit := func(rng uint64, h *block.Inbox) error {
-		n.Out += int64(h.Count())
+		n.Records += int64(h.Count())
 		packed = encoder.AppendInbox(packed[:0], game.RangeLen(p.g, rng), h)
 		return w.add(rng, packed)
 	}

@@ -110,7 +110,7 @@ func (j *blocks) mapShares(in io.Reader, out io.Writer) (n step.Counters, err er
 	var encoder streamfmt.Encoder
 	var counts [256]uint64
 	emit := func(b *block.Block) error {
-		n.Out += int64(b.Count())
+		n.Records += int64(b.Count())
 		packed = encoder.AppendBlock(packed[:0], b, &counts)
 		return w.add(b.Range, packed)
 	}
@@ -277,8 +277,8 @@ func (r *reduction) write(b *block.Block) error {
 		return fmt.Errorf("range %#x: %w", b.Range, err)
 	}
 	done := b.Done.Count()
-	r.n.Out += int64(b.Open.Count() + done)
-	r.n.Done += int64(done)
+	r.n.Records += int64(b.Open.Count() + done)
+	r.n.Finished += int64(done)
 	r.chunk.Add(b)
 	if r.chunk.Size() < flushSize {
 		return nil

@@ -63,7 +63,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 		return stats, err
 	}
 	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
-	stats.Records = reduced.Out
+	stats.Records = reduced.Records
 	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
 
@@ -82,10 +82,10 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 	p := &task.Job{Step: pass.Step, Game: g, FS: pass.FS, Tier: pass.Tier,
 		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
 	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
-	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Out, reduced.Done, mapped.Messages
+	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
 	err = errors.Join(err, readOnce(mapped.In, records))
-	if mapped.Out != reduced.In {
-		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Out, reduced.In))
+	if mapped.Records != reduced.In {
+		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Records, reduced.In))
 	}
 	return stats, err
 }
@@ -125,7 +125,7 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 			return mapped, reduced, err
 		}
 		mapped.In += n.In
-		mapped.Out += n.Out
+		mapped.Records += n.Records
 		mapped.Messages += n.Messages
 		pairs := streamfmt.NewPairReader(&out, "map")
 		for {
@@ -155,8 +155,8 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 			return mapped, reduced, err
 		}
 		reduced.In += n.In
-		reduced.Out += n.Out
-		reduced.Done += n.Done
+		reduced.Records += n.Records
+		reduced.Finished += n.Finished
 		for result := range n.New {
 			reduced.New[result] += n.New[result]
 		}
@@ -415,8 +415,8 @@ func FuzzPassReduce(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
 			pass := &task.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
-			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Out > int64(g.Positions())) {
-				t.Errorf("%s: %d records in, %d out", name, n.In, n.Out)
+			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
+				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}
 		}
 	})

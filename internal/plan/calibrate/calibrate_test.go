@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -125,7 +126,7 @@ func TestCluster(t *testing.T) {
 	at := time.Now()
 	err := Cluster(r, run(6, runner.Stats{Application: "a", Waiting: 7}, runner.Stats{Application: "b", Waiting: 6}, runner.Stats{Application: "c", Waiting: 8}),
 		run(0, runner.Stats{Application: "d", Waiting: 12, CPU: 5, Programs: 1}),
-		run(0, runner.Stats{Application: "e", Programs: 2 * alone, Records: 6789890}), "hdfs://there", at)
+		run(0, runner.Stats{Application: "e", Programs: 2 * alone, Counts: step.Counts{Records: 6789890}}), "hdfs://there", at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func New(name string, g game.Acyclic, o Options) (player.Player, error) {
 	case EvaluationName:
 		return chooser(evaluation), nil
 	case CustomName:
-		g, err := WithEndgames(g, o.Endgames, o.Time)
+		g, err := withEndgames(g, o.Endgames, o.Time)
 		if err != nil {
 			return nil, err
 		}
@@ -80,10 +80,10 @@ const (
 	mostBoards    = 3_000_000
 )
 
-// WithEndgames returns the game with endgames for a search of this time (0: any time): with
+// withEndgames returns the game with endgames for a search of this time (0: any time): with
 // e or, if e is nil, with newly built ones. A board that is too large for endgames gets
 // none.
-func WithEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (game.Acyclic, error) {
+func withEndgames(g game.Acyclic, e *mancala.Endgames, limit time.Duration) (game.Acyclic, error) {
 	fast, ok := g.(*mancala.Searched)
 	if !ok {
 		return g, nil

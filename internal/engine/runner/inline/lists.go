@@ -84,7 +84,7 @@ func (r *Runner) runLists(ctx context.Context, job *jobOf[game.Acyclic]) (stats 
 		stats.Messages += n.Messages
 		if job.Step != step.Solve {
 			stats.Positions += n.Positions
-			stats.Finished += n.Done
+			stats.Finished += n.Finished
 		}
 	}
 	r.lists.workers = append(r.lists.workers, w.workers...)

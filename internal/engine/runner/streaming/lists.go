@@ -48,13 +48,7 @@ func (p *plan) ofLists(g game.Acyclic) error {
 	if err != nil {
 		return err
 	}
-	p.borders = []uint64{0}
-	for _, border := range borders {
-		if border > p.borders[len(p.borders)-1] { // Hadoop would reject equal ones
-			p.borders = append(p.borders, border)
-		}
-	}
-	p.text(func(key uint64) game.Position { return key })
+	p.keys = lineKeys(g, slices.Compact(append([]uint64{0}, borders...)), 1) // Hadoop would reject equal ones
 	// One map for each file would often be too many: every tier can send messages to this one,
 	// in a file of each reducer.
 	p.maps = files
@@ -105,11 +99,13 @@ func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error
 		return err
 	}
 	stats.Records = part.Rows()
-	err = part.EachKey(func(key game.Position) {
-		stats.Positions++
-		if g.Primitive(key) != 0 {
-			stats.Finished++
-		}
-	})
+	if job.Step == step.Possible {
+		err = part.EachKey(func(key game.Position) {
+			stats.Positions++
+			if g.Primitive(key) != 0 {
+				stats.Finished++
+			}
+		})
+	}
 	return errors.Join(err, part.Close())
 }

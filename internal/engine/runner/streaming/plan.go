@@ -29,7 +29,7 @@ type plan struct {
 	dir        string
 	reads      int64           // number of records
 	properties []step.Property // passed to the tasks
-	borders    []uint64        // the first range of each reducer
+	keys       [][]byte        // the first keys of all partitions except the first
 
 	// The following fields are for blocks.
 
@@ -38,8 +38,7 @@ type plan struct {
 
 	// The following fields are for text.
 
-	inputs []string                   // directories that the maps read, or patterns of files in them
-	key    func(border uint64) []byte // returns the first key of a range
+	inputs []string // directories that the maps read, or patterns of files in them
 
 	// The following fields are for lists.
 
@@ -82,7 +81,6 @@ func (p *plan) fill() error {
 func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
 	if job.Codec == jobdir.Text {
-		p.text(func(border uint64) game.Position { return border << g.LowBits() })
 		dirs := job.Input
 		if job.Step == step.Solve {
 			dirs = append([]string{job.Parents}, job.Input...)
@@ -99,7 +97,12 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	if err != nil {
 		return err
 	}
-	p.borders = step.Borders(g, job.Tier, p.reducers())
+	borders := step.Borders(g, job.Tier, p.reducers())
+	if p.blocks() {
+		p.keys = pairKeys(borders)
+	} else {
+		p.keys = lineKeys(g, borders, 1<<g.LowBits())
+	}
 	return nil
 }
 
@@ -109,25 +112,20 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	if p.reads, err = stateRecords(job, g); err != nil {
 		return err
 	}
-	p.borders = step.CyclicBorders(g, p.reducers())
-	switch {
-	case job.Codec == jobdir.Text:
-		p.text(func(border uint64) game.Position { return border * uint64(g.RangeSize()) })
+	borders := step.CyclicBorders(g, p.reducers())
+	if !p.blocks() {
+		p.keys = lineKeys(g, borders, uint64(g.RangeSize()))
 		p.inputs, err = partsIn(job, job.Input)
-	case job.Step == step.Create:
+		return err
+	}
+	p.keys = pairKeys(borders)
+	if job.Step == step.Create {
 		p.lines = 1
 		p.input = []task.Share{task.StartShare(job.Input[0])}
-	default:
-		p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
+		return nil
 	}
+	p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
 	return err
-}
-
-// text prepares p.key for a text job, whose reducers begin at keys; first returns the first key
-// of a border.
-func (p *plan) text(first func(border uint64) game.Position) {
-	width := streamfmt.KeyWidth(p.job.Game.KeyBits())
-	p.key = func(border uint64) []byte { return streamfmt.AppendKey(nil, first(border), width) }
 }
 
 // stateRecords returns the number of positions that a pass reads, according to the index; for
@@ -198,7 +196,7 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Blocks }
 // arguments returns the command line of hadoop; files is the result of p.files. Generic
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
-	w, blocks := p.job, p.blocks()
+	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
 	args := []string{"jar", p.Jar}
 	define := func(name string, value any) { args = append(args, "-D", fmt.Sprintf("%s=%v", name, value)) }
 	define("mapreduce.job.name", "treereduce "+w.Name)
@@ -206,7 +204,7 @@ func (p *plan) arguments(files string) []string {
 	if p.Queue != "" {
 		define("mapreduce.job.queuename", p.Queue)
 	}
-	define("mapreduce.job.reduces", len(p.borders))
+	define("mapreduce.job.reduces", reducers)
 	define("stream.jobconf.truncate.limit", 20000)
 	define("mapreduce.client.completion.pollinterval", poll)
 	define("mapreduce.client.progressmonitor.pollinterval", poll)
@@ -225,9 +223,9 @@ func (p *plan) arguments(files string) []string {
 		define("stream.map.input.ignoreKey", true)
 		define("stream.map.output", "rawbytes")
 		define("stream.reduce.input", "rawbytes")
-		define("treereduce.reducers", len(p.borders))
+		define("treereduce.reducers", reducers)
 	}
-	if p.maps > 0 && p.maps <= uberMaps && len(p.borders) == 1 && p.reads <= taskRecords {
+	if p.maps > 0 && p.maps <= uberMaps && reducers == 1 && p.reads <= taskRecords {
 		define("mapreduce.job.ubertask.enable", true)
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)
 	}
@@ -235,15 +233,15 @@ func (p *plan) arguments(files string) []string {
 		define("stream.map.input.ignoreKey", true) // formats other than TextInputFormat put the key before the line
 		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
-	if len(p.borders) > 1 {
+	if reducers > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
 		define("mapreduce.totalorderpartitioner.naturalorder", false)
 	}
 	for _, d := range p.Define {
 		args = append(args, "-D", d)
 	}
-	args = append(args, "-files", files, "-mapper", p.mapper(), "-reducer", p.reducer())
-	if len(p.borders) > 1 {
+	args = append(args, "-files", files, "-mapper", w.Step+"_map", "-reducer", w.Step+"_reduce")
+	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
 	if blocks {
@@ -259,10 +257,6 @@ func (p *plan) arguments(files string) []string {
 	}
 	return append(args, "-output", p.FS.Name()+w.Output)
 }
-
-// mapper and reducer return the names of the programs in the directory of a task.
-func (p *plan) mapper() string  { return p.job.Step + "_map" }
-func (p *plan) reducer() string { return p.job.Step + "_reduce" }
 
 // The files of a plan.
 const (
@@ -285,22 +279,14 @@ func (p *plan) write() error {
 			return err
 		}
 	}
-	if len(p.borders) == 1 {
+	if len(p.keys) == 0 {
 		return nil
 	}
 	class := hadoop.TextClass
-	var keys [][]byte
-	for _, border := range p.borders[1:] {
-		if blocks {
-			keys = append(keys, streamfmt.AppendPairKey(nil, border))
-		} else {
-			keys = append(keys, p.key(border))
-		}
-	}
 	if blocks {
 		class = hadoop.BytesClass
 	}
-	return p.writeFile(rangesFile, hadoop.SequenceFile(class, keys))
+	return p.writeFile(rangesFile, hadoop.SequenceFile(class, p.keys))
 }
 
 func (p *plan) writeFile(name string, text []byte) error {
@@ -311,7 +297,7 @@ func (p *plan) writeFile(name string, text []byte) error {
 // of -files, in which the binaries have the names of the steps.
 func (p *plan) files() (string, error) {
 	var files []string
-	for _, f := range []struct{ binary, name string }{{"mapper", p.mapper()}, {"reducer", p.reducer()}} {
+	for _, f := range []struct{ binary, name string }{{"mapper", p.job.Step + "_map"}, {"reducer", p.job.Step + "_reduce"}} {
 		at, err := p.upload(f.binary, path.Dir(p.job.Output))
 		if err != nil {
 			return "", err

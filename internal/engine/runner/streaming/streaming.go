@@ -119,7 +119,10 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 		}
 		defer t.Close()
 		counts := t.Counts()
-		stats.Records, stats.Finished = int64(counts.Total()), int64(counts.Total()-counts[0])
+		stats.Records = int64(counts.Total())
+		if job.Step == step.Possible {
+			stats.Finished = int64(counts.Total() - counts[0])
+		}
 	case game.Cyclic:
 		return countStates(job, g, counted, stats)
 	case game.Acyclic:
@@ -128,9 +131,6 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 				return stats, err
 			}
 		}
-	}
-	if job.Step != step.Possible {
-		stats.Finished, stats.Positions = 0, 0
 	}
 	return stats, nil
 }

@@ -1,4 +1,4 @@
-package hadoop
+package streaming
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -19,7 +20,7 @@ func TestRanges(t *testing.T) {
 		}
 		most := 1 << (g.KeyBits() - g.LowBits())
 		width := streamfmt.KeyWidth(g.KeyBits())
-		head := SequenceFile(TextClass, nil)
+		head := hadoop.SequenceFile(hadoop.TextClass, nil)
 		for tier := range g.Tiers() + 1 {
 			for _, reducers := range []int{1, 2, 3, 7, most / 2, most - 1, most} {
 				if reducers < 1 || reducers > min(most, 1<<12) {

@@ -1,0 +1,77 @@
+package step
+
+import "github.com/treereduce/treereduce/game"
+
+// Counts are the counts of a job or of one of its tasks.
+type Counts struct {
+	Records  int64 `json:"records,omitempty"`  // records written
+	Finished int64 `json:"finished,omitempty"` // of these, positions with a value; of a job possible, terminal positions
+
+	// Positions is the number of positions, if a position may have several records: in the
+	// lists of possible, one for each predecessor. 0 means the same as Records.
+	Positions int64 `json:"positions,omitempty"`
+	// Messages is the number of moves for which messages were sent: by the map of mark, see
+	// Pass, and by possible and solve with lists, where moves from a position to the same
+	// successor count as one.
+	Messages int64 `json:"messages,omitempty"`
+	// New is, for a game with cycles, the number of new positions, by result.
+	New game.Tally `json:"-"`
+}
+
+// AddNew counts new positions, which are also written as records.
+func (n *Counts) AddNew(fresh game.Tally) {
+	n.New.Add(fresh)
+	n.Records += fresh.Total()
+	n.Finished += fresh.Decided()
+}
+
+// Counters are the counts of a stream or a kernel, with the number of records read.
+type Counters struct {
+	In int64
+	Counts
+}
+
+// The names of the counters of a task: of records, of messages and positions where these are
+// not records (see Counts), and of the task itself.
+const (
+	RecordsIn   = "records in"
+	RecordsOut  = "records out"
+	RecordsDone = "records with a value"
+	Messages    = "messages"
+	Positions   = "positions"
+
+	Tasks = "tasks"
+	Wall  = "milliseconds"
+	CPU   = "CPU milliseconds"
+)
+
+// CounterGroup returns the name of the group of the counters of a side, map or reduce.
+func CounterGroup(side string) string { return "treereduce " + side }
+
+// each calls do with the name and the value of each counter.
+func (n *Counters) each(do func(name string, value *int64)) {
+	do(RecordsIn, &n.In)
+	do(RecordsOut, &n.Records)
+	do(RecordsDone, &n.Finished)
+	do(Messages, &n.Messages)
+	do(Positions, &n.Positions)
+	for result := range n.New {
+		do("new "+game.Result(result).String(), &n.New[result])
+	}
+}
+
+// Each calls do with the name and value of each counter that a task reports: always those
+// of records, and the others if they are not 0.
+func (n *Counters) Each(do func(name string, value int64)) {
+	n.each(func(name string, value *int64) {
+		if *value > 0 || name == RecordsIn || name == RecordsOut || name == RecordsDone {
+			do(name, *value)
+		}
+	})
+}
+
+// Named returns the counters with the values that of returns for their names.
+func Named(of func(name string) int64) (n Counters) {
+	n.each(func(name string, value *int64) { *value = of(name) })
+	return n
+}

@@ -67,7 +67,7 @@ func TestEstimateOfBound(t *testing.T) {
 		e := r.prices(r.spec)
 		e.plan, e.limit = new(plan.Plan), usualLimit
 		for how, want := range map[count.How]string{
-			count.Sampled: ": about 2.0 h and $3.00, at $",
+			count.Sampled: ": about 2 h and $3.00, at $",
 			count.AtLeast: ": there is no estimate (only a lower bound of the positions is known), at $",
 		} {
 			e.plan.How, e.plan.Total.WallHours, e.plan.Total.Dollars = how, 2, 3

@@ -863,7 +863,7 @@ func TestAdviceTrue(t *testing.T) {
 func solved(t *testing.T, g game.Game) *table.Table {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,10 +24,10 @@ BUILD       := $(GO) build -ldflags='-s -w'
 STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# A variable that nobody reads would be passed over: make WITDH=4 is refused.
-READ    := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER GOFLAGS
-WRONG   := $(filter-out $(READ),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v)))
-$(if $(strip $(WRONG)),$(error $(strip $(WRONG)): there is no such variable, but $(READ)))
+# A misspelled variable, as in make WITDH=4, has no effect: the warning names it.
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER FREE_PORTS GOFLAGS
+UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
+$(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
 .PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
@@ -72,12 +72,12 @@ proj2-hadoop: build ## the same with the data in HDFS and big tiers on the clust
 IN_MEMORY := $(shell grep -qs ' /dev/shm tmpfs [^ ]*rw' /proc/mounts && ! grep -qs ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts && \
 	[ "$$(df -Pk /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000000 ] && echo TMPDIR=/dev/shm)
 
-# The time limits are for slow machines: Go's own is ten minutes a package.
+# make lint vets. The time limit is for slow machines.
 test: build ## all tests that need no cluster, but the long ones (two minutes)
-	$(IN_MEMORY) $(GO) test -timeout 30m ./...
+	$(IN_MEMORY) $(GO) test -vet=off -timeout 30m ./...
 
 test-long: build ## the long ones: every board of at most 16 squares against brute force, … (some minutes)
-	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -count=1 -timeout 2h -run '^TestLong' \
+	$(IN_MEMORY) TREEREDUCE_LONG=1 $(GO) test -vet=off -count=1 -timeout 2h -run '^TestLong' \
 		$$(grep -rl '^func TestLong' --include='*_test.go' . | xargs grep -LE '^//go:build (hadoop|emr)' | xargs -n1 dirname | sort -u)
 
 CLUSTER ?= build/cluster
@@ -95,28 +95,31 @@ cluster-down: build-cluster ## stop it; its data stays
 cluster-status: build-cluster ## what of it runs, and where its pages are
 	@bin/cluster status --dir $(CLUSTER)
 
-# One after the other: the machine is one cluster's.
-TEST_HADOOP := $(GO) test -tags hadoop -count=1 -p 1 -timeout 3h
+# The names of tests with tags begin with TestHadoop, TestEMR and TestMoto. The tests of one
+# package run at a time.
+TAGGED := $(GO) test -vet=off -count=1 -p 1 -timeout 3h
 
-test-hadoop: build ## tests on real clusters of their own, but the long ones (half an hour; Java, Maven; make cluster-down first)
-	$(TEST_HADOOP) ./cmd/cluster ./hadoop/... ./internal/testing/minicluster/... ./cli/driver ./internal/engine/runner/streaming
+# The packages share a cluster, which the first test starts. Its logs are kept after a failure.
+ON_CLUSTER := set -e; work=$$(mktemp -d); export TREEREDUCE_TEST_CLUSTER=$$work/cluster; trap 'exit 130' INT TERM; \
+	trap 'code=$$?; bin/cluster down --dir $$work/cluster; [ $$code != 0 ] || rm -rf $$work; exit $$code' EXIT; set -x; $(TAGGED)
 
-test-hadoop-long: build ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
-	TREEREDUCE_LONG=1 $(TEST_HADOOP) -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
+test-hadoop: build build-cluster ## tests on a real cluster, but the long ones (Java, Maven; make cluster-down first)
+	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/cluster
 
-# The virtual environment, build/emr-venv, is made by the tests; nobody talks to Amazon.
-TEST_EMR := $(GO) test -tags emr -count=1 -p 1 -timeout 1h
+test-hadoop-long: build build-cluster ## the long ones: all jobs with three reducers, passes as text (a quarter of an hour)
+	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
 
+# The tests create the virtual environment build/emr-venv. They do not connect to Amazon.
 test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
-	$(TEST_EMR) -skip '^TestEMR$$' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
-test-emr-hadoop: build ## the same with its steps on a cluster of their own (ten minutes; Java, Maven, Python; make cluster-down first)
-	$(TEST_EMR) -run '^TestEMR$$' ./internal/testing/emrtest
+test-emr-hadoop: build build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
+	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
 
-# The tests in cmd run programs, which are built without the detector; in the others
-# that are left out, nothing runs beside anything.
-race: ## the tests with the race detector (needs a C compiler; some minutes)
-	$(GO) list ./... | grep -Ev '/cmd($$|/)|/(game/block|game/all|internal/(engine/(step|store|task)|testing/naive))$$' | $(IN_MEMORY) CGO_ENABLED=1 xargs $(GO) test -race -short -timeout 30m
+# The tests in cmd are left out: the programs that they run are built without the detector.
+race: ## the tests of packages with goroutines, with the race detector (needs a C compiler; some minutes)
+	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m \
+		$$(grep -rlE --include='*.go' '\<go (func|[a-z.]+\()|\<(sync|errgroup|parallel)\.' . | grep -v '^./cmd' | xargs -n1 dirname | sort -u)
 
 bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
 	$(GO) run ./cmd/bench $(BENCH)
@@ -134,8 +137,8 @@ fuzz: ## every parser, FUZZTIME=30s each
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	$(GO) vet ./... && $(GO) vet -tags hadoop,emr ./...
-	$(GO) run $(STATICCHECK) ./... && $(GO) run $(STATICCHECK) -tags hadoop,emr ./...
+	$(GO) vet -tags hadoop,emr ./...
+	$(GO) run $(STATICCHECK) -tags hadoop,emr ./...
 
 fmt: ## format all code
 	gofmt -w .

@@ -576,7 +576,8 @@ func TestSecondInterrupt(t *testing.T) {
 			}
 		}
 	}
-	script := "#!/bin/sh\nsetsid sleep 60 &\necho $! >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; wait\n"
+	// The pid is written once the process is in a session of its own, where no signal reaches it.
+	script := "#!/bin/sh\nsetsid sh -c 'echo $$ >" + dir + "/pid.new; mv " + dir + "/pid.new " + dir + "/pid; exec sleep 60' &\nwait\n"
 	if err := os.WriteFile(filepath.Join(own, "possible_map"), []byte(script), 0o777); err != nil {
 		t.Fatal(err)
 	}

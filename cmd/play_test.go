@@ -106,7 +106,7 @@ func TestPlayStops(t *testing.T) {
 		signal os.Signal
 		says   string
 	}{
-		{"find-winner " + large + "--threads 1 --start", os.Interrupt, `\n"  +", X to move: not proven\nbest move so far: \d\n\d+ positions, \d+ look-ups in \d+\.\d\d s\n$`},
+		{"find-winner " + large + "--threads 1 --start", os.Interrupt, `\n"  +", X to move: not proven\nbest move so far: \d\n[\d,]+ positions, [\d,]+ look-ups in [\d.]+ (µs|ms|s)\n$`},
 		{"find-winner " + large + "--by plain --start", os.Interrupt, `^$`},
 		{"find-winner " + large + "--by memo --start", syscall.SIGTERM, `^$`},
 		{"score " + large, os.Interrupt, `^$`},

@@ -190,13 +190,13 @@ func TestVerifyRight(t *testing.T) {
 	changeTier(t, dirs["connectn"], g, 9, nil, nil)
 	changeStates(t, dirs["quickcross"], q, nil, nil)
 	for _, test := range []struct{ name, flags, want string }{
-		{"connectn", "", "connectn width=4 height=5 connect=3: 195472 positions, every one as it should be\n"},
-		{"quickcross", "", "quickcross width=4 height=3 connect=3: 453831 positions, every one as it should be\n"},
-		{"connectn", "--rules", "connectn width=4 height=5 connect=3: 195472 of 195472 positions, every one as the rules have it\n"},
-		{"quickcross", "--rules", "quickcross width=4 height=3 connect=3: 453831 of 453831 positions, every one as the rules have it\n"},
-		{"connectn", "--seed 7 --rules 1000", "connectn width=4 height=5 connect=3: 1000 of 195472 positions, every one as the rules have it (seed 7)\n"},
-		{"quickcross", "--rules=453000 --seed=8", "quickcross width=4 height=3 connect=3: 453000 of 453831 positions, every one as the rules have it (seed 8)\n"},
-		{"connectn", "--rules=195472", "connectn width=4 height=5 connect=3: 195472 of 195472 positions, every one as the rules have it\n"},
+		{"connectn", "", "connectn width=4 height=5 connect=3: 195,472 positions verified, all correct\n"},
+		{"quickcross", "", "quickcross width=4 height=3 connect=3: 453,831 positions verified, all correct\n"},
+		{"connectn", "--rules", "connectn width=4 height=5 connect=3: 195,472 of 195,472 positions verified by the rules, all correct\n"},
+		{"quickcross", "--rules", "quickcross width=4 height=3 connect=3: 453,831 of 453,831 positions verified by the rules, all correct\n"},
+		{"connectn", "--seed 7 --rules 1000", "connectn width=4 height=5 connect=3: 1,000 of 195,472 positions verified by the rules, all correct (seed 7)\n"},
+		{"quickcross", "--rules=453000 --seed=8", "quickcross width=4 height=3 connect=3: 453,000 of 453,831 positions verified by the rules, all correct (seed 8)\n"},
+		{"connectn", "--rules=195472", "connectn width=4 height=5 connect=3: 195,472 of 195,472 positions verified by the rules, all correct\n"},
 	} {
 		words := append([]string{"verify", "--data", dirs[test.name]}, strings.Fields(test.flags)...)
 		out, err := exec.Command(filepath.Join(bin, "driver"), words...).CombinedOutput()

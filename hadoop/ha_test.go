@@ -21,9 +21,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
+// TestHadoopFailOver runs two name nodes. The standby becomes active while a lock is held, a file is
 // written, and a board is solved.
-func TestFailOver(t *testing.T) {
+func TestHadoopFailOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	c := clustertest.Up(ctx, t, minicluster.Config{
@@ -196,7 +196,7 @@ func testSolveFailOver(ctx context.Context, t *testing.T, c *minicluster.Cluster
 		t.Error("final is not that of a run on one machine")
 	}
 	out, err := driver("verify --data hdfs:///solved").Output()
-	if err != nil || !strings.Contains(string(out), "3945711 positions, every one as it should be") {
+	if err != nil || !strings.Contains(string(out), "3,945,711 positions verified, all correct") {
 		t.Errorf("verify: %v: %s", err, out)
 	}
 }

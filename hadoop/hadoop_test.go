@@ -27,11 +27,11 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
-// TestHadoop starts a real cluster for all the tests below.
+// TestHadoop tests the file system on a real cluster.
 func TestHadoop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
-	c := clustertest.Up(ctx, t, minicluster.Config{})
+	c := clustertest.Shared(ctx, t)
 	recovered := testRecover(t, c)
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
@@ -529,7 +529,7 @@ func testSolve(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if out := driver("lookup", "--data", c.DefaultFS()+"/solved", "1", "1", "2"); !strings.Contains(out, "O to move: you lose in 2") {
 		t.Errorf("lookup: %s", out)
 	}
-	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195472 positions, every one as it should be") {
+	if out := driver("verify", "--data", c.DefaultFS()+"/solved"); !strings.Contains(out, "195,472 positions verified, all correct") {
 		t.Errorf("verify: %s", out)
 	}
 }

@@ -21,7 +21,7 @@ var readmeLines = []struct {
 	pattern *regexp.Regexp
 	to      string
 }{
-	{regexp.MustCompile(`in \d+\.\d+ s`), "in N s"},
+	{regexp.MustCompile(`in [\d.]+ (µs|ms|s|min)`), "in N s"},
 	{regexp.MustCompile(`/user/[^/]+/`), "/user/USER/"},
 	{regexp.MustCompile(`(?m)^packageJobJar: .*\n`), ""},
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // Bars is a picture of numbers by tier, for a game that need not be solved: panels one above
@@ -49,7 +51,7 @@ func (b Bars) WriteSVG(w io.Writer) error {
 		height := d.logScale(uint64(math.Ceil(most)), panelHeight, bottom)
 		for i, value := range p.Values {
 			x := plotLeft + width*float64(i)
-			fmt.Fprintf(d, `<g class="tier"><title>%s</title>`+"\n", escape(fmt.Sprintf("tier %d\n%s: %s", b.Tiers[i], p.Name, Commas(uint64(value)))))
+			fmt.Fprintf(d, `<g class="tier"><title>%s</title>`+"\n", escape(fmt.Sprintf("tier %d\n%s: %s", b.Tiers[i], p.Name, numfmt.Number(value))))
 			fmt.Fprintf(d, `<rect x="%.2f" y="%.2f" width="%.2f" height="%d" fill="none" pointer-events="all"/>`+"\n", x, bottom-panelHeight, width, panelHeight)
 			if value >= 1 {
 				h := height(uint64(value))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // Stats counts the positions of a solved game: by tier if it has tiers, by the number of moves
@@ -215,11 +216,11 @@ func (s Stats) WriteTable(w io.Writer) error {
 
 // writeLine writes to a tabwriter, which keeps errors until Flush.
 func (t TierStats) writeLine(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s\t%s\t", name, Commas(t.Positions))
+	fmt.Fprintf(w, "%s\t%s\t", name, numfmt.Number(t.Positions))
 	for _, n := range []uint64{t.XWins, t.OWins, t.Ties} {
-		fmt.Fprintf(w, "%s\t%s\t", Commas(n), percent(n, t.Positions))
+		fmt.Fprintf(w, "%s\t%s\t", numfmt.Number(n), percent(n, t.Positions))
 	}
-	fmt.Fprintf(w, "%s\t\n", Commas(t.Finished))
+	fmt.Fprintf(w, "%s\t\n", numfmt.Number(t.Finished))
 }
 
 // writeRemoteness writes a line for each number of moves to the end.
@@ -227,8 +228,8 @@ func (s Stats) writeRemoteness(w io.Writer) {
 	fmt.Fprint(w, "moves to the end\tpositions\tshare\tLOSE\tWIN\tTIE\tDRAW\t\n")
 	line := func(name string, r RemotenessStats, draws uint64) {
 		n := r.total() + draws
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, Commas(n), percent(n, s.Positions),
-			Commas(r.Lose), Commas(r.Win), Commas(r.Tie), Commas(draws))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, numfmt.Number(n), percent(n, s.Positions),
+			numfmt.Number(r.Lose), numfmt.Number(r.Win), numfmt.Number(r.Tie), numfmt.Number(draws))
 	}
 	for _, r := range s.Remoteness {
 		line(strconv.Itoa(r.Remoteness), r, 0)
@@ -275,15 +276,6 @@ func (s Stats) WriteCSV(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// Commas formats n with a comma between groups of three digits: 1,234,567.
-func Commas(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // percent returns n as a percentage of all, or "-" if all is 0.

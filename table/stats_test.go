@@ -85,7 +85,7 @@ func TestTableStats(t *testing.T) {
 	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(store.Local{}, dir, all.Kinds().Parse)
+	table, err := OpenFS(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,17 +147,6 @@ func TestWriteTable(t *testing.T) {
 	}
 	if got.String() != want[1:] {
 		t.Errorf("got\n%s\nwant%s", got.String(), want)
-	}
-}
-
-func TestCommas(t *testing.T) {
-	for n, want := range map[uint64]string{
-		0: "0", 999: "999", 1000: "1,000", 999_999: "999,999", 1_000_000: "1,000,000",
-		1<<64 - 1: "18,446,744,073,709,551,615",
-	} {
-		if got := Commas(n); got != want {
-			t.Errorf("Commas(%d) = %q, want %q", n, got, want)
-		}
 	}
 }
 

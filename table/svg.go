@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // The layout of the picture, in pixels: two panels of the same width, one above the other,
@@ -77,7 +79,7 @@ func (s Stats) WriteSVG(w io.Writer) error {
 func (d *drawing) outcomes(s Stats) {
 	tier, most := s.largest()
 	d.heading(s.Game+": "+s.Value, picHeight, fmt.Sprintf("Positions that play can reach: %s in all, %s in the largest tier (%d)",
-		Commas(s.Positions), Commas(most), tier))
+		numfmt.Number(s.Positions), numfmt.Number(most), tier))
 	d.text(plotLeft, shareBottom-panelHeight-16, "start", 14, "Who wins under best play: share of the tier's positions")
 	d.text(plotLeft, countBottom-panelHeight-16, "start", 14, "Positions in the tier (log scale)")
 	name := "tier"
@@ -121,7 +123,7 @@ func (d *drawing) results(s Stats) {
 	}
 	columns = append(columns, column{"no end", parts(0, 0, 0, s.Draw)})
 
-	d.heading(s.Game+": "+s.Value, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", Commas(s.Positions)))
+	d.heading(s.Game+": "+s.Value, cyclicHeight, fmt.Sprintf("Positions that play can reach: %s", numfmt.Number(s.Positions)))
 	d.text(plotLeft, cyclicBottom-cyclicPanel-16, "start", 14, "Positions by moves to the end (log scale), for the player to move")
 	d.text(plotLeft+plotWidth/2, cyclicBottom+40, "middle", 13, "moves to the end")
 	d.legend(parts(0, 0, 0, 0), cyclicBottom-cyclicPanel-16)
@@ -132,7 +134,7 @@ func (d *drawing) results(s Stats) {
 		text, bars := c.name, 0
 		for _, p := range c.parts {
 			if p.positions > 0 {
-				text += fmt.Sprintf("\n%s: %s", p.name, Commas(p.positions))
+				text += fmt.Sprintf("\n%s: %s", p.name, numfmt.Number(p.positions))
 				bars++
 			}
 		}
@@ -175,9 +177,9 @@ func (s Stats) parts(t TierStats) []part {
 
 // describe returns the numbers of a tier, one per line.
 func (s Stats) describe(t TierStats) string {
-	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, Commas(t.Positions))
+	text := fmt.Sprintf("tier %d\npositions: %s", t.Tier, numfmt.Number(t.Positions))
 	for _, p := range append(s.parts(t), part{name: "finished", positions: t.Finished}) {
-		text += fmt.Sprintf("\n%s: %s (%s)", p.name, Commas(p.positions), percent(p.positions, t.Positions))
+		text += fmt.Sprintf("\n%s: %s (%s)", p.name, numfmt.Number(p.positions), percent(p.positions, t.Positions))
 	}
 	return text
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/calibrate"
 )
@@ -182,7 +183,7 @@ func printRates(c *cli.Context, name string, r *plan.Rates, runner string) {
 	fmt.Fprintf(out, "blocks: %.1f ns of CPU a position for each bit of its value, %.2f a slot, %.1f µs a range, %.1f ms a tier\n", b.Value, b.Slot, b.Range/1e3, 1e3*b.Tier)
 	fmt.Fprintf(out, "lists: %.0f ns a position, %.0f a move into the next tier and %.0f beyond; states: %.0f ns a position, by rules only %.0f ns a move\n", l.Position, l.Move, l.Far, r.States.Position, r.States.Move)
 	fmt.Fprintf(out, "on one core alone: %.1f %% of the CPU, of %d cores\n", 100*r.Serial, r.Cores)
-	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms a sync; a process starts in %.0f ms\n", plan.Bytes(r.Disk.Write), plan.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
+	fmt.Fprintf(out, "disk: writes %s/s, reads %s/s, %.1f ms a sync; a process starts in %.0f ms\n", numfmt.Bytes(r.Disk.Write), numfmt.Bytes(r.Disk.Read), 1e3*r.Disk.Sync, 1e3*r.Process)
 	if runner == onHadoop {
 		fmt.Fprintf(out, "cluster %s: a job takes %.1f s before it works, %.1f in its application master, %.1f s of its client's CPU and %.1f of each task's Java; programs %.1f times the CPU\n",
 			r.Cluster.Name, r.Cluster.Job, r.Cluster.Uber, r.Cluster.Client, r.Cluster.Task, r.Cluster.Program)

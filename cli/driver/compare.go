@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -134,7 +135,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		data = path.Dir(dir)
 	}
 	if _, missing := s.place.FS.Stat(path.Join(data, table.Dir)); missing == nil {
-		if s.table, err = table.Open(s.place.FS, data, games.Parse); err != nil {
+		if s.table, err = table.OpenFS(s.place.FS, data, games.Parse); err != nil {
 			return nil, err
 		}
 		s.g = s.table.Game()
@@ -416,11 +417,11 @@ func (d *difference) merge(a, b iter.Seq2[valued, error]) error {
 // print prints the difference as text.
 func (d *difference) print(out io.Writer) error {
 	if !d.any {
-		_, err := fmt.Fprintf(out, "%s and %s are the same: %s\n", d.names[0], d.names[1], command.Count(d.all[0], "position"))
+		_, err := fmt.Fprintf(out, "%s and %s are the same: %s\n", d.names[0], d.names[1], numfmt.Count(d.all[0], "position"))
 		return err
 	}
 	for i, name := range d.names {
-		fmt.Fprintf(out, "%s: %s, %d of them nowhere else\n", name, command.Count(d.all[i], "position"), d.alone[i])
+		fmt.Fprintf(out, "%s: %s, %d of them nowhere else\n", name, numfmt.Count(d.all[i], "position"), d.alone[i])
 	}
 	fmt.Fprintf(out, "other values: %d\n\nthe first that differs, %s:\n\n%s", d.unequal, command.Heading(d.g, d.first.position), beside(d.board(0), d.board(1)))
 	return command.ErrTold

@@ -17,6 +17,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // finishQuiet is how long a finished run waits for its copy before it prints a message.
@@ -98,7 +99,7 @@ func (k *copying) finish() (name string, err error) {
 	select {
 	case err = <-whole:
 	case <-time.After(finishQuiet):
-		k.tell(fmt.Sprintf("%s still to be copied to %s", command.Count(int64(k.Left()), "change"), k.Name()))
+		k.tell(fmt.Sprintf("%s still to be copied to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
 		err = <-whole
 	}
 	if errors.Is(err, context.Canceled) {

@@ -36,7 +36,7 @@ func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "each as a line of JSON"}
-	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"}
+	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"}
 	account := accountFlags()
 	commands := []*cli.Command{
 		{
@@ -161,52 +161,17 @@ func emrUp(c *cli.Context) error {
 	return err
 }
 
-// makeBucket opens the bucket, or creates it.
+// makeBucket opens the bucket, or creates it. A dry run shows how it is created.
 func (e *emrCommand) makeBucket(ctx context.Context) error {
-	if e.dry {
-		request := map[string]any{"Bucket": e.place.bucket}
-		if region := e.conf.Region; region != s3.HomeRegion {
-			request["CreateBucketConfiguration"] = map[string]string{"LocationConstraint": region}
-		}
-		params, err := json.Marshal(request)
-		if err != nil {
-			return err
-		}
-		if err := e.show(emr.Call{Service: "s3", Operation: "CreateBucket", Params: params, Line: "aws s3 mb s3://" + e.place.bucket + " --region " + e.conf.Region}); err != nil {
-			return err
-		}
-		return e.showRules()
-	}
 	err := e.openBucket(ctx)
-	if !errors.Is(err, s3.ErrNoBucket) {
+	if !e.dry && !errors.Is(err, s3.ErrNoBucket) {
 		return err
 	}
-	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil {
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
 		return err
 	}
 	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
 	return e.openBucket(ctx)
-}
-
-// showRules prints the request that sets the lifecycle rules of a new bucket.
-func (e *emrCommand) showRules() error {
-	rule := func(name, prefix, key string, value map[string]int) map[string]any {
-		return map[string]any{"ID": "treereduce-" + name, "Status": "Enabled", "Filter": map[string]string{"Prefix": prefix}, key: value}
-	}
-	rules := map[string]any{"Rules": []any{
-		rule("uploads", "", "AbortIncompleteMultipartUpload", map[string]int{"DaysAfterInitiation": s3.AbortDays}),
-		rule("logs", path.Join(e.place.prefix, logsDir)+"/", "Expiration", map[string]int{"Days": s3.LogDays}),
-	}}
-	text, err := json.Marshal(rules)
-	if err != nil {
-		return err
-	}
-	params, err := json.Marshal(map[string]any{"Bucket": e.place.bucket, "LifecycleConfiguration": rules})
-	if err != nil {
-		return err
-	}
-	return e.show(emr.Call{Service: "s3", Operation: "PutBucketLifecycleConfiguration", Params: params,
-		Line: fmt.Sprintf("aws s3api put-bucket-lifecycle-configuration --bucket %s --lifecycle-configuration '%s'", e.place.bucket, text)})
 }
 
 // emrStatus implements driver emr status.

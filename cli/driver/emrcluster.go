@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -130,7 +131,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 	case e.plan == nil:
 		text += fmt.Sprintf("there is no estimate (%v)", e.why)
 	default:
-		time := fmt.Sprintf("about %s and $%.2f", hours(e.plan.Total.WallHours), e.plan.Total.Dollars)
+		time := fmt.Sprintf("about %s and $%.2f", numfmt.Seconds(3600*e.plan.Total.WallHours), e.plan.Total.Dollars)
 		if e.plan.How == count.AtLeast {
 			time = "there is no estimate (only a lower bound of the positions is known)"
 		}
@@ -154,7 +155,7 @@ func (e *emrEstimate) text(r *emrSolve) string {
 
 // latest describes when something ends at the latest, and how much it has cost by then.
 func (e *emrEstimate) latest(what string) string {
-	text := fmt.Sprintf("%s after %s at the latest", what, hours(e.limit.Hours()))
+	text := fmt.Sprintf("%s after %s at the latest", what, numfmt.Duration(e.limit))
 	if e.most > 0 {
 		text += fmt.Sprintf(", at $%.2f", e.most*(e.limit+unlimited).Hours())
 	}

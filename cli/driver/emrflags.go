@@ -29,7 +29,7 @@ func emrFlags() []cli.Flag {
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
 		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver, where make build-emr puts them"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "print each request and the line of the AWS command line that does the same, and send nothing"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"},
 	)...))
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // removeHold is how long the claims of driver emr rm stay valid after it dies.
@@ -70,10 +71,10 @@ func (r *removal) print(out io.Writer, place bucketPlace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, dir := range slices.Sorted(maps.Keys(r.groups)) {
 		g := r.groups[dir]
-		fmt.Fprintf(w, "s3://%s/%s\t%s\t%sB\t%s\n", place.bucket, command.Printable(dir), command.Count(int64(len(g.keys)), "object"), short(float64(g.size)), command.Printable(g.what))
+		fmt.Fprintf(w, "s3://%s/%s\t%s\t%s\t%s\n", place.bucket, command.Printable(dir), numfmt.Count(int64(len(g.keys)), "object"), numfmt.Bytes(float64(g.size)), command.Printable(g.what))
 	}
 	if r.bucketToo(place) {
-		fmt.Fprintf(w, "s3://%s\t0 objects\t0B\tthe bucket, in which nothing else is\n", place.bucket)
+		fmt.Fprintf(w, "s3://%s\t0 objects\t0 B\tthe bucket, in which nothing else is\n", place.bucket)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -274,7 +275,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	n, size := found.objects()
-	text := fmt.Sprintf("removed %s, %sB", command.Count(int64(n), "object"), short(float64(size)))
+	text := fmt.Sprintf("removed %s, %s", numfmt.Count(int64(n), "object"), numfmt.Bytes(float64(size)))
 	if found.bucketToo(place) {
 		if err := e.fs.RemoveBucket(ctx); err != nil {
 			return err

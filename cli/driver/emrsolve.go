@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/table"
 )
@@ -44,7 +45,7 @@ type emrCommand struct {
 	place   bucketPlace
 	conf    sdk.Config
 	service *emr.Service
-	// fs is the bucket; nil in a dry run. Its context is not canceled by an interrupt, so that
+	// fs is the bucket; in a dry run, an empty one. Its context is not canceled by an interrupt, so that
 	// cleanup still works.
 	fs  *s3.FS
 	dry bool
@@ -61,8 +62,8 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
 	if e.dry {
 		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
-		o.DryRun = e.show
-		e.service = emr.New(e.conf, o)
+		e.service = emr.New(emr.DryRun(e.conf, e.show), o)
+		e.conf = s3.DryRun(e.conf, e.show)
 		return e, nil
 	}
 	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
@@ -73,11 +74,8 @@ func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emr
 	return e, nil
 }
 
-// openBucket opens the bucket, which must exist. In a dry run it does nothing.
+// openBucket opens the bucket, which must exist.
 func (e *emrCommand) openBucket(ctx context.Context) (err error) {
-	if e.dry {
-		return nil
-	}
 	if ctx.Err() != nil {
 		return command.ErrInterrupted
 	}
@@ -100,9 +98,9 @@ func (e *emrCommand) sayRegions() {
 // tell prints a line to the user.
 func (e *emrCommand) tell(line string) { e.bar.tell(line) }
 
-// show prints a request of a dry run, as JSON parameters (which the service, boto3 and the SDKs
-// accept) and as an AWS CLI command. With --json, each request is one line of JSON.
-func (e *emrCommand) show(call emr.Call) error {
+// show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
+// --json, each request is one line of JSON.
+func (e *emrCommand) show(call aws.Call) error {
 	out := e.c.App.Writer
 	if e.c.Bool("json") {
 		return json.NewEncoder(out).Encode(call)
@@ -111,33 +109,18 @@ func (e *emrCommand) show(call emr.Call) error {
 	if err := json.Indent(&text, call.Params, "", "  "); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
-	if call.Line != "" {
-		fmt.Fprintf(out, "%s\n\n", call.Line)
-	}
-	return nil
+	_, err := fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
+	return err
 }
 
-// put uploads a bundle below the place, and returns its S3 address. In a dry run it prints the
-// requests instead.
+// put uploads a bundle below the place, and returns its S3 address.
 func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
-	if !e.dry {
-		dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
-			e.tell(fmt.Sprintf("sending %sB to s3://%s/%s", short(float64(bytes)), e.place.bucket, name))
-		})
-		return "s3://" + path.Join(e.place.bucket, dir), err
-	}
-	dir := b.Dir(e.place.prefix)
-	for _, f := range b.Files {
-		params, err := json.Marshal(map[string]string{"Bucket": e.place.bucket, "Key": path.Join(dir, f.Name)})
-		if err != nil {
-			return "", err
+	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
+		if !e.dry {
+			e.tell(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
 		}
-		if err := e.show(emr.Call{Service: "s3", Operation: "PutObject", Params: params}); err != nil {
-			return "", err
-		}
-	}
-	return "s3://" + path.Join(e.place.bucket, dir), nil
+	})
+	return "s3://" + path.Join(e.place.bucket, dir), err
 }
 
 // confirm asks the user at a terminal whether to start. Without a terminal, --yes is required.
@@ -302,7 +285,7 @@ func (r *emrSolve) checkOptions() error {
 	}
 	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
 		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
-			r.memory, plan.Bytes(masterDaemons), plan.Bytes(master.Memory), master.Name)
+			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
 	}
 	return nil
 }
@@ -509,12 +492,12 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if cluster != nil {
-		ids, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
+		step, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
 		if err != nil {
 			return nil, "", err
 		}
-		r.tell(fmt.Sprintf("step %s of cluster %s", ids[0], cluster.ID))
-		return cluster, ids[0], nil
+		r.tell(fmt.Sprintf("step %s of cluster %s", step, cluster.ID))
+		return cluster, step, nil
 	}
 	if err := r.limit(r.spec, estimate.limit); err != nil {
 		return nil, "", err
@@ -684,7 +667,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), command.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

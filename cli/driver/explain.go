@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 func explainCommand(games game.Kinds) *cli.Command {
@@ -67,5 +68,5 @@ func meaning(values game.Values, v game.Value) string {
 	case v.Remoteness() == 0:
 		return values.Word(v.Outcome()) + ", and play has ended"
 	}
-	return values.Word(v.Outcome()) + " in " + command.Moves(v.Remoteness())
+	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
 }

@@ -51,14 +51,15 @@ type site struct {
 	bin string
 }
 
-// TestDiagnosis makes the mistakes of users, and causes failures, on a real cluster that it
-// starts. The driver must report the cause each time in one line.
-func TestDiagnosis(t *testing.T) {
+// TestHadoopDiagnosis makes the mistakes of users, and causes failures, on a real cluster. The
+// driver must report the cause each time in one line.
+func TestHadoopDiagnosis(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	s := up(ctx, t)
+	before := s.applications(t)
 	t.Run("before", func(t *testing.T) { testBefore(ctx, t, s) })
-	if n := s.applications(t); n != 0 {
+	if n := s.applications(t) - before; n != 0 {
 		t.Errorf("%d applications were submitted by drivers that refused to begin", n)
 	}
 	t.Run("safe mode", func(t *testing.T) { testSafeMode(ctx, t, s) })
@@ -75,10 +76,10 @@ func TestDiagnosis(t *testing.T) {
 	t.Run("name node", func(t *testing.T) { testNameNode(ctx, t, s) })
 }
 
-// up starts a cluster that is stopped at the end of the test.
+// up returns a running cluster.
 func up(ctx context.Context, t *testing.T) *site {
 	t.Helper()
-	c := clustertest.Up(ctx, t, minicluster.Config{})
+	c := clustertest.Shared(ctx, t)
 	// A driver looks for a hadoop command next to itself; there is none here.
 	bin := t.TempDir()
 	for _, name := range []string{"driver", "mapper", "reducer"} {
@@ -419,7 +420,7 @@ func testKilled(ctx context.Context, t *testing.T, s *site, dir string, killed t
 	time.Sleep(silentLimit - time.Since(killed))
 	said := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir)
 	t.Log(said)
-	if strings.Contains(said, " left\n") || !strings.Contains(said, "nothing was heard of it for") || !strings.Contains(said, "it was killed, or its machine was") || !strings.Contains(said, "--resume") {
+	if strings.Contains(said, " left\n") || !strings.Contains(said, "no update for") || !strings.Contains(said, "it was killed, or its machine failed") || !strings.Contains(said, "--resume") {
 		t.Errorf("status: %s", said)
 	}
 }
@@ -571,7 +572,7 @@ func (s *site) recovers(ctx context.Context, t *testing.T, dir string, flags ...
 // testResourceManager kills the resource manager while a job runs, and starts another run
 // without one.
 func testResourceManager(ctx context.Context, t *testing.T, s *site) {
-	const dir = "/lost"
+	const dir = "/no-manager"
 	manager := s.Web(minicluster.ResourceManager)
 	s.failed(t, s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, duringLimit))...), func(cmd *exec.Cmd) error {
 		if err := cmd.Start(); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/table"
@@ -291,15 +292,15 @@ func writePlan(out io.Writer, p *plan.Plan) {
 			t = &p.Tiers[i]
 			name = strconv.Itoa(t.Tier)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t", name, table.Commas(uint64(t.Positions)), offBy(t))
+		fmt.Fprintf(w, "%s\t%s\t%s\t", name, numfmt.Number(t.Positions), offBy(t))
 		if known {
-			fmt.Fprintf(w, "%s\t", short(t.ShuffledRecords))
+			fmt.Fprintf(w, "%s\t", numfmt.Short(t.ShuffledRecords))
 		}
 		if shuffles {
-			fmt.Fprintf(w, "%s\t", plan.Bytes(t.ShuffledBytes))
+			fmt.Fprintf(w, "%s\t", numfmt.Bytes(t.ShuffledBytes))
 		}
 		if known {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", plan.Bytes(t.KeptBytes), plan.Bytes(t.PeakBytes), plan.Bytes(t.MemoryBytes), hours(t.CPUHours), hours(t.WallHours))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t", numfmt.Bytes(t.KeptBytes), numfmt.Bytes(t.PeakBytes), numfmt.Bytes(t.MemoryBytes), numfmt.Seconds(3600*t.CPUHours), numfmt.Seconds(3600*t.WallHours))
 		}
 		if costs {
 			fmt.Fprintf(w, "%.2f\t", t.Dollars)
@@ -310,9 +311,9 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintln(out)
 	if len(p.Tiers) > 1 {
 		most := p.Tiers[p.Largest]
-		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, table.Commas(uint64(most.Positions)), command.Noun(most.Positions, "position"))
+		fmt.Fprintf(out, "largest tier: %d, %s %s", most.Tier, numfmt.Number(most.Positions), numfmt.Noun(most.Positions, "position"))
 		if most.Ranges > 0 {
-			fmt.Fprintf(out, " in %s %s", short(most.Ranges), command.Noun(most.Ranges, "range"))
+			fmt.Fprintf(out, " in %s %s", numfmt.Short(most.Ranges), numfmt.Noun(most.Ranges, "range"))
 		}
 		fmt.Fprintln(out)
 	}
@@ -322,25 +323,25 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		return
 	}
 	fmt.Fprintf(out, "rates: %s\n", p.Rates)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s\n", plan.Bytes(p.Total.PeakBytes), plan.Bytes(p.Total.KeptBytes), plan.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: %s\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes), numfmt.Bytes(p.Total.MemoryBytes))
 	if p.FinalBytes > 0 {
-		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", plan.Bytes(p.FinalBytes))
+		fmt.Fprintf(out, "final, the text of all positions: %s more, in the end (--final no: none)\n", numfmt.Bytes(p.FinalBytes))
 	}
-	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, hours(p.Total.WallHours))
+	fmt.Fprintf(out, "with %s on %s: %s", p.Where.Runner, p.Where, numfmt.Seconds(3600*p.Total.WallHours))
 	if costs {
 		fmt.Fprintf(out, ", %s", dollars(p.Total.Dollars))
 	}
-	fmt.Fprintf(out, " (%s of CPU)\n", hours(p.Total.CPUHours))
+	fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*p.Total.CPUHours))
 	if f := p.Fastest; f != nil {
-		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, hours(f.WallHours))
+		fmt.Fprintf(out, "  with the rates of %s: %s", f.Machine, numfmt.Seconds(3600*f.WallHours))
 		if costs {
 			fmt.Fprintf(out, ", %s", dollars(f.Dollars))
 		}
-		fmt.Fprintf(out, " (%s of CPU)\n", hours(f.CPUHours))
+		fmt.Fprintf(out, " (%s of CPU)\n", numfmt.Seconds(3600*f.CPUHours))
 	}
 	for _, part := range p.Parts {
 		if part.Hours >= p.Total.WallHours/100 {
-			fmt.Fprintf(out, "  %s: %s\n", part.Name, hours(part.Hours))
+			fmt.Fprintf(out, "  %s: %s\n", part.Name, numfmt.Seconds(3600*part.Hours))
 		}
 	}
 	if p.Where.Runner == plan.Hadoop || p.Where.Runner == plan.EMR {
@@ -350,7 +351,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		fmt.Fprintf(out, "does not fit: %s\n", problem.Text)
 	}
 	if o := p.Cheapest; o != nil {
-		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, hours(o.Hours), dollars(o.Dollars))
+		fmt.Fprintf(out, "cheapest that fits: %s: %s, %s\n", o.Where, numfmt.Seconds(3600*o.Hours), dollars(o.Dollars))
 	} else if len(p.Problems) > 0 {
 		fmt.Fprintln(out, "none of the machines of the table fits")
 	}
@@ -361,7 +362,7 @@ func writePlan(out io.Writer, p *plan.Plan) {
 
 // positionsIn describes the number of positions of a game.
 func positionsIn(p *plan.Plan) string {
-	n := table.Commas(uint64(p.Total.Positions))
+	n := numfmt.Number(p.Total.Positions)
 	switch p.How {
 	case count.Exact:
 		return n + " positions"
@@ -377,26 +378,11 @@ func offBy(t *plan.Tier) string {
 	case t.Low == t.High:
 		return ""
 	case t.Positions == 0:
-		return "to " + short(t.High)
+		return "to " + numfmt.Short(t.High)
 	case t.Low == t.Positions:
 		return "at least"
 	}
-	return count.Percent((t.High - t.Low) / 2 / t.Positions)
-}
-
-// hours formats a number of hours for people.
-func hours(h float64) string {
-	switch s := h * 3600; {
-	case s < 0.1:
-		return fmt.Sprintf("%.2f s", s)
-	case s < 100:
-		return fmt.Sprintf("%.1f s", s)
-	case s < 7200:
-		return fmt.Sprintf("%.0f min", s/60)
-	case h < 100:
-		return fmt.Sprintf("%.1f h", h)
-	}
-	return fmt.Sprintf("%.0f h", h)
+	return numfmt.Percent((t.High - t.Low) / 2 / t.Positions)
 }
 
 // dollars formats an amount in dollars.
@@ -406,7 +392,7 @@ func dollars(d float64) string { return fmt.Sprintf("$%.2f", d) }
 func planPicture(g game.Game, p *plan.Plan) table.Bars {
 	b := table.Bars{
 		Title:    p.Title + ": " + positionsIn(p),
-		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", plan.Bytes(p.Total.PeakBytes), hours(p.Total.CPUHours), hours(p.Total.WallHours), p.Where.Runner, p.Where),
+		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", numfmt.Bytes(p.Total.PeakBytes), numfmt.Seconds(3600*p.Total.CPUHours), numfmt.Seconds(3600*p.Total.WallHours), p.Where.Runner, p.Where),
 		Unit:     "tier",
 	}
 	if u, ok := g.(game.TierUnit); ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // progressEvery is the shortest time between two updates of the progress line.
@@ -140,18 +140,23 @@ func bar(share float64) string {
 	return fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*share)
 }
 
+// left formats the time that a run will still take.
+func left(e solve.Event) string {
+	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
+}
+
 // line formats an event as a line, with the most important parts first because it may be cut.
 func (p *progress) line(e solve.Event) string {
 	line := bar(e.Share)
 	if e.Left > 0 && e.Share >= estimateFrom {
-		line += fmt.Sprintf("  %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
+		line += fmt.Sprintf("  %s left", left(e))
 	}
 	line += fmt.Sprintf("  %s", e.Step)
 	if e.Job != "" && e.Step != step.Final {
 		line += " " + e.Place()
 	}
 	if p.total > 0 {
-		line += fmt.Sprintf("  %s positions", short(float64(p.total)))
+		line += fmt.Sprintf("  %s positions", numfmt.Short(float64(p.total)))
 	}
 	if e.Tracking != "" {
 		line += fmt.Sprintf("  map %.0f%% reduce %.0f%% %s", 100*e.Map, 100*e.Reduce, e.Tracking)
@@ -188,10 +193,4 @@ func (p *progress) tell(text string) {
 	defer p.mu.Unlock()
 	p.clear()
 	fmt.Fprintf(p.stderr, "driver: %s\n", text)
-}
-
-// short formats a number with three digits and a unit prefix.
-func short(n float64) string {
-	digits, prefix := plan.Scaled(n)
-	return digits + prefix
 }

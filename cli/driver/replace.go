@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // quick is the longest time that a finished run may have taken if --replace is to replace it.
@@ -53,7 +54,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 		return 0, "", refuse("is solved, but "+store.JournalFile+" does not say how long it took", "")
 	}
 	if took >= quick {
-		return 0, "", refuse(fmt.Sprintf("took %s to solve", took.Round(time.Second)), "")
+		return 0, "", refuse(fmt.Sprintf("took %s to solve", numfmt.Duration(took)), "")
 	}
-	return store.Overwrite, fmt.Sprintf("%s: %s, solved in %.2f s, is replaced", place.Path, m.Game, took.Seconds()), nil
+	return store.Overwrite, fmt.Sprintf("%s: %s, solved in %s, is replaced", place.Path, m.Game, numfmt.Duration(took)), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -143,7 +144,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	return confirm(ctx, c, fmt.Sprintf("%s may take %sB on the disk, and %sB are free in %s", g.Spec(), short(need), short(free), place.Path))
+	return confirm(ctx, c, fmt.Sprintf("%s may take %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

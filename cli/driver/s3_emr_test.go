@@ -11,9 +11,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// TestCopyMoto copies a run to a real server, reads and fetches it from there, and removes it
+// TestMotoCopy copies a run to a real server, reads and fetches it from there, and removes it
 // with Amazon's own tool, which must find the expected files.
-func TestCopyMoto(t *testing.T) {
+func TestMotoCopy(t *testing.T) {
 	server := s3test.Start(t)
 	useS3(t, server.Env())
 	aws := func(words ...string) string {

@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -361,15 +362,15 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 	}
 	if !r.Solved {
 		for tier, n := range r.Tiers[:reached(r)] {
-			fmt.Fprintf(out, "tier %d: %s\n", tier, command.Count(n, "position"))
+			fmt.Fprintf(out, "tier %d: %s\n", tier, numfmt.Count(n, "position"))
 		}
 		return nil
 	}
 	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), inWords(g.Values(), r.Start))
 	if r.Before {
-		fmt.Fprintf(out, "%s, solved by an earlier run\n", command.Count(r.Positions, "position"))
+		fmt.Fprintf(out, "%s, solved by an earlier run\n", numfmt.Count(r.Positions, "position"))
 	} else {
-		fmt.Fprintf(out, "%s in %.2f s\n", command.Count(r.Positions, "position"), r.Wall.Seconds())
+		fmt.Fprintf(out, "%s in %s\n", numfmt.Count(r.Positions, "position"), numfmt.Duration(r.Wall))
 	}
 	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
 	if r.Final {
@@ -397,7 +398,7 @@ func inWords(values game.Values, v game.Value) string {
 	if !v.Valid() {
 		return words
 	}
-	return words + " in " + command.Moves(v.Remoteness())
+	return words + " in " + numfmt.Count(v.Remoteness(), "move")
 }
 
 // reached returns the number of tiers that are known after --until-tier.

@@ -168,9 +168,9 @@ func TestProgressLine(t *testing.T) {
 	for share, want := range map[float64]string{
 		0:     "[....................]   0.0%  solve tier 7 of 20  1.23k positions",
 		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early for an estimate
-		0.5:   "[##########..........]  50.0%  17s left  solve tier 7 of 20  1.23k positions",
-		1:     "[####################] 100.0%  17s left  solve tier 7 of 20  1.23k positions",
-		2:     "[####################] 200.0%  17s left  solve tier 7 of 20  1.23k positions",
+		0.5:   "[##########..........]  50.0%  17 s left  solve tier 7 of 20  1.23k positions",
+		1:     "[####################] 100.0%  17 s left  solve tier 7 of 20  1.23k positions",
+		2:     "[####################] 200.0%  17 s left  solve tier 7 of 20  1.23k positions",
 	} {
 		if got := p.line(solve.Event{Job: "data_second6", Step: "solve", Tier: 7, Tiers: 20, Share: share, Left: 17}); got != want {
 			t.Errorf("%g: %q, want %q", share, got, want)

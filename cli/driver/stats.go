@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -132,10 +133,10 @@ func printUnsolved(c *cli.Context, j *solve.Journal) error {
 	fmt.Fprint(w, "tier\tpositions\tfinished\t\n")
 	all := tierCount{}
 	for _, n := range counts {
-		fmt.Fprintf(w, "%d\t%s\t%s\t\n", n.Tier, table.Commas(uint64(n.Positions)), table.Commas(uint64(n.Finished)))
+		fmt.Fprintf(w, "%d\t%s\t%s\t\n", n.Tier, numfmt.Number(n.Positions), numfmt.Number(n.Finished))
 		all.Positions, all.Finished = all.Positions+n.Positions, all.Finished+n.Finished
 	}
-	fmt.Fprintf(w, "total\t%s\t%s\t\n", table.Commas(uint64(all.Positions)), table.Commas(uint64(all.Finished)))
+	fmt.Fprintf(w, "total\t%s\t%s\t\n", numfmt.Number(all.Positions), numfmt.Number(all.Finished))
 	return w.Flush()
 }
 

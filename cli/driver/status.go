@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 func statusCommand() *cli.Command {
@@ -95,7 +94,7 @@ func (r *report) print(out io.Writer, all bool) error {
 		fmt.Fprintf(out, "error: %s\n", r.Error)
 	}
 	if r.Status == solve.Died && !r.Asked {
-		fmt.Fprintf(out, "nothing was heard of it for %s: it was killed, or its machine was\n", r.Silence.Round(time.Second))
+		fmt.Fprintf(out, "no update for %s: it was killed, or its machine failed\n", numfmt.Duration(r.Silence))
 	}
 	if e := r.Now; e != nil {
 		alive := r.Status == solve.Running && r.Silence <= solve.Silent
@@ -107,7 +106,7 @@ func (r *report) print(out io.Writer, all bool) error {
 			fmt.Fprintf(out, ", %s", e.Tracking)
 		}
 		if alive && e.Left > 0 {
-			fmt.Fprintf(out, "; %s left", time.Duration(e.Left*float64(time.Second)).Round(time.Second))
+			fmt.Fprintf(out, "; %s left", left(*e))
 		}
 		fmt.Fprintln(out)
 	}
@@ -195,7 +194,7 @@ func printLines(out io.Writer, what string, lines []jobLine) error {
 			}
 			return number(int64(l.jobs))
 		}},
-		{"positions", func(l jobLine) string { return table.Commas(uint64(l.positions)) }},
+		{"positions", func(l jobLine) string { return numfmt.Number(l.positions) }},
 		{"finished", func(l jobLine) string { return number(l.finished) }},
 		{"shuffled", func(l jobLine) string { return number(l.shuffled) }},
 		{"combined", func(l jobLine) string { return number(l.combined) }},
@@ -235,5 +234,5 @@ func number(n int64) string {
 	if n <= 0 {
 		return ""
 	}
-	return table.Commas(uint64(n))
+	return numfmt.Number(n)
 }

@@ -20,9 +20,9 @@ type inHDFS struct{ store.Local }
 func TestStatusInHDFS(t *testing.T) {
 	dir := t.TempDir()
 	for age, want := range map[time.Duration][]string{
-		0:                {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17s left\n"},
-		solve.Silent / 2: {"g: running\n", "; 17s left\n"},
-		2 * solve.Silent: {"g: died in data_first3; --resume goes on\n", "nothing was heard of it for 2m0s: it was killed, or its machine was\n", "tier 3 of 9\n"},
+		0:                {"g: running\n", "0.0% done; at data_first3: possible, tier 3 of 9; 17 s left\n"},
+		solve.Silent / 2: {"g: running\n", "; 17 s left\n"},
+		2 * solve.Silent: {"g: died in data_first3; --resume goes on\n", "no update for 2 min: it was killed, or its machine failed\n", "tier 3 of 9\n"},
 		time.Minute:      {"g: died in data_first3; --resume goes on\n", "tier 3 of 9\n"},
 	} {
 		j := solve.Journal{Game: "g", State: solve.Running, Updated: time.Now().Add(-age),

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -80,7 +81,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					err = checkKept(ctx, place, t.Game())
 				}
 				if err == nil {
-					fmt.Fprintf(c.App.Writer, "%s: %s, every one as it should be\n", t.Game().Spec(), command.Count(n, "position"))
+					fmt.Fprintf(c.App.Writer, "%s: %s verified, all correct\n", t.Game().Spec(), numfmt.Count(n, "position"))
 				}
 				return err
 			}, inS3(c))
@@ -131,6 +132,6 @@ func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uin
 	case checked == all:
 		seed = ""
 	}
-	_, err = fmt.Fprintf(c.App.Writer, "%s: %d of %s, every one as the rules have it%s\n", t.Game().Spec(), checked, command.Count(all, "position"), seed)
+	_, err = fmt.Fprintf(c.App.Writer, "%s: %s of %s verified by the rules, all correct%s\n", t.Game().Spec(), numfmt.Number(checked), numfmt.Count(all, "position"), seed)
 	return err
 }

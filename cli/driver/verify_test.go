@@ -9,11 +9,11 @@ import (
 func TestVerify(t *testing.T) {
 	for name, dir := range solved(t) {
 		for flags, want := range map[string]string{
-			"":                    " positions, every one as it should be\n",
-			" --rules":            " positions, every one as the rules have it\n",
-			" --seed 7 --rules=5": " positions, every one as the rules have it (seed 7)\n",
+			"":                    " positions verified, all correct\n",
+			" --rules":            " positions verified by the rules, all correct\n",
+			" --seed 7 --rules=5": " positions verified by the rules, all correct (seed 7)\n",
 			" --rules 5 ":         "5 of ",
-			" --rules 1000000":    " positions, every one as the rules have it\n", // it has fewer
+			" --rules 1000000":    " positions verified by the rules, all correct\n", // it has fewer
 		} {
 			if said := runs(t, "verify --data "+dir+flags); !strings.HasPrefix(said, name+" ") || !strings.Contains(said, want) {
 				t.Errorf("%s%s: %s, want %s", name, flags, said, want)

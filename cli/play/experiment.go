@@ -12,8 +12,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/memo"
-	"github.com/treereduce/treereduce/table"
 )
 
 // experimentChains are the numbers of chains in the hand-out's experiment; 0 means no table.
@@ -160,22 +160,11 @@ func printFirstMoves(out io.Writer, all []firstMove) {
 	for _, m := range all {
 		chains, game, mean := "no table", "first", "-"
 		if m.Chains > 0 {
-			chains, mean = table.Commas(uint64(m.Chains)), fmt.Sprintf("%.2f", m.MeanChain)
+			chains, mean = numfmt.Number(m.Chains), fmt.Sprintf("%.2f", m.MeanChain)
 		}
 		if m.Game > 1 {
 			game = "later"
 		}
-		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, span(m.Seconds), table.Commas(m.Positions), table.Commas(m.Lookups), mean)
+		fmt.Fprintf(out, "%8s  %5s  %10s  %12s  %11s  %12s\n", chains, game, numfmt.Seconds(m.Seconds), numfmt.Number(m.Positions), numfmt.Number(m.Lookups), mean)
 	}
-}
-
-// span formats seconds with two or more digits and a unit.
-func span(seconds float64) string {
-	switch {
-	case seconds >= 1:
-		return fmt.Sprintf("%.2f s", seconds)
-	case seconds >= 1e-3:
-		return fmt.Sprintf("%.3g ms", seconds*1e3)
-	}
-	return fmt.Sprintf("%.3g µs", seconds*1e6)
 }

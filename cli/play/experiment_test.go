@@ -8,7 +8,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/table"
 )
 
 // TestExperiment checks that, on a fixed board, the experiment counts the board's positions,
@@ -67,19 +66,6 @@ func TestExperimentBoard(t *testing.T) {
 	// 13 positions take microseconds; a quarter of a million take more than 5 ms.
 	if g, _, _, err := measure(t.Context(), boards, 5*time.Millisecond); err != nil || g == boards[3] {
 		t.Errorf("%v, %v: 4×3 takes more than 5 ms", g, err)
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1_002_003: "1,002,003"} {
-		if got := table.Commas(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-	for seconds, want := range map[float64]string{0.0000021: "2.1 µs", 0.0123: "12.3 ms", 1.5: "1.50 s", 123: "123.00 s"} {
-		if got := span(seconds); got != want {
-			t.Errorf("%v: %s, want %s", seconds, got, want)
-		}
 	}
 }
 

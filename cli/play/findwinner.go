@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/search"
 )
@@ -225,16 +226,16 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	case f.depth == 0:
 		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", command.Heading(g, p), f.best)
 	default:
-		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", command.Heading(g, p), command.Moves(f.depth), f.best)
+		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", command.Heading(g, p), numfmt.Count(f.depth, "move"), f.best)
 	}
-	fmt.Fprintf(out, "%d positions", f.positions)
+	fmt.Fprintf(out, "%s", numfmt.Count(f.positions, "position"))
 	if f.lookups > 0 {
-		fmt.Fprintf(out, ", %d look-ups", f.lookups)
+		fmt.Fprintf(out, ", %s", numfmt.Count(f.lookups, "look-up"))
 	}
 	if f.chain > 0 {
 		fmt.Fprintf(out, ", %.3g positions a chain,", f.chain)
 	}
-	fmt.Fprintf(out, " in %.2f s\n", f.seconds)
+	fmt.Fprintf(out, " in %s\n", numfmt.Seconds(f.seconds))
 }
 
 // printJSON prints the finding as a line of JSON.

@@ -96,14 +96,14 @@ func TestFindWinnerTies(t *testing.T) {
 
 // TestFindWinnerCounts checks the counts that are printed with the result.
 func TestFindWinnerCounts(t *testing.T) {
-	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-ups.*\n0 positions, 1 look-ups`).MatchString(said) {
+	if said := runs(t, "find-winner connectn --by memo", "\n1\n1\n"); !regexp.MustCompile(`(?s)\n694 positions, 967 look-ups.*\n0 positions, 1 look-up,.*\n0 positions, 1 look-up,`).MatchString(said) {
 		t.Error(said)
 	}
 	for by, want := range map[string]string{
-		"plain":              `277167 positions in \d+\.\d\d s`,
-		"memo --chains 1000": `7157 positions, 11819 look-ups, 7.16 positions a chain, in \d+\.\d\d s`,
-		"memo":               `7157 positions, 11819 look-ups, 0.0716 positions a chain, in \d+\.\d\d s`,
-		"search":             `\d+ positions, \d+ look-ups in \d+\.\d\d s`,
+		"plain":              `277,167 positions in [\d.]+ (µs|ms|s)`,
+		"memo --chains 1000": `7,157 positions, 11,819 look-ups, 7.16 positions a chain, in [\d.]+ (µs|ms|s)`,
+		"memo":               `7,157 positions, 11,819 look-ups, 0.0716 positions a chain, in [\d.]+ (µs|ms|s)`,
+		"search":             `[\d,]+ positions, [\d,]+ look-ups in [\d.]+ (µs|ms|s)`,
 	} {
 		said := runs(t, "find-winner connectn --width 4 --start --by "+by, "")
 		if !regexp.MustCompile(`"            ", X to move: you win in 9\nbest move: [12]\n` + want + `\n$`).MatchString(said) {
@@ -143,7 +143,7 @@ func TestFindWinnerJSON(t *testing.T) {
 // can be searched to any depth.
 func TestNotProven(t *testing.T) {
 	said := runs(t, "find-winner connectn --width 4 --height 4 --connect 4 --depth 5 --start", "")
-	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n\d+ positions`).MatchString(said) {
+	if !regexp.MustCompile(`"                ", X to move: not proven, 5 moves ahead\nbest move so far: [0-3]\n[\d,]+ positions`).MatchString(said) {
 		t.Error(said)
 	}
 	said = runs(t, "find-winner quickcross --width 2 --height 2 --connect 2 --depth 4 --start", "")

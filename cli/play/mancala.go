@@ -23,6 +23,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/cse150"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
@@ -312,7 +313,7 @@ func mancalaCheck(c *cli.Context) error {
 		}
 		fmt.Fprintf(c.App.Writer, "%s: %s: ok, %s\n", e.Name(), name, answer)
 	}
-	fmt.Fprintf(c.App.Writer, "%s, %s\n", command.Count(int64(len(entries)), "case"), command.Count(int64(failed), "failure"))
+	fmt.Fprintf(c.App.Writer, "%s, %s\n", numfmt.Count(int64(len(entries)), "case"), numfmt.Count(int64(failed), "failure"))
 	switch {
 	case len(entries) == 0:
 		return fmt.Errorf("%s: expected cases, found no file", in)
@@ -379,7 +380,7 @@ func mancalaEndgames(c *cli.Context) error {
 	if err := os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "mancala pits=%d, up to %d stones in the pits: %.0f boards in %.2f s\n", pits, stones, mancala.Boards(pits, stones), time.Since(begun).Seconds())
+	fmt.Fprintf(c.App.Writer, "mancala pits=%d, up to %d stones in the pits: %s boards in %s\n", pits, stones, numfmt.Number(mancala.Boards(pits, stones)), numfmt.Duration(time.Since(begun)))
 	return nil
 }
 

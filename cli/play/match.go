@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
@@ -44,7 +45,7 @@ func playMatch(c *cli.Context, kind game.Kind) error {
 		rows := [][]string{{"", "score", "±", "wins", "ties", "losses", "faults", "mean move", "longest"}}
 		for _, s := range standings {
 			rows = append(rows, []string{s.Name, fmt.Sprintf("%.3f", s.Score()), fmt.Sprintf("%.3f", s.Error()),
-				fmt.Sprint(s.Wins), fmt.Sprint(s.Ties), fmt.Sprint(s.Losses), fmt.Sprint(s.Faults), seconds(s.Mean()), seconds(s.Longest)})
+				fmt.Sprint(s.Wins), fmt.Sprint(s.Ties), fmt.Sprint(s.Losses), fmt.Sprint(s.Faults), numfmt.Duration(s.Mean()), numfmt.Duration(s.Longest)})
 		}
 		columns(a.out, rows)
 		return nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -185,9 +184,6 @@ func standingJSON(s referee.Standing) map[string]any {
 		"faults": s.Faults, "moves": s.Moves, "mean_seconds": s.Mean().Seconds(), "longest_seconds": s.Longest.Seconds(),
 	}
 }
-
-// seconds formats a time for a table.
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
 // columns prints rows in columns; the first column is left-aligned, the others are
 // right-aligned.

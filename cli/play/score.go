@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/search"
 )
@@ -92,7 +93,7 @@ func score(c *cli.Context, kind game.Kind) error {
 			return err
 		})
 	if positions > 0 && (err == nil || errors.Is(err, command.ErrTold) || errors.Is(err, command.ErrInterrupted)) {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %d positions, %d nodes in %.2f s\n", c.App.Name, positions, nodes, took.Seconds())
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s, %s in %s\n", c.App.Name, numfmt.Count(positions, "position"), numfmt.Count(nodes, "node"), numfmt.Duration(took))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/play/referee"
 )
 
@@ -87,7 +88,7 @@ func crossRows(cross referee.Cross) [][]string {
 		for _, j := range order {
 			row = append(row, points(cross.Between[i][j]))
 		}
-		rows = append(rows, append(row, strconv.Itoa(s.Faults), seconds(s.Mean()), seconds(s.Longest)))
+		rows = append(rows, append(row, strconv.Itoa(s.Faults), numfmt.Duration(s.Mean()), numfmt.Duration(s.Longest)))
 	}
 	return rows
 }

@@ -18,13 +18,13 @@ func TestCounts(t *testing.T) {
 	}
 	const driver = `#!/bin/sh
 case "$*" in
-*"--width 4 --height 5"*) n=195472 ;;
-*"--width 5 --height 4"*) n=3945711 ;;
-*"--width 5 --height 5"*) n=69763700 ;;
-*"--width 6 --height 5"*) n=2818972641 ;;
-*"--width 4 --height 4 --connect 3"*) n=28999497 ;;
-*"--width 4 --height 4 --connect 4"*) n=42658929 ;;
-*"--width 4 --height 3"*) n=453831 ;;
+*"--width 4 --height 5"*) n=195,472 ;;
+*"--width 5 --height 4"*) n=3,945,711 ;;
+*"--width 5 --height 5"*) n=69,763,700 ;;
+*"--width 6 --height 5"*) n=2,818,972,641 ;;
+*"--width 4 --height 4 --connect 3"*) n=28,999,497 ;;
+*"--width 4 --height 4 --connect 4"*) n=42,658,929 ;;
+*"--width 4 --height 3"*) n=453,831 ;;
 esac
 echo 'a game: a value'
 echo "$n positions in 0.01 s"
@@ -40,7 +40,7 @@ echo "$n positions in 0.01 s"
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("%v, want exit status 1", err)
 	}
-	const want = "bench: driver solve connectn --width 6 --height 5 --connect 4 --final no: expected 2818972642 positions, found \"2818972641\"\n"
+	const want = "bench: driver solve connectn --width 6 --height 5 --connect 4 --final no: expected 2,818,972,642 positions, found \"2,818,972,641\"\n"
 	if stderr.String() != want {
 		t.Errorf("says %q, want %q", stderr.String(), want)
 	}

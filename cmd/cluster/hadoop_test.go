@@ -27,11 +27,11 @@ const (
 	history = "http://localhost:19888/ws/v1/history/mapreduce/jobs/"
 )
 
-// TestMake uses a real cluster as a user does, in a shell. It starts the cluster, copies files,
+// TestHadoopMake uses a real cluster as a user does, in a shell. It starts the cluster, copies files,
 // runs jobs by hand, and solves games by make and by driver. It kills a node manager during a
 // job and restarts it. It stops, starts and stops the cluster again. Finally it makes a daemon
 // unable to start.
-func TestMake(t *testing.T) {
+func TestHadoopMake(t *testing.T) {
 	u := newUser(t)
 	const up = `file system: hdfs://localhost:9000
 jobs:        http://localhost:8088
@@ -247,7 +247,7 @@ func (u *user) does(t *testing.T, line string) (stdout, stderr string, code int)
 
 // varies replaces the parts of an output that differ from run to run.
 func (u *user) varies(text string) string {
-	text = regexp.MustCompile(`in \d+\.\d+ s`).ReplaceAllString(text, "in N s")
+	text = regexp.MustCompile(`in [\d.]+ (µs|ms|s|min)`).ReplaceAllString(text, "in N s")
 	text = regexp.MustCompile(`/user/[^/]+/`).ReplaceAllString(text, "/user/USER/")
 	return strings.NewReplacer(u.cluster, "CLUSTER", filepath.Base(u.dir), "DATA").Replace(text)
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/hadoop/conf"
-	"github.com/treereduce/treereduce/internal/testing/minicluster"
 	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 )
 
@@ -28,7 +27,7 @@ type realCluster struct {
 
 // TestHadoop runs jobs on a real cluster: one fails, one is killed.
 func TestHadoop(t *testing.T) {
-	up := clustertest.Up(t.Context(), t, minicluster.Config{})
+	up := clustertest.Shared(t.Context(), t)
 	properties, err := conf.Load(up.ConfDir())
 	if err != nil {
 		t.Fatal(err)

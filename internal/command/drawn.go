@@ -189,7 +189,7 @@ func squaresIn(row []game.Square) (n int) {
 
 // saidBelow matches the lines that lookup and find-winner print below a board and its value:
 // the moves, best play, the predecessors, and the effort of the search.
-var saidBelow = regexp.MustCompile(`^((\* |  )\S.*: (you |draw)|best (play|move)( so far)?: |from "|\d+ positions\b)`)
+var saidBelow = regexp.MustCompile(`^((\* |  )\S.*: (you |draw)|best (play|move)( so far)?: |from "|[\d,]+ positions\b)`)
 
 // isBelow reports whether a line belongs to the output below the previous board.
 func (d *drawings) isBelow(line string) bool {

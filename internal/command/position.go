@@ -377,19 +377,3 @@ func noMove(moves []game.Move, made int, name string) error {
 	}
 	return fmt.Errorf("move %d: expected one of %s, found %q", made+1, strings.Join(can, " "), name)
 }
-
-// Moves returns a number of moves as text: "1 move", "2 moves".
-func Moves(n int) string { return Count(int64(n), "move") }
-
-// Count returns a number of things as text: "1 move", "2 moves".
-func Count[N int64 | uint64](n N, one string) string {
-	return fmt.Sprintf("%d %s", n, Noun(n, one))
-}
-
-// Noun returns the singular for 1, and the plural for all other numbers.
-func Noun[N int64 | uint64 | float64](n N, one string) string {
-	if n == 1 {
-		return one
-	}
-	return one + "s"
-}

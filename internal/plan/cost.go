@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"math"
+
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // Assumptions about clusters and clouds that we have not measured.
@@ -337,14 +339,14 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 	if has, need := s.driver.MemoryBytes, s.fits(c.memory); has > 0 && need > has {
 		daemons := ""
 		if s.Cluster != nil {
-			daemons = fmt.Sprintf(" and %s for Hadoop's daemons", Bytes(masterMemory))
+			daemons = fmt.Sprintf(" and %s for Hadoop's daemons", numfmt.Bytes(masterMemory))
 		}
 		all = append(all, Problem{"memory", need, has,
 			fmt.Sprintf("the driver takes about %s of memory, and a machine needs %v times that%s: %s; %s has %s: take a machine with that much, or give --until-tier",
-				Bytes(c.memory), memoryMargin, daemons, Bytes(need), s.driver.Name, Bytes(has))})
+				numfmt.Bytes(c.memory), memoryMargin, daemons, numfmt.Bytes(need), s.driver.Name, numfmt.Bytes(has))})
 	}
 	if peak := w.peak(); s.room > 0 && peak > s.room {
-		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", Bytes(peak), s.Machine.Name, Bytes(s.room))
+		text := fmt.Sprintf("%s are on the disk at the peak; %s has %s free: ", numfmt.Bytes(peak), s.Machine.Name, numfmt.Bytes(s.room))
 		if s.onCluster() {
 			nodes := float64(max(1, s.Where.Nodes))
 			// With more nodes, HDFS may keep more copies, so that still more nodes are needed;
@@ -357,28 +359,11 @@ func (w *work) problems(s *site, c *cost) (all []Problem) {
 				nodes = least
 			}
 			text = fmt.Sprintf("%s are in HDFS at the peak, %.0f times; %d nodes have room for %s: %.0f nodes have it, or disks of %s a node",
-				Bytes(peak), s.replication, max(1, s.Where.Nodes), Bytes(s.room), nodes, Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
+				numfmt.Bytes(peak), s.replication, max(1, s.Where.Nodes), numfmt.Bytes(s.room), nodes, numfmt.Bytes(peak*s.replication/diskUse/float64(max(1, s.Where.Nodes))))
 		} else {
 			text += "a disk with that much, or a cluster"
 		}
 		all = append(all, Problem{"disk", peak, s.room, text})
 	}
 	return all
-}
-
-// Bytes formats a number of bytes for people: "3.4 TB".
-func Bytes(n float64) string {
-	digits, prefix := Scaled(n)
-	return digits + " " + prefix + "B"
-}
-
-// Scaled returns a number with three digits and the prefix of its unit: "3.4" and "T".
-func Scaled(n float64) (digits, prefix string) {
-	for _, prefix := range []string{"", "k", "M", "G", "T"} {
-		if n < 999.5 {
-			return fmt.Sprintf("%.3g", n), prefix
-		}
-		n /= 1000
-	}
-	return fmt.Sprintf("%.4g", n), "P"
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // offered are the numbers of EMR nodes that cheapest tries.
@@ -72,7 +74,7 @@ func (w Where) String() string {
 		c := w.Cluster
 		text := fmt.Sprintf("%d × %s", c.Nodes, c.Instance)
 		if c.EBSGB > 0 {
-			text += fmt.Sprintf(" with %s of EBS each", Bytes(c.EBSGB*1e9))
+			text += fmt.Sprintf(" with %s of EBS each", numfmt.Bytes(c.EBSGB*1e9))
 		}
 		if c.SpotNodes > 0 {
 			text += fmt.Sprintf(", %d on the spot market", c.SpotNodes)
@@ -92,10 +94,10 @@ func (w Where) String() string {
 func (m Machine) String() string {
 	text := fmt.Sprintf("%s: %d cores", m.Name, m.Cores)
 	if m.MemoryBytes > 0 {
-		text += fmt.Sprintf(", %s of memory", Bytes(m.MemoryBytes))
+		text += fmt.Sprintf(", %s of memory", numfmt.Bytes(m.MemoryBytes))
 	}
 	if m.DiskBytes > 0 {
-		text += fmt.Sprintf(", %s of disk", Bytes(m.DiskBytes))
+		text += fmt.Sprintf(", %s of disk", numfmt.Bytes(m.DiskBytes))
 	}
 	return text
 }
@@ -107,7 +109,7 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 	if rented {
 		say("a vCPU of %s is as fast as a core of the machine whose rates these are", s.Machine.Name)
 		if slices.ContainsFunc(instances, func(i Instance) bool { return i.Name == s.Machine.Name && i.Disk == 0 }) {
-			say("a volume of EBS moves %s a second", Bytes(ebsRate))
+			say("a volume of EBS moves %s a second", numfmt.Bytes(ebsRate))
 		}
 		say("%s", PricesOf)
 	}
@@ -121,7 +123,7 @@ func (w *work) assumed(s *site, jobs int) (all []string) {
 		}
 	}
 	if s.Runner == EMR {
-		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, Bytes(s3Rate))
+		say("a cluster takes %d minutes to start; one machine puts %s a second into S3", emrStart/60, numfmt.Bytes(s3Rate))
 	}
 	if s.Cluster != nil && s.Cluster.CopyToS3 {
 		work, kept := w.bytes()

@@ -536,12 +536,3 @@ func TestRates(t *testing.T) {
 		}
 	}
 }
-
-// Bytes prints three digits and a unit.
-func TestBytes(t *testing.T) {
-	for n, want := range map[float64]string{0: "0 B", 999: "999 B", 1000: "1 kB", 999.7e6: "1 GB", 3.44e12: "3.44 TB", 2e15: "2 PB"} {
-		if got := plan.Bytes(n); got != want {
-			t.Errorf("%v: %q, expected %q", n, got, want)
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // alone sets an environment without AWS variables, with the given files instead of those in
@@ -192,10 +194,13 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v: permission denied: %v", err, !denied)
 		}
 	}
-	for code, passes := range map[string]bool{"SlowDown": true, "ThrottlingException": true, "AccessDenied": false, "ExpiredToken": false, "": true} {
+	for code, passes := range map[string]bool{"SlowDown": true, "ThrottlingException": true, "AccessDenied": false, "ExpiredToken": false} {
 		if IsTransient(Explain(of(code, "x"))) != passes {
 			t.Errorf("%q passes: %v", code, !passes)
 		}
+	}
+	if !IsTransient(Explain(&smithy.OperationError{Err: &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF}})) {
+		t.Error("a lost answer is permanent")
 	}
 	if IsTransient(errors.New("mine")) || IsTransient(nil) || IsTransient(Explain(&smithy.OperationError{Err: context.Canceled})) {
 		t.Error("what is none of a service passes")

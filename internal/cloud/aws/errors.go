@@ -101,20 +101,20 @@ func Explain(err error) error {
 	return e
 }
 
-// IsTransient reports whether an error from Explain may be temporary: there was no answer, too
-// many requests, or a fault of the server.
+// IsThrottled reports whether a service refused a request because there were too many.
+func IsThrottled(err error) bool {
+	return retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool()
+}
+
+// IsTransient reports whether an error may be temporary: there was no answer, there were too
+// many requests, or the service failed. Refused requests and expired credentials are permanent.
 func IsTransient(err error) bool {
-	var told *Error
-	if !errors.As(err, &told) || errors.Is(err, context.Canceled) {
+	if errors.As(err, new(*smithy.CanceledError)) || errors.Is(err, context.Canceled) {
 		return false
 	}
 	var response *smithyhttp.ResponseError
-	status := 0
-	if errors.As(err, &response) {
-		status = response.HTTPStatusCode()
-	}
-	_, throttled := retry.DefaultThrottleErrorCodes[told.Code]
-	return throttled || told.Code == "" && told.Operation != "" || status >= http.StatusInternalServerError
+	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError ||
+		IsThrottled(err) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool()
 }
 
 // helpOf returns the advice for a code of a service.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -107,6 +108,17 @@ func LimitScript() *Bundle { return NewBundle(File{"limit.sh", []byte(limitScrip
 
 // stopTime is how long a program may take to stop after it has received SIGTERM.
 const stopTime = 5 * time.Minute
+
+// plainWord matches a word that a shell does not need in quotes.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// word returns text as a word of a shell command, with quotes if necessary.
+func word(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
 
 // Program returns a step that fetches a bundle from its directory in S3 (s3://bucket/dir),
 // verifies it, and runs one of its files with the given words. If limit is not 0, the program

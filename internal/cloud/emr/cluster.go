@@ -83,12 +83,6 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.o.DryRun != nil {
-		return &Cluster{ID: dryID, s: s}, s.dry(ctx, "RunJobFlow", named.CommandLine(), func(o func(*emr.Options)) error {
-			_, err := s.client.RunJobFlow(ctx, in, o)
-			return err
-		})
-	}
 	begun := time.Now()
 	out, err := s.client.RunJobFlow(ctx, in, s.once)
 	if err == nil {
@@ -139,9 +133,6 @@ func (s *Service) Cluster(id string) *Cluster { return &Cluster{ID: id, s: s} }
 // Alive returns the states of the clusters that cost money, the oldest first. Tags, and times
 // other than Created, are not set.
 func (s *Service) Alive(ctx context.Context) ([]ClusterState, error) {
-	if s.o.DryRun != nil {
-		return nil, nil
-	}
 	clusters, err := s.clusters(ctx, time.Time{}, types.ClusterStateStarting, types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateWaiting)
 	return clusters, explain(err)
 }
@@ -198,9 +189,6 @@ func (c *Cluster) State(ctx context.Context) (ClusterState, error) {
 }
 
 func (c *Cluster) state(ctx context.Context) (ClusterState, error) {
-	if c.s.o.DryRun != nil {
-		return ClusterState{ID: c.ID, State: string(types.ClusterStateWaiting)}, nil
-	}
 	out, err := c.s.client.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(c.ID)})
 	if err != nil {
 		return ClusterState{}, err
@@ -239,12 +227,6 @@ func (c *Cluster) Ready(ctx context.Context, news func(ClusterState)) error {
 // End terminates a cluster, and waits until the service reports that it is terminating. It
 // does nothing if the cluster has ended.
 func (c *Cluster) End(ctx context.Context) error {
-	if c.s.o.DryRun != nil {
-		return c.s.dry(ctx, "TerminateJobFlows", "aws emr terminate-clusters --cluster-ids "+word(c.ID), func(o func(*emr.Options)) error {
-			_, err := c.s.client.TerminateJobFlows(ctx, &emr.TerminateJobFlowsInput{JobFlowIds: []string{c.ID}}, o)
-			return err
-		})
-	}
 	err := c.s.poll(ctx, func(ctx context.Context) (bool, error) {
 		_, err := c.s.client.TerminateJobFlows(ctx, &emr.TerminateJobFlowsInput{JobFlowIds: []string{c.ID}})
 		return true, err

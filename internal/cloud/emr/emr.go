@@ -20,6 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
+
+	cloud "github.com/treereduce/treereduce/internal/cloud/aws"
 )
 
 // Limits of the service.
@@ -56,9 +58,6 @@ type Options struct {
 	// News is called with a line for the user: the cluster starts, or a poll has failed and is
 	// retried. It may be nil.
 	News func(line string)
-	// If DryRun is not nil, it is called with each request that would change something. Then
-	// nothing is sent, not even requests that only read.
-	DryRun func(Call) error
 }
 
 // A Service is Amazon EMR in a region, with credentials. It is safe for concurrent use.
@@ -80,9 +79,6 @@ func New(cfg aws.Config, o Options) *Service {
 	}
 	return &Service{o: o, client: emr.NewFromConfig(cfg, func(e *emr.Options) {
 		e.Retryer = retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts, r.MaxBackoff = attempts, o.Poll })
-		if o.DryRun != nil {
-			e.HTTPClient = nobody{}
-		}
 	})}
 }
 
@@ -109,7 +105,7 @@ func (s *Service) poll(ctx context.Context, look func(ctx context.Context) (done
 			return nil
 		case err == nil:
 			failing = time.Time{}
-		case !passes(err):
+		case !cloud.IsTransient(err):
 			return explain(err)
 		case failing.IsZero():
 			failing = time.Now()

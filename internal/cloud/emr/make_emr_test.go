@@ -47,9 +47,9 @@ for t in sorted({(t["ResourceType"], names[t["ResourceId"]], t["Value"]) for t i
     print(*t)
 `
 
-// TestMakeTwice runs make.sh twice against moto, and checks the account after each run. Each
+// TestMotoMakeTwice runs make.sh twice against moto, and checks the account after each run. Each
 // call of the AWS command line takes a second or more.
-func TestMakeTwice(t *testing.T) {
+func TestMotoMakeTwice(t *testing.T) {
 	t.Setenv("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
 	server := s3test.Start(t)
 	bin := s3test.Bin(t)

@@ -1,6 +1,7 @@
 package emr
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -76,7 +77,11 @@ func (g Grant) Policies() ([]File, error) {
 		for i := range statements {
 			statements[i].Effect = "Allow"
 		}
-		return indented(policy{"2012-10-17", statements})
+		text, err := json.MarshalIndent(policy{"2012-10-17", statements}, "", "  ")
+		if err != nil { // none of these types fails
+			return []byte(err.Error())
+		}
+		return append(text, '\n')
 	}
 	trust := func(service string) []byte {
 		return allow(statement{Principal: map[string]string{"Service": service + "." + suffix}, Action: []string{"sts:AssumeRole"}})

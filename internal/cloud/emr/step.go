@@ -43,31 +43,15 @@ func (e *StepError) Error() string {
 	return text
 }
 
-// Add adds steps to a cluster, at most MaxPending, and returns their identifiers in the same
-// order. If the answer to the request is lost, Add looks for the steps. It never repeats the
-// request, because the first one may still be executed. If it does not find the steps, it
-// returns an error.
-func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err error) {
-	if len(steps) == 0 || len(steps) > MaxPending {
-		return nil, fmt.Errorf("%d steps: expected 1 to %d at once", len(steps), MaxPending)
+// Add adds a step to a cluster, and returns its identifier. If the answer to the request is
+// lost, Add looks for the step. It never repeats the request, because the first one may still be
+// executed. If it does not find the step, it returns an error.
+func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
+	step.Name = token(step.Name)
+	if err := step.Check(); err != nil {
+		return "", err
 	}
-	named := slices.Clone(steps)
-	for i := range named {
-		named[i].Name = token(named[i].Name)
-		if err := named[i].Check(); err != nil {
-			return nil, err
-		}
-	}
-	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(c.ID), Steps: configs(named)}
-	if c.s.o.DryRun != nil {
-		for i := range named {
-			ids = append(ids, fmt.Sprintf("%s%d", dryStep, i))
-		}
-		return ids, c.s.dry(ctx, "AddJobFlowSteps", addCommandLine(c.ID, named), func(o func(*emr.Options)) error {
-			_, err := c.s.client.AddJobFlowSteps(ctx, in, o)
-			return err
-		})
-	}
+	in := &emr.AddJobFlowStepsInput{JobFlowId: aws.String(c.ID), Steps: configs([]Step{step})}
 	var lost error
 	err = c.s.poll(ctx, func(ctx context.Context) (bool, error) {
 		out, err := c.s.client.AddJobFlowSteps(ctx, in, c.s.once)
@@ -75,13 +59,13 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 			lost = err
 			return true, nil
 		}
-		if err == nil {
-			ids = out.StepIds
+		if err == nil && len(out.StepIds) > 0 {
+			id = out.StepIds[0]
 		}
 		return true, err
 	})
 	if err != nil || lost == nil {
-		return ids, err
+		return id, err
 	}
 	c.s.o.News("the answer of Amazon EMR was lost: looking whether the step was added")
 	looks := 0
@@ -91,28 +75,17 @@ func (c *Cluster) Add(ctx context.Context, steps ...Step) (ids []string, err err
 			return false, err
 		}
 		looks++
-		ids = idsOf(named, found)
-		return ids != nil || looks == lostLooks, nil
-	}); look != nil {
-		return nil, fmt.Errorf("whether step %q of cluster %s was added is not known (driver emr status --cluster-id %s lists its steps): %w", named[0].Name, c.ID, c.ID, look)
-	}
-	if ids == nil {
-		return nil, fmt.Errorf("%w; no step named %q was found (driver emr status --cluster-id %s lists its steps)", explain(lost), named[0].Name, c.ID)
-	}
-	return ids, nil
-}
-
-// idsOf returns the identifiers of steps with the given names, or nil if one is missing. The
-// service adds all steps of a request, or none.
-func idsOf(named []Step, found []StepState) (ids []string) {
-	for _, step := range named {
-		i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name })
-		if i < 0 {
-			return nil
+		if i := slices.IndexFunc(found, func(s StepState) bool { return s.Name == step.Name }); i >= 0 {
+			id = found[i].ID
 		}
-		ids = append(ids, found[i].ID)
+		return id != "" || looks == lostLooks, nil
+	}); look != nil {
+		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
 	}
-	return ids
+	if id == "" {
+		return "", fmt.Errorf("%w; no step named %q was found (driver emr status --cluster-id %s lists its steps)", explain(lost), step.Name, c.ID)
+	}
+	return id, nil
 }
 
 // Steps returns all steps of a cluster, the newest first.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // Samples are drawn in chunks. Each chunk has its own random numbers, so that the result does
@@ -286,7 +287,7 @@ func (s *sampler) counts(f *front) *Counts {
 
 // note describes the precision of the result.
 func (s *sampler) note(all *Counts) string {
-	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, Percent(all.Sum.Error()))
+	text := fmt.Sprintf("tiers 0 to %d were gone through; %d boards were drawn: the sum is within %s", s.first, all.Sum.Draws, numfmt.Percent(all.Sum.Error()))
 	var never, hardly []int
 	worst := all.Tiers[0]
 	for i, t := range all.Tiers {
@@ -302,7 +303,7 @@ func (s *sampler) note(all *Counts) string {
 			worst = t
 		}
 	}
-	text += fmt.Sprintf(", the worst tier, %d, within %s", worst.Tier, Percent(worst.Error()))
+	text += fmt.Sprintf(", the worst tier, %d, within %s", worst.Tier, numfmt.Percent(worst.Error()))
 	if hardly != nil {
 		text += fmt.Sprintf("; %s: few boards were hit, and rare ones may be missing", list(hardly))
 	}
@@ -310,14 +311,6 @@ func (s *sampler) note(all *Counts) string {
 		text += fmt.Sprintf("; %s: no board was hit, and nothing is known of their positions but the bound above", list(never))
 	}
 	return text
-}
-
-// Percent formats a share for people, with at least two digits: "0.26 %", "130 %".
-func Percent(share float64) string {
-	if share >= 0.995 {
-		return fmt.Sprintf("%.0f %%", 100*share)
-	}
-	return fmt.Sprintf("%.2g %%", 100*share)
 }
 
 // list formats tiers, which must be in ascending order: "tiers 3, 5 to 8".

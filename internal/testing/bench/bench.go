@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -148,7 +148,7 @@ func (b *bencher) solved(flags string) (dir string, u usage, stdout string, err 
 }
 
 // positions matches the number of positions that driver solve prints.
-var positions = regexp.MustCompile(`(?m)^\d+ positions in `)
+var positions = regexp.MustCompile(`(?m)^[\d,]+ positions in `)
 
 // solve measures driver solve, and checks the number of positions.
 func (b *bencher) solve() error {
@@ -183,8 +183,8 @@ func (b *bencher) solve() error {
 			if err != nil {
 				return err
 			}
-			if found, _, _ := strings.Cut(positions.FindString(said), " "); found != strconv.FormatInt(test.positions, 10) {
-				return fmt.Errorf("driver solve %s: expected %d positions, found %q", test.flags, test.positions, found)
+			if found, _, _ := strings.Cut(positions.FindString(said), " "); found != numfmt.Number(test.positions) {
+				return fmt.Errorf("driver solve %s: expected %s positions, found %q", test.flags, numfmt.Number(test.positions), found)
 			}
 			us = append(us, u)
 		}

@@ -107,7 +107,7 @@ func newSite(t *testing.T, hadoop bool) *site {
 		Dir: t.TempDir(), Second: second, Start: 2, Bootstrap: 2, LogDelay: 40,
 	}
 	if hadoop {
-		s.hadoop = clustertest.Up(t.Context(), t, minicluster.Config{})
+		s.hadoop = clustertest.Shared(t.Context(), t)
 		config.Hadoop = s.hadoop
 	}
 	if s.emr, err = emrtest.Start(config); err != nil {
@@ -470,9 +470,9 @@ func testSecondDriver(t *testing.T, s *site) {
 	}
 }
 
-// TestEMRRequests validates the requests that a dry run prints with botocore's model and
+// TestMotoEMR validates the requests that a dry run prints with botocore's model and
 // moto.
-func TestEMRRequests(t *testing.T) {
+func TestMotoEMR(t *testing.T) {
 	s := newSite(t, false)
 	before := len(s.emr.Calls())
 	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)

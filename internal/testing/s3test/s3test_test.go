@@ -11,8 +11,8 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/s3test"
 )
 
-// TestStart checks that aws can store and retrieve an object, and reaches no other server.
-func TestStart(t *testing.T) {
+// TestMotoStart checks that aws can store and retrieve an object, and reaches no other server.
+func TestMotoStart(t *testing.T) {
 	s := s3test.Start(t)
 	aws := func(input string, args ...string) (string, error) {
 		cmd := exec.Command(filepath.Join(s3test.Bin(t), "aws"), args...)

@@ -12,6 +12,22 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
 )
 
+// Shared returns the cluster in the folder $TREEREDUCE_TEST_CLUSTER. It starts those daemons
+// that do not run, and does not stop them at the end of the test. Without this variable, the
+// cluster is the test's own, as that of Up.
+func Shared(ctx context.Context, t testing.TB) *minicluster.Cluster {
+	t.Helper()
+	dir := os.Getenv("TREEREDUCE_TEST_CLUSTER")
+	if dir == "" {
+		return Up(ctx, t, minicluster.Config{})
+	}
+	c, err := minicluster.Up(ctx, minicluster.Config{Dir: dir, FreePorts: true, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // Up starts a cluster on free ports, in its own folder, that is stopped at the end of the
 // test. If the test has failed, its logs are kept.
 func Up(ctx context.Context, t testing.TB, config minicluster.Config) *minicluster.Cluster {

@@ -112,7 +112,7 @@ func TestPlayStops(t *testing.T) {
 		{"score " + large, os.Interrupt, `^$`},
 		{"experiment memo" + strings.TrimPrefix(large, "connectn"), os.Interrupt, `^$`},
 		{large + "human human", os.Interrupt, `\nX to move\n$`},
-		{large + "human machine", syscall.SIGTERM, `^Who begins, human or machine\?\n$`},
+		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
 		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6\n$`},
 	} {
 		k := talkTo(t, "play "+test.line)

@@ -121,7 +121,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 	dir := s.place.Path
 	info, err := s.place.FS.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: there is no such directory or file", name)
+		return nil, fmt.Errorf("%s: no such directory or file", name)
 	}
 	if err != nil {
 		return nil, err

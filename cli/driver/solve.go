@@ -389,9 +389,9 @@ func inWords(values game.Values, v game.Value) string {
 	words := values.Word(v.Outcome())
 	if values.OfMover {
 		words = [...]string{
-			game.Draws: "a draw, play need never end",
-			game.Loses: "who begins loses",
-			game.Wins:  "who begins wins",
+			game.Draws: "a draw, play never ends",
+			game.Loses: "the first player loses",
+			game.Wins:  "the first player wins",
 			game.Ties:  "a tie",
 		}[v.Outcome()]
 	}

@@ -23,9 +23,9 @@ func streamLists(c *cli.Context, name string, g game.Acyclic, work side, o step.
 	}
 	if work.reduces && name != step.Final {
 		if name != step.Init && o.Tier < 0 {
-			return n, command.Usagef("missing --tier (or %s in the environment): of which tier the positions are", command.Environment("tier")[0])
+			return n, command.Usagef("missing --tier (or %s in the environment): the tier of the positions", command.Environment("tier")[0])
 		}
-		output, err := outputOf(c, "what other tiers are told")
+		output, err := outputOf(c, "the outgoing edges")
 		if err != nil {
 			return n, err
 		}

@@ -27,7 +27,7 @@ func WorthOf(g game.Game, p game.Position, v game.Value) Worth {
 // results contains the results as a word for programs, and as text for the player: during play,
 // and after its end.
 var results = [...]struct{ word, you, over string }{
-	game.Draws: {"draw", "draw: play need never end", ""},
+	game.Draws: {"draw", "draw: play never ends", ""},
 	game.Loses: {"lose", "you lose", "you have lost"},
 	game.Wins:  {"win", "you win", "you have won"},
 	game.Ties:  {"tie", "you tie", "a tie"},

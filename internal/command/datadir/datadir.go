@@ -59,7 +59,7 @@ func Flag() cli.Flag { return flag("") }
 func FlagWith(further string) cli.Flag { return flag(", or " + further) }
 
 func flag(further string) cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)" + further, Value: byDefault}
+	return &cli.StringFlag{Name: "data", Usage: "data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)" + further, Value: byDefault}
 }
 
 // WithTable calls do with the table in the data directory of a command line, which must be a

@@ -99,7 +99,7 @@ func reducePass(name string, g game.Cyclic, in io.Reader, w *Writer, o Options) 
 	return jobdir.NewRangeGatherer(g, in, o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
 		w.In++
 		if name == Create && rec.Key != g.Start() {
-			return "the position before the first move"
+			return "the initial position"
 		}
 		return hearRecord(name, o.Number, &h, slot, rec)
 	}, func(rng uint64) error {

@@ -287,7 +287,7 @@ func Turn(g game.Tiered, tier int) string {
 // prints each position once, in sorted runs.
 func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
 	if name == Solve && o.Turn == "" {
-		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+		return errors.New("solve: the turn (X or O) is required, to distinguish successors from predecessors")
 	}
 	step, emit, memory := New(name, g), func(b *block.Block) { w.block(b, streamfmt.Done) }, o.Memory
 	if name == Solve {

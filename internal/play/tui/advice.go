@@ -115,7 +115,7 @@ func (ad *advisor) step(ctx context.Context, a advice) advice {
 func (ad *advisor) lookUp(ctx context.Context, a *advice) error {
 	v, ok, err := ad.table.Lookup(a.position)
 	if err == nil && !ok {
-		err = fmt.Errorf("the position %q is missing", ad.g.AppendText(nil, a.position))
+		err = fmt.Errorf("position %q is missing", ad.g.AppendText(nil, a.position))
 	}
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func TestPlayAnswers(t *testing.T) {
 		io.WriteString(score.stdin, moves+"\n")
 		score.says(t, line)
 	}
-	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, \d+ nodes in \d+\.\d\d s\nplay: stopped\n$`).MatchString(said) {
+	if _, said := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, [\d,]+ nodes in [\d.]+ (µs|ms|s)\nplay: stopped\n$`).MatchString(said) {
 		t.Errorf("%q", said)
 	}
 	find := talkTo(t, "play find-winner connectn --width 2 --height 2 --connect 2")

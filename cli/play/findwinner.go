@@ -208,7 +208,7 @@ func findingOf(r search.Result) finding {
 	return f
 }
 
-// print prints the finding as text.
+// prints the finding as text.
 func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	worth := command.WorthOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))

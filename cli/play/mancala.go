@@ -66,7 +66,7 @@ func endgamesFlag() cli.Flag {
 func mancalaCommands() []*cli.Command {
 	flags := append([]cli.Flag{
 		&cli.DurationFlag{Name: "time", Usage: "time limit of CustomPlayer for an answer", DefaultText: "until it is proven"},
-		&cli.Uint64Flag{Name: "seed", Usage: "random seed of RandomPlayer", DefaultText: "a different one each time"},
+		&cli.Uint64Flag{Name: "seed", Usage: "random seed random seed of RandomPlayer", DefaultText: "a different one each time"},
 	}, searchFlags(byDefault)...)
 	flags = append(flags, endgamesFlag(), &cli.StringFlag{Name: "player", Usage: "`NAME` of the player that answers"})
 	return []*cli.Command{{

@@ -94,8 +94,8 @@ func TestGamesInOrder(t *testing.T) {
 	flag := toys()
 	flag[1].Params[0].Name = "turn"
 	for want, games := range map[string]game.Kinds{
-		"mapper: no games are given":                       nil,
-		"mapper: game nim is given twice":                  twice,
+		"mapper: no games are given":                                       nil,
+		"mapper: game nim is given twice":                                  twice,
 		"mapper: game nim, parameter parents: a common flag has this name": property,
 		"mapper: game hex, parameter turn: a common flag has this name":    flag,
 	} {

@@ -3,54 +3,21 @@ package memo_test
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/play/memo"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
-	"github.com/treereduce/treereduce/table"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 )
-
-// solved returns the table of a game, solved by the driver.
-func solved(t *testing.T, g game.Game) *table.Table {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "d")
-	args := []string{"driver", "solve"}
-	for i, word := range strings.Fields(g.Spec()) {
-		if i > 0 {
-			word = "--" + word
-		}
-		args = append(args, word)
-	}
-	var stderr strings.Builder
-	if status := driver.Run(all.Kinds(), append(args, "--final", "no", "--data", dir), strings.NewReader(""), io.Discard, &stderr); status != 0 {
-		t.Fatal(stderr.String())
-	}
-	place, err := filesys.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab, err := table.OpenOf(place.FS, place.Path, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tab.Close() })
-	return tab
-}
 
 // likeTable compares the value of every position of a solved game with its table: with that
 // many chains, and without a table of its own for positions at most plainWithin moves
 // before the last tier. Of a game of millions of positions it checks one in 17.
 func likeTable(t *testing.T, g game.Acyclic, chains, plainWithin int) {
 	t.Helper()
-	tab := solved(t, g)
+	tab := solved.Table(t, g)
 	positions, err := tab.Positions()
 	if err != nil {
 		t.Fatal(err)

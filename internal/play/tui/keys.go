@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
@@ -324,7 +325,7 @@ func (m *model) selectTowards(dx, dy int) tea.Cmd {
 	if m.selected < 0 || len(m.moves) == 0 {
 		return m.selectNext(dx + dy)
 	}
-	m.selected = towards(m.spots, m.selected, dx, dy)
+	m.selected = board.Towards(m.spots, m.selected, dx, dy)
 	m.typed, m.clicked = "", nil
 	return nil
 }
@@ -341,7 +342,7 @@ func (m *model) click(x, y int) tea.Cmd {
 		}
 		m.selected = int(press)
 		return m.enterPick()
-	case place:
+	case board.Place:
 		return m.clickSquare(press)
 	}
 	return nil
@@ -356,15 +357,15 @@ func (m *model) enterPick() tea.Cmd {
 // clickSquare selects among the moves that change all squares clicked so far. If there is
 // only one, it is played. If there are several, the first is selected, and another click on
 // the same square selects the next.
-func (m *model) clickSquare(at place) tea.Cmd {
+func (m *model) clickSquare(at board.Place) tea.Cmd {
 	if !m.mayMove() {
 		m.say("", m.cannot(""))
 		return nil
 	}
 	pic := m.g.Picture(m.h.Position())
-	may := func(squares []place) (which []int) {
+	may := func(squares []board.Place) (which []int) {
 		for i, s := range m.spots {
-			if !slices.ContainsFunc(squares, func(p place) bool { return !s.clicked(pic, p) }) {
+			if !slices.ContainsFunc(squares, func(p board.Place) bool { return !s.Clicked(pic, p) }) {
 				which = append(which, i)
 			}
 		}
@@ -377,7 +378,7 @@ func (m *model) clickSquare(at place) tea.Cmd {
 	}
 	which := may(squares)
 	if len(which) == 0 { // start over with this square
-		squares = []place{at}
+		squares = []board.Place{at}
 		which = may(squares)
 	}
 	m.typed, m.clicked = "", squares

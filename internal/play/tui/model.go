@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 	"github.com/treereduce/treereduce/internal/play/referee"
 	"github.com/treereduce/treereduce/search"
@@ -19,7 +21,7 @@ import (
 type model struct {
 	o        Options
 	g        game.Game
-	advisor  *advisor
+	analyzer *analysis.Analyzer
 	opponent *opponent
 
 	width, height int
@@ -40,11 +42,11 @@ type model struct {
 
 	// The position: its moves, and the advice so far.
 	moves    []game.Move
-	spots    []spot
-	advice   advice
-	selected int     // index of a move; -1: none
-	typed    string  // the typed beginning of a move's name
-	clicked  []place // squares that the move must change
+	spots    []board.Spot
+	advice   analysis.Report
+	selected int           // index of a move; -1: none
+	typed    string        // the typed beginning of a move's name
+	clicked  []board.Place // squares that the move must change
 	initials map[rune]bool
 
 	// Background work ends when ctx ends. A result of an earlier turn is ignored.
@@ -88,7 +90,7 @@ var choices = []struct {
 type (
 	advised struct {
 		turn   int
-		advice advice
+		advice analysis.Report
 	}
 	moved struct {
 		turn int
@@ -112,10 +114,10 @@ func newModel(o Options) *model {
 	if options.Memory == 0 {
 		options.Memory = search.DefaultMemory
 	}
-	options.Memory /= 2 // advisor and opponent have a table each
+	options.Memory /= 2 // analyzer and opponent have a table each
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
-		advisor:  &advisor{g: o.Game, table: o.Table, options: options},
+		analyzer: analysis.New(o.Game, o.Table, options),
 		opponent: &opponent{g: o.Game, table: o.Table, options: options, random: player.NewRandom(o.Seed)},
 		initials: make(map[rune]bool), cancel: func() {},
 		mode: choosing, message: o.Notice, bad: o.Notice != "",
@@ -141,7 +143,7 @@ func (m *model) Init() tea.Cmd {
 // close stops the background work, and waits for it.
 func (m *model) close() {
 	m.cancel()
-	m.advisor.close()
+	m.analyzer.Close()
 	m.opponent.close()
 }
 
@@ -198,23 +200,23 @@ func (m *model) arrive() tea.Cmd {
 	var reason referee.Reason
 	if outcome, reason, m.over = referee.Ended(m.h, game.DrawRuleOf(m.g)); m.over {
 		m.ended = referee.Played{Outcome: outcome, Reason: reason}
-		m.moves, m.spots, m.advice = nil, nil, advice{best: -1}
+		m.moves, m.spots, m.advice = nil, nil, analysis.Report{Best: -1}
 		return nil
 	}
 	m.moves = m.h.Moves()
-	m.spots = spots(m.g, m.h.Position(), m.moves)
+	m.spots = board.Spots(m.g, m.h.Position(), m.moves)
 	for _, move := range m.moves {
 		for _, r := range move.Name {
 			m.initials[r] = true
 			break
 		}
 	}
-	m.advice = m.advisor.begin(m.h.Position())
+	m.advice = m.analyzer.Begin(m.h.Position())
 	if m.seats[m.h.Turn()] || m.paused || m.mode == choosing {
 		return m.advise()
 	}
 	m.thinking = true
-	if m.advice.source == byTable { // lookups are fast enough to do both
+	if m.advice.Table { // lookups are fast enough to do both
 		return tea.Batch(m.advise(), m.think())
 	}
 	return m.think()
@@ -222,11 +224,11 @@ func (m *model) arrive() tea.Cmd {
 
 // advise continues the advice.
 func (m *model) advise() tea.Cmd {
-	if m.advice.done || m.over || m.thinking && m.advice.source != byTable {
+	if m.advice.Done || m.over || m.thinking && !m.advice.Table {
 		return nil
 	}
-	turn, ctx, a, ad := m.turn, m.ctx, m.advice, m.advisor
-	return func() tea.Msg { return advised{turn, ad.step(ctx, a)} }
+	turn, ctx, a, z := m.turn, m.ctx, m.advice, m.analyzer
+	return func() tea.Msg { return advised{turn, z.Step(ctx, a)} }
 }
 
 // think starts the machine's choice of a move.
@@ -272,7 +274,7 @@ func (m *model) play(name string) tea.Cmd {
 func (m *model) undo() tea.Cmd {
 	at := len(m.h.Names())
 	if at == 0 {
-		m.say("nothing to undo", nil)
+		m.say("there is nothing to undo the last move", nil)
 		return nil
 	}
 	to := at - 1
@@ -350,16 +352,16 @@ func (m *model) hint() tea.Cmd {
 	switch {
 	case m.over:
 		m.say("the game is over", nil)
-	case m.advice.best < 0:
+	case m.advice.Best < 0:
 		m.say("nothing is known yet", nil)
 	default:
-		m.selected, m.typed, m.clicked = m.advice.best, "", nil
-		text := m.advice.Name + " is best"
-		if !m.advice.done && !m.advice.known {
+		m.selected, m.typed, m.clicked = m.advice.Best, "", nil
+		text := m.moves[m.advice.Best].Name + " is best"
+		if !m.advice.Done && !m.advice.Known {
 			text += " so far"
 		}
-		if o := m.advice.moves[m.advice.best]; o.known {
-			text += ": " + m.worth(o)
+		if o := m.advice.Moves[m.advice.Best]; o.Known {
+			text += ": " + m.worth(o.Worth)
 		}
 		m.say(text, nil)
 	}

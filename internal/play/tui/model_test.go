@@ -3,11 +3,9 @@ package tui
 import (
 	"errors"
 	"image/color"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,25 +14,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
-	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/search"
-	"github.com/treereduce/treereduce/table"
 )
-
-// gameOf makes a game from its spec.
-func gameOf(t testing.TB, spec string) game.Game {
-	t.Helper()
-	g, err := all.Kinds().Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
 
 // The seats for values of --you.
 var (
@@ -47,7 +32,7 @@ var (
 // start returns the started model of a game without a table.
 func start(t testing.TB, spec string, change func(o *Options)) *model {
 	t.Helper()
-	o := Options{Game: gameOf(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Depth: 8}
+	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Depth: 8}
 	if change != nil {
 		change(&o)
 	}
@@ -242,19 +227,18 @@ func TestDrawUnproven(t *testing.T) {
 		"connectn width=4 height=4 connect=4":   "\n    0   1   2   3\n    ?   ?   ?   *\n",
 		"mancala pits=3 stones=1":               "    0   1   2\n        ?   ?   *\n",
 	} {
-		m := newModel(Options{Game: gameOf(t, spec), Seats: twoPeople})
+		m := newModel(Options{Game: solved.Game(t, spec), Seats: twoPeople})
 		defer m.close()
 		m.arrive()
 		m.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
-		m.advice.best = min(3, len(m.moves)-1)
+		m.advice.Best = min(3, len(m.moves)-1)
 		if strings.HasPrefix(spec, "quick") {
-			m.advice.best = 6
+			m.advice.Best = 6
 		}
-		m.advice.Move = m.moves[m.advice.best]
 		says(t, m, part)
 		says(t, m, "not proven, 0 moves ahead …")
 		keys(t, m, "h")
-		says(t, m, m.advice.Name+" is best so far")
+		says(t, m, m.moves[m.advice.Best].Name+" is best so far")
 	}
 }
 
@@ -615,43 +599,43 @@ func TestMouse(t *testing.T) {
 		return nil
 	}
 	m := start(t, three, nil)
-	for _, what := range []any{place{1, 0}, place{2, 3}, pick(0), "U"} {
+	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, pick(0), "U"} {
 		perform(t, m, at(m, what))
 	}
 	if got := strings.Join(m.names, " "); got != "1 2 0" || len(m.h.Names()) != 2 {
 		t.Error(got, m.h.Names())
 	}
 	m = start(t, "quickcross width=2 height=2 connect=2", nil)
-	perform(t, m, at(m, place{1, 1}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
 	says(t, m, "2 moves here")
 	if m.moves[m.selected].Name != "b2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, place{1, 1}))
-	perform(t, m, at(m, place{0, 1})) // no move changes both squares
+	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
+	perform(t, m, at(m, board.Place{X: 0, Y: 1})) // no move changes both squares
 	if m.moves[m.selected].Name != "a2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, place{0, 1}))
+	perform(t, m, at(m, board.Place{X: 0, Y: 1}))
 	keys(t, m, "<enter>")
 	if m.names[0] != "a2|" {
 		t.Error(m.names)
 	}
 	m = start(t, "dodgem size=3", nil)
-	perform(t, m, at(m, place{0, 0}))
-	perform(t, m, at(m, place{1, 0}))
+	perform(t, m, at(m, board.Place{X: 0, Y: 0}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
 	if len(m.names) != 1 || m.names[0] != "a1r" {
 		t.Error(m.names)
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
-	perform(t, m, at(m, place{1, 2}))
-	perform(t, m, at(m, place{1, 2})) // the other row is to move
+	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
 	says(t, m, "there is no move")
-	perform(t, m, at(m, place{1, 0}))
+	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
 	if got := strings.Join(m.names, " "); got != "0 6" {
 		t.Error(got)
 	}
-	perform(t, m, at(m, place{2, 0}))
+	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
 	says(t, m, "there is no move")
 	perform(t, m, at(m, "N"))
 	perform(t, m, at(m, pick(2)))
@@ -753,7 +737,7 @@ func TestFilesRefused(t *testing.T) {
 // TestLate checks that background work for an earlier position is cancelled and its results
 // are ignored, and that a search that would take an hour does not block anything.
 func TestLate(t *testing.T) {
-	o := Options{Game: gameOf(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Time: time.Hour}
+	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Time: time.Hour}
 	m := newModel(o)
 	defer m.close()
 	cmd := m.arrive()
@@ -775,9 +759,9 @@ func TestLate(t *testing.T) {
 		t.Fatal("it goes on")
 	}
 	m.Update(moved{turn: turn, name: "3"})
-	m.Update(advised{turn: turn, advice: advice{best: 2}})
-	if len(m.names) != 0 || m.advice.best == 2 {
-		t.Error("it is heard", m.names, m.advice.best)
+	m.Update(advised{turn: turn, advice: analysis.Report{Best: 2}})
+	if len(m.names) != 0 || m.advice.Best == 2 {
+		t.Error("it is heard", m.names, m.advice.Best)
 	}
 	m.key("2", "2")
 	m.Update(moved{turn: m.turn, err: errors.New("tired")})
@@ -785,105 +769,10 @@ func TestLate(t *testing.T) {
 	says(t, m, "X (machine) is paused")
 }
 
-// TestAdviceSteps checks that every step of an advice ends soon in every game, and that
-// known values stay known.
-func TestAdviceSteps(t *testing.T) {
-	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
-		g := gameOf(t, spec)
-		ad := &advisor{g: g, options: search.Options{Memory: 4 << 20}}
-		a, known := ad.begin(g.Start()), 0
-		for range 4 {
-			begun := time.Now()
-			before := slices.Clone(a.moves)
-			next := ad.step(t.Context(), a)
-			if !slices.Equal(before, a.moves) {
-				t.Errorf("%s: the advice before has changed", spec)
-			}
-			a = next
-			if took := time.Since(begun); took > 3*time.Second {
-				t.Errorf("%s: a step took %v", spec, took)
-			}
-			now := 0
-			for _, o := range a.moves {
-				if o.known {
-					now++
-				}
-			}
-			if now < known || a.best < 0 || len(a.line) == 0 || a.depth == 0 && !a.known {
-				t.Errorf("%s: %+v", spec, a)
-			}
-			known = now
-		}
-	}
-}
-
-// TestAdviceTrue checks that the results of a search equal the table of the game: all
-// values, with the number of moves if it is proven, and the best move. It also checks the
-// line from the table.
-func TestAdviceTrue(t *testing.T) {
-	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
-		g := gameOf(t, spec)
-		tab := solved(t, g)
-		byTable, bySearch := &advisor{g: g, table: tab}, &advisor{g: g, options: search.Options{Memory: 4 << 20}}
-		r := rand.New(rand.NewPCG(1, 2))
-		for range 30 {
-			walk := gametest.Walk(r, g, r.IntN(20))
-			p := walk[len(walk)-1]
-			if g.Primitive(p) != 0 {
-				continue
-			}
-			want := byTable.step(t.Context(), byTable.begin(p))
-			if !want.done || !want.known || want.trouble != "" || want.Name != want.line[0] || want.value != want.moves[want.best].value {
-				t.Fatalf("%s, %q: %+v", spec, g.AppendText(nil, p), want)
-			}
-			got := bySearch.begin(p)
-			for i := 0; i < 3 && !got.done; i++ {
-				got = bySearch.step(t.Context(), got)
-			}
-			for i, o := range append(got.moves, got.opinion) {
-				w := want.opinion
-				if i < len(want.moves) {
-					w = want.moves[i]
-				}
-				if o.known && (result(g, p, o.value) != result(g, p, w.value) || !o.open && o.value != w.value) {
-					t.Errorf("%s, %q, %s: %+v, want %+v", spec, g.AppendText(nil, p), o.Name, o, w)
-				}
-			}
-			if best := want.moves[got.best]; got.known && result(g, p, best.value) != result(g, p, want.value) {
-				t.Errorf("%s, %q: best %s, want %s", spec, g.AppendText(nil, p), got.Name, want.Name)
-			}
-			if _, ok := g.(game.Acyclic); ok && !got.done {
-				t.Errorf("%s, %q: it is not done", spec, g.AppendText(nil, p))
-			}
-		}
-	}
-}
-
-// solved returns the table of a game.
-func solved(t *testing.T, g game.Game) *table.Table {
-	t.Helper()
-	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
-		t.Fatal(err)
-	}
-	tab, err := table.OpenOf(store.Local{}, dir, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tab.Close() })
-	return tab
-}
-
 // TestTableFails checks that a table that cannot be read is reported, and that a search
 // replaces it.
 func TestTableFails(t *testing.T) {
-	tab := solved(t, gameOf(t, three))
+	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
 	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Depth, o.Seats = tab, "there", 0, youSecond })
 	says(t, m, "the machine cannot move: table:")
@@ -901,7 +790,7 @@ func FuzzKeys(f *testing.F) {
 	specs := []string{three, "quickcross width=2 height=2 connect=2", "mancala pits=2 stones=1", "dodgem size=2"}
 	names := []string{"enter", "esc", "left", "right", "up", "down", "tab", "shift+tab", "backspace", "space", "", "ctrl+l"}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
-		m := newModel(Options{Game: gameOf(t, specs[int(which)%len(specs)]), Search: search.Options{Memory: 1 << 16}, Parse: all.Kinds().Parse})
+		m := newModel(Options{Game: solved.Game(t, specs[int(which)%len(specs)]), Search: search.Options{Memory: 1 << 16}, Parse: all.Kinds().Parse})
 		defer m.close()
 		m.arrive()
 		for _, r := range text {

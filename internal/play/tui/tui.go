@@ -4,10 +4,10 @@
 // background.
 //
 // The model (model.go, keys.go) receives messages and does not know the terminal; the
-// drawing (view.go, screen.go) is a function of the model. An advisor (advice.go) computes
+// drawing (view.go, screen.go) is a function of the model. Package analysis computes
 // values, an opponent (opponent.go) chooses the machine's moves; both work in the
 // background, and results that come too late are dropped. The place of a move on the board
-// is derived from the pictures (geometry.go).
+// is derived from the pictures (package board).
 //
 // The package knows no particular game: it uses package game, and the rules of package
 // referee.
@@ -33,7 +33,7 @@ type Options struct {
 	// on the screen.
 	Table     *table.Table
 	TableName string
-	// Search configures the searches; advisor and opponent share the memory.
+	// Search configures the searches; analyzer and opponent share the memory.
 	Search search.Options
 	// Depth or Time is the initial level of the machine; neither: the table, or one second.
 	Depth int

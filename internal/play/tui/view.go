@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/play/analysis"
+	"github.com/treereduce/treereduce/internal/play/board"
 	"github.com/treereduce/treereduce/internal/play/player"
 )
 
@@ -139,21 +141,21 @@ func toneOf(r game.Result) tone {
 }
 
 // mark returns the short form of a move's value: W, L, T or D, and the number of moves.
-func (m *model) mark(o opinion) (string, tone) {
-	if !o.known {
+func (m *model) mark(w analysis.Worth) (string, tone) {
+	if !w.Known {
 		return "?", quiet
 	}
-	r := result(m.g, m.h.Position(), o.value)
+	r := analysis.ResultOf(m.g, m.h.Position(), w.Value)
 	text := r.String()[:1]
-	if r != game.Draws && !o.open {
-		text += strconv.Itoa(o.value.Remoteness())
+	if r != game.Draws && !w.Open {
+		text += strconv.Itoa(w.Value.Remoteness())
 	}
 	return text, toneOf(r)
 }
 
 // worth describes the value of the position from the point of view of the user.
-func (m *model) worth(o opinion) string {
-	r, mover := result(m.g, m.h.Position(), o.value), m.h.Turn()
+func (m *model) worth(w analysis.Worth) string {
+	r, mover := analysis.ResultOf(m.g, m.h.Position(), w.Value), m.h.Turn()
 	var text string
 	switch {
 	case r == game.Draws:
@@ -170,8 +172,8 @@ func (m *model) worth(o opinion) string {
 	default:
 		text = "you lose"
 	}
-	if !o.open {
-		text += " in " + strconv.Itoa(o.value.Remoteness())
+	if !w.Open {
+		text += " in " + strconv.Itoa(w.Value.Remoteness())
 	}
 	return text
 }
@@ -247,27 +249,27 @@ func (m *model) drawState(p *panel) {
 func (m *model) drawAdvice(p *panel) {
 	a := m.advice
 	switch {
-	case a.known:
-		p.line(m.worth(a.opinion), style{tone: toneOf(result(m.g, a.position, a.value))})
+	case a.Known:
+		p.line(m.worth(a.Worth), style{tone: toneOf(analysis.ResultOf(m.g, a.Position, a.Value))})
 	case m.thinking:
-	case a.done:
-		p.line(fmt.Sprintf("not proven, %d moves ahead", a.depth), style{tone: quiet})
+	case a.Done:
+		p.line(fmt.Sprintf("not proven, %d moves ahead", a.Depth), style{tone: quiet})
 	default:
-		p.line(fmt.Sprintf("not proven, %d moves ahead …", a.depth), style{tone: quiet})
+		p.line(fmt.Sprintf("not proven, %d moves ahead …", a.Depth), style{tone: quiet})
 	}
-	if a.best >= 0 {
+	if a.Best >= 0 {
 		p.words("best:", style{})
-		p.words(a.Name, style{bold: true})
-		if m.line && len(a.line) > 1 {
-			p.words(strings.Join(a.line[1:], " "), style{tone: quiet})
+		p.words(a.Moves[a.Best].Name, style{bold: true})
+		if m.line && len(a.Line) > 1 {
+			p.words(strings.Join(a.Line[1:], " "), style{tone: quiet})
 		}
 		p.end()
 	}
 	switch {
-	case a.source == byTable:
+	case a.Table:
 		p.line("from the table "+m.o.TableName, style{tone: quiet})
-	case a.trouble != "":
-		p.line("by search, for "+a.trouble, style{tone: warning})
+	case a.Trouble != "":
+		p.line("by search, for "+a.Trouble, style{tone: warning})
 	default:
 		p.line("by search", style{tone: quiet})
 	}
@@ -299,9 +301,9 @@ func (m *model) drawMoves(p *panel) {
 func (m *model) chip(i int) (name, mark string, how tone) {
 	name = " " + m.moves[i].Name
 	if m.marks {
-		mark, how = m.mark(m.advice.moves[i])
+		mark, how = m.mark(m.advice.Moves[i].Worth)
 		mark = " " + mark
-		if i == m.advice.best {
+		if i == m.advice.Best {
 			name = "*" + name[1:]
 		}
 	}
@@ -410,7 +412,7 @@ func (m *model) drawHelp(s *screen) {
 type square struct {
 	text string
 	style
-	place    place
+	place    board.Place
 	press    bool
 	selected bool // drawn in brackets
 }
@@ -471,13 +473,13 @@ func sizes(rows []row) (cell, left int) {
 // rows returns the lines of the board: labels, squares, and marks of moves.
 func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 	last := m.lastChanges(pic)
-	board := make([]row, len(pic.Rows))
+	squares := make([]row, len(pic.Rows))
 	for y := range pic.Rows {
 		if pic.Left != nil {
-			board[y].left = pic.Left[y]
+			squares[y].left = pic.Left[y]
 		}
 		for x, sq := range pic.Rows[y] {
-			at := place{x, y}
+			at := board.Place{X: x, Y: y}
 			out := square{text: sq.Text, place: at, press: sq.Kind != game.Gap}
 			if sq.Kind == game.Gap {
 				out.text = ""
@@ -492,34 +494,34 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 			}
 			out.reverse = slices.Contains(pic.Won, [2]int{x, y})
 			out.underline = slices.Contains(last, at) || slices.Contains(m.clicked, at)
-			board[y].squares = append(board[y].squares, out)
+			squares[y].squares = append(squares[y].squares, out)
 		}
 	}
 	above, markAbove := labels(pic.Above, -1)
 	below, markBelow := labels(pic.Below, len(pic.Rows))
 	for i, s := range m.spots {
-		if !s.known {
+		if !s.Known {
 			continue
 		}
 		text, how := "", style{}
 		if marks {
-			text, how.tone = m.mark(m.advice.moves[i])
-			if how.bold = i == m.advice.best; how.bold && !m.advice.moves[i].known {
+			text, how.tone = m.mark(m.advice.Moves[i].Worth)
+			if how.bold = i == m.advice.Best; how.bold && !m.advice.Moves[i].Known {
 				text = "*"
 			}
 		}
 		selected := i == m.selected
 		switch {
-		case s.at.y < 0:
-			markAbove.squares[s.at.x].text, markAbove.squares[s.at.x].style = text, how
-			above.squares[s.at.x].selected = selected
-		case s.at.y == len(pic.Rows):
-			markBelow.squares[s.at.x].text, markBelow.squares[s.at.x].style = text, how
-			below.squares[s.at.x].selected = selected
+		case s.At.Y < 0:
+			markAbove.squares[s.At.X].text, markAbove.squares[s.At.X].style = text, how
+			above.squares[s.At.X].selected = selected
+		case s.At.Y == len(pic.Rows):
+			markBelow.squares[s.At.X].text, markBelow.squares[s.At.X].style = text, how
+			below.squares[s.At.X].selected = selected
 		default:
-			sq := &board[s.at.y].squares[s.at.x]
+			sq := &squares[s.At.Y].squares[s.At.X]
 			sq.selected = sq.selected || selected
-			if marks && m.shows(i, s.at) && pic.Rows[s.at.y][s.at.x].Text == game.Empty {
+			if marks && m.shows(i, s.At) && pic.Rows[s.At.Y][s.At.X].Text == game.Empty {
 				sq.text, sq.style = text, how
 			}
 		}
@@ -530,7 +532,7 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 		}
 		rows = append(rows, above)
 	}
-	rows = append(rows, board...)
+	rows = append(rows, squares...)
 	if pic.Below != nil {
 		rows = append(rows, below)
 		if hasLabelMark(m.spots, len(pic.Rows)) {
@@ -541,15 +543,15 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 }
 
 // hasLabelMark reports whether a move has its place at the labels of row y.
-func hasLabelMark(all []spot, y int) bool {
-	return slices.ContainsFunc(all, func(s spot) bool { return s.label && s.at.y == y })
+func hasLabelMark(all []board.Spot, y int) bool {
+	return slices.ContainsFunc(all, func(s board.Spot) bool { return s.Label && s.At.Y == y })
 }
 
 // labels returns the row of column labels, and a row for the marks of moves at them.
 func labels(texts []string, y int) (named, marks row) {
 	for x, text := range texts {
-		named.squares = append(named.squares, square{text: text, style: style{tone: quiet}, place: place{x, y}, press: text != ""})
-		marks.squares = append(marks.squares, square{place: place{x, y}, press: text != ""})
+		named.squares = append(named.squares, square{text: text, style: style{tone: quiet}, place: board.Place{X: x, Y: y}, press: text != ""})
+		marks.squares = append(marks.squares, square{place: board.Place{X: x, Y: y}, press: text != ""})
 	}
 	return named, marks
 }
@@ -557,33 +559,33 @@ func labels(texts []string, y int) (named, marks row) {
 // shows reports whether the place at shows the mark of move i: of the selected move, or
 // else of the best of the moves at that place. If no value is known for any of them, only
 // the best move of all is shown.
-func (m *model) shows(i int, at place) bool {
+func (m *model) shows(i int, at board.Place) bool {
 	best := -1
 	values, mover := m.g.Values(), m.h.Turn()
 	if !values.OfMover {
 		mover = m.g.ToMove(m.h.Position())
 	}
 	for j, s := range m.spots {
-		o := m.advice.moves[j]
+		o := m.advice.Moves[j]
 		switch {
-		case !s.known || s.at != at || !o.known:
+		case !s.Known || s.At != at || !o.Known:
 		case j == m.selected:
 			return i == j
-		case best < 0 || values.Better(mover, o.child, m.advice.moves[best].child):
+		case best < 0 || values.Better(mover, o.Child, m.advice.Moves[best].Child):
 			best = j
 		}
 	}
 	if best < 0 {
-		return i == m.advice.best
+		return i == m.advice.Best
 	}
 	return i == best
 }
 
 // lastChanges returns the squares that the last move has changed.
-func (m *model) lastChanges(pic game.Picture) []place {
+func (m *model) lastChanges(pic game.Picture) []board.Place {
 	before := m.h.Clone()
 	if !before.Undo() {
 		return nil
 	}
-	return changes(m.g.Picture(before.Position()), pic)
+	return board.Changes(m.g.Picture(before.Position()), pic)
 }

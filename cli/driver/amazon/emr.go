@@ -1,0 +1,352 @@
+package amazon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/internal/cloud/emr"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// logsDir is the directory of logs below --bucket.
+const logsDir = "logs"
+
+// upLimit is the default limit of a cluster made by driver-aws emr up.
+const upLimit = 8 * time.Hour
+
+// forgetAfter is how long after its limit a cluster is still listed if the service does not
+// answer for it.
+const forgetAfter = 24 * time.Hour
+
+// emrManage returns driver-aws emr: commands for clusters and buckets without a run.
+func emrManage() *cli.Command {
+	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
+	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
+	asJSON := &cli.BoolFlag{Name: "json", Usage: "each as a line of JSON"}
+	dry := &cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"}
+	account := accountFlags()
+	commands := []*cli.Command{
+		{
+			Name:   "up",
+			Usage:  "make the bucket, if it is not there, and a cluster that waits for runs (solve --cluster-id)",
+			Flags:  slices.Concat(account, clusterFlags(), []cli.Flag{&cli.BoolFlag{Name: "bucket-only", Usage: "make no cluster"}, yes, asJSON, dry}),
+			Action: emrUp,
+		},
+		{
+			Name:   "status",
+			Usage:  "the clusters that cost something, or one with its steps",
+			Flags:  slices.Concat(account, []cli.Flag{id, asJSON}),
+			Action: emrStatus,
+		},
+		{
+			Name:   "down",
+			Usage:  "end a cluster, or all that were made from here; what is in S3 stays",
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver-aws solve or driver-aws emr up made from this machine"}, asJSON, dry}),
+			Action: emrDown,
+		},
+		{
+			Name:   "rm",
+			Usage:  "remove what treereduce made below --bucket: data directories, programs, logs; it lists them and asks",
+			Flags:  slices.Concat(account, []cli.Flag{yes}),
+			Action: emrRemove,
+		},
+		{
+			Name:  "policies",
+			Usage: "write the least policies and roles that a run needs, and the calls that make them",
+			Flags: []cli.Flag{
+				account[0], account[1],
+				&cli.StringFlag{Name: "dir", Usage: "the `DIRECTORY`", Value: "emr-policies"},
+				&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
+				&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
+			},
+			Action: emrPolicies,
+		},
+	}
+	return &cli.Command{
+		Name:        "emr",
+		Usage:       "clusters of Amazon EMR, and the bucket",
+		ArgsUsage:   "COMMAND [flags]",
+		Subcommands: commands,
+		Action:      command.Unknown("command", command.Names(commands)),
+	}
+}
+
+// emrBegin does what these commands have in common: it checks the arguments and creates the
+// emrCommand.
+func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, func(), error) {
+	if err := command.NoArguments(c, ""); err != nil {
+		return nil, nil, nil, err
+	}
+	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
+		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", id)
+	}
+	ctx, stop := command.Interruptible(c.Context)
+	e, err := newEMRCommand(ctx, c, place)
+	if err != nil {
+		stop()
+		return nil, nil, nil, err
+	}
+	return e, ctx, stop, nil
+}
+
+// emrUp implements driver-aws emr up.
+func emrUp(c *cli.Context) error {
+	place, err := bucketOf(c)
+	if err != nil {
+		return err
+	}
+	spec, err := specOf(c, place)
+	if err != nil {
+		return err
+	}
+	e, ctx, stop, err := emrBegin(c, place)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := e.makeBucket(ctx); err != nil || c.Bool("bucket-only") {
+		return err
+	}
+	e.sayRegions()
+	estimate := e.prices(spec)
+	if estimate.limit, err = e.limitOf(upLimit, estimate); err != nil {
+		return err
+	}
+	if !e.dry {
+		text := fmt.Sprintf("a cluster in %s that ends itself when it has been idle for %s; it %s", e.conf.Region, spec.Idle, estimate.latest("ends"))
+		if estimate.perHour > 0 {
+			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
+		}
+		if err := command.Confirm(ctx, c, text); err != nil {
+			return err
+		}
+	}
+	if err := e.limit(spec, estimate.limit); err != nil {
+		return err
+	}
+	spec.Name, spec.Keep = "treereduce "+place.String(), true
+	spec.Tags[emr.TagOfRun] = place.String()
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	cluster, err := e.make(context.WithoutCancel(ctx), spec)
+	if err != nil || e.dry {
+		return err
+	}
+	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
+	}
+	if errors.Is(err, emr.ErrEnded) {
+		forget(cluster.ID)
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
+	}
+	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
+	return err
+}
+
+// makeBucket opens the bucket, or creates it. A dry run shows how it is created.
+func (e *emrCommand) makeBucket(ctx context.Context) error {
+	err := e.openBucket(ctx)
+	if !e.dry && !errors.Is(err, s3.ErrNoBucket) {
+		return err
+	}
+	if err := s3.MakeBucket(ctx, e.conf, e.place.bucket, path.Join(e.place.prefix, logsDir)); err != nil || e.dry {
+		return err
+	}
+	e.tell(fmt.Sprintf("made bucket s3://%s: uploads that are abandoned end after %d days, logs after %d", e.place.bucket, s3.AbortDays, s3.LogDays))
+	return e.openBucket(ctx)
+}
+
+// emrStatus implements driver-aws emr status.
+func emrStatus(c *cli.Context) error {
+	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if id := c.String("cluster-id"); id != "" {
+		return e.oneCluster(ctx, id)
+	}
+	alive, err := e.service.Alive(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := rememberedClusters()
+	if err != nil {
+		return err
+	}
+	ends := make(map[string]time.Time)
+	for _, m := range kept {
+		if m.Region != e.conf.Region {
+			e.tell(fmt.Sprintf("cluster %s was made in %s (--region %s)", m.ID, m.Region, m.Region))
+			continue
+		}
+		ends[m.ID] = m.Ends
+		if slices.ContainsFunc(alive, func(s emr.ClusterState) bool { return s.ID == m.ID }) {
+			continue
+		}
+		// The cluster may belong to another account.
+		state, err := e.service.Cluster(m.ID).State(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return command.ErrInterrupted
+		case err == nil && state.Over(), err != nil && time.Since(m.Ends) > forgetAfter:
+			forget(m.ID)
+		case err != nil:
+			e.tell(fmt.Sprintf("cluster %s was made from here, and may go on until %s: %v", m.ID, clock(m.Ends), err))
+		}
+	}
+	if c.Bool("json") {
+		out := json.NewEncoder(c.App.Writer)
+		for _, s := range alive {
+			if err := out.Encode(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(alive) == 0 {
+		_, err := fmt.Fprintf(c.App.Writer, "no cluster in %s\n", e.conf.Region)
+		return err
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "cluster\tstate\tsince\tends by\tname")
+	for _, s := range alive {
+		by := ""
+		if at, ok := ends[s.ID]; ok {
+			by = clock(at)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.State, clock(s.Created), by, s.Name)
+	}
+	return w.Flush()
+}
+
+// clock formats a time in the local time zone; "" for the zero time.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// oneCluster prints a cluster with its steps.
+func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
+	cluster := e.service.Cluster(id)
+	state, err := cluster.State(ctx)
+	if err != nil {
+		return err
+	}
+	steps, err := cluster.Steps(ctx)
+	if err != nil {
+		return err
+	}
+	if e.c.Bool("json") {
+		return json.NewEncoder(e.c.App.Writer).Encode(struct {
+			emr.ClusterState
+			Steps []emr.StepState
+		}{state, steps})
+	}
+	w := tabwriter.NewWriter(e.c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, state)
+	if place := state.Tags[emr.TagOfRun]; place != "" {
+		fmt.Fprintf(w, "for %s\n", place)
+	}
+	for _, s := range steps {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.ID, s.State, clock(s.Started), clock(s.Ended), strings.TrimSpace(s.Name+" "+s.Reason))
+	}
+	return w.Flush()
+}
+
+// emrDown implements driver-aws emr down.
+func emrDown(c *cli.Context) error {
+	if c.IsSet("cluster-id") == c.Bool("all") {
+		return command.Usagef("expected --cluster-id or --all")
+	}
+	e, ctx, stop, err := emrBegin(c, bucketPlace{})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ids := []string{c.String("cluster-id")}
+	if c.Bool("all") {
+		kept, err := rememberedClusters()
+		if err != nil {
+			return err
+		}
+		ids = nil
+		for _, m := range kept {
+			if m.Region == e.conf.Region {
+				ids = append(ids, m.ID)
+			} else {
+				e.tell(fmt.Sprintf("cluster %s was made in %s: --region %s ends it", m.ID, m.Region, m.Region))
+			}
+		}
+		if len(ids) == 0 {
+			e.tell("no cluster was made from here that is not known to have ended")
+		}
+	}
+	var failed []error
+	for _, id := range ids {
+		if err := e.service.Cluster(id).End(ctx); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if !e.dry {
+			forget(id)
+			fmt.Fprintf(c.App.Writer, "%s ends\n", id)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// emrPolicies implements driver-aws emr policies.
+func emrPolicies(c *cli.Context) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
+	place, err := bucketOf(c)
+	if err != nil {
+		return err
+	}
+	g := emr.Grant{
+		Bucket: place.bucket, Prefix: place.prefix, Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION")),
+		Service: c.String("service-role"), Profile: c.String("instance-profile"),
+	}
+	files, err := g.Policies()
+	if err != nil {
+		return err
+	}
+	dir := c.String("dir")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range files {
+		mode := os.FileMode(0o666)
+		if path.Ext(f.Name) == ".sh" {
+			mode = 0o777
+		}
+		name := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(name, f.Content, mode); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.App.Writer, name)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package amazon
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/internal/cloud/emr"
+	"github.com/treereduce/treereduce/internal/command"
+)
+
+// emrGroup is the heading of the flags of Amazon EMR in the help.
+const emrGroup = "Amazon EMR (--runner emr)"
+
+// defaultNodes is the default of --nodes.
+const defaultNodes = 2
+
+// emrFlags returns the flags of solve that only --runner emr uses.
+func emrFlags() []cli.Flag {
+	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
+		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
+		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver-aws, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver-aws, where make build-emr puts them"},
+		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"},
+	)...))
+}
+
+// accountFlags returns the flags for the AWS account: bucket, region, profile.
+func accountFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "bucket", Usage: "where in S3 programs, logs and data go: `s3://BUCKET/PREFIX`; the data below it in the name that --data gives"},
+		&cli.StringFlag{Name: "region", Usage: "the `REGION`", DefaultText: "AWS_REGION, or the profile's"},
+		&cli.StringFlag{Name: "profile", Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
+		&cli.DurationFlag{Name: "poll", Usage: "how often the service is asked how it goes", Value: 15 * time.Second},
+	}
+}
+
+// clusterFlags returns the flags that describe a cluster and limit its cost.
+func clusterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "release", Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
+		&cli.StringFlag{Name: "instance", Usage: "the `TYPE` of the nodes that work", Value: emr.DefaultInstance},
+		&cli.StringFlag{Name: "master-instance", Usage: "the `TYPE` of the master, where the driver runs", DefaultText: "as --instance"},
+		&cli.IntFlag{Name: "nodes", Usage: "`N` nodes that work and hold the data, on demand", Value: defaultNodes},
+		&cli.IntFlag{Name: "spot-nodes", Usage: "`N` further nodes on spot, which hold no data and may be taken away"},
+		&cli.IntFlag{Name: "ebs-gb", Usage: "`GB` of disk (gp3) for each node, besides what its type has"},
+		&cli.Float64Flag{Name: "price", Usage: "`DOLLARS` an hour for a node, Amazon EMR's part with it", DefaultText: "the list price"},
+		&cli.StringFlag{Name: "log-uri", Usage: "where logs go: `s3://…`", DefaultText: "logs/ below --bucket"},
+		&cli.StringFlag{Name: "service-role", Usage: "the `ROLE` of the service", Value: emr.DefaultService},
+		&cli.StringFlag{Name: "instance-profile", Usage: "the instance `PROFILE` of the nodes", Value: emr.DefaultProfile},
+		&cli.StringFlag{Name: "subnet", Usage: "the `SUBNET` of the nodes", DefaultText: "one of the default VPC"},
+		&cli.StringFlag{Name: "key-pair", Usage: "the EC2 `KEY` pair for ssh", DefaultText: "none"},
+		&cli.StringSliceFlag{Name: "tags", Usage: "a tag of the cluster, `KEY=VALUE`; may be repeated"},
+		&cli.DurationFlag{Name: "idle", Usage: "how long a cluster that is kept may be idle before it ends itself", Value: emr.DefaultIdle},
+		&cli.Float64Flag{Name: "max-hours", Usage: "`HOURS` after which the cluster ends itself in any case", DefaultText: "three times the estimate, 2 at least"},
+		&cli.Float64Flag{Name: "max-dollars", Usage: "`DOLLARS` that the cluster may cost: an earlier limit, if they do not last so long"},
+	}
+}
+
+// A bucketPlace is a place in S3, s3://BUCKET/PREFIX.
+type bucketPlace struct {
+	bucket string
+	prefix string // without leading and trailing slashes
+}
+
+// bucketName matches the name of a bucket.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+// keyName matches a prefix or a name below it that needs no quoting anywhere.
+var keyName = regexp.MustCompile(`^[A-Za-z0-9_.=-]+(/[A-Za-z0-9_.=-]+)*$`)
+
+// isKey reports whether a name has that form and no "." or ".." elements, so that it is below
+// its prefix.
+func isKey(name string) bool {
+	return keyName.MatchString(name) && path.Clean("/"+name) == "/"+name
+}
+
+// bucketOf parses --bucket.
+func bucketOf(c *cli.Context) (b bucketPlace, err error) {
+	uri := c.String("bucket")
+	if uri == "" {
+		return b, command.Usagef("--bucket is missing: s3://BUCKET or s3://BUCKET/PREFIX, where programs, logs and data go")
+	}
+	rest, ok := strings.CutPrefix(uri, "s3://")
+	b.bucket, b.prefix, _ = strings.Cut(rest, "/")
+	b.prefix = strings.Trim(b.prefix, "/")
+	if !ok || !bucketName.MatchString(b.bucket) || b.prefix != "" && !isKey(b.prefix) {
+		return b, command.Usagef("--bucket %q: expected s3://BUCKET or s3://BUCKET/PREFIX, of letters, digits and ._=-", uri)
+	}
+	return b, nil
+}
+
+// String returns the place without a trailing slash.
+func (b bucketPlace) String() string {
+	return "s3://" + b.path()
+}
+
+// path returns the place without s3://.
+func (b bucketPlace) path() string { return strings.TrimSuffix(b.bucket+"/"+b.prefix, "/") }
+
+// specOf returns the cluster that the flags describe, without steps or limit.
+func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
+	s := &emr.Spec{
+		Release: c.String("release"),
+		Master:  c.String("master-instance"),
+		Worker:  c.String("instance"),
+		Core:    c.Int("nodes"),
+		Spot:    c.Int("spot-nodes"),
+		EBSGB:   c.Int("ebs-gb"),
+		LogURI:  c.String("log-uri"),
+		Service: c.String("service-role"),
+		Profile: c.String("instance-profile"),
+		Subnet:  c.String("subnet"),
+		Key:     c.String("key-pair"),
+		Idle:    c.Duration("idle"),
+		Tags:    map[string]string{emr.ManagedTag: "true"},
+	}
+	if s.Master == "" {
+		s.Master = s.Worker
+	}
+	if s.LogURI == "" {
+		s.LogURI = b.String() + "/logs/"
+	} else if !strings.HasPrefix(s.LogURI, "s3://") {
+		return nil, command.Usagef("--log-uri %q: expected s3://…", s.LogURI)
+	}
+	for _, tag := range c.StringSlice("tags") {
+		key, value, ok := strings.Cut(tag, "=")
+		if !ok || key == "" || key == emr.TagOfRun {
+			return nil, command.Usagef("--tags %q: expected KEY=VALUE, of a key other than %s", tag, emr.TagOfRun)
+		}
+		s.Tags[key] = value
+	}
+	for _, name := range []string{"max-hours", "max-dollars", "price"} {
+		if v := c.Float64(name); c.IsSet(name) && (!(v > 0) || math.IsInf(v, 1)) {
+			return nil, command.Usagef("--%s %v: expected more than 0", name, v)
+		}
+	}
+	named := *s
+	named.Name, named.Keep = "treereduce", true
+	if err := named.Check(); err != nil {
+		return nil, command.Usagef("%w", err)
+	}
+	return s, nil
+}
+
+// program is the name of the command driver with this Extension, on the cluster too.
+const program = "driver-aws"
+
+// clusterPrograms lists the programs that a cluster needs to run a driver.
+var clusterPrograms = []string{program, "mapper", "reducer"}
+
+// programsFor reads the programs for a processor architecture.
+func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
+	dir := c.String("binaries")
+	if dir == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		dir = filepath.Join(filepath.Dir(self), driver.ClusterOS+"-"+arch)
+	}
+	b, err := emr.ReadBundle(dir, clusterPrograms...)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", driver.ClusterOS, arch, err)
+	}
+	return b, err
+}

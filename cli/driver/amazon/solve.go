@@ -1,0 +1,637 @@
+package amazon
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/cli/driver"
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/cloud/aws"
+	"github.com/treereduce/treereduce/internal/cloud/emr"
+	"github.com/treereduce/treereduce/internal/cloud/mirror"
+	"github.com/treereduce/treereduce/internal/cloud/s3"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/command/progress"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/table"
+)
+
+// logPatience is how long to wait for the logs of a failed step: the service delivers them
+// about every five minutes.
+const logPatience = 12 * time.Minute
+
+// cancelPatience is how long a canceled step may take to stop cleanly.
+const cancelPatience = 2 * time.Minute
+
+// An emrCommand is the common part of the commands that use Amazon EMR.
+type emrCommand struct {
+	c       *cli.Context
+	place   bucketPlace
+	conf    sdk.Config
+	service *emr.Service
+	// fs is the bucket; in a dry run, an empty one. Its context is not canceled by an interrupt, so that
+	// cleanup still works.
+	fs  *s3.FS
+	dry bool
+	bar *progress.Line
+}
+
+// newEMRCommand reads the account flags. In a dry run it needs no credentials and sends no
+// requests.
+func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
+	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: progress.NewBar(c)}
+	if d := c.Duration("poll"); d <= 0 {
+		return nil, command.Usagef("--poll %s: expected more than 0", d)
+	}
+	o := emr.Options{Poll: c.Duration("poll"), News: e.tell}
+	if e.dry {
+		e.conf = sdk.Config{Region: cmp.Or(c.String("region"), os.Getenv("AWS_REGION"), s3.HomeRegion), Credentials: sdk.AnonymousCredentials{}}
+		e.service = emr.New(emr.DryRun(e.conf, e.show), o)
+		e.conf = s3.DryRun(e.conf, e.show)
+		return e, nil
+	}
+	conf, err := aws.Load(ctx, aws.Options{Profile: c.String("profile"), Region: c.String("region")})
+	if err != nil {
+		return nil, err
+	}
+	e.conf, e.service = conf, emr.New(conf, o)
+	return e, nil
+}
+
+// openBucket opens the bucket, which must exist.
+func (e *emrCommand) openBucket(ctx context.Context) (err error) {
+	if ctx.Err() != nil {
+		return command.ErrInterrupted
+	}
+	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
+	if errors.Is(err, s3.ErrNoBucket) {
+		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s makes it)", err, e.place)
+	}
+	return err
+}
+
+// sayRegions prints the price of transfers if the bucket and the cluster are in different
+// regions.
+func (e *emrCommand) sayRegions() {
+	if e.fs != nil && e.fs.Region() != e.conf.Region {
+		e.tell(fmt.Sprintf("bucket s3://%s is in %s, the cluster in %s: about $0.02 for each GB between them, and slower (--region %s puts the cluster there)",
+			e.place.bucket, e.fs.Region(), e.conf.Region, e.fs.Region()))
+	}
+}
+
+// tell prints a line to the user.
+func (e *emrCommand) tell(line string) { e.bar.Print(line) }
+
+// show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
+// --json, each request is one line of JSON.
+func (e *emrCommand) show(call aws.Call) error {
+	out := e.c.App.Writer
+	if e.c.Bool("json") {
+		return json.NewEncoder(out).Encode(call)
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, call.Params, "", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s %s\n%s\n\n", call.Service, call.Operation, text.Bytes())
+	return err
+}
+
+// put uploads a bundle below the place, and returns its S3 address.
+func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
+	dir, err := b.Put(e.fs, e.place.prefix, func(name string, bytes int) {
+		if !e.dry {
+			e.tell(fmt.Sprintf("sending %s to s3://%s/%s", numfmt.Bytes(float64(bytes)), e.place.bucket, name))
+		}
+	})
+	return "s3://" + path.Join(e.place.bucket, dir), err
+}
+
+// An emrSolve is a run of solve on Amazon EMR: the driver runs as one step of a cluster.
+type emrSolve struct {
+	*emrCommand
+	run  *driver.Solve
+	g    game.Game
+	data string // the data directory within the bucket
+	spec *emr.Spec
+	keep bool // don't terminate the cluster after the run
+
+	memory string // --memory of the driver on the cluster
+}
+
+// uri returns the address of the data directory in S3.
+func (r *emrSolve) uri() string { return "s3://" + path.Join(r.place.bucket, r.data) }
+
+// notOnEMR lists the flags of solve that only apply to this machine.
+var notOnEMR = []string{"program", "compare", "files", "hadoop", "streaming-jar", "cluster-bin"}
+
+// sent lists the flags of solve that are passed unchanged to the driver on the cluster.
+var sent = []string{"reducers", "resume", "overwrite", "keep", "compress", "final", "until-tier", "combine", "cluster-above", "D", "queue"}
+
+// ofAnyCluster lists the cluster flags that are also accepted with --cluster-id. They describe
+// the cluster's nodes (for the estimate and the choice of binaries), the time limit of the
+// step, and the place of the logs.
+var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes", "ebs-gb", "price", "max-hours", "max-dollars", "log-uri"}
+
+// solveOnEMR runs solve with --runner emr: a driver like this one runs as one step on the
+// master of a cluster, with --runner hadoop, and copies what it commits to S3.
+func solveOnEMR(s *driver.Solve) error {
+	r, err := newEMRSolve(s)
+	if err != nil {
+		return err
+	}
+	ctx, stop := command.Interruptible(r.c.Context)
+	defer stop()
+	if r.emrCommand, err = newEMRCommand(ctx, r.c, r.place); err != nil {
+		return err
+	}
+	if err := r.openBucket(ctx); err != nil {
+		return err
+	}
+	cluster, step, err := r.atWork(ctx, s.Mode)
+	if err != nil {
+		return err
+	}
+	if err := r.mayBegin(s.Mode, step != ""); err != nil {
+		return err
+	}
+	if step == "" {
+		if err := r.mayWrite(ctx); err != nil {
+			return r.interrupted(ctx, err)
+		}
+		if s.Mode == store.Resume && !r.dry {
+			if err := s.Continue(r.fs, r.data); err != nil {
+				return err
+			}
+			if err := r.checkOptions(); err != nil {
+				return err
+			}
+		}
+		r.sayRegions()
+		if cluster, step, err = r.begin(ctx); err != nil {
+			return r.interrupted(ctx, err)
+		}
+	}
+	if r.dry {
+		return nil
+	}
+	return r.finish(ctx, cluster, step)
+}
+
+// newEMRSolve reads the flags of a run.
+func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
+	c := s.Context
+	r := &emrSolve{emrCommand: &emrCommand{c: c}, run: s, g: s.Game, keep: c.Bool("keep-cluster")}
+	if r.place, err = bucketOf(c); err != nil {
+		return nil, err
+	}
+	name := c.String("data")
+	first, _, _ := strings.Cut(name, "/")
+	if !isKey(name) || slices.Contains([]string{"bin", "logs", stepsDir}, first) {
+		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, plan.EMR)
+	}
+	r.data = path.Join(r.place.prefix, name)
+	if err := checkEMRFlags(c); err != nil {
+		return nil, err
+	}
+	if c.IsSet("copy") {
+		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", plan.EMR)
+	}
+	if r.spec, err = specOf(c, r.place); err != nil {
+		return nil, err
+	}
+	return r, r.checkOptions()
+}
+
+const (
+	// masterCores is the additional memory that a game may need on the cluster compared with
+	// this machine, because the master may have more cores.
+	masterCores = 32 << 20
+	// masterDaemons is the memory of Hadoop's daemons on the master.
+	masterDaemons = 8 << 30
+)
+
+// checkOptions rejects options that the driver on the cluster would reject, and sets its
+// --memory: the value of the command line, or else what the game needs, but at least the
+// default.
+func (r *emrSolve) checkOptions() error {
+	memory, least, err := r.run.OnHadoop()
+	if err != nil {
+		return err
+	}
+	least += masterCores
+	switch {
+	case !r.c.IsSet("memory"):
+		r.memory = fmt.Sprintf("%dM", (max(memory, least)-1)>>20+1)
+		memory = max(memory, least)
+	case memory < least:
+		return command.Usagef("--memory %s: %s needs at least %dM on the cluster", r.c.String("memory"), r.g.Spec(), (least-1)>>20+1)
+	default:
+		r.memory = r.c.String("memory")
+	}
+	if master, ok := plan.InstanceNamed(r.spec.Master); ok && !r.c.IsSet("cluster-id") && float64(memory)+masterDaemons > master.Memory {
+		return command.Usagef("--memory %s: Hadoop's daemons take %s of the %s of the master, %s: --master-instance names a larger type",
+			r.memory, numfmt.Bytes(masterDaemons), numfmt.Bytes(master.Memory), master.Name)
+	}
+	return nil
+}
+
+// checkEMRFlags rejects flags that only apply to this machine, and, with --cluster-id, flags
+// that describe a cluster to be created.
+func checkEMRFlags(c *cli.Context) error {
+	for _, flag := range notOnEMR {
+		if c.IsSet(flag) {
+			return command.Usagef("--%s is not for --runner %s", flag, plan.EMR)
+		}
+	}
+	if queue := c.String("queue"); queue != "" && queue != "default" && !c.IsSet("cluster-id") {
+		return command.Usagef("--queue %s: a cluster that is made has the queue default alone; --cluster-id names one that runs", queue)
+	}
+	if c.IsSet("cluster-id") {
+		for _, flag := range clusterFlags() {
+			if name := flag.Names()[0]; c.IsSet(name) && !slices.Contains(ofAnyCluster, name) {
+				return command.Usagef("--%s is for a cluster that is made: --cluster-id names one that runs", name)
+			}
+		}
+	}
+	return nil
+}
+
+// mayBegin checks that the data directory in S3 allows this run. It is called before anything
+// starts that costs money, and before an active step is followed (atWork).
+func (r *emrSolve) mayBegin(mode store.Mode, atWork bool) error {
+	if r.dry {
+		return nil
+	}
+	m, err := store.ReadManifest(r.fs, r.data)
+	if errors.Is(err, fs.ErrNotExist) {
+		entries, err := r.fs.ReadDir(r.data)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), "_") }) {
+			return fmt.Errorf("%s is not empty, and not treereduce's: --data names another place", r.uri())
+		}
+	}
+	switch {
+	case mode == store.Overwrite:
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && mode == store.Resume && !atWork:
+		return fmt.Errorf("%s: there is no run to resume: without --resume it begins", r.uri())
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case m.Game != r.g.Spec():
+		return fmt.Errorf("%s is of %s, not of %s: --data names another", r.uri(), m.Game, r.g.Spec())
+	case mode == store.Fresh:
+		return fmt.Errorf("%s has a run: --resume goes on with it, --overwrite begins anew", r.uri())
+	}
+	return nil
+}
+
+// claimHold is how long a driver's claim stays valid after its last renewal.
+const claimHold = 2 * time.Minute
+
+// mayWrite checks that the data directory in S3 can be claimed, as the driver on the cluster
+// will do: it makes a claim and releases it. If another driver has a claim, mayWrite waits once
+// for it to expire, because that driver may be dead.
+func (r *emrSolve) mayWrite(ctx context.Context) error {
+	if r.dry {
+		return nil
+	}
+	for waited := false; ; waited = true {
+		claim, _, err := r.fs.Claim(ctx, path.Join(r.data, mirror.OwnerFile), whoami(), claimHold)
+		if err == nil {
+			return claim.Release(ctx)
+		}
+		var held *s3.ClaimedError
+		if !errors.As(err, &held) || waited || held.Left > claimHold {
+			return err
+		}
+		r.tell(fmt.Sprintf("%v: waiting until then", err))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(held.Left + time.Second):
+		}
+	}
+}
+
+// name returns the name of the cluster and of its step. atWork finds a run by it.
+func (r *emrSolve) name() string { return "treereduce " + r.uri() }
+
+// atWork finds an active step that works on the same data directory. With --resume that step is
+// followed; without it the run is refused. step is "" if there is no such step.
+func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cluster, step string, err error) {
+	if r.dry {
+		return nil, "", nil
+	}
+	alive, err := r.service.Alive(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	asked := r.c.String("cluster-id")
+	for _, state := range alive {
+		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
+		// the step, too.
+		own := strings.HasPrefix(state.Name, r.name()+" ")
+		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
+			continue
+		}
+		cluster := r.service.Cluster(state.ID)
+		steps, err := cluster.Steps(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, s := range steps {
+			if s.Over() || s.Name != r.name() && !strings.HasPrefix(s.Name, r.name()+" ") {
+				continue
+			}
+			if mode == store.Resume {
+				r.keep = r.keep || state.ID == asked || !own
+				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
+				return cluster, s.ID, nil
+			}
+			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver-aws emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
+		}
+	}
+	return nil, "", nil
+}
+
+// inBucket reports whether the name of a cluster shows that treereduce created it for something
+// in the bucket.
+func inBucket(name, bucket string) bool {
+	rest, ok := strings.CutPrefix(name, "treereduce s3://"+bucket)
+	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, " "))
+}
+
+// words returns the command line of the driver on the cluster.
+func (r *emrSolve) words() []string {
+	words := []string{"solve", r.run.Kind.Name}
+	for _, p := range r.run.Kind.Params {
+		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
+	}
+	words = append(words, "--runner", plan.Hadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes", "--memory="+r.memory)
+	if !r.c.IsSet("cluster-above") {
+		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
+	}
+	for _, flag := range sent {
+		if !r.c.IsSet(flag) {
+			continue
+		}
+		switch v := r.c.Value(flag).(type) {
+		case cli.StringSlice:
+			for _, one := range v.Value() {
+				words = append(words, "--"+flag, one)
+			}
+		default:
+			words = append(words, fmt.Sprintf("--%s=%v", flag, v))
+		}
+	}
+	return words
+}
+
+// step returns the step that runs the driver, with the programs at an address in S3.
+func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
+	s := emr.Program(r.name(), programs, at, program, r.words(), limit)
+	s.EndsCluster = endsCluster
+	return s
+}
+
+// above returns --cluster-above. With several nodes, the default is driver.SeveralAbove.
+func (r *emrSolve) above() int64 {
+	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
+		return r.c.Int64("cluster-above")
+	}
+	return driver.SeveralAbove
+}
+
+// begin starts the step, on a new cluster or on the one that --cluster-id names.
+func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
+	id := r.c.String("cluster-id")
+	arch, err := emr.Architecture(r.spec.Worker)
+	if err != nil {
+		return nil, "", err
+	}
+	programs, err := programsFor(r.c, arch)
+	if err != nil {
+		return nil, "", err
+	}
+	var cluster *emr.Cluster
+	if id != "" {
+		if cluster, err = r.service.Join(ctx, id); err != nil {
+			return nil, "", err
+		}
+	}
+	estimate, err := r.estimate(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !r.dry {
+		if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
+			return nil, "", err
+		}
+	}
+	at, err := r.put(programs)
+	if err != nil {
+		return nil, "", err
+	}
+	if cluster != nil {
+		step, err := cluster.Add(context.WithoutCancel(ctx), r.step(programs, at, estimate.stepLimit(), false))
+		if err != nil {
+			return nil, "", err
+		}
+		r.tell(fmt.Sprintf("step %s of cluster %s", step, cluster.ID))
+		return cluster, step, nil
+	}
+	if err := r.limit(r.spec, estimate.limit); err != nil {
+		return nil, "", err
+	}
+	r.spec.Name, r.spec.Keep = r.name(), r.keep
+	r.spec.Tags[emr.TagOfRun] = r.uri()
+	r.spec.Steps = []emr.Step{r.step(programs, at, estimate.stepLimit(), !r.keep)}
+	return r.start(ctx)
+}
+
+// start creates the cluster with its step, and prints its id immediately. It ignores Ctrl-C
+// until then: the user must know of every cluster that exists.
+func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	cluster, err := r.make(context.WithoutCancel(ctx), r.spec)
+	if err != nil || r.dry {
+		return cluster, "", err
+	}
+	steps, err := cluster.Steps(context.WithoutCancel(ctx))
+	if err == nil && len(steps) == 0 {
+		err = errors.New("it has no step")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver-aws emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
+	}
+	return cluster, steps[len(steps)-1].ID, nil
+}
+
+// interrupted adds to the error of a canceled request that nothing was started.
+func (r *emrSolve) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w before anything was begun", command.ErrInterrupted)
+	}
+	return err
+}
+
+// finish follows a step to its end, prints its result or returns its error, and terminates the
+// cluster if it was created for this run.
+func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
+	r.bar = progress.New(r.c)
+	last := ""
+	var seen time.Time
+	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
+		if text := fmt.Sprintf("%s; step %s: %s", c, s.ID, s.State); text != last {
+			last = text
+			r.tell(text)
+		}
+		// Progress comes from the journal in the copy, which driver status reads, too.
+		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
+			seen = j.Updated
+			r.bar.Report(*j.Now)
+		}
+	})
+	r.bar.End()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return r.leaveOrCancel(cluster, step)
+	}
+	after := context.WithoutCancel(ctx)
+	failed, isStep := emr.IsStep(err)
+	if err != nil && !isStep {
+		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
+	}
+	ended := r.seeToCluster(after, cluster)
+	if !isStep {
+		return errors.Join(r.result(), ended)
+	}
+	return errors.Join(r.why(ctx, cluster, failed, err), ended)
+}
+
+// seeToCluster terminates a cluster that was created for the run.
+func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
+	if r.keep || r.c.IsSet("cluster-id") {
+		r.tell(fmt.Sprintf("cluster %s goes on: driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+		return nil
+	}
+	if err := cluster.End(ctx); err != nil {
+		return err
+	}
+	r.tell(fmt.Sprintf("cluster %s ends", cluster.ID))
+	forget(cluster.ID)
+	return nil
+}
+
+// why returns the error of a failed step with its probable cause: the error in the journal of
+// the driver on the cluster, or else what the logs contain.
+func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
+	goOn := "driver-aws solve … --resume goes on"
+	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
+		goOn = "nothing was copied to " + r.uri() + " yet"
+	}
+	j, readErr := solve.ReadJournal(r.fs, r.data)
+	told := readErr == nil && !failed.Step.Started.IsZero() && j.Begun.After(failed.Step.Started.Add(-time.Minute)) // clocks differ
+	switch {
+	case told && j.State == solve.Failed && j.Error != "":
+		return fmt.Errorf("%s; %w; %s", j.Error, err, goOn)
+	case told && j.State == solve.Stopped:
+		return fmt.Errorf("the driver on the cluster was stopped, by its limit or by cancelling: %w; %s", err, goOn)
+	case errors.Is(err, emr.ErrEnded):
+		return fmt.Errorf("%w; %s", err, goOn)
+	}
+	_, dir, splitErr := s3.Split(r.spec.LogURI)
+	if splitErr != nil {
+		return err
+	}
+	logs := emr.Logs{FS: r.fs, Dir: dir, Cluster: cluster.ID, Every: r.c.Duration("poll"), Patience: logPatience, News: r.tell}
+	cause, logErr := logs.Cause(ctx, failed.Step.ID)
+	switch {
+	case ctx.Err() != nil:
+		return errors.Join(err, command.ErrInterrupted)
+	case logErr != nil:
+		return fmt.Errorf("%w; %w; %s", err, logErr, goOn)
+	}
+	return fmt.Errorf("%s; %w; %s", cause, err, goOn)
+}
+
+// leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
+// cancel the step; otherwise the step goes on.
+func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
+	left := fmt.Errorf("%w following; the step goes on: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s ends it",
+		command.ErrInterrupted, r.uri(), cluster.ID)
+	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+		return left
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)
+	defer cancel()
+	err := cluster.Cancel(ctx, step)
+	if err == nil {
+		// Give the driver time to write its journal before the cluster is terminated.
+		if err = cluster.Wait(ctx, step, nil); err != nil {
+			if _, over := emr.IsStep(err); over || ctx.Err() != nil {
+				err = nil
+			}
+		}
+	}
+	if err := errors.Join(err, r.seeToCluster(context.WithoutCancel(r.c.Context), cluster)); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
+}
+
+// result prints the result of a run, from its table in S3.
+func (r *emrSolve) result() error {
+	out := r.c.App.Writer
+	if r.c.Int("until-tier") >= 0 {
+		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+		return err
+	}
+	t, err := table.OpenOf(r.fs, r.data, r.g)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	start, ok, err := t.Lookup(r.g.Start())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%s: the table has no start", r.uri())
+	}
+	n, err := t.Positions()
+	if err != nil {
+		return err
+	}
+	if r.c.Bool("json") {
+		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
+			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
+	}
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
+	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
+		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package amazon
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/cli/driver"
+)
+
+// parsed calls do with the command line of a solve with --runner emr, as the driver parses it.
+func parsed(t *testing.T, line string, do func(s *driver.Solve) error) {
+	t.Helper()
+	x := Extension()
+	x.Runners[0].Solve = do
+	var errs strings.Builder
+	if status := x.Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, &errs); status != 0 {
+		t.Errorf("driver %s: status %d, %s", line, status, errs.String())
+	}
+}
+
+// emrLine is the shortest command line of a run on Amazon EMR.
+const emrLine = "solve connectn --runner emr --bucket s3://bucket/games"
+
+// TestEMRWords checks that each option of a run reaches the driver on the cluster, which parses
+// the arguments of its step to the same value. The other options only affect this machine or
+// the cluster.
+func TestEMRWords(t *testing.T) {
+	reach := map[string][]string{ // option: values, as words of the command line
+		"reducers":      {"--reducers 3"},
+		"resume":        {"--resume"},
+		"overwrite":     {"--overwrite"},
+		"keep":          {"--keep all", "--keep final"},
+		"compress":      {"--keep all --compress"},
+		"final":         {"--final yes", "--final no"},
+		"until-tier":    {"--until-tier 0", "--until-tier 3"},
+		"combine":       {"--combine=false"},
+		"memory":        {"--memory 3G"},
+		"cluster-above": {"--cluster-above 0", "--cluster-above 7", "", "--nodes 1"},
+		"D":             {"-D a.b=c,d -D e=f"},
+		"queue":         {"--queue q --cluster-id j-A"},
+		"width":         {"--width 3", ""},
+		"height":        {"--height 3"},
+		"connect":       {"--connect 3"},
+	}
+	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other = append(other, "help")
+	other = append(other, notOnEMR...)
+	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
+		other = append(other, flag.Names()[0])
+	}
+	parsed(t, emrLine, func(s *driver.Solve) error {
+		for _, flag := range s.Context.Command.Flags {
+			name := flag.Names()[0]
+			if _, ok := reach[name]; ok == slices.Contains(other, name) {
+				t.Errorf("--%s: expected in one of the lists of this test: of what reaches the cluster, or of what does not", name)
+			}
+		}
+		return nil
+	})
+	for name, lines := range reach {
+		for _, line := range lines {
+			var words, want string
+			parsed(t, emrLine+" "+line, func(s *driver.Solve) error {
+				c := s.Context
+				r, err := newEMRSolve(s)
+				if err != nil {
+					return err
+				}
+				words, want = strings.Join(r.words(), " "), fmt.Sprint(c.Value(name))
+				if name == "cluster-above" && !strings.Contains(line, name) {
+					want = fmt.Sprint(r.above())
+				}
+				return nil
+			})
+			if !strings.Contains(words, "--runner hadoop ") {
+				t.Errorf("%s: %s", line, words)
+			}
+			parsed(t, strings.Replace(words, "--runner hadoop", "--runner emr", 1), func(s *driver.Solve) error {
+				c := s.Context
+				if got := fmt.Sprint(c.Value(name)); got != want || !c.IsSet(name) {
+					t.Errorf("%s: the driver on the cluster has --%s %s, want %s: %q", line, name, got, want, words)
+				}
+				if to := c.String("copy"); to != "s3://bucket/games/all_data" || !c.Bool("yes") {
+					t.Errorf("%s: %q", line, words)
+				}
+				_, _, err := s.OnHadoop()
+				return err
+			})
+		}
+	}
+}
+
+// TestEMRRefuses checks that what the driver on the cluster would refuse is refused before any
+// request is sent.
+func TestEMRRefuses(t *testing.T) {
+	const large = emrLine + " --width 7 --height 6 --connect 4"
+	var need string // for 7×6: it depends on the cores of this machine
+	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve) error {
+		r, err := newEMRSolve(s)
+		if err != nil {
+			return err
+		}
+		need = r.memory
+		return nil
+	})
+	if megabytes, err := strconv.Atoi(strings.TrimSuffix(need, "M")); err != nil || megabytes < 20_000 {
+		t.Fatalf("7×6 needs %q, want some 30 GB", need)
+	}
+	for line, want := range map[string]string{
+		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least " + need + " on the cluster",
+		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
+		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: --master-instance names a larger type",
+		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
+		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
+	} {
+		if status, stdout, stderr := told(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
+			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
+		}
+	}
+	// A board with an early --until-tier, or with a large master, is accepted: with the memory
+	// that it needs.
+	for line, want := range map[string]string{
+		large + " --until-tier 3":                "--memory=2048M",
+		large + " --cluster-id j-A":              "--memory=" + need,
+		large + " --master-instance r6g.4xlarge": "--memory=" + need,
+	} {
+		parsed(t, line, func(s *driver.Solve) error {
+			r, err := newEMRSolve(s)
+			if err != nil {
+				return err
+			}
+			if words := strings.Join(r.words(), " "); !strings.Contains(words, want) {
+				t.Errorf("%s: %s, want %s", line, words, want)
+			}
+			return nil
+		})
+	}
+}

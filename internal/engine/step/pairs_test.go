@@ -1,0 +1,464 @@
+package step_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// shuffled is a runner that does in memory what a cluster does between tasks: it passes
+// each pair to the reducer of its range, the pairs of one range in any order.
+type shuffled struct {
+	inline.Runner
+	maps, memory int
+	random       *rand.Rand
+}
+
+type pair struct {
+	rng    uint64
+	packed []byte
+}
+
+// options returns the options of a packed job.
+func (r *shuffled) options(job *runner.Job) step.Options {
+	return step.Options{Source: "stdin", Codec: jobdir.Blocks, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
+		Reducers: job.Reducers, Parents: job.Parents, Memory: r.memory}
+}
+
+func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	if job.Step == step.Init || job.Step == step.Final {
+		return r.Runner.Run(ctx, job)
+	}
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return r.runPass(job, g)
+	}
+	g := job.Game.(game.Tiered)
+	splits, records, err := step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	if err != nil {
+		return stats, err
+	}
+	mapped, reduced, err := r.run(job, splits, 1, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
+	stats.Records = reduced.Records
+	return stats, errors.Join(err, readOnce(mapped.In, records))
+}
+
+// runPass runs a pass as tasks.
+func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
+	splits, lines := []step.Split{step.StartSplit(pass.Input[0])}, 1
+	records := int64(1)
+	if pass.Step != step.Create {
+		if records, err = newIn(pass, g); err != nil {
+			return stats, err
+		}
+		if splits, lines, err = step.StateSplits(pass.FS, pass.Input, g, r.maps); err != nil {
+			return stats, err
+		}
+	}
+	o := r.options(pass)
+	if step.NeedsMoves(g, pass.Step) {
+		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		if err != nil {
+			return stats, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+	}
+	mapped, reduced, err := r.run(pass, splits, lines, step.CyclicBorders(g, pass.Reducers), o,
+		func(name string, _ game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+			return reducePass(pass, g, in, o)
+		})
+	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
+	err = errors.Join(err, readOnce(mapped.In, records))
+	if mapped.Records != reduced.In {
+		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Records, reduced.In))
+	}
+	return stats, err
+}
+
+// reducePass runs the reduce of a packed pass, with its states and edges in files.
+func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, o.Part, g)
+	if err != nil {
+		return n, err
+	}
+	o.States = keeper
+	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	if step.StoresEdges(g, pass.Step) {
+		o.StoreEdge = edges.TellMove
+	}
+	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
+	return n, keeper.Finish(edges.Finish(err))
+}
+
+// newIn counts the positions that a pass reads.
+func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
+	fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
+	if err != nil {
+		return 0, err
+	}
+	defer fresh.Close()
+	var lines bytes.Buffer
+	err = fresh.WriteLines(&lines, 0, fresh.Len())
+	return int64(bytes.Count(lines.Bytes(), []byte("\n"))), err
+}
+
+// readOnce checks that the mappers have read each record exactly once, including those at
+// the borders of shares.
+func readOnce(read, records int64) error {
+	if read != records {
+		return fmt.Errorf("mappers read %d records, want %d, each once", read, records)
+	}
+	return nil
+}
+
+// run runs the maps of a job, each with the given number of splits, then the reduces.
+func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders []uint64, o step.Options,
+	reduce func(string, game.Game, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
+	parts := make([][]pair, len(borders))
+	for mapper := range slices.Chunk(splits, lines) {
+		var in strings.Builder
+		for _, s := range mapper {
+			in.WriteString(s.String() + "\n")
+		}
+		var out bytes.Buffer
+		n, err := step.Map(job.Step, job.Game, strings.NewReader(in.String()), &out, o)
+		if err != nil {
+			return mapped, reduced, err
+		}
+		mapped.In += n.In
+		mapped.Records += n.Records
+		mapped.Messages += n.Messages
+		pairs := streamfmt.NewPairReader(&out, "map")
+		for {
+			rng, packed, err := pairs.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return mapped, reduced, err
+			}
+			i, found := slices.BinarySearch(borders, rng)
+			if !found {
+				i--
+			}
+			parts[i] = append(parts[i], pair{rng, bytes.Clone(packed)})
+		}
+	}
+	o.Create = createIn(job.FS, job.Output)
+	for i, pairs := range parts {
+		r.random.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
+		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.rng) - int64(b.rng)) })
+		var in []byte
+		for _, p := range pairs {
+			in = streamfmt.AppendPair(in, p.rng, p.packed)
+		}
+		o.Part = i
+		n, err := reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
+		if err != nil {
+			return mapped, reduced, err
+		}
+		reduced.In += n.In
+		reduced.Records += n.Records
+		reduced.Finished += n.Finished
+		for result := range n.New {
+			reduced.New[result] += n.New[result]
+		}
+	}
+	return mapped, reduced, nil
+}
+
+// createIn returns a function that creates files in a directory.
+func createIn(fsys store.FS, dir string) func(name string) (io.WriteCloser, error) {
+	return func(name string) (io.WriteCloser, error) { return fsys.Create(path.Join(dir, name)) }
+}
+
+// TestSame solves boards with tasks, with one and with several maps and reducers and with
+// hardly any memory, and compares the table with that of the inline runner.
+func TestSame(t *testing.T) {
+	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
+		g, err := connectn.New(board[0], board[1], board[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, g)
+	}
+}
+
+// TestSamePasses does the same for games with cycles.
+func TestSamePasses(t *testing.T) {
+	for _, size := range []int{1, 3, 64} {
+		same(t, game.PlainRanges(gametest.TieGame(), size))
+		same(t, game.PlainRanges(gametest.RulesOnly(gametest.TieGame()), size))
+	}
+	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
+		g, err := quickcross.New(board[0], board[1], board[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, g)
+	}
+}
+
+// same solves a game with tasks, and compares the output with that of the inline runner.
+func same(t *testing.T, g game.Game) {
+	t.Helper()
+	want := solved(t, g, &inline.Runner{}, 1)
+	for _, way := range []struct{ maps, reducers, memory int }{{1, 1, 0}, {9, 4, 100_000}, {2, 2, 1}} {
+		r := &shuffled{maps: way.maps, memory: way.memory, random: rand.New(rand.NewPCG(1, 2))}
+		got := solved(t, g, r, way.reducers)
+		for name, text := range want {
+			if !bytes.Equal(got[name], text) {
+				t.Errorf("%s, %+v: %s is not that of the inline runner", g.Spec(), way, name)
+			}
+		}
+	}
+}
+
+// solved solves a game, and returns the files of the table and of final.
+func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: r, Reducers: reducers, Codec: jobdir.Blocks, Final: solve.FinalYes, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string][]byte)
+	tables, err := filepath.Glob(filepath.Join(dir, "table", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tables {
+		if files[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "final", "part-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range parts {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["final"] = append(files["final"], text...)
+	}
+	return files
+}
+
+// TestErrors checks that invalid input of a task is reported in one line.
+func TestErrors(t *testing.T) {
+	g, err := connectn.New(4, 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	job := func(name string, tier int) *runner.Job {
+		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, Output: dir}
+	}
+	possible := job(step.Possible, 3)
+	borders := step.Borders(g, 3, 2)
+	for _, c := range []struct {
+		what string
+		err  error
+		want string
+	}{
+		{"a line that is no split", mapError(possible, "part-00000.blocks 0 ff"), "stdin:1: expected an input split"},
+		{"a tier below all", mapError(job(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
+		{"a tier above all", reduceError(job(step.Possible, 17), 0, nil), "no tier 17"},
+		{"the first tier, forward", mapError(job(step.Possible, 0), ""), "no tier 0"},
+		{"the last tier, back", reduceError(job(step.Solve, 16), 0, nil), "no tier 16"},
+		{"a file that is not there", mapError(possible, dir+"/part-00000.blocks\t0\tff"), "no such file"},
+		{"a partition too many", reduceError(possible, 2, nil), "partition 2: expected one of 2"},
+		{"a range of another reducer", reduceError(possible, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},
+		{"ranges in the wrong order", reduceError(possible, 1, streamfmt.AppendPair(oneRange(borders[1]+1), borders[1], nil)), fmt.Sprintf("found %#x", borders[1])},
+		{"half a pair", reduceError(possible, 0, []byte{0, 0}), "pair 0: cut short"},
+		{"bytes that are no block", reduceError(possible, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), "range 0x0: "},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") {
+			t.Errorf("%s: error %v, want %q", c.what, c.err, c.want)
+		}
+	}
+}
+
+// TestPassErrors does the same for a pass.
+func TestPassErrors(t *testing.T) {
+	g, err := quickcross.New(4, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 3, KeepAll: true}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Blocks))
+	for _, name := range []string{states, fresh} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[60] ^= 1 // in the first range
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := func(name string, tier int, states string) *runner.Job {
+		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, States: states, Output: dir}
+	}
+	create := job(step.Create, 1, "")
+	mark := func(states string) *runner.Job { return job(step.Mark, 3, filepath.Join(dir, states)) }
+	var often, nothing block.Inbox
+	for _, h := range []*block.Inbox{&often, &nothing} {
+		h.Reset(g.RangeSize())
+	}
+	often.Times.Put(7, block.MaxCount)
+	var encoder streamfmt.Encoder
+	tooOften := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &often))
+	tooOften = append(tooOften, tooOften...)
+	first := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &nothing))
+	for _, c := range []struct {
+		what  string
+		err   error
+		wants []string
+	}{
+		{"a line that is no split", mapError(mark("mark1"), "temp 0 ff"), []string{"stdin:1: expected an input split"}},
+		{"a part that is damaged", mapError(mark("mark1"), fresh+"\t0\tff"), []string{fresh + ": damaged", "range 0x0"}},
+		{"a part that is not there", mapError(mark("mark1"), dir+"/x.blocks\t0\tff"), []string{dir + "/x.blocks", "no such file"}},
+		{"a part of another kind", mapError(mark("mark1"), dir+"/jobs.json\t0\tff"), []string{dir + "/jobs.json"}},
+		{"a partition too many", reduceError(create, 2, nil), []string{"partition 2: expected one of 2"}},
+		{"a range of another reducer", reduceError(create, 1, first), []string{"expected a range from 0x4 on", "found 0x0"}},
+		{"a range that is not there", reduceError(create, 1, streamfmt.AppendPair(nil, 9, nil)), []string{"range 0x9, but the game has 9"}},
+		{"half a pair", reduceError(create, 0, []byte{0, 0}), []string{"pair 0: cut short"}},
+		{"bytes that are not planes", reduceError(create, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
+		{"more than can be counted", reduceError(create, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
+		{"states that are damaged", reduceError(mark("mark2"), 0, first), []string{states + ": damaged", "range 0x0"}},
+		{"states that are not there", reduceError(mark("mark9"), 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
+	} {
+		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
+			t.Errorf("%s: error %v", c.what, c.err)
+			continue
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(c.err.Error(), want) {
+				t.Errorf("%s: error %v, want %q", c.what, c.err, want)
+			}
+		}
+	}
+}
+
+// oneRange returns a pair with the first position of a range of tier 3.
+func oneRange(rng uint64) []byte {
+	g, err := connectn.New(4, 4, 3)
+	if err != nil {
+		panic(err)
+	}
+	var b block.Block
+	b.Reset(3, rng, g.LowBits(), g.Low(3, rng))
+	b.Open.Add(0)
+	var encoder streamfmt.Encoder
+	return streamfmt.AppendPair(nil, rng, encoder.AppendBlock(nil, &b, new([256]uint64)))
+}
+
+func mapError(job *runner.Job, line string) error {
+	_, err := step.Map(job.Step, job.Game, strings.NewReader(line), io.Discard, new(shuffled).options(job))
+	return err
+}
+
+func reduceError(job *runner.Job, partition int, in []byte) error {
+	_, err := reducePairs(job, partition, in)
+	return err
+}
+
+// reducePairs runs the reduce of a packed job.
+func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, error) {
+	o := new(shuffled).options(job)
+	o.Part, o.Create = partition, createIn(job.FS, job.Output)
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return reducePass(job, g, bytes.NewReader(in), o)
+	}
+	return step.Reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
+}
+
+// FuzzReducePairs checks that any input is either valid pairs or an error.
+func FuzzReducePairs(f *testing.F) {
+	g, err := connectn.New(3, 3, 3)
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := f.TempDir()
+	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
+	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		job := &runner.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1, Output: dir}
+		if n, err := reducePairs(job, 0, in); err == nil && n.In < 0 {
+			t.Error("fewer than no records")
+		}
+	})
+}
+
+// FuzzReducePassPairs does the same for every step of a pass.
+func FuzzReducePassPairs(f *testing.F) {
+	g, err := quickcross.New(2, 2, 2)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { data.Close() })
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: 1}
+	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
+		f.Fatal(err)
+	}
+	var inbox block.Inbox
+	inbox.Reset(g.RangeSize())
+	inbox.Some.Add(7)
+	inbox.Times.Put(1, 5)
+	var encoder streamfmt.Encoder
+	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &inbox)))
+	f.Add([]byte{0, 0})
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
+			pass := &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
+			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
+				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
+			}
+		}
+	})
+}

@@ -1,0 +1,265 @@
+// Package analysis finds the values of a position and of its moves, from the table of the game
+// or by a search that improves step by step, and finds the mistakes of a play. The terminal user
+// interface and the web page show its results. The package knows nothing of either.
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
+)
+
+// A Worth is what is known of the value of a position for the player to move, or of a move for
+// the player who makes it.
+type Worth struct {
+	Value game.Value // of the position; for a move, of the position before it if the move is made; 0 for a draw
+	Known bool       // Value is known
+	Open  bool       // the remoteness in Value is not proven
+	// Score is the evaluation by a search of Depth plies, for the player to move. Depth is 0
+	// if there is none.
+	Score, Depth int
+}
+
+// A Move is a legal move and what is known of it.
+type Move struct {
+	game.Move
+	Child game.Value // of the position after the move, if Known
+	Worth
+}
+
+// A Report is what is known of a position and its moves.
+type Report struct {
+	Position game.Position
+	Worth
+	Moves   []Move        // in the order of the game
+	Best    int           // index of the best move; -1: not known yet
+	Line    []string      // best play, starting with the best move
+	Nodes   uint64        // positions searched so far
+	Time    time.Duration // of the searches
+	Table   bool          // the report comes from the table
+	Trouble string        // why the table was not used
+	Done    bool          // the report is final
+
+	round, next int // where the search continues: the round, which determines the limit, and the move; -1: the position itself
+}
+
+// The time limit of a search grows by the factor searchGrows from round to round: quick
+// results are available quickly, and after rounds rounds an idle program uses no more CPU time.
+const (
+	firstLimit  = 50 * time.Millisecond
+	searchGrows = 4
+	rounds      = 5
+)
+
+// reportEvery is the time after which Step returns.
+const reportEvery = 60 * time.Millisecond
+
+// maxLine is the maximum length of best play followed in a table.
+const maxLine = 40
+
+// An Analyzer analyzes positions of a game. It is safe for concurrent use; it performs one step
+// at a time.
+type Analyzer struct {
+	g       game.Game
+	table   *table.Table // nil: no table
+	options search.Options
+
+	working  sync.Mutex
+	searcher *search.Searcher // made when it is first needed
+}
+
+// New makes an Analyzer that uses a table or, if t is nil, searches with the options o.
+func New(g game.Game, t *table.Table, o search.Options) *Analyzer {
+	return &Analyzer{g: g, table: t, options: o}
+}
+
+// Begin returns what the rules alone show of an unfinished position: which moves end the game.
+func (z *Analyzer) Begin(p game.Position) Report {
+	r := Report{Position: p, Best: -1, next: -1, Table: z.table != nil}
+	values := z.g.Values()
+	for _, m := range z.g.Moves(nil, p) {
+		move := Move{Move: m}
+		if v := z.g.Primitive(m.To); v != 0 {
+			move.know(values, values.Ended(v, z.g.ToMove(m.To)))
+		}
+		r.Moves = append(r.Moves, move)
+	}
+	return r
+}
+
+// know records the value of the position that a move leads to.
+func (m *Move) know(values game.Values, child game.Value) {
+	m.Child, m.Value, m.Known = child, values.Before(child), true
+}
+
+// Step continues a report until there is something new to show or ctx ends. It does not
+// modify the report passed to it.
+func (z *Analyzer) Step(ctx context.Context, r Report) Report {
+	z.working.Lock()
+	defer z.working.Unlock()
+	r.Moves = slices.Clone(r.Moves)
+	if r.Table {
+		err := z.lookUp(ctx, &r)
+		if err == nil {
+			return r
+		}
+		r.Table, r.Trouble = false, err.Error()
+	}
+	if err := z.search(ctx, &r); err != nil {
+		r.Trouble, r.Done = err.Error(), true
+	}
+	return r
+}
+
+// lookUp fills in the report from the table.
+func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
+	v, ok, err := z.table.Lookup(r.Position)
+	if err == nil && !ok {
+		err = fmt.Errorf("position %q is missing", z.g.AppendText(nil, r.Position))
+	}
+	if err != nil {
+		return err
+	}
+	choices, err := z.table.Choices(r.Position)
+	if err != nil {
+		return err
+	}
+	for i := range r.Moves {
+		at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == r.Moves[i].Name })
+		r.Moves[i].know(z.g.Values(), choices[at].Value)
+	}
+	r.Value, r.Known, r.Done = v, true, true
+	r.Best = r.index(choices[0].Name)
+	for len(choices) > 0 && len(r.Line) < maxLine && ctx.Err() == nil {
+		r.Line = append(r.Line, choices[0].Name)
+		if !choices[0].Value.Valid() { // a draw: play never ends
+			return nil
+		}
+		if choices, err = z.table.Choices(choices[0].To); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// index returns the index of the move of that name; -1 if there is none.
+func (r *Report) index(name string) int {
+	return slices.IndexFunc(r.Moves, func(m Move) bool { return m.Name == name })
+}
+
+// search continues the search until there is something to report.
+func (z *Analyzer) search(ctx context.Context, r *Report) (err error) {
+	if z.searcher == nil {
+		if z.searcher, err = search.New(z.g, z.options); err != nil {
+			return err
+		}
+	}
+	for begun := time.Now(); !r.Done && ctx.Err() == nil && time.Since(begun) < reportEvery; {
+		if err := z.searchOnce(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchOnce searches the position, or the position after one move.
+func (z *Analyzer) searchOnce(ctx context.Context, r *Report) error {
+	at := r.next
+	if r.next++; r.next == len(r.Moves) {
+		r.next, r.round = -1, r.round+1
+	}
+	found := r.Best
+	switch {
+	case at < 0 && !r.Known:
+		s, err := z.searcher.Search(ctx, r.Position, limit(r.round))
+		if err != nil {
+			return err
+		}
+		r.add(s)
+		r.Line = nil
+		for _, m := range s.Line {
+			r.Line = append(r.Line, m.Name)
+		}
+		r.Worth = Worth{s.Value, s.Exact, s.Weak, s.Score, s.Depth}
+		found = r.index(s.Line[0].Name)
+	case at >= 0 && !r.Moves[at].Known:
+		m := &r.Moves[at]
+		l := limit(r.round)
+		l.Bare = true
+		s, err := z.searcher.Search(ctx, m.To, l)
+		if err != nil {
+			return err
+		}
+		r.add(s)
+		if s.Exact {
+			m.know(z.g.Values(), s.Value)
+			m.Open = s.Weak
+		} else if s.Depth > 0 {
+			m.Score, m.Depth = s.Score, s.Depth+1
+			if z.g.Values().OfMover || z.g.ToMove(m.To) != z.g.ToMove(r.Position) {
+				m.Score = -s.Score
+			}
+		}
+	}
+	z.conclude(r, found)
+	return nil
+}
+
+// add adds the work of a search.
+func (r *Report) add(s search.Result) {
+	r.Nodes += s.Nodes
+	r.Time += s.Time
+}
+
+func limit(round int) search.Limit {
+	l := search.Limit{Time: firstLimit}
+	for range round {
+		l.Time *= searchGrows
+	}
+	return l
+}
+
+// conclude derives the value and the best move of a position from what is known of it and
+// of its moves. found is the best move that a search of the position has found; -1: none.
+func (z *Analyzer) conclude(r *Report, found int) {
+	values, mover := z.g.Values(), z.g.ToMove(r.Position)
+	best, all := -1, true
+	for i, m := range r.Moves {
+		if all = all && m.Known; m.Known && (best < 0 || values.Better(mover, m.Child, r.Moves[best].Child)) {
+			best = i
+		}
+	}
+	is := func(i int) game.Result { return ResultOf(z.g, r.Position, r.Moves[i].Value) }
+	r.Best = found
+	if best >= 0 && (all || !r.Known && is(best) == game.Wins) {
+		// Of several moves that are equally good as far as is known, the search's own
+		// stays.
+		if found < 0 || !r.Moves[found].Known || !r.Moves[found].Open || is(found) != is(best) {
+			r.Best = best
+		}
+	}
+	if r.Best >= 0 && r.Best != found {
+		r.Line = []string{r.Moves[r.Best].Name}
+	}
+	if all && !r.Known {
+		r.Value, r.Known, r.Open = r.Moves[r.Best].Value, true, r.Moves[r.Best].Open
+	}
+	r.Done = r.Known && all || r.round == rounds
+}
+
+// ResultOf returns the result of a value for the player to move at p.
+func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
+	if g.Values().OfMover {
+		return game.Result(v.Outcome())
+	}
+	return v.Outcome().For(g.ToMove(p))
+}
+
+// Close waits until the current step has ended, and prevents further ones.
+func (z *Analyzer) Close() { z.working.Lock() }

@@ -1,0 +1,87 @@
+package analysis
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/search"
+)
+
+// TestSteps checks that every step ends soon in every game, and that
+// known values stay known.
+func TestSteps(t *testing.T) {
+	for _, spec := range []string{"connectn width=7 height=6 connect=4", "quickcross width=4 height=4 connect=4", "mancala pits=6 stones=4"} {
+		g := solved.Game(t, spec)
+		ad := New(g, nil, search.Options{Memory: 4 << 20})
+		a, known := ad.Begin(g.Start()), 0
+		for range 4 {
+			begun := time.Now()
+			before := slices.Clone(a.Moves)
+			next := ad.Step(t.Context(), a)
+			if !slices.Equal(before, a.Moves) {
+				t.Errorf("%s: the previous report has changed", spec)
+			}
+			a = next
+			if took := time.Since(begun); took > 3*time.Second {
+				t.Errorf("%s: a step took %v", spec, took)
+			}
+			now := 0
+			for _, o := range a.Moves {
+				if o.Known {
+					now++
+				}
+			}
+			if now < known || a.Best < 0 || len(a.Line) == 0 || a.Depth == 0 && !a.Known {
+				t.Errorf("%s: %+v", spec, a)
+			}
+			known = now
+		}
+	}
+}
+
+// TestTrue checks that the results of a search equal the table of the game: all
+// values, with the number of moves if it is proven, and the best move. It also checks the
+// line from the table.
+func TestTrue(t *testing.T) {
+	for _, spec := range []string{"connectn width=4 height=4 connect=3", "mnk width=3 height=3 connect=3", "mancala pits=2 stones=2", "dodgem size=3", "quickcross width=3 height=2 connect=3"} {
+		g := solved.Game(t, spec)
+		tab := solved.Table(t, g)
+		byTable, bySearch := New(g, tab, search.Options{}), New(g, nil, search.Options{Memory: 4 << 20})
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 30 {
+			walk := gametest.Walk(r, g, r.IntN(20))
+			p := walk[len(walk)-1]
+			if g.Primitive(p) != 0 {
+				continue
+			}
+			want := byTable.Step(t.Context(), byTable.Begin(p))
+			if !want.Done || !want.Known || want.Trouble != "" || want.Moves[want.Best].Name != want.Line[0] || want.Value != want.Moves[want.Best].Value {
+				t.Fatalf("%s, %q: %+v", spec, g.AppendText(nil, p), want)
+			}
+			got := bySearch.Begin(p)
+			for i := 0; i < 3 && !got.Done; i++ {
+				got = bySearch.Step(t.Context(), got)
+			}
+			for i, o := range append(got.Moves, Move{Worth: got.Worth}) {
+				w := want.Worth
+				if i < len(want.Moves) {
+					w = want.Moves[i].Worth
+				}
+				if o.Known && (ResultOf(g, p, o.Value) != ResultOf(g, p, w.Value) || !o.Open && o.Value != w.Value) {
+					t.Errorf("%s, %q, %s: %+v, want %+v", spec, g.AppendText(nil, p), o.Name, o, w)
+				}
+			}
+			if best := want.Moves[got.Best]; got.Known && ResultOf(g, p, best.Value) != ResultOf(g, p, want.Value) {
+				t.Errorf("%s, %q: best %s, want %s", spec, g.AppendText(nil, p), got.Moves[got.Best].Name, want.Moves[want.Best].Name)
+			}
+			if _, ok := g.(game.Acyclic); ok && !got.Done {
+				t.Errorf("%s, %q: it is not done", spec, g.AppendText(nil, p))
+			}
+		}
+	}
+}

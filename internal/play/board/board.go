@@ -1,0 +1,99 @@
+// Package board finds the place of each move on the picture of a board, so that a click on the
+// board can mean a move. Games do not provide these places: they are derived from the pictures
+// before and after a move. The package knows nothing of the display.
+package board
+
+import (
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// A Place is a square of a picture by its column and row. Row -1 is that of the labels
+// above the board, and the row after the last that of the labels below.
+type Place struct{ X, Y int }
+
+// A Spot is the place of a move on the board. Games do not provide it: it is derived from
+// the pictures before and after the move, and from the labels.
+type Spot struct {
+	At      Place   // where the mark of the move is drawn
+	Known   bool    // At is set; a move that changes nothing, like a pass, has no place
+	Label   bool    // At is a column label that equals the name of the move
+	Changed []Place // the squares that the move changes
+}
+
+// Spots returns the spots of moves, in the same order.
+func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
+	before := g.Picture(p)
+	all := make([]Spot, len(moves))
+	for i, m := range moves {
+		after := g.Picture(m.To)
+		s := Spot{Changed: Changes(before, after)}
+		if x := slices.Index(before.Below, m.Name); x >= 0 {
+			s.At, s.Known, s.Label = Place{x, len(before.Rows)}, true, true
+		} else if x := slices.Index(before.Above, m.Name); x >= 0 {
+			s.At, s.Known, s.Label = Place{x, -1}, true, true
+		} else if len(s.Changed) > 0 {
+			s.At, s.Known = s.Changed[0], true
+			for _, c := range s.Changed { // preferably where a piece is placed
+				if before.Rows[c.Y][c.X].Text == game.Empty && after.Rows[c.Y][c.X].Text != game.Empty {
+					s.At = c
+					break
+				}
+			}
+		}
+		all[i] = s
+	}
+	return all
+}
+
+// Changes returns the squares that differ.
+func Changes(before, after game.Picture) (places []Place) {
+	for y, row := range after.Rows {
+		for x, s := range row {
+			old := before.Rows[y][x]
+			if old.Text != s.Text || old.Owner != s.Owner {
+				places = append(places, Place{x, y})
+			}
+		}
+	}
+	return places
+}
+
+// Clicked reports whether a click on a square can mean the move. For a move with a label,
+// it may be any square of the label's column; if there are labels above and below, of the
+// nearer half.
+func (s Spot) Clicked(pic game.Picture, at Place) bool {
+	switch {
+	case !s.Label:
+		return slices.Contains(s.Changed, at)
+	case at.X != s.At.X:
+		return false
+	case pic.Above == nil || pic.Below == nil:
+		return true
+	case s.At.Y < 0:
+		return at.Y < len(pic.Rows)/2
+	}
+	return at.Y >= len(pic.Rows)-len(pic.Rows)/2
+}
+
+// Towards returns the index of the move whose place is nearest to that of move from in the
+// direction dx, dy, each 1, 0 or -1. If there is none, it returns the next or the previous
+// move.
+func Towards(all []Spot, from, dx, dy int) int {
+	best, least := -1, 0
+	for i, s := range all {
+		if !s.Known || !all[from].Known {
+			continue
+		}
+		x, y := s.At.X-all[from].At.X, s.At.Y-all[from].At.Y
+		ahead, aside := x*dx+y*dy, x*dy+y*dx
+		if far := ahead + 2*max(aside, -aside); ahead > 0 && (best < 0 || far < least) {
+			best, least = i, far
+		}
+	}
+	if best < 0 {
+		best = (from + dx + dy + len(all)) % len(all)
+	}
+	return best
+}

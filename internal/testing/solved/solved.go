@@ -1,0 +1,51 @@
+// Package solved provides tables of small games to tests.
+package solved
+
+import (
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
+)
+
+// Game makes one of our games from its spec.
+func Game(t testing.TB, spec string) game.Game {
+	t.Helper()
+	g, err := all.Kinds().Parse(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Dir solves a game, and returns the data directory. The test deletes it.
+func Dir(t testing.TB, g game.Game) string {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Blocks, Final: solve.FinalNo, UntilTier: -1}
+	if _, err := solve.Run(t.Context(), data, g, o); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Table solves a game, and returns its table. The test closes it.
+func Table(t testing.TB, g game.Game) *table.Table {
+	t.Helper()
+	tab, err := table.OpenOf(store.Local{}, Dir(t, g), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tab.Close() })
+	return tab
+}

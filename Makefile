@@ -25,7 +25,7 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A misspelled variable, as in make WITDH=4, has no effect: the warning names it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER FREE_PORTS GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
@@ -121,11 +121,12 @@ race: ## the tests of packages with goroutines, with the race detector (needs a 
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-z.]+\()|\<(sync|errgroup|parallel)\.' . | grep -v '^./cmd' | xargs -n1 dirname | sort -u)
 
-bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
-	$(GO) run ./cmd/bench $(BENCH)
+# BENCH is what scripts/bench.sh measures: search, sync, network, mancala, plan, …
+bench: build ## the figures of docs/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… is another part)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
-bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (BENCH=-large adds 5×5 and passes, BENCH='-tax -n 3' is the tax on 6×5: half an hour each)
-	$(GO) run ./cmd/bench -hadoop $(BENCH)
+bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' COUNT=$${COUNT:-3} scripts/bench.sh $(or $(BENCH),hadoop)
 
 fuzz: ## every parser, FUZZTIME=30s each
 	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \

@@ -165,10 +165,6 @@ func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err e
 		return 0, 0, err
 	}
 	defer tab.Close()
-	scan, err := tab.Scan(func(int) bool { return true })
-	if err != nil {
-		return 0, 0, err
-	}
 	var searchers []*Searcher
 	for _, threads := range []int{1, 2} {
 		s, err := New(g, Options{Memory: 4 << 20, Threads: threads})
@@ -177,7 +173,7 @@ func checkTable(dir string, g game.Game, bits uint) (all, searched uint64, err e
 		}
 		searchers = append(searchers, s)
 	}
-	for b, err := range scan.Batches() {
+	for b, err := range tab.All() {
 		if err != nil {
 			return 0, 0, err
 		}

@@ -142,7 +142,7 @@ func parse(t *testing.T, g game.Game, board string) game.Position {
 
 // verify checks the table of a data directory.
 func verify(dir string) (positions uint64, err error) {
-	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
+	tab, err := table.Open(dir, all.Kinds())
 	if err != nil {
 		return 0, err
 	}
@@ -287,7 +287,7 @@ func flip(t *testing.T, file string) {
 
 // TestOpenNothing checks the error for a data directory without a table.
 func TestOpenNothing(t *testing.T) {
-	if _, err := table.Open(store.Local{}, t.TempDir(), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
+	if _, err := table.Open(t.TempDir(), all.Kinds()); err == nil || !strings.Contains(err.Error(), "has not been solved yet") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -303,7 +303,7 @@ func TestOpenClearing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
+	tab, err := table.Open(dir, all.Kinds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestOpenClearing(t *testing.T) {
 // checks that its value follows from its choices.
 func TestLookup(t *testing.T) {
 	dir, g := solved(t)
-	tab, err := table.Open(store.Local{}, dir, all.Kinds().Parse)
+	tab, err := table.Open(dir, all.Kinds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,12 +449,8 @@ func TestLookupReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tab.Close()
-		scan, err := tab.Scan(func(int) bool { return true })
-		if err != nil {
-			t.Fatal(err)
-		}
 		var batches, looked int64
-		for b, err := range scan.Batches() {
+		for b, err := range tab.All() {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,7 +81,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	err := eachRange(ctx, ranges, func() func(uint64) error {
 		var found, want, from block.Block
 		hereCursor := here.Cursor(verifyAhead)
-		pull := &step.Puller{Step: possible, Speaks: func(parents *block.Block) *block.Block {
+		pull := &step.Puller{Step: possible, Senders: func(parents *block.Block) *block.Block {
 			unfinished(&from, parents)
 			return &from
 		}}

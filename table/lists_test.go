@@ -434,7 +434,7 @@ func TestListsStats(t *testing.T) {
 	}
 	g := parsed.(game.Acyclic)
 	right := solutionOf(g)
-	tab, err := Open(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
+	tab, err := OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

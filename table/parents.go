@@ -103,11 +103,7 @@ func (t *states) before(p game.Position, say func(game.Position, game.Value)) er
 
 // every calls say for all positions of the table.
 func (t *states) every(say func(game.Position, game.Value)) error {
-	scan, err := (&Table{g: t.g, contents: t}).Scan(func(int) bool { return true })
-	if err != nil {
-		return err
-	}
-	for b, err := range scan.Batches() {
+	for b, err := range (&Table{g: t.g, contents: t}).All() {
 		if err != nil {
 			return err
 		}

@@ -117,7 +117,17 @@ func (b *Batch) fill(tier int, reader rulesReader, slots []uint32) {
 	}
 }
 
-// Batches returns an iterator over all batches. A batch is valid until the next one.
+// All returns an iterator over all positions of the table, in batches. A batch is valid until
+// the next one. After an error, the iterator ends.
+func (t *Table) All() iter.Seq2[*Batch, error] {
+	scan, err := t.Scan(func(int) bool { return true })
+	if err != nil {
+		return func(yield func(*Batch, error) bool) { yield(nil, err) }
+	}
+	return scan.Batches()
+}
+
+// Batches is like Table.All, but returns only the batches of the scan.
 func (s *Scan) Batches() iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		r, b := s.Reader(), new(Batch)

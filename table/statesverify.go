@@ -280,7 +280,7 @@ func (v *statesVerifier) hear(ctx context.Context, name string, number, from, to
 		} else if !h.Times.Add(set) {
 			mu.Lock()
 			if rng < failedAt {
-				failedAt, failed = rng, step.HeardTooOften(rng)
+				failedAt, failed = rng, step.TooManyMessages(rng)
 			}
 			mu.Unlock()
 		}

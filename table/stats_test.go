@@ -85,7 +85,7 @@ func TestTableStats(t *testing.T) {
 	if err := Seal(store.Local{}, dir, g.Spec()); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(store.Local{}, dir, all.Kinds().Parse)
+	table, err := OpenFS(store.Local{}, dir, all.Kinds().Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

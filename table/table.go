@@ -20,6 +20,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -49,6 +50,7 @@ func TierFile(g game.Game, tier int) string {
 type Table struct {
 	g        game.Game
 	contents contents
+	place    filesys.Place // to be closed; empty unless Open made the table
 }
 
 // contents is the part of a table that depends on the kind of game.
@@ -91,10 +93,26 @@ func (c Counts) Total() (all uint64) {
 	return all
 }
 
-// Open opens the table of a data directory. parse makes the game from its spec, like
-// game.Kinds.Parse. Open fails if the table is incomplete, differs from its seal, or is of
-// another game than its data directory.
-func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
+// Open opens the table of a data directory, whose game must be one of the given games. The
+// directory is a path on this machine, or a name in HDFS: hdfs://host:port/path, or
+// hdfs:///path for the default file system of Hadoop's configuration. Open fails if the table
+// is incomplete, differs from its seal, or is of another game than its data directory.
+func Open(directory string, games game.Kinds) (*Table, error) {
+	place, err := filesys.Open(directory)
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	t, err := OpenFS(place.FS, place.Path, games.Parse)
+	if err != nil {
+		return nil, errors.Join(err, place.Close())
+	}
+	t.place = *place
+	return t, nil
+}
+
+// OpenFS is like Open, but opens a data directory of a file system. parse makes the game from
+// its spec, like game.Kinds.Parse.
+func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, error)) (*Table, error) {
 	t := new(Table)
 	seal, err := openSeal(fsys, data)
 	if err == nil {
@@ -120,9 +138,9 @@ func Open(fsys store.FS, data string, parse func(spec string) (game.Game, error)
 	return t, nil
 }
 
-// OpenOf is like Open, but fails if the table is of another game than g.
+// OpenOf is like OpenFS, but fails if the table is of another game than g.
 func OpenOf(fsys store.FS, data string, g game.Game) (*Table, error) {
-	return Open(fsys, data, func(spec string) (game.Game, error) {
+	return OpenFS(fsys, data, func(spec string) (game.Game, error) {
 		if spec != g.Spec() {
 			return nil, fmt.Errorf("of another game: expected %q, found %q", g.Spec(), spec)
 		}
@@ -181,7 +199,7 @@ func Seal(fsys store.FS, data, game string) error {
 }
 
 // Close closes the files.
-func (t *Table) Close() error { return t.contents.Close() }
+func (t *Table) Close() error { return errors.Join(t.contents.Close(), t.place.Close()) }
 
 // Game returns the game that the table solves.
 func (t *Table) Game() game.Game { return t.g }

@@ -135,7 +135,7 @@ func openSide(games game.Kinds, name string, stdin io.Reader, further ...filesys
 		data = path.Dir(dir)
 	}
 	if _, missing := s.place.FS.Stat(path.Join(data, table.Dir)); missing == nil {
-		if s.table, err = table.Open(s.place.FS, data, games.Parse); err != nil {
+		if s.table, err = table.OpenFS(s.place.FS, data, games.Parse); err != nil {
 			return nil, err
 		}
 		s.g = s.table.Game()

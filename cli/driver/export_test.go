@@ -20,7 +20,7 @@ import (
 // look-ups, in all formats and with all filters.
 func TestExport(t *testing.T) {
 	for name, dir := range solved(t) {
-		tab, err := table.Open(store.Local{}, dir, some().Parse)
+		tab, err := table.OpenFS(store.Local{}, dir, some().Parse)
 		if err != nil {
 			t.Fatal(err)
 		}

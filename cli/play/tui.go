@@ -134,7 +134,7 @@ func tableIfAny(c *cli.Context, g game.Game) (t *table.Table, name, notice strin
 		return nil, "", "", err
 	}
 	other := false
-	t, err = table.Open(place.FS, place.Path, func(spec string) (game.Game, error) {
+	t, err = table.OpenFS(place.FS, place.Path, func(spec string) (game.Game, error) {
 		if other = spec != g.Spec(); other {
 			return nil, fmt.Errorf("of another game: expected %q, found %q", g.Spec(), spec)
 		}

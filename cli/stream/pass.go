@@ -7,67 +7,64 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// streamPass runs one side of a pass over a game with cycles. What is shuffled is messages; the
-// states of a reducer's ranges are files. So are the moves of a game that cannot compute
-// predecessors: reducers write them, and mappers of later passes read them.
+// streamPass runs one side of a pass over a game with cycles. Messages are shuffled; the states
+// of a reducer's ranges are files. So are the moves of a game that cannot compute predecessors:
+// reducers write them, and mappers of later passes read them.
 func streamPass(c *cli.Context, name string, g game.Cyclic, work side, o step.Options) (n step.Counters, err error) {
 	if err := checkNumber(c, name); err != nil {
 		return n, err
 	}
 	o.Number = c.Int("number")
-	needs := !work.reduces && step.NeedsMoves(g, name)
-	if !needs && !work.reduces || name == step.Final {
-		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
+	needsMoves := !work.reduces && step.NeedsMoves(g, name)
+	packed := o.Codec == jobdir.Blocks
+	if name == step.Final || !work.reduces && !needsMoves && !packed {
+		return work.do(name, g, c.App.Reader, c.App.Writer, o)
 	}
 	states := c.String("states")
 	if name != step.Create && states == "" {
 		return n, command.Usagef("--states is missing: the directory of the pass before")
 	}
-	var place *filesys.Place
-	if work.reduces {
-		place, err = outputOf(c, "the new states")
-	} else if place, err = filesAt(states); err != nil {
-		err = fmt.Errorf("--states: %w", err)
-	}
+	files, err := openFiles(c, work, &o, "the new states")
 	if err != nil {
 		return n, err
 	}
-	defer place.Close()
+	defer files.Close()
 	if states != "" {
 		if states, err = pathOf(states); err != nil {
 			return n, fmt.Errorf("--states: %w", err)
 		}
-		if err := checkStates(place.FS, states, name, o.Number, g); err != nil {
+		if err := checkStates(files.FS, states, name, o.Number, g); err != nil {
 			return n, err
 		}
 	}
-	if needs {
-		moves, err := lists.OpenMoves(place.FS, states, g)
+	if needsMoves {
+		moves, err := lists.OpenMoves(files.FS, states, g)
 		if err != nil {
 			return n, err
 		}
 		defer moves.Close()
 		o.Moves = moves.Reader()
-		return work.lines(name, g, c.App.Reader, c.App.Writer, o)
 	}
-	keeper, err := jobdir.NewKeeper(place.FS, states, place.Path, c.Int("part"), g)
+	if !work.reduces {
+		return work.do(name, g, c.App.Reader, c.App.Writer, o)
+	}
+	keeper, err := jobdir.NewKeeper(files.FS, states, files.Path, o.Part, g)
 	if err != nil {
 		return n, err
 	}
 	o.States = keeper
-	told := lists.NewMovesTeller(createIn(place), c.Int("part"), g, o.Memory/lists.RowMemory)
+	edges := lists.NewMovesTeller(o.Create, o.Part, g, o.Memory/lists.RowMemory)
 	if step.StoresEdges(g, name) {
-		o.Tell = told.TellMove
+		o.StoreEdge = edges.TellMove
 	}
-	n, err = work.lines(name, g, c.App.Reader, c.App.Writer, o)
-	return n, keeper.Finish(told.Finish(err))
+	n, err = work.do(name, g, c.App.Reader, c.App.Writer, o)
+	return n, keeper.Finish(edges.Finish(err))
 }
 
 // checkNumber checks that the number of a pass is at least 1, and that it can be the remoteness

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,24 +22,23 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/task"
 )
 
-// A side is the map or the reduce of all steps: on lines, for games solved by blocks and
-// states; on lines, for games solved by lists; and as a task of a job with packed records.
+// A side is the map or the reduce of all steps, for games solved by blocks or states, and for
+// games solved by lists.
 type side struct {
 	name    string
-	lines   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	do      func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	blocks  func(t *task.Job, in io.Reader, out io.Writer) (step.Counters, error)
 	reduces bool
 }
 
 // mapSide and reduceSide return the two sides.
-func mapSide() side    { return side{"map", step.Map, lists.Map, (*task.Job).Map, false} }
-func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, reduceBlocks, true} }
+func mapSide() side    { return side{"map", step.Map, lists.Map, false} }
+func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, true} }
 
 // Mapper implements the command mapper, also called STEP_map, for a program with these games;
 // the first one is the default. It executes the command line of the process, and ends the
@@ -176,25 +176,13 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if known := step.NamesOf(rules); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s; its steps are %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	in, out := c.App.Reader, c.App.Writer
-	if os.Getenv(command.Environment("reducers")[0]) != "" {
-		t, place, err := taskOf(c, name, rules)
-		if err != nil {
-			return n, err
-		}
-		defer place.Close()
-		return work.blocks(t, in, out)
-	}
-	o, err := lineOptions(c)
+	o, err := options(c)
 	if err != nil {
 		return n, err
 	}
 	switch g := rules.(type) {
 	case game.Tiered:
-		if !work.reduces && name == step.Solve && o.Turn == "" {
-			return n, command.Usagef("missing --turn (or %s in the environment), X or O: it tells children from parents", command.Environment("turn")[0])
-		}
-		return work.lines(name, g, in, out, o)
+		return streamBlocks(c, name, g, work, o)
 	case game.Acyclic:
 		return streamLists(c, name, g, work, o)
 	case game.Cyclic:
@@ -203,8 +191,9 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	return n, command.Usagef("%s is played, not solved", kind.Name)
 }
 
-// lineOptions converts the flags to options.
-func lineOptions(c *cli.Context) (step.Options, error) {
+// options converts the flags, and the properties that the driver sets for packed records, to
+// options.
+func options(c *cli.Context) (step.Options, error) {
 	o := step.Options{
 		Source:  source(),
 		Turn:    c.String("turn"),
@@ -221,6 +210,15 @@ func lineOptions(c *cli.Context) (step.Options, error) {
 		o.LastRound = &last
 	default:
 		return o, command.Usagef("--last-round %q: expected true or false", text)
+	}
+	text := os.Getenv(command.Environment("reducers")[0])
+	if text == "" {
+		return o, nil
+	}
+	var err error
+	o.Codec = jobdir.Blocks
+	if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
+		return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 	}
 	return o, nil
 }

@@ -73,7 +73,7 @@ func WithTable(c *cli.Context, games game.Kinds, do func(t *table.Table, place *
 	if err := Absent(place, c.String("data")); err != nil {
 		return err
 	}
-	t, err := table.Open(place.FS, place.Path, games.Parse)
+	t, err := table.OpenFS(place.FS, place.Path, games.Parse)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func NewMovesTeller(create func(name string) (io.WriteCloser, error), i int, g g
 	return NewTeller(create, i, g, Parents, jobdir.Blocks, most)
 }
 
-// TellMove adds an edge to an outbox; it has the signature of step.Pass.Tell.
+// TellMove adds an edge to an outbox; it has the signature of step.Pass.StoreEdge.
 func (o *Outbox) TellMove(child, parent game.Position) error {
 	return o.Send(0, Row{Key: child, Word: parent})
 }

@@ -33,7 +33,7 @@ type filter struct {
 }
 
 func newFilter(g game.Acyclic, out io.Writer, o step.Options) *filter {
-	o.Told = cmp.Or(o.Told, jobdir.Text)
+	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
 }
@@ -150,7 +150,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		kinds = append(kinds, Messages)
 	}
 	makes, tells := KindsOf(name)
-	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Told, f.rows)
+	teller := NewTeller(f.o.Create, f.o.Part, f.g, tells, f.o.Codec, f.rows)
 	kernel := NewKernel(name, f.g, f.o.Tier, teller.Outbox)
 	var rows []Row
 	b := batch{first: 1}

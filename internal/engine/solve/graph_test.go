@@ -71,7 +71,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	create := func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
 	told := lists.NewMovesTeller(create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {
-		o.Tell = told.TellMove
+		o.StoreEdge = told.TellMove
 	}
 	n, err := step.Reduce(pass.Step, g, sorted, &out, o)
 	if err := keeper.Finish(told.Finish(err)); err != nil {

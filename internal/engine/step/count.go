@@ -17,13 +17,13 @@ type countingMapper struct {
 	moves map[*block.Block][]uint8 // of the blocks that receive messages, by slot
 }
 
-func newTeller(g game.Tiered) *countingMapper {
+func newCountingMapper(g game.Tiered) *countingMapper {
 	return &countingMapper{newSolve(g), make(map[*block.Block][]uint8)}
 }
 
 // Expect resets the counts. No slot needs to be open: a successor sends messages to all
 // positions that may precede it.
-func (t *countingMapper) Expect(b *block.Block) {
+func (t *countingMapper) Expect(_ uint64, b *block.Block) error {
 	moves := t.moves[b]
 	if cap(moves) < b.Len() {
 		moves = make([]uint8, b.Len())
@@ -31,6 +31,7 @@ func (t *countingMapper) Expect(b *block.Block) {
 	moves = moves[:b.Len()]
 	clear(moves)
 	t.moves[b] = moves
+	return nil
 }
 
 func (t *countingMapper) Map(from, into *block.Block) {
@@ -78,9 +79,9 @@ type countingReducer struct {
 	across []uint64
 }
 
-// hear adds a record to the block: an open position, a terminal position, or a message from
+// add adds a record to the block: an open position, a terminal position, or a message from
 // successors.
-func (h *countingReducer) hear(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
+func (h *countingReducer) add(b *block.Block, slot int, rec streamfmt.Record, line int64) string {
 	if len(h.moves) < b.Len() {
 		h.moves, h.line = make([]uint32, b.Len()), make([]int64, b.Len())
 	}

@@ -53,14 +53,14 @@ func IsForward(step string) bool { return step == Create || step == Mark }
 // Pass reuses its memory and serves one goroutine.
 //
 // Some games cannot compute the predecessors of a position. For them, Reduce stores the
-// outgoing edges of each new position with Tell, and Map reads them in the retrograde
+// outgoing edges of each new position with StoreEdge, and Map reads them in the retrograde
 // passes with Moves.
 type Pass struct {
 	// Messages is the number of edges to successors that Map has emitted in Mark.
 	Messages int64
-	// Tell, if it is not nil, is called for each edge of a new position in Create and Mark.
+	// StoreEdge, if it is not nil, is called for each edge of a new position in Create and Mark.
 	// Several moves to the same successor are one edge.
-	Tell func(child, parent game.Position) error
+	StoreEdge func(child, parent game.Position) error
 	// Moves contains the stored edges. Solve and Ties need it if the game cannot compute
 	// predecessors.
 	Moves Moves
@@ -95,7 +95,7 @@ func NewPass(g game.Cyclic, step string, number int) *Pass {
 		set: make(block.Set, words), fresh: make(block.Set, words), sets: game.NewSets(g)}
 }
 
-// StoresEdges reports whether the reduce of a step of a game must store edges with Pass.Tell.
+// StoresEdges reports whether the reduce of a step of a game must store edges with Pass.StoreEdge.
 func StoresEdges(g game.Cyclic, step string) bool { return IsForward(step) && !game.KnowsBackward(g) }
 
 // NeedsMoves reports whether the map of a step of a game needs Pass.Moves.
@@ -104,8 +104,8 @@ func NeedsMoves(g game.Cyclic, step string) bool {
 }
 
 // MapStart is the map of Create: it sends a message to the initial position.
-func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
-	p.sets.Send([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { say(rng, to, false) })
+func (p *Pass) MapStart(send func(rng uint64, set block.Set, counted bool)) {
+	p.sets.Send([]game.Position{p.g.Start()}, func(rng uint64, to block.Set) { send(rng, to, false) })
 }
 
 // Map sends the messages of the new positions of a range. In Mark, open positions send a
@@ -113,7 +113,7 @@ func (p *Pass) MapStart(say func(rng uint64, set block.Set, counted bool)) {
 // positions send a message to their predecessors. A message from a lost position or a tie
 // counts once, however often it is received (block.Inbox.Some); messages from won positions
 // are counted (block.Inbox.Times).
-func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block.Set, counted bool)) error {
+func (p *Pass) Map(rng uint64, from *block.State, send func(rng uint64, set block.Set, counted bool)) error {
 	set := p.set[:len(from.Reached)]
 	if p.step == Mark {
 		var err error
@@ -126,7 +126,7 @@ func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block
 					return
 				}
 				p.Messages += int64(children.Count())
-				say(to, children, false)
+				send(to, children, false)
 			})
 		}
 		return err
@@ -140,7 +140,7 @@ func (p *Pass) Map(rng uint64, from *block.State, say func(rng uint64, set block
 			continue
 		}
 		counted := result == game.Wins
-		if err := p.toParents(rng, set, func(rng uint64, to block.Set) { say(rng, to, counted) }); err != nil {
+		if err := p.toParents(rng, set, func(rng uint64, to block.Set) { send(rng, to, counted) }); err != nil {
 			return err
 		}
 	}
@@ -169,8 +169,8 @@ func (p *Pass) beyond(rng uint64, set block.Set) (game.Position, bool) {
 // to them.
 const parentsAtOnce = 1 << 16
 
-// toParents calls say with the predecessors of a set of positions.
-func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from block.Set)) error {
+// toParents calls send with the predecessors of a set of positions.
+func (p *Pass) toParents(rng uint64, to block.Set, send func(rng uint64, from block.Set)) error {
 	if b, ok := p.mover.(game.Backward); ok {
 		var err error
 		b.Parents(rng, to, func(from uint64, parents block.Set) {
@@ -178,14 +178,14 @@ func (p *Pass) toParents(rng uint64, to block.Set, say func(rng uint64, from blo
 				err = fmt.Errorf("a parent of a position of range %#x is %#x, expected one below %#x", rng, beyond, p.g.Positions())
 			}
 			if err == nil {
-				say(from, parents)
+				send(from, parents)
 			}
 		})
 		return err
 	}
 	p.parents = p.parents[:0]
 	flush := func() {
-		p.sets.Send(p.parents, say)
+		p.sets.Send(p.parents, send)
 		p.parents = p.parents[:0]
 	}
 	err := p.Moves.Parents(rng*uint64(p.g.RangeSize()), to, func(parent game.Position) {
@@ -221,8 +221,8 @@ func (p *Pass) Reduce(rng uint64, s *block.State, h *block.Inbox, fresh *block.S
 }
 
 // reach adds the newly reached positions to the state: terminal positions with their
-// result, the others with their number of moves. It also stores the outgoing edges if Tell
-// is not nil.
+// result, the others with their number of moves. It also stores the outgoing edges if
+// StoreEdge is not nil.
 func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 	s.Reached.Union(fresh.Reached)
 	open := p.fresh[:len(s.Reached)]
@@ -234,25 +234,25 @@ func (p *Pass) reach(rng uint64, s, fresh *block.State) error {
 		fresh.Decide(uint8(result), 0, set)
 		open.Subtract(set)
 	})
-	if p.Tell != nil {
-		return p.tell(rng, open, &s.Number)
+	if p.StoreEdge != nil {
+		return p.storeEdges(rng, open, &s.Number)
 	}
 	p.mover.CountMoves(rng, open, &s.Number)
 	return nil
 }
 
-// tell counts and stores the outgoing edges of positions that are not terminal.
-func (p *Pass) tell(rng uint64, of block.Set, into *block.Counter) error {
+// storeEdges counts and stores the outgoing edges of positions that are not terminal.
+func (p *Pass) storeEdges(rng uint64, of block.Set, into *block.Counter) error {
 	for slot := range of.All() {
-		if err := p.tellMoves(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
+		if err := p.storeEdgesOf(rng*uint64(p.g.RangeSize())+uint64(slot), slot, into); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellMoves counts and stores the outgoing edges of one position.
-func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) error {
+// storeEdgesOf counts and stores the outgoing edges of one position.
+func (p *Pass) storeEdgesOf(from game.Position, slot int, into *block.Counter) error {
 	p.moves = game.DistinctMoves(p.g.Moves(p.moves[:0], from))
 	if n := len(p.moves); n == 0 || n > block.MaxCount {
 		return fmt.Errorf("position %#x is not finished, and has moves to %d positions: expected 1 to %d", from, n, block.MaxCount)
@@ -266,7 +266,7 @@ func (p *Pass) tellMoves(from game.Position, slot int, into *block.Counter) erro
 		case mover == game.Second && p.g.ToMove(m.To) == mover:
 			return fmt.Errorf("after a move of position %#x, to %#x, it is the same player's turn: turns must alternate in a game without tiers", from, m.To)
 		}
-		if err := p.Tell(m.To, from); err != nil {
+		if err := p.StoreEdge(m.To, from); err != nil {
 			return err
 		}
 	}
@@ -310,20 +310,6 @@ func (p *Pass) decide(result game.Result, of block.Set, s, fresh *block.State) e
 	fresh.Reached.Union(of)
 	fresh.Decide(uint8(result), p.number, of)
 	return nil
-}
-
-// Said returns the value that a message carries in a pass of Solve or Ties: the result and
-// remoteness of its sender. counted selects the messages that are counted, those of won
-// positions.
-func Said(step string, number int, counted bool) byte {
-	result := game.Loses
-	switch {
-	case step == Ties:
-		result = game.Ties
-	case counted:
-		result = game.Wins
-	}
-	return byte(number-1)<<2 | byte(result)
 }
 
 // CyclicBorders returns the first ranges of n partitions of a game with cycles. They ascend

@@ -6,6 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // FinalLines is the reduce of the final step: it prints one line for each position.
@@ -63,6 +64,11 @@ func (f *FinalLines) End() (want string) {
 		return fmt.Sprintf("a value for position %s, which has none", keyText(f.g, f.last))
 	}
 	return ""
+}
+
+// keyText returns a key as it is written in a line.
+func keyText(g game.Game, key uint64) string {
+	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
 }
 
 // AppendFinal appends the line of a position: its text in quotes, a tab, and its value. It

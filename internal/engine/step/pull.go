@@ -11,9 +11,9 @@ import (
 type Puller struct {
 	Step
 	From *jobdir.TierCursor // reads the input tier of Map; nil: there are no messages
-	// Speaks returns the records of a block that send messages, or nil if there are none;
-	// if Speaks is nil, all records do.
-	Speaks func(*block.Block) *block.Block
+	// Senders returns the records of a block that send messages, or nil if there are none;
+	// if Senders is nil, all records do.
+	Senders func(*block.Block) *block.Block
 
 	sources []uint64
 }
@@ -30,8 +30,8 @@ func (p *Puller) Pull(into *block.Block) error {
 		if err != nil {
 			return err
 		}
-		if from != nil && p.Speaks != nil {
-			from = p.Speaks(from)
+		if from != nil && p.Senders != nil {
+			from = p.Senders(from)
 		}
 		if from != nil {
 			p.Map(from, into)

@@ -19,7 +19,6 @@ type Pusher struct {
 	g      game.Tiered
 	step   Step
 	emit   func(*block.Block) error
-	expect func(home uint64, b *block.Block) error
 	memory int
 
 	held   pending // a heap by tier and range
@@ -36,16 +35,8 @@ func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error)
 	if memory == 0 {
 		memory = DefaultMemory
 	}
-	expect := func(_ uint64, b *block.Block) error {
-		s.Expect(b)
-		return nil
-	}
-	return &Pusher{g: g, step: s, emit: emit, expect: expect, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
+	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*heldBlock)}
 }
-
-// ExpectBy replaces Step.Expect: expect prepares the empty blocks that receive messages by
-// opening the positions that exist. home is the range that sends.
-func (p *Pusher) ExpectBy(expect func(home uint64, b *block.Block) error) { p.expect = expect }
 
 // A heldBlock accumulates messages until all blocks up to range until have sent theirs.
 type heldBlock struct {
@@ -115,7 +106,7 @@ func (p *Pusher) hold(home uint64, tier int, rng uint64) (*block.Block, error) {
 		h, p.free = p.free[n-1], p.free[:n-1]
 	}
 	h.Reset(tier, rng, p.g.LowBits(), low)
-	if err := p.expect(home, &h.Block); err != nil {
+	if err := p.step.Expect(home, &h.Block); err != nil {
 		return nil, err
 	}
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))

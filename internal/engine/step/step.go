@@ -59,8 +59,8 @@ type Step interface {
 	Reduce(b *block.Block) error
 
 	// Expect prepares an empty block to accumulate messages where the existing records are
-	// not local.
-	Expect(b *block.Block)
+	// not local. home is the range that sends first.
+	Expect(home uint64, b *block.Block) error
 	// Send turns the messages accumulated in such a block into a piece. Values in a piece
 	// are messages.
 	Send(b *block.Block)
@@ -135,7 +135,7 @@ func (p possible) finish(b *block.Block) {
 	}
 }
 
-func (p possible) Expect(*block.Block) {}
+func (p possible) Expect(uint64, *block.Block) error { return nil }
 
 func (p possible) Send(*block.Block) {}
 
@@ -212,7 +212,10 @@ func (s *solve) Reduce(b *block.Block) error {
 
 // Expect opens every slot as a possible predecessor: a successor sends messages to all
 // positions that may precede it.
-func (s *solve) Expect(b *block.Block) { b.Open.Fill(b.Len()) }
+func (s *solve) Expect(_ uint64, b *block.Block) error {
+	b.Open.Fill(b.Len())
+	return nil
+}
 
 // Send marks every slot that has a score as done, with the successor's value that yields
 // this score.
@@ -238,12 +241,12 @@ func (s *solve) Receive(piece, b *block.Block) error {
 	for i, w := range piece.Done {
 		for base := i << 6; w != 0; w &= w - 1 {
 			slot := base + bits.TrailingZeros64(w)
-			heard := score[piece.Val[slot]]
-			if heard == 0 {
+			best := score[piece.Val[slot]]
+			if best == 0 {
 				return fmt.Errorf("expected the value of a child, found a message of value %d", piece.Val[slot])
 			}
 			if b.Open.Has(slot) {
-				b.Val[slot] = max(b.Val[slot], heard)
+				b.Val[slot] = max(b.Val[slot], best)
 			}
 		}
 	}

@@ -2,16 +2,14 @@ package step
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -36,68 +34,91 @@ type Options struct {
 	Number int    // of the pass, from 1; also the remoteness of positions that it decides
 	States States // of the ranges that the reducer owns
 	Moves  Moves  // for a mapper, see Pass
-	// Tell is for a reducer, see Pass.
-	Tell func(child, parent game.Position) error
+	// StoreEdge is for a reducer, see Pass.
+	StoreEdge func(child, parent game.Position) error
 
-	// The following options are for jobs over a tier of a game solved by lists, see package
-	// lists.
+	// The following options are for games solved by lists, see package lists, and for packed
+	// records.
 
-	Tier int // of the job; -1: unknown, allowed for a mapper
-	Part int // the number of the reducer, for the names of its files of outgoing edges
-	// Create creates a file of outgoing edges in the directory of the job. Told is the
-	// codec of these files; "" means text.
+	Tier int // of the job; -1: unknown, allowed for a mapper of lists
+	Part int // the number of the reducer, its partition
+	// Create creates a file in the directory of the job: a file of outgoing edges, or a
+	// packed shard.
 	Create func(name string) (io.WriteCloser, error)
-	Told   jobdir.Codec
+	// Codec is the encoding of the records; "" means text. With jobdir.Blocks a mapper reads
+	// splits, see Split, and writes pairs, and a reducer writes a block file. Records of
+	// lists are always lines; for them Codec is the encoding of the outgoing edges.
+	Codec jobdir.Codec
+
+	// The following options are for packed records.
+
+	FS       store.FS // of the files
+	Reducers int      // requested number; see Borders and CyclicBorders for the actual one
+	Parents  string   // blocks, Solve: the directory of the existing positions of Tier
 }
+
+// packed reports whether records are packed.
+func (o *Options) packed() bool { return o.Codec == jobdir.Blocks }
 
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
 
-// Map runs the map of a step from in to out, line by line: on blocks for a tiered game, on
-// states for a pass over a game with cycles.
+// Map runs the map of a step from in to out: on blocks for a tiered game, on states for a
+// pass over a game with cycles.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, g, out, func(w *Writer) error {
+	if !o.Combine {
+		o.Memory = 1 // emits each message at once
+	}
+	return run(name, g, in, out, o, func(s *stream) error {
 		switch name {
-		case Init, Create:
-			return w.MapStart(g, in, o.Source)
+		case Init:
+			return s.MapStart(g, in, o.Source)
 		case Final:
-			return mapFinal(g, in, w, o)
+			return mapFinal(g, in, s.Writer, o)
 		}
 		switch g := game.ByMethod(g).(type) {
 		case game.Tiered:
-			return mapBlocks(name, g, in, w, o)
+			return s.mapBlocks(g)
 		case game.Cyclic:
-			return mapPass(name, g, in, w, o)
+			return s.mapPass(g)
 		}
 		return byLists(g)
 	})
 }
 
-// Reduce runs the reduce of a step from in, sorted by key, to out: it writes the records of
-// a tier, or the new positions of a pass.
+// Reduce runs the reduce of a step from in, sorted by key, to out, or to a file if records
+// are packed: it writes the records of a tier, or the new positions of a pass.
 func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, g, out, func(w *Writer) error {
+	return run(name, g, in, out, o, func(s *stream) error {
 		if name == Final {
-			return reduceFinal(g, in, w, o)
+			return reduceFinal(g, in, s.Writer, o)
 		}
 		switch g := game.ByMethod(g).(type) {
 		case game.Tiered:
-			return reduceBlocks(name, g, in, w, o)
+			return s.reduceBlocks(g)
 		case game.Cyclic:
-			return reducePass(name, g, in, w, o)
+			return s.reducePass(g)
 		}
 		return byLists(g)
 	})
+}
+
+// A stream is one run of one side of a step.
+type stream struct {
+	*Writer
+	name string
+	in   io.Reader
+	o    Options
 }
 
 // run runs one side of a step, which must be a step of the game, and flushes its output.
-func run(name string, g game.Game, out io.Writer, side func(*Writer) error) (Counters, error) {
+func run(name string, g game.Game, in io.Reader, out io.Writer, o Options, side func(*stream) error) (Counters, error) {
 	w := NewWriter(out, g)
 	if !slices.Contains(NamesOf(g), name) {
 		return w.Counters, Unknown(name)
 	}
-	err := side(w)
+	err := side(&stream{w, name, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 
@@ -126,13 +147,12 @@ func NewWriter(out io.Writer, g game.Game) *Writer {
 	return &Writer{out: out, Width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
-func (w *Writer) block(b *block.Block, done streamfmt.Kind) {
+// block writes the records of a block as lines.
+func (w *Writer) block(b *block.Block) {
 	n := b.Done.Count()
 	w.Records += int64(b.Open.Count() + n)
-	if done == streamfmt.Done {
-		w.Finished += int64(n)
-	}
-	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, done)
+	w.Finished += int64(n)
+	w.Buf = jobdir.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
 	w.Spill()
 }
 
@@ -153,25 +173,82 @@ func (w *Writer) Spill() error {
 // Flush writes the buffered output.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.Buf) > 0 {
-		if _, err := w.out.Write(w.Buf); err != nil {
-			w.err = fmt.Errorf("output: %w", err)
-		}
+		_, w.err = w.Write(w.Buf)
 	}
 	w.Buf = w.Buf[:0]
 	return w.err
 }
 
-// MapStart is the map of the first step: it prints the initial position if the input has
-// any line.
-func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
-	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+// Write writes output without buffering.
+func (w *Writer) Write(b []byte) (n int, err error) {
+	if n, err = w.out.Write(b); err != nil {
+		err = fmt.Errorf("output: %w", err)
+	}
+	return n, err
+}
+
+// Close has nothing to do: output is closed by its owner.
+func (w *Writer) Close() error { return nil }
+
+// countLines counts the lines of in as records.
+func (w *Writer) countLines(in io.Reader, source string) error {
+	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
 		return nil
 	})
+}
+
+// MapStart is the map of Init: it prints the initial position if the input has any line.
+func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+	err := w.countLines(in, source)
 	if err == nil && w.In > 0 {
 		w.line(streamfmt.Record{Key: g.Start()})
 	}
 	return err
+}
+
+// A shard is the output of a reducer, and counts its records.
+type shard struct {
+	*jobdir.Chunk
+	out *jobdir.Writer
+	n   *Counters
+}
+
+// newShard returns the shard of a reducer: a packed file, or lines on the stream's output.
+func (s *stream) newShard(g game.Game, newWriter func(io.WriteCloser) *jobdir.Writer) (*shard, error) {
+	var out io.WriteCloser = s.Writer
+	if s.o.packed() {
+		var err error
+		if out, err = s.o.Create(jobdir.PartName(s.o.Part, s.o.Codec)); err != nil {
+			return nil, err
+		}
+	}
+	return &shard{jobdir.NewChunk(g, s.o.Codec), newWriter(out), &s.Counters}, nil
+}
+
+// spill writes the chunk if it is large enough.
+func (s *shard) spill() error {
+	if s.Size() < flushSize {
+		return nil
+	}
+	return s.flush()
+}
+
+func (s *shard) flush() error {
+	s.n.Records += s.Records()
+	s.n.Finished += s.Done()
+	err := s.out.Append(s.Chunk)
+	s.Reset()
+	return err
+}
+
+// finish writes the last chunk and finalizes the shard unless err is not nil, and closes it
+// in any case. It returns the first error.
+func (s *shard) finish(err error) error {
+	if err == nil {
+		err = s.flush()
+	}
+	return s.out.Finish(err)
 }
 
 // eachRecord calls do for every record of in. Each record must be a position, not a
@@ -225,149 +302,4 @@ func reduceFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
 		}
 	}
 	return err
-}
-
-// checkTier checks Options.Turn and Options.LastRound against the tier of a position and
-// the tier of the successors in its job. If they do not match, it returns a description of
-// what was expected instead.
-func checkTier(g game.Tiered, o Options, tier, children int) string {
-	want := ""
-	switch last := children == g.Tiers(); {
-	case o.Turn != "" && o.Turn != Turn(g, children-1):
-		want = o.Turn + " moves"
-	case o.LastRound != nil && *o.LastRound != last:
-		want = fmt.Sprintf("last-round is %v", *o.LastRound)
-	default:
-		return ""
-	}
-	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
-}
-
-// A Property is a parameter of a stream. In the job configuration, its name has the prefix
-// "treereduce.".
-type Property struct{ Name, Value string }
-
-// Properties returns the parameters that the streams of a step need to write a tier. A game
-// with blocks needs the player to move, any other game with tiers the tier itself. A game
-// with cycles needs the number of the pass, given as tier, and the directory of the states
-// after the previous pass.
-func Properties(g game.Game, name string, tier int, states string) []Property {
-	words := strings.Fields(g.Spec())
-	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
-	for _, w := range words[1:] {
-		name, value, _ := strings.Cut(w, "=")
-		ps = append(ps, Property{name, value})
-	}
-	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
-		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
-	}
-	if name == Init || name == Final {
-		return ps
-	}
-	blocks, ok := g.(game.Tiered)
-	if !ok {
-		return append(ps, Property{"tier", strconv.Itoa(tier)})
-	}
-	children := tier
-	if name == Solve {
-		children++
-	}
-	return append(ps,
-		Property{"turn", Turn(blocks, children-1)},
-		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
-}
-
-// Turn returns the name of the player who moves from a tier.
-func Turn(g game.Tiered, tier int) string {
-	return g.TierToMove(tier).String()
-}
-
-// mapBlocks reads blocks and sends their messages to other ranges. It buffers each range
-// until no further block can send messages to it, provided that the input is sorted, and so
-// prints each position once, in sorted runs.
-func mapBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	if name == Solve && o.Turn == "" {
-		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
-	}
-	step, emit, memory := New(name, g), func(b *block.Block) { w.block(b, streamfmt.Done) }, o.Memory
-	if name == Solve {
-		t := newTeller(g)
-		step, emit = t, func(b *block.Block) { t.write(w, b) }
-		if memory == 0 {
-			memory = DefaultMemory
-		}
-		memory = max(1, memory/9*5) // a slot takes 5/4 bytes (see hold), and one for its count
-	}
-	p := NewPusher(step, g, memory, func(b *block.Block) error {
-		emit(b)
-		return w.err
-	})
-	b := new(block.Block)
-	check := inputCheck{name: name, g: g, o: o, job: -1, tier: -1}
-	err := jobdir.NewGatherer(g, b, in, o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
-		w.In++
-		return check.add(b, slot, rec, w.In)
-	}, func(uint64) error {
-		if err := check.values(b); err != nil {
-			return err
-		}
-		if name == Solve && Turn(g, b.Tier) == o.Turn {
-			w.block(b, streamfmt.Done) // predecessors are passed through unchanged
-			return w.err
-		}
-		err := p.Push(b)
-		if err == nil && !o.Combine {
-			err = p.Flush()
-		}
-		return cmp.Or(err, w.err)
-	})
-	if err != nil {
-		return err
-	}
-	return p.Flush()
-}
-
-// keyText returns a key as it is written in a line.
-func keyText(g game.Game, key uint64) string {
-	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
-}
-
-// reduceBlocks reads the sorted records of each range into a block and reduces it.
-func reduceBlocks(name string, g game.Tiered, in io.Reader, w *Writer, o Options) error {
-	hear := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return jobdir.AddRecord(b, slot, rec)
-	}
-	reduce := func(*block.Block) error { return nil }
-	switch name {
-	case Possible:
-		reduce = New(name, g).Reduce
-	case Solve:
-		h := &countingReducer{solve: newSolve(g)}
-		hear = h.hear
-		reduce = func(b *block.Block) error {
-			if err := h.check(b, o.Source); err != nil {
-				return err
-			}
-			return h.Reduce(b)
-		}
-	}
-	children := 0 // how many tiers the successors are above the tier that is read
-	if name == Solve {
-		children = 1
-	}
-	b := new(block.Block)
-	return jobdir.NewGatherer(g, b, in, o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
-		if w.In++; w.In == 1 && name != Init {
-			if want := checkTier(g, o, b.Tier, b.Tier+children); want != "" {
-				return want
-			}
-		}
-		return hear(b, slot, rec, w.In)
-	}, func(uint64) error {
-		if err := reduce(b); err != nil {
-			return err
-		}
-		w.block(b, streamfmt.Done)
-		return w.err
-	})
 }

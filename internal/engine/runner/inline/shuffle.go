@@ -75,7 +75,7 @@ func (s *shuffle) put(rng uint64, set block.Set, counted bool) (full bool) {
 	if !counted {
 		b.heard.Some.Union(set)
 	} else if !b.heard.Times.Add(set) {
-		s.fail(step.HeardTooOften(rng))
+		s.fail(step.TooManyMessages(rng))
 	}
 	return full
 }
@@ -200,7 +200,7 @@ func (l *listener) fetch(rng uint64) (*block.Inbox, error) {
 			return nil, fmt.Errorf("%s: range %#x: %w", p.file.name, rng, err)
 		}
 		if !h.Add(&l.piece) {
-			return nil, step.HeardTooOften(rng)
+			return nil, step.TooManyMessages(rng)
 		}
 	}
 	return h, nil

@@ -142,7 +142,7 @@ func (r *Runner) reduceStates(ctx context.Context, job *jobOf[game.Cyclic], s *s
 			out = told.newTeller(func(emit func(*lists.Chunk) error) *lists.Outbox {
 				return lists.NewOutbox(job.g, lists.Parents, jobdir.Blocks, most, emit)
 			})
-			p.Tell = out.TellMove
+			p.StoreEdge = out.TellMove
 		}
 		return func(i int, chunk *jobdir.StateChunk) error {
 			rng := ranges[i]

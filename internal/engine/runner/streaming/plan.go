@@ -17,11 +17,10 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/engine/task"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A plan is the configuration of a job on the cluster. Its files, the shares of the maps and
+// A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
 // the ranges of the reducers, are in a directory next to the attempt's.
 type plan struct {
 	*Runner
@@ -33,7 +32,7 @@ type plan struct {
 
 	// The following fields are for blocks.
 
-	input []task.Share
+	input []step.Split
 	lines int // of input, for each map
 
 	// The following fields are for text.
@@ -62,7 +61,7 @@ func (p *plan) reducers() int {
 	return p.tasks(p.reads)
 }
 
-// fill plans the job: it counts the records of the input, and divides it into shares for the
+// fill plans the job: it counts the records of the input, and divides it into splits for the
 // maps.
 func (p *plan) fill() error {
 	p.properties = step.Properties(p.job.Game, p.job.Step, p.job.Tier, p.job.States)
@@ -92,7 +91,7 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
 			step.Property{Name: "parents", Value: job.Parents})
 		p.lines = 1
-		p.input, p.reads, err = task.Shares(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
+		p.input, p.reads, err = step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
 	}
 	if err != nil {
 		return err
@@ -121,10 +120,10 @@ func (p *plan) ofStates(g game.Cyclic) (err error) {
 	p.keys = pairKeys(borders)
 	if job.Step == step.Create {
 		p.lines = 1
-		p.input = []task.Share{task.StartShare(job.Input[0])}
+		p.input = []step.Split{step.StartSplit(job.Input[0])}
 		return nil
 	}
-	p.input, p.lines, err = task.PassShares(job.FS, job.Input, g, p.tasks(p.reads))
+	p.input, p.lines, err = step.StateSplits(job.FS, job.Input, g, p.tasks(p.reads))
 	return err
 }
 
@@ -246,7 +245,7 @@ func (p *plan) arguments(files string) []string {
 	}
 	if blocks {
 		args = append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
-			"-input", p.FS.Name()+path.Join(p.dir, sharesFile))
+			"-input", p.FS.Name()+path.Join(p.dir, splitsFile))
 	} else {
 		if p.together {
 			args = append(args, "-inputformat", hadoop.TogetherFormat)
@@ -260,7 +259,7 @@ func (p *plan) arguments(files string) []string {
 
 // The files of a plan.
 const (
-	sharesFile = "shares"
+	splitsFile = "splits"
 	rangesFile = "ranges"
 )
 
@@ -275,7 +274,7 @@ func (p *plan) write() error {
 		for _, s := range p.input {
 			text = append(append(text, s.String()...), '\n')
 		}
-		if err := p.writeFile(sharesFile, text); err != nil {
+		if err := p.writeFile(splitsFile, text); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package task
+package step
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ func TestLargePair(t *testing.T) {
 	packed := make([]byte, streamfmt.MaxPair+1)
 	for _, n := range []int{streamfmt.MaxPair, streamfmt.MaxPair + 1} {
 		var out bytes.Buffer
-		w := &pairWriter{out: &out}
-		err := w.add(7, packed[:n])
+		p := pairs{stream: &stream{Writer: &Writer{out: &out}}, packed: packed[:n]}
+		err := p.write(7)
 		if n > streamfmt.MaxPair {
 			if want := "range 0x7: its block takes 67108865 bytes, at most 67108864 fit into a pair"; err == nil || !strings.HasPrefix(err.Error(), want) || out.Len() > 0 {
 				t.Errorf("%v, %d bytes, want %s", err, out.Len(), want)

@@ -1,4 +1,4 @@
-package task_test
+package step_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +20,12 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/lists"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/engine/task"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -41,14 +42,10 @@ type pair struct {
 	packed []byte
 }
 
-func blocks(job *runner.Job) game.Tiered {
-	g, _ := job.Game.(game.Tiered)
-	return g
-}
-
-func taskJob(job *runner.Job, memory int) *task.Job {
-	return &task.Job{Step: job.Step, Game: blocks(job), FS: job.FS, Tier: job.Tier,
-		Reducers: job.Reducers, Parents: job.Parents, Memory: memory}
+// options returns the options of a packed job.
+func (r *shuffled) options(job *runner.Job) step.Options {
+	return step.Options{Source: "stdin", Codec: jobdir.Blocks, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
+		Reducers: job.Reducers, Parents: job.Parents, Memory: r.memory}
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
@@ -58,36 +55,62 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if g, ok := job.Game.(game.Cyclic); ok {
 		return r.runPass(job, g)
 	}
-	shares, records, err := task.Shares(job.FS, job.Input[0], blocks(job), step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	g := job.Game.(game.Tiered)
+	splits, records, err := step.BlockSplits(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	mapped, reduced, err := r.run(taskJob(job, r.memory), shares, 1, step.Borders(blocks(job), job.Tier, job.Reducers), job.Output)
+	mapped, reduced, err := r.run(job, splits, 1, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
 	stats.Records = reduced.Records
 	return stats, errors.Join(err, readOnce(mapped.In, records))
 }
 
 // runPass runs a pass as tasks.
 func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	shares, lines := []task.Share{task.StartShare(pass.Input[0])}, 1
+	splits, lines := []step.Split{step.StartSplit(pass.Input[0])}, 1
 	records := int64(1)
 	if pass.Step != step.Create {
 		if records, err = newIn(pass, g); err != nil {
 			return stats, err
 		}
-		if shares, lines, err = task.PassShares(pass.FS, pass.Input, g, r.maps); err != nil {
+		if splits, lines, err = step.StateSplits(pass.FS, pass.Input, g, r.maps); err != nil {
 			return stats, err
 		}
 	}
-	p := &task.Job{Step: pass.Step, Game: g, FS: pass.FS, Tier: pass.Tier,
-		Reducers: pass.Reducers, States: pass.States, Memory: r.memory}
-	mapped, reduced, err := r.run(p, shares, lines, step.CyclicBorders(g, pass.Reducers), pass.Output)
+	o := r.options(pass)
+	if step.NeedsMoves(g, pass.Step) {
+		moves, err := lists.OpenMoves(pass.FS, pass.States, g)
+		if err != nil {
+			return stats, err
+		}
+		defer moves.Close()
+		o.Moves = moves.Reader()
+	}
+	mapped, reduced, err := r.run(pass, splits, lines, step.CyclicBorders(g, pass.Reducers), o,
+		func(name string, _ game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+			return reducePass(pass, g, in, o)
+		})
 	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
 	err = errors.Join(err, readOnce(mapped.In, records))
 	if mapped.Records != reduced.In {
 		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Records, reduced.In))
 	}
 	return stats, err
+}
+
+// reducePass runs the reduce of a packed pass, with its states and edges in files.
+func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
+	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, o.Part, g)
+	if err != nil {
+		return n, err
+	}
+	o.States = keeper
+	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	if step.StoresEdges(g, pass.Step) {
+		o.StoreEdge = edges.TellMove
+	}
+	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
+	return n, keeper.Finish(edges.Finish(err))
 }
 
 // newIn counts the positions that a pass reads.
@@ -111,16 +134,17 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
-// run runs the maps of a task, each with the given number of shares, then the reduces.
-func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []uint64, output string) (mapped, reduced step.Counters, err error) {
+// run runs the maps of a job, each with the given number of splits, then the reduces.
+func (r *shuffled) run(job *runner.Job, splits []step.Split, lines int, borders []uint64, o step.Options,
+	reduce func(string, game.Game, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
-	for mapper := range slices.Chunk(shares, lines) {
+	for mapper := range slices.Chunk(splits, lines) {
 		var in strings.Builder
 		for _, s := range mapper {
 			in.WriteString(s.String() + "\n")
 		}
 		var out bytes.Buffer
-		n, err := t.Map(strings.NewReader(in.String()), &out)
+		n, err := step.Map(job.Step, job.Game, strings.NewReader(in.String()), &out, o)
 		if err != nil {
 			return mapped, reduced, err
 		}
@@ -143,6 +167,7 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 			parts[i] = append(parts[i], pair{rng, bytes.Clone(packed)})
 		}
 	}
+	o.Create = createIn(job.FS, job.Output)
 	for i, pairs := range parts {
 		r.random.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 		slices.SortStableFunc(pairs, func(a, b pair) int { return int(int64(a.rng) - int64(b.rng)) })
@@ -150,7 +175,8 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 		for _, p := range pairs {
 			in = streamfmt.AppendPair(in, p.rng, p.packed)
 		}
-		n, err := t.Reduce(i, bytes.NewReader(in), output)
+		o.Part = i
+		n, err := reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
 		if err != nil {
 			return mapped, reduced, err
 		}
@@ -162,6 +188,11 @@ func (r *shuffled) run(t *task.Job, shares []task.Share, lines int, borders []ui
 		}
 	}
 	return mapped, reduced, nil
+}
+
+// createIn returns a function that creates files in a directory.
+func createIn(fsys store.FS, dir string) func(name string) (io.WriteCloser, error) {
+	return func(name string) (io.WriteCloser, error) { return fsys.Create(path.Join(dir, name)) }
 }
 
 // TestSame solves boards with tasks, with one and with several maps and reducers and with
@@ -250,28 +281,27 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2}
-	borders := step.Borders(g, 3, 2)
-	other := func(step string, tier int) *task.Job {
-		return &task.Job{Step: step, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2}
+	job := func(name string, tier int) *runner.Job {
+		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, Output: dir}
 	}
+	possible := job(step.Possible, 3)
+	borders := step.Borders(g, 3, 2)
 	for _, c := range []struct {
 		what string
 		err  error
 		want string
 	}{
-		{"a line that is no share", mapError(job, "part-00000.blocks 0 ff"), "stdin:1: expected a share"},
-		{"a step without tasks", mapError(other(step.Final, 3), ""), "step final: expected possible or solve"},
-		{"a tier below all", mapError(other(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
-		{"a tier above all", reduceError(other(step.Possible, 17), dir, 0, nil), "no tier 17"},
-		{"the first tier, forward", mapError(other(step.Possible, 0), ""), "no tier 0"},
-		{"the last tier, back", reduceError(other(step.Solve, 16), dir, 0, nil), "no tier 16"},
-		{"a file that is not there", mapError(job, dir+"/part-00000.blocks\t0\tff"), "no such file"},
-		{"a partition too many", reduceError(job, dir, 2, nil), "partition 2: expected one of 2"},
-		{"a range of another reducer", reduceError(job, dir, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},
-		{"ranges in the wrong order", reduceError(job, dir, 1, streamfmt.AppendPair(oneRange(borders[1]+1), borders[1], nil)), fmt.Sprintf("found %#x", borders[1])},
-		{"half a pair", reduceError(job, dir, 0, []byte{0, 0}), "pair 0: cut short"},
-		{"bytes that are no block", reduceError(job, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), "range 0x0: "},
+		{"a line that is no split", mapError(possible, "part-00000.blocks 0 ff"), "stdin:1: expected an input split"},
+		{"a tier below all", mapError(job(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
+		{"a tier above all", reduceError(job(step.Possible, 17), 0, nil), "no tier 17"},
+		{"the first tier, forward", mapError(job(step.Possible, 0), ""), "no tier 0"},
+		{"the last tier, back", reduceError(job(step.Solve, 16), 0, nil), "no tier 16"},
+		{"a file that is not there", mapError(possible, dir+"/part-00000.blocks\t0\tff"), "no such file"},
+		{"a partition too many", reduceError(possible, 2, nil), "partition 2: expected one of 2"},
+		{"a range of another reducer", reduceError(possible, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},
+		{"ranges in the wrong order", reduceError(possible, 1, streamfmt.AppendPair(oneRange(borders[1]+1), borders[1], nil)), fmt.Sprintf("found %#x", borders[1])},
+		{"half a pair", reduceError(possible, 0, []byte{0, 0}), "pair 0: cut short"},
+		{"bytes that are no block", reduceError(possible, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), "range 0x0: "},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) || strings.Contains(c.err.Error(), "\n") {
 			t.Errorf("%s: error %v, want %q", c.what, c.err, c.want)
@@ -306,10 +336,11 @@ func TestPassErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	create := &task.Job{Step: step.Create, Game: g, FS: store.Local{}, Tier: 1, Reducers: 2}
-	mark := func(states string) *task.Job {
-		return &task.Job{Step: step.Mark, Game: g, FS: store.Local{}, Tier: 3, Reducers: 2, States: filepath.Join(dir, states)}
+	job := func(name string, tier int, states string) *runner.Job {
+		return &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: tier, Reducers: 2, States: states, Output: dir}
 	}
+	create := job(step.Create, 1, "")
+	mark := func(states string) *runner.Job { return job(step.Mark, 3, filepath.Join(dir, states)) }
 	var often, nothing block.Inbox
 	for _, h := range []*block.Inbox{&often, &nothing} {
 		h.Reset(g.RangeSize())
@@ -324,18 +355,18 @@ func TestPassErrors(t *testing.T) {
 		err   error
 		wants []string
 	}{
-		{"a line that is no share", mapError(create, "temp 0 ff"), []string{"stdin:1: expected a share"}},
+		{"a line that is no split", mapError(mark("mark1"), "temp 0 ff"), []string{"stdin:1: expected an input split"}},
 		{"a part that is damaged", mapError(mark("mark1"), fresh+"\t0\tff"), []string{fresh + ": damaged", "range 0x0"}},
 		{"a part that is not there", mapError(mark("mark1"), dir+"/x.blocks\t0\tff"), []string{dir + "/x.blocks", "no such file"}},
 		{"a part of another kind", mapError(mark("mark1"), dir+"/jobs.json\t0\tff"), []string{dir + "/jobs.json"}},
-		{"a partition too many", reduceError(create, dir, 2, nil), []string{"partition 2: expected one of 2"}},
-		{"a range of another reducer", reduceError(create, dir, 1, first), []string{"expected a range from 0x4 on", "found 0x0"}},
-		{"a range that is not there", reduceError(create, dir, 1, streamfmt.AppendPair(nil, 9, nil)), []string{"range 0x9, but the game has 9"}},
-		{"half a pair", reduceError(create, dir, 0, []byte{0, 0}), []string{"pair 0: cut short"}},
-		{"bytes that are not planes", reduceError(create, dir, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
-		{"more than can be counted", reduceError(create, dir, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
-		{"states that are damaged", reduceError(mark("mark2"), dir, 0, first), []string{states + ": damaged", "range 0x0"}},
-		{"states that are not there", reduceError(mark("mark9"), dir, 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
+		{"a partition too many", reduceError(create, 2, nil), []string{"partition 2: expected one of 2"}},
+		{"a range of another reducer", reduceError(create, 1, first), []string{"expected a range from 0x4 on", "found 0x0"}},
+		{"a range that is not there", reduceError(create, 1, streamfmt.AppendPair(nil, 9, nil)), []string{"range 0x9, but the game has 9"}},
+		{"half a pair", reduceError(create, 0, []byte{0, 0}), []string{"pair 0: cut short"}},
+		{"bytes that are not planes", reduceError(create, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
+		{"more than can be counted", reduceError(create, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
+		{"states that are damaged", reduceError(mark("mark2"), 0, first), []string{states + ": damaged", "range 0x0"}},
+		{"states that are not there", reduceError(mark("mark9"), 0, first), []string{filepath.Join(dir, "mark9", jobdir.IndexName), "no such file"}},
 	} {
 		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
 			t.Errorf("%s: error %v", c.what, c.err)
@@ -362,18 +393,28 @@ func oneRange(rng uint64) []byte {
 	return streamfmt.AppendPair(nil, rng, encoder.AppendBlock(nil, &b, new([256]uint64)))
 }
 
-func mapError(job *task.Job, line string) error {
-	_, err := job.Map(strings.NewReader(line), io.Discard)
+func mapError(job *runner.Job, line string) error {
+	_, err := step.Map(job.Step, job.Game, strings.NewReader(line), io.Discard, new(shuffled).options(job))
 	return err
 }
 
-func reduceError(job *task.Job, dir string, partition int, in []byte) error {
-	_, err := job.Reduce(partition, bytes.NewReader(in), dir)
+func reduceError(job *runner.Job, partition int, in []byte) error {
+	_, err := reducePairs(job, partition, in)
 	return err
 }
 
-// FuzzReduce checks that any input is either valid pairs or an error.
-func FuzzReduce(f *testing.F) {
+// reducePairs runs the reduce of a packed job.
+func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, error) {
+	o := new(shuffled).options(job)
+	o.Part, o.Create = partition, createIn(job.FS, job.Output)
+	if g, ok := job.Game.(game.Cyclic); ok {
+		return reducePass(job, g, bytes.NewReader(in), o)
+	}
+	return step.Reduce(job.Step, job.Game, bytes.NewReader(in), io.Discard, o)
+}
+
+// FuzzReducePairs checks that any input is either valid pairs or an error.
+func FuzzReducePairs(f *testing.F) {
 	g, err := connectn.New(3, 3, 3)
 	if err != nil {
 		f.Fatal(err)
@@ -382,15 +423,15 @@ func FuzzReduce(f *testing.F) {
 	f.Add(streamfmt.AppendPair(nil, 0, []byte{9, 1, 0, 1, 0}))
 	f.Add([]byte(fmt.Sprintf("%c%c", 0, 0)))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		job := &task.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1}
-		if n, err := job.Reduce(0, bytes.NewReader(in), dir); err == nil && n.In < 0 {
+		job := &runner.Job{Step: step.Possible, Game: g, FS: store.Local{}, Tier: 2, Reducers: 1, Output: dir}
+		if n, err := reducePairs(job, 0, in); err == nil && n.In < 0 {
 			t.Error("fewer than no records")
 		}
 	})
 }
 
-// FuzzPassReduce does the same for every step of a pass.
-func FuzzPassReduce(f *testing.F) {
+// FuzzReducePassPairs does the same for every step of a pass.
+func FuzzReducePassPairs(f *testing.F) {
 	g, err := quickcross.New(2, 2, 2)
 	if err != nil {
 		f.Fatal(err)
@@ -404,18 +445,18 @@ func FuzzPassReduce(f *testing.F) {
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		f.Fatal(err)
 	}
-	var heard block.Inbox
-	heard.Reset(g.RangeSize())
-	heard.Some.Add(7)
-	heard.Times.Put(1, 5)
+	var inbox block.Inbox
+	inbox.Reset(g.RangeSize())
+	inbox.Some.Add(7)
+	inbox.Times.Put(1, 5)
 	var encoder streamfmt.Encoder
-	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &heard)))
+	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &inbox)))
 	f.Add([]byte{0, 0})
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &task.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1")}
-			if n, err := pass.Reduce(0, bytes.NewReader(in), dir); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
+			pass := &runner.Job{Step: name, Game: g, FS: store.Local{}, Tier: 1, Reducers: 1, States: data.Dir("mark1"), Output: dir}
+			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
 				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
 			}
 		}

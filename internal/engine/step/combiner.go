@@ -17,10 +17,10 @@ type Combiner struct {
 	emit   func(rng uint64, h *block.Inbox) error
 	memory int
 
-	heard map[uint64]*block.Inbox // the messages of ranges that are not emitted yet
-	bytes int
-	free  []*block.Inbox
-	err   error // the first error
+	inboxes map[uint64]*block.Inbox // the messages of ranges that are not emitted yet
+	bytes   int
+	free    []*block.Inbox
+	err     error // the first error
 }
 
 // NewCombiner returns a Combiner that calls emit with the merged messages of each range, in
@@ -30,13 +30,13 @@ func NewCombiner(g game.Cyclic, memory int, emit func(rng uint64, h *block.Inbox
 	if memory == 0 {
 		memory = DefaultMemory
 	}
-	return &Combiner{g: g, emit: emit, memory: memory, heard: make(map[uint64]*block.Inbox)}
+	return &Combiner{g: g, emit: emit, memory: memory, inboxes: make(map[uint64]*block.Inbox)}
 }
 
 // Send merges messages to a range; it is the function that Pass.Map calls. Err returns its
 // errors.
 func (t *Combiner) Send(rng uint64, set block.Set, counted bool) {
-	h := t.heard[rng]
+	h := t.inboxes[rng]
 	if h == nil {
 		h = new(block.Inbox)
 		if n := len(t.free); n > 0 {
@@ -44,13 +44,13 @@ func (t *Combiner) Send(rng uint64, set block.Set, counted bool) {
 		}
 		n := game.RangeLen(t.g, rng)
 		h.Reset(n)
-		t.heard[rng] = h
+		t.inboxes[rng] = h
 		t.bytes += block.InboxBytes(n)
 	}
 	if !counted {
 		h.Some.Union(set)
 	} else if !h.Times.Add(set) && t.err == nil {
-		t.err = HeardTooOften(rng)
+		t.err = TooManyMessages(rng)
 	}
 	if t.bytes > t.memory {
 		t.emitAll()
@@ -59,14 +59,14 @@ func (t *Combiner) Send(rng uint64, set block.Set, counted bool) {
 
 // emitAll emits all buffered messages.
 func (t *Combiner) emitAll() {
-	for _, rng := range slices.Sorted(maps.Keys(t.heard)) {
-		h := t.heard[rng]
+	for _, rng := range slices.Sorted(maps.Keys(t.inboxes)) {
+		h := t.inboxes[rng]
 		if t.err == nil {
 			t.err = t.emit(rng, h)
 		}
 		t.free = append(t.free, h)
 	}
-	clear(t.heard)
+	clear(t.inboxes)
 	t.bytes = 0
 }
 
@@ -79,8 +79,8 @@ func (t *Combiner) Flush() error {
 	return t.err
 }
 
-// HeardTooOften returns the error of a range in which a position receives more messages
+// TooManyMessages returns the error of a range in which a position receives more messages
 // than can be counted, because positions of the game have more moves than allowed.
-func HeardTooOften(rng uint64) error {
-	return fmt.Errorf("range %#x: a position hears from more than %d children that are won", rng, block.MaxCount)
-}
+func TooManyMessages(rng uint64) error { return fmt.Errorf("range %#x: %w", rng, errTooManyMessages) }
+
+var errTooManyMessages = fmt.Errorf("a position receives messages from more than %d children that are won", block.MaxCount)

@@ -1,0 +1,86 @@
+package stream
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/hadoop"
+	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// openFiles opens the file system of the files that a step reads and writes beside its input
+// and output, and adds it to o. The path of the result is that of --output for a reducer, for
+// files described by what, or else that of --states.
+func openFiles(c *cli.Context, work side, o *step.Options, what string) (*filesys.Place, error) {
+	name := "states"
+	if work.reduces {
+		name = "output"
+	}
+	dir := c.String(name)
+	if dir == "" && work.reduces {
+		return nil, command.Usagef("--output is missing: the directory for %s", what)
+	}
+	place, err := filesAt(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s: %w", name, dir, err)
+	}
+	// On this machine the directory exists already. If it was removed with the attempt of a
+	// driver that died, it must not be created again.
+	if work.reduces && place.HDFS != nil {
+		err = place.FS.MkdirAll(place.Path)
+	}
+	o.FS, o.Part = place.FS, c.Int("part")
+	o.Create = func(name string) (io.WriteCloser, error) { return place.FS.Create(path.Join(place.Path, name)) }
+	return place, err
+}
+
+// taskPlace returns the file system of this task's files: the HDFS of its job, or this machine
+// if the task does not run on a cluster.
+func taskPlace() (*filesys.Place, error) {
+	nodes := os.Getenv(command.Environment("name-nodes")[0])
+	if nodes == "" {
+		return &filesys.Place{FS: store.Local{}}, nil
+	}
+	dfs, err := hadoop.DialTask(nodes)
+	if err != nil {
+		return nil, err
+	}
+	return &filesys.Place{FS: dfs, HDFS: dfs}, nil
+}
+
+// filesAt returns a directory that Hadoop or a user names. It is in the file system of
+// taskPlace; if no driver has set one, a name with hdfs:// selects its own HDFS.
+func filesAt(dir string) (*filesys.Place, error) {
+	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
+		return filesys.Open(dir)
+	}
+	place, err := taskPlace()
+	if err == nil && dir != "" {
+		place.Path, err = pathOf(dir)
+	}
+	return place, err
+}
+
+// named matches the names that Hadoop gives to directories: hdfs://host:port/path, file:/path.
+var named = regexp.MustCompile(`(?s)^(?:hdfs|file):(?://[^/]*(/.*)|(/(?:[^/].*)?))$`)
+
+// pathOf returns the path of a directory that Hadoop or a user names, in HDFS or on this
+// machine.
+func pathOf(dir string) (string, error) {
+	if m := named.FindStringSubmatch(dir); m != nil {
+		return m[1] + m[2], nil
+	}
+	if _, err := hadoop.InHDFS(dir); err != nil {
+		return "", fmt.Errorf("expected a directory of hdfs: or file:, found %q", dir)
+	}
+	return dir, nil
+}

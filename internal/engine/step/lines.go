@@ -1,0 +1,219 @@
+package step
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// blockLines encodes the records of a step on blocks as lines. The lines are checked,
+// because people and other programs may have written them.
+type blockLines struct {
+	*stream
+	g     game.Tiered
+	count *countingMapper // in Solve
+}
+
+func newBlockLines(s *stream, g game.Tiered) *blockLines {
+	c := &blockLines{stream: s, g: g}
+	if s.name == Solve {
+		c.count = newCountingMapper(g)
+		// A slot takes 5/4 bytes (see Pusher.hold), and one for its count.
+		s.o.Memory = max(1, cmp.Or(s.o.Memory, DefaultMemory)/9*5)
+	}
+	return c
+}
+
+func (c *blockLines) close() error { return nil }
+
+func (c *blockLines) step() Step {
+	if c.count != nil {
+		return c.count
+	}
+	return New(c.name, c.g)
+}
+
+func (c *blockLines) send(piece *block.Block) error {
+	if c.count != nil {
+		c.count.write(c.Writer, piece)
+	} else {
+		c.block(piece)
+	}
+	return c.err
+}
+
+// eachInput passes predecessors on unchanged in Solve.
+func (c *blockLines) eachInput(do func(b *block.Block) error) error {
+	solve := c.name == Solve
+	if solve && c.o.Turn == "" {
+		return errors.New("solve: whose turn it is must be given (X or O), to tell children from parents")
+	}
+	b := new(block.Block)
+	check := inputCheck{name: c.name, g: c.g, o: c.o, job: -1, tier: -1}
+	return jobdir.NewGatherer(c.g, b, c.in, c.o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
+		c.In++
+		return check.add(b, slot, rec, c.In)
+	}, func(uint64) error {
+		if err := check.values(b); err != nil {
+			return err
+		}
+		if solve && Turn(c.g, b.Tier) == c.o.Turn {
+			c.block(b)
+			return c.err
+		}
+		return do(b)
+	})
+}
+
+// eachReceived reads sorted lines.
+func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
+	add := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
+		return jobdir.AddRecord(b, slot, rec)
+	}
+	check := func(*block.Block, string) error { return nil }
+	above := 0 // how many tiers the successors are above the tier that is read
+	if c.name == Solve {
+		r := &countingReducer{solve: newSolve(c.g)}
+		add, check, above = r.add, r.check, 1
+	}
+	b := new(block.Block)
+	return jobdir.NewGatherer(c.g, b, c.in, c.o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
+		if c.In++; c.In == 1 && c.name != Init {
+			if want := checkTier(c.g, c.o, b.Tier, b.Tier+above); want != "" {
+				return want
+			}
+		}
+		return add(b, slot, rec, c.In)
+	}, func(uint64) error {
+		if err := check(b, c.o.Source); err != nil {
+			return err
+		}
+		return do(b)
+	})
+}
+
+// checkTier checks Options.Turn and Options.LastRound against the tier of a position and
+// the tier of the successors in its job. If they do not match, it returns a description of
+// what was expected instead.
+func checkTier(g game.Tiered, o Options, tier, children int) string {
+	want := ""
+	switch last := children == g.Tiers(); {
+	case o.Turn != "" && o.Turn != Turn(g, children-1):
+		want = o.Turn + " moves"
+	case o.LastRound != nil && *o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	default:
+		return ""
+	}
+	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
+}
+
+// stateLines encodes the records of a pass as lines.
+type stateLines struct {
+	*stream
+	g     game.Cyclic
+	mover game.Mover // for checks
+}
+
+func (c *stateLines) eachInput(do func(rng uint64, from *block.State) error) error {
+	check := passCheck{name: c.name, number: c.o.Number, g: c.g, source: c.o.Source}
+	var from block.State
+	begin := func(rng uint64) { from.Reset(game.RangeLen(c.g, rng)) }
+	return jobdir.NewRangeGatherer(c.g, c.in, c.o.Source, false, begin).Each(func(slot int, rec streamfmt.Record) string {
+		c.In++
+		return check.add(&from, slot, rec, c.In)
+	}, func(rng uint64) error {
+		if err := check.values(c.mover, rng, &from); err != nil {
+			return err
+		}
+		return cmp.Or(do(rng, &from), c.err)
+	})
+}
+
+// send writes the messages to each position in one line or two.
+func (c *stateLines) send(rng uint64, h *block.Inbox) error {
+	first := rng * uint64(c.g.RangeSize())
+	for i, w := range h.Some {
+		for _, plane := range h.Times {
+			w |= plane[i]
+		}
+		for base := i << 6; w != 0; w &= w - 1 {
+			slot := base + bits.TrailingZeros64(w)
+			rec := streamfmt.Record{Key: first + uint64(slot)}
+			if IsForward(c.name) {
+				c.line(rec)
+				continue
+			}
+			rec.Kind = streamfmt.Message
+			if h.Some.Has(slot) {
+				rec.Value = messageValue(c.name, c.o.Number, false)
+				c.line(rec)
+			}
+			if n := h.Times.Get(slot); n > 0 {
+				rec.Value, rec.Times = messageValue(c.name, c.o.Number, true), byte(n)
+				c.line(rec)
+			}
+		}
+	}
+	return c.err
+}
+
+func (c *stateLines) eachReceived(do func(rng uint64, h *block.Inbox) error) error {
+	var h block.Inbox
+	begin := func(rng uint64) { h.Reset(game.RangeLen(c.g, rng)) }
+	return jobdir.NewRangeGatherer(c.g, c.in, c.o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
+		c.In++
+		return c.receive(&h, slot, rec)
+	}, func(rng uint64) error { return do(rng, &h) })
+}
+
+// receive adds a message to the inbox of its range. If the message is invalid, it returns a
+// description of what was expected instead.
+func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) string {
+	if IsForward(c.name) {
+		if c.name == Create && rec.Key != c.g.Start() {
+			return "the position before the first move"
+		}
+		if rec.Kind != streamfmt.Open {
+			return "a position without a value"
+		}
+		h.Some.Add(slot)
+		return ""
+	}
+	some, counted := messageValue(c.name, c.o.Number, false), messageValue(c.name, c.o.Number, true)
+	switch {
+	case rec.Kind == streamfmt.Message && rec.Value == some:
+		h.Some.Add(slot)
+	case rec.Kind == streamfmt.Message && c.name == Solve && rec.Value == counted:
+		n := h.Times.Get(slot) + max(1, int(rec.Times))
+		if n > block.MaxCount {
+			return fmt.Sprintf("at most %d children that are won", block.MaxCount)
+		}
+		h.Times.Put(slot, n)
+	case c.name == Solve:
+		return fmt.Sprintf("a message of value %d or %d", some, counted)
+	default:
+		return fmt.Sprintf("a message of value %d", some)
+	}
+	return ""
+}
+
+// messageValue returns the value of a message in a pass of Solve or Ties: the result and
+// remoteness of its sender. counted selects the messages that are counted, those of won
+// positions.
+func messageValue(step string, number int, counted bool) byte {
+	result := game.Loses
+	switch {
+	case step == Ties:
+		result = game.Ties
+	case counted:
+		result = game.Wins
+	}
+	return byte(number-1)<<2 | byte(result)
+}

@@ -1,0 +1,309 @@
+package step
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// readAhead is the number of bytes of a block file that are read at a time.
+const readAhead = 1 << 20
+
+// pairs reads splits and block files, and writes and reads pairs. It is the part of the
+// packed encoding that blocks and states share.
+type pairs struct {
+	*stream
+	from, to uint64 // the ranges of a reducer: the first, and the one after the last
+	reader   *streamfmt.PairReader
+	rng      uint64 // of the next pair
+	packed   []byte // the next pair, or the last one that was written
+	ended    bool   // whether there is no next pair
+	encoder  streamfmt.Encoder
+	decoder  streamfmt.Decoder
+}
+
+// write writes the pair of a range, with the block in p.packed.
+func (p *pairs) write(rng uint64) error {
+	if len(p.packed) > streamfmt.MaxPair {
+		return fmt.Errorf("range %#x: its block takes %d bytes, at most %d fit into a pair: solve the game with --runner inline", rng, len(p.packed), streamfmt.MaxPair)
+	}
+	p.Buf = streamfmt.AppendPair(p.Buf, rng, p.packed)
+	return p.Spill()
+}
+
+// eachSplit calls do with each line of a mapper's input.
+func (p *pairs) eachSplit(do func(Split) error) error {
+	lines := streamfmt.NewLineReader(p.in, p.o.Source)
+	return lines.Each(func(line []byte) error {
+		split, ok := parseSplit(string(line))
+		if !ok {
+			return lines.Errorf("an input split: part, first range and range after the last", line)
+		}
+		return do(split)
+	})
+}
+
+// read starts to read the sorted pairs of a partition. There are as many partitions as
+// borders.
+func (p *pairs) read(borders []uint64) error {
+	if p.o.Part < 0 || p.o.Part >= len(borders) {
+		return fmt.Errorf("partition %d: expected one of %d", p.o.Part, len(borders))
+	}
+	p.from, p.to = borders[p.o.Part], end(borders, p.o.Part)
+	p.reader = streamfmt.NewPairReader(p.in, p.o.Source)
+	return p.next()
+}
+
+// next reads the next pair.
+func (p *pairs) next() (err error) {
+	last := p.rng
+	p.rng, p.packed, err = p.reader.Next()
+	switch {
+	case err == io.EOF:
+		p.ended = true
+		return nil
+	case err == nil && (p.rng < last || p.rng < p.from || p.rng >= p.to):
+		err = fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, p.from), p.to, p.rng)
+	}
+	return err
+}
+
+// skip skips the pairs of all ranges below to.
+func (p *pairs) skip(to uint64) error {
+	for !p.ended && p.rng < to {
+		if err := p.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls do for each pair of a range; do decodes and merges p.packed, and returns the
+// number of its records.
+func (p *pairs) each(rng uint64, do func() (records int, err error)) error {
+	for !p.ended && p.rng == rng {
+		n, err := do()
+		if err != nil {
+			return fmt.Errorf("range %#x: %w", rng, err)
+		}
+		p.In += int64(n)
+		if err := p.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockPairs is the packed encoding of the records of a step on blocks.
+type blockPairs struct {
+	pairs
+	g       game.Tiered
+	parents *jobdir.Tier // the existing positions of the tier that is written, in Solve
+	counts  [256]uint64  // not used
+}
+
+func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {
+	c := &blockPairs{pairs: pairs{stream: s}, g: g}
+	tier, last := s.o.Tier, g.Tiers()
+	if input := InputTier(s.name, tier); tier < 0 || tier > last || input < 0 || input > last {
+		return nil, fmt.Errorf("step %s: no tier %d can be written of a game with tiers 0 to %d", s.name, tier, last)
+	}
+	if s.name != Solve {
+		return c, nil
+	}
+	var err error
+	c.parents, err = jobdir.OpenTier(s.o.FS, s.o.Parents, g, tier)
+	return c, err
+}
+
+func (c *blockPairs) close() error {
+	if c.parents == nil {
+		return nil
+	}
+	return c.parents.Close()
+}
+
+func (c *blockPairs) step() Step {
+	if c.parents == nil {
+		return New(c.name, c.g)
+	}
+	return &solveExisting{newSolve(c.g), c.parents.Cursor(readAhead)}
+}
+
+// solveExisting is the map of Solve where the existing predecessors can be read: successors
+// send messages only to those, not to all possible ones.
+type solveExisting struct {
+	*solve
+	parents *jobdir.TierCursor
+}
+
+// Expect opens the positions that have no value yet.
+func (s *solveExisting) Expect(home uint64, b *block.Block) error {
+	exist, err := s.parents.Block(home, b.Range)
+	if exist != nil {
+		b.Open.Union(exist.Open)
+	}
+	return err
+}
+
+func (c *blockPairs) send(piece *block.Block) error {
+	c.Records += int64(piece.Count())
+	c.packed = c.encoder.AppendBlock(c.packed[:0], piece, &c.counts)
+	return c.write(piece.Range)
+}
+
+func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
+	b := new(block.Block)
+	return c.eachSplit(func(split Split) error {
+		t, err := jobdir.OpenTierFiles(c.o.FS, []string{split.File}, c.g, InputTier(c.name, c.o.Tier))
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		return c.eachBlock(t, split.From, split.To, b, func() error {
+			if c.name == Solve && !b.Open.Empty() {
+				return fmt.Errorf("%s: expected children with a value, found %d without in range %#x", split.File, b.Open.Count(), b.Range)
+			}
+			c.In += int64(b.Count())
+			return do(b)
+		})
+	})
+}
+
+// eachBlock loads the blocks of a tier with ranges from from up to, but not including, to
+// into b, and calls do for each.
+func (c *blockPairs) eachBlock(t *jobdir.Tier, from, to uint64, b *block.Block, do func() error) error {
+	cursor := t.Cursor(readAhead)
+	for i := range t.Len() {
+		rng := t.Range(i)
+		if rng < from || rng >= to {
+			continue
+		}
+		if _, err := cursor.Load(b, rng); err != nil {
+			return err
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachReceived reads the range of each pair in Possible, and each range that contains
+// predecessors in Solve. There, messages to other ranges are skipped, because they are to
+// positions that do not exist.
+func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
+	if err := c.read(Borders(c.g, c.o.Tier, c.o.Reducers)); err != nil {
+		return err
+	}
+	b, piece, step := new(block.Block), new(block.Block), New(c.name, c.g)
+	receive := func() error {
+		err := c.each(b.Range, func() (int, error) {
+			piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+			if err := c.decoder.Decode(c.packed, piece); err != nil {
+				return 0, err
+			}
+			return piece.Count(), step.Receive(piece, b)
+		})
+		if err != nil {
+			return err
+		}
+		return do(b)
+	}
+	if c.parents != nil {
+		err := c.eachBlock(c.parents, c.from, c.to, b, func() error {
+			if err := c.skip(b.Range); err != nil {
+				return err
+			}
+			return receive()
+		})
+		if err != nil {
+			return err
+		}
+		return c.skip(allRanges)
+	}
+	for !c.ended {
+		low := c.g.Low(c.o.Tier, c.rng)
+		if low == nil {
+			return fmt.Errorf("range %#x can hold no position of tier %d", c.rng, c.o.Tier)
+		}
+		b.Reset(c.o.Tier, c.rng, c.g.LowBits(), low)
+		if err := receive(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statePairs is the packed encoding of the records of a pass.
+type statePairs struct {
+	pairs
+	g game.Cyclic
+}
+
+func (c *statePairs) send(rng uint64, h *block.Inbox) error {
+	c.Records += int64(h.Count())
+	c.packed = c.encoder.AppendInbox(c.packed[:0], game.RangeLen(c.g, rng), h)
+	return c.write(rng)
+}
+
+func (c *statePairs) eachInput(do func(rng uint64, from *block.State) error) error {
+	var from block.State
+	return c.eachSplit(func(split Split) error {
+		fresh, err := jobdir.OpenStateFile(c.o.FS, split.File, c.g)
+		if err != nil {
+			return err
+		}
+		defer fresh.Close()
+		cursor := fresh.Cursor()
+		for i := range fresh.Len() {
+			rng := fresh.Range(i)
+			if rng < split.From || rng >= split.To {
+				continue
+			}
+			if err := cursor.Read(i, &from); err != nil {
+				return err
+			}
+			c.In += int64(from.Reached.Count())
+			if err := do(rng, &from); err != nil {
+				return fmt.Errorf("%s: %w", split.File, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *statePairs) eachReceived(do func(rng uint64, h *block.Inbox) error) error {
+	if err := c.read(CyclicBorders(c.g, c.o.Reducers)); err != nil {
+		return err
+	}
+	var h, piece block.Inbox
+	for !c.ended {
+		rng := c.rng
+		if rng >= game.Ranges(c.g) {
+			return fmt.Errorf("range %#x, but the game has %d", rng, game.Ranges(c.g))
+		}
+		size := game.RangeLen(c.g, rng)
+		h.Reset(size)
+		err := c.each(rng, func() (int, error) {
+			if err := c.decoder.DecodeInbox(c.packed, size, &piece); err != nil {
+				return 0, err
+			}
+			if !h.Add(&piece) {
+				return 0, errTooManyMessages
+			}
+			return piece.Count(), nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := do(rng, &h); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package step
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// A Property is a parameter of a stream. In the job configuration, its name has the prefix
+// "treereduce.".
+type Property struct{ Name, Value string }
+
+// Properties returns the parameters that the streams of a step need to write a tier. A game
+// with blocks needs the player to move, any other game with tiers the tier itself. A game
+// with cycles needs the number of the pass, given as tier, and the directory of the states
+// after the previous pass.
+func Properties(g game.Game, name string, tier int, states string) []Property {
+	words := strings.Fields(g.Spec())
+	ps := []Property{{BuildProperty, Build(g)}, {"game", words[0]}}
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		ps = append(ps, Property{name, value})
+	}
+	if _, cyclic := game.ByMethod(g).(game.Cyclic); cyclic {
+		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
+	}
+	if name == Init || name == Final {
+		return ps
+	}
+	blocks, ok := g.(game.Tiered)
+	if !ok {
+		return append(ps, Property{"tier", strconv.Itoa(tier)})
+	}
+	children := tier
+	if name == Solve {
+		children++
+	}
+	return append(ps,
+		Property{"turn", Turn(blocks, children-1)},
+		Property{"last_round", strconv.FormatBool(children == blocks.Tiers())})
+}
+
+// Turn returns the name of the player who moves from a tier.
+func Turn(g game.Tiered, tier int) string {
+	return g.TierToMove(tier).String()
+}

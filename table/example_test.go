@@ -1,0 +1,43 @@
+package table_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/table"
+)
+
+// The data directory was made by: driver solve mnk --data testdata/tictactoe.
+func ExampleOpen() {
+	t, err := table.Open("testdata/tictactoe", all.Kinds()) // or hdfs://host:port/path
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+	g := t.Game()
+	p, err := g.Parse("X../.O./...")
+	if err != nil {
+		log.Fatal(err)
+	}
+	value, reachable, err := t.Lookup(p)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(g.Values().Text(value), reachable)
+
+	counts := make(map[game.Outcome]int)
+	for batch, err := range t.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, value := range batch.Values {
+			counts[value.Outcome()]++
+		}
+	}
+	fmt.Println(counts[game.FirstWins], counts[game.SecondWins], counts[game.Tie])
+	// Output:
+	// tie in 7 true
+	// 2936 1474 1068
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/web"
+	"github.com/treereduce/treereduce/table"
 )
 
 // webCommand returns play web.
@@ -94,7 +95,7 @@ func openSource(name string, games game.Kinds) (*web.Source, error) {
 	if err := datadir.Absent(place, name); err != nil {
 		return nil, err
 	}
-	t, err := table.Open(place.FS, place.Path, games.Parse)
+	t, err := table.OpenFS(place.FS, place.Path, games.Parse)
 	if err != nil {
 		return nil, err
 	}

@@ -156,6 +156,6 @@ func (r *rules) Parse(text string) (p game.Position, err error) {
 }
 
 // Look returns crosses and rings.
-func (r *Rules) Look() game.Look {
+func (r *rules) Look() game.Look {
 	return game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}}
 }

@@ -62,6 +62,7 @@ type (
 		Turn    int         `json:"turn"`
 		Over    *overJSON   `json:"over,omitempty"`
 		Picture pictureJSON `json:"picture"`
+		Look    game.Look   `json:"look"`
 		Last    [][2]int    `json:"last"` // squares that the last move changed
 		Moves   []moveJSON  `json:"moves"`
 		Plies   []plyJSON   `json:"plies"` // from the first position to this one

@@ -23,6 +23,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/play/analysis"
 	"github.com/treereduce/treereduce/table"
 )
 

@@ -25,12 +25,12 @@ STEPS       := init possible solve final create mark ties
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # A misspelled variable, as in make WITDH=4, has no effect: the warning names it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH CLUSTER FREE_PORTS GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -48,9 +48,12 @@ build: ## driver, play, mapper, reducer and every step under its own name, in bi
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done
 
-build-emr: ## driver, mapper and reducer for Amazon EMR, in bin/linux-amd64 and bin/linux-arm64
+aws: build ## driver-aws as well, in bin/: driver with S3 and Amazon EMR
+	@$(BUILD) -o bin/ ./cmd/driver-aws
+
+build-emr: aws ## aws, and what the nodes of Amazon EMR run, in bin/linux-amd64 and bin/linux-arm64
 	@for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver-aws ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
 yes  = $(filter-out 0 no,$($1))
@@ -110,10 +113,10 @@ test-hadoop-long: build build-cluster ## the long ones: all jobs with three redu
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
 
 # The tests create the virtual environment build/emr-venv. They do not connect to Amazon.
-test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
+test-emr: aws ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
 	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
-test-emr-hadoop: build build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
+test-emr-hadoop: aws build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
 	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
 
 # The tests in cmd are left out: the programs that they run are built without the detector.
@@ -121,11 +124,12 @@ race: ## the tests of packages with goroutines, with the race detector (needs a 
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-z.]+\()|\<(sync|errgroup|parallel)\.' . | grep -v '^./cmd' | xargs -n1 dirname | sort -u)
 
-bench: build ## the figures of docs/benchmarks.md (ten minutes; BENCH=-large adds 6×5)
-	$(GO) run ./cmd/bench $(BENCH)
+# BENCH is what scripts/bench.sh measures: search, sync, network, mancala, plan, …
+bench: build ## the figures of docs/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… is another part)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' scripts/bench.sh $(BENCH)
 
-bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (BENCH=-large adds 5×5 and passes, BENCH='-tax -n 3' is the tax on 6×5: half an hour each)
-	$(GO) run ./cmd/bench -hadoop $(BENCH)
+bench-hadoop: build ## the figures of a cluster, docs/hadoop.md (LARGE=1 adds 5×5 and passes: half an hour)
+	@$(if $(call yes,LARGE),TREEREDUCE_LONG=1) GO='$(GO)' COUNT=$${COUNT:-3} scripts/bench.sh $(or $(BENCH),hadoop)
 
 fuzz: ## every parser, FUZZTIME=30s each
 	@$(GO) list -f '{{if .TestGoFiles}}{{.Dir}}{{end}}{{if .XTestGoFiles}} {{.Dir}}{{end}}' ./... | tr ' ' '\n' | sort -u | grep . | \

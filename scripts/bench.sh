@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The benchmarks whose figures are in docs/, as Go benchmarks. The values of COUNT runs are
+# printed, and then their medians, if benchstat can be had.
+#
+#	scripts/bench.sh [solve]        commands, directories, look-ups, syncs (bin/ has the commands)
+#	scripts/bench.sh sync           durable writes
+#	scripts/bench.sh search         Connect Four, and BitBully on the same positions
+#	scripts/bench.sh moves N TIME   moves of Connect Four, of N (at most 222), that lose value
+#	scripts/bench.sh network        depth of Network's search in five seconds
+#	scripts/bench.sh mancala        the search of Mancala
+#	scripts/bench.sh counts DRAWS   numbers of positions, each counted with so many random draws
+#	scripts/bench.sh plan           plans, and solves of the same boards
+#	scripts/bench.sh hadoop         jobs on a cluster that it starts on this machine
+#	scripts/bench.sh tax            the largest tiers of 6×5 on that cluster and in the driver
+#
+# Environment: COUNT, the number of runs of what takes seconds (5); TREEREDUCE_LONG=1 adds
+# what takes minutes; TREEREDUCE_BIN is a directory of commands other than bin.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export TREEREDUCE_BIN=${TREEREDUCE_BIN:-$PWD/bin}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# run PATTERN PACKAGE [FLAG…]: benchmarks whose names match.
+run() {
+	${GO:-go} test -run '^$' -timeout 5h -bench "$1" "${@:3}" "$2" | tee -a "$out/all.txt"
+}
+often="-benchtime=1x -count=${COUNT:-5}"
+
+case ${1:-solve} in
+solve)
+	run '^BenchmarkSolve$' ./internal/testing/bench $often
+	run 'LongSolve|Rules|Disk|Streams' ./internal/testing/bench -benchtime=1x
+	run Lookup ./internal/engine/solve
+	run Sync ./internal/engine/solve -count="${COUNT:-5}"
+	;;
+sync) run Sync ./internal/engine/solve -count="${COUNT:-5}" ;;
+search)
+	TREEREDUCE_POSITIONS=$out run 'Whole|Sets|Techniques' ./search
+	scripts/bitbully.sh "$out"
+	;;
+moves) TREEREDUCE_MOVES=$2 TREEREDUCE_MOVE_TIME=$3 run Moves ./search ;;
+network) run Horizon ./game/network ;;
+mancala) run 'Endgames|Second|Whole' ./game/mancala ;;
+counts) TREEREDUCE_DRAWS=$2 run Count ./internal/plan/count ;;
+plan) run Plan ./internal/testing/bench -benchtime=1x ;;
+hadoop) run Hadoop ./internal/testing/bench $often ;;
+tax) run Tax ./internal/testing/bench $often ;;
+*)
+	sed -n 's/^#	//p' "$0" >&2
+	exit 2
+	;;
+esac
+if [ "${COUNT:-5}" -gt 1 ] && [ "${1:-solve}" != search ]; then
+	${GO:-go} run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da "$out/all.txt" 2>/dev/null || echo 'benchstat: not installed'
+fi

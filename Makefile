@@ -30,7 +30,7 @@ UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter c
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
 .DEFAULT_GOAL := all
-.PHONY: all pipe help build build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
+.PHONY: all pipe help build aws build-emr build-cluster proj2 proj2-hadoop test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long test-emr test-emr-hadoop race bench bench-hadoop fuzz lint fmt release clean
 
 all: build help
 
@@ -48,9 +48,12 @@ build: ## driver, play, mapper, reducer and every step under its own name, in bi
 		ln -f bin/mapper bin/$${step}_map && ln -f bin/reducer bin/$${step}_reduce || exit 1; \
 	done
 
-build-emr: ## driver, mapper and reducer for Amazon EMR, in bin/linux-amd64 and bin/linux-arm64
+aws: build ## driver-aws as well, in bin/: driver with S3 and Amazon EMR
+	@$(BUILD) -o bin/ ./cmd/driver-aws
+
+build-emr: aws ## aws, and what the nodes of Amazon EMR run, in bin/linux-amd64 and bin/linux-arm64
 	@for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
+		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver-aws ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
 yes  = $(filter-out 0 no,$($1))
@@ -110,10 +113,10 @@ test-hadoop-long: build build-cluster ## the long ones: all jobs with three redu
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop$$' ./internal/engine/runner/streaming
 
 # The tests create the virtual environment build/emr-venv. They do not connect to Amazon.
-test-emr: build ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
+test-emr: aws ## tests on an Amazon EMR and an S3 of our own, without Hadoop (two minutes; Python)
 	$(TAGGED) -tags emr -run '^TestMoto' $$(grep -rl '^//go:build emr' --include='*_test.go' . | xargs -n1 dirname | sort -u)
 
-test-emr-hadoop: build build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
+test-emr-hadoop: aws build-cluster ## the same with its steps on a real cluster (Java, Maven, Python; make cluster-down first)
 	@$(ON_CLUSTER) -tags emr -run '^TestEMR$$' ./internal/testing/emrtest
 
 # The tests in cmd are left out: the programs that they run are built without the detector.

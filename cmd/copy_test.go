@@ -16,8 +16,9 @@ import (
 // stays consistent: its journal reports that the run was stopped, no driver owns it, and
 // another machine can resume it to the same bytes.
 func TestInterruptedCopy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	const board = "driver solve connectn --width 4 --height 3 --connect 3"
+	const board = "driver-aws solve connectn --width 4 --height 3 --connect 3"
 	if status, _, stderr := ran(command(dir, board+" --data whole")); status != 0 {
 		t.Fatal(stderr)
 	}
@@ -49,13 +50,13 @@ func TestInterruptedCopy(t *testing.T) {
 		run.Wait()
 		fake.Set(nil)
 		// If interrupted late, the driver may have nothing left to do except copy.
-		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver: stopped; (the copy is not whole, )?--resume goes on\n$`).MatchString(stderr.String()) {
+		if status := exitStatus(run); status != 130 || !regexp.MustCompile(`driver-aws: stopped; (the copy is not whole, )?--resume goes on\n$`).MatchString(stderr.String()) {
 			t.Errorf("%s: status %d, %s", name, status, stderr.String())
 		}
 		if fake.Get("bucket", name+"/_owner") != nil || fake.Uploads() > 0 {
 			t.Errorf("%s: left behind: %v", name, fake.Keys("bucket"))
 		}
-		state := command(dir, "driver status s3://bucket/"+name)
+		state := command(dir, "driver-aws status s3://bucket/"+name)
 		state.Env = fake.Env()
 		if status, stdout, stderr := ran(state); status != 0 || !strings.Contains(stdout, ": stopped in ") && !strings.Contains(stdout, ": stopped after ") {
 			t.Errorf("%s: status %d, %s%s", name, status, stdout, stderr)

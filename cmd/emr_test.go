@@ -59,7 +59,7 @@ func newFastCloud(t *testing.T, second time.Duration) *cloud {
 	for _, name := range []string{"mapper", "reducer"} {
 		write(filepath.Join(programs, name), "")
 	}
-	write(filepath.Join(programs, "driver"), `words=()
+	write(filepath.Join(programs, "driver-aws"), `words=()
 while (($#)); do
 	case $1 in
 	--runner) words+=(--runner inline); shift ;;
@@ -68,7 +68,7 @@ while (($#)); do
 	esac
 	shift
 done
-exec `+bin+`/driver "${words[@]}"`)
+exec `+bin+`/driver-aws "${words[@]}"`)
 	tools := t.TempDir()
 	write(filepath.Join(tools, "aws"), "exec cp "+programs+`/* "$6"`)
 	env := append(os.Environ(), c.s3.Env()...)
@@ -111,7 +111,7 @@ exec `+bin+`/driver "${words[@]}"`)
 
 // driver returns a command of driver.
 func (c *cloud) driver(words string) *exec.Cmd {
-	cmd := command(c.dir, "driver "+words)
+	cmd := command(c.dir, "driver-aws "+words)
 	cmd.Env = append(os.Environ(), c.env...)
 	return cmd
 }
@@ -197,7 +197,7 @@ func TestEMRSolve(t *testing.T) {
 	if status != 0 || out != want {
 		t.Fatalf("exit %d, %s, want %s%s", status, out, want, errs)
 	}
-	if !regexp.MustCompile(`driver: cluster (j-\w+) is being made; driver emr down --cluster-id j-\w+ ends it\n`).MatchString(errs) {
+	if !regexp.MustCompile(`driver-aws: cluster (j-\w+) is being made; driver-aws emr down --cluster-id j-\w+ ends it\n`).MatchString(errs) {
 		t.Error(errs)
 	}
 	if n := c.ended(t); n != 1 || len(c.written(t)) != 0 {
@@ -222,7 +222,7 @@ func TestEMRSolve(t *testing.T) {
 		t.Errorf("exit %d, %s%s, left %v", status, out, errs, c.s3.Keys("bucket"))
 	}
 	// A place without a prefix is the bucket, which is deleted if it is empty otherwise.
-	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0B  the bucket, in which nothing else is\nremoved 0 objects, 0B, and the bucket\n" {
+	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 0 || out != "s3://bucket  0 objects  0 B  the bucket, in which nothing else is\nremoved 0 objects, 0 B, and the bucket\n" {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 	if status, out, errs := ran(c.driver("emr rm --bucket s3://bucket --yes")); status != 1 || !strings.Contains(errs, "s3://bucket: there is no such bucket") {
@@ -253,7 +253,7 @@ func TestEMRUntilTier(t *testing.T) {
 	}
 }
 
-// TestEMRRemove checks that driver emr rm lists and then deletes what treereduce created below
+// TestEMRRemove checks that driver-aws emr rm lists and then deletes what treereduce created below
 // the place, and nothing else, and that it refuses while a driver holds a directory.
 func TestEMRRemove(t *testing.T) {
 	c := newCloud(t)
@@ -296,10 +296,10 @@ func TestEMRRemove(t *testing.T) {
 		t.Errorf("nobody to ask: exit %d, %s%s", status, out, errs)
 	}
 	for _, line := range []string{
-		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+B +connectn width=3 height=3 connect=3$`,
-		`(?m)^s3://bucket/games/bin +4 objects +\S+B +programs$`,
-		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+B +logs of clusters$`,
-		`(?m)^s3://bucket/games/steps +1 object +1B +files of steps$`,
+		`(?m)^s3://bucket/games/all_data +\d+ objects +\S+ \S*B +connectn width=3 height=3 connect=3$`,
+		`(?m)^s3://bucket/games/bin +4 objects +\S+ \S*B +programs$`,
+		`(?m)^s3://bucket/games/logs +\d+ objects? +\S+ \S*B +logs of clusters$`,
+		`(?m)^s3://bucket/games/steps +1 object +1 B +files of steps$`,
 		`(?m)^11 other objects stay, such as s3://bucket/games/all_data/notes.txt$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out) {
@@ -416,7 +416,7 @@ func TestEMRBucket(t *testing.T) {
 func TestEMRFails(t *testing.T) {
 	c := newCloud(t)
 	c.fail = errors.New("SLF4J: noise\ndriver: no streaming jar")
-	const cause = "\ndriver: the step: driver: no streaming jar; step s-"
+	const cause = "\ndriver-aws: the step: driver: no streaming jar; step s-"
 	status, _, errs := ran(c.driver(onCloud + " --yes"))
 	if status != 1 || !strings.Contains(errs, cause) || !strings.HasSuffix(errs, "; nothing was copied to s3://bucket/games/all_data yet\n") {
 		t.Errorf("exit %d, %s", status, errs)
@@ -436,7 +436,7 @@ func TestEMRFails(t *testing.T) {
 }
 
 // TestEMRLeave checks that, without a terminal, Ctrl-C leaves the step running, --resume
-// follows it, a second driver is refused, and driver emr down terminates it.
+// follows it, a second driver is refused, and driver-aws emr down terminates it.
 func TestEMRLeave(t *testing.T) {
 	c := newCloud(t)
 	letGo := c.holding()
@@ -449,7 +449,7 @@ func TestEMRLeave(t *testing.T) {
 	c.begun(t, 1)
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step goes on: driver solve … --resume follows it, driver status --data s3://bucket/games/all_data shows it, driver emr down --cluster-id j-") {
+	if status := exitStatus(cmd); status != 130 || !strings.Contains(errs.String(), "the step goes on: driver-aws solve … --resume follows it, driver-aws status --data s3://bucket/games/all_data shows it, driver-aws emr down --cluster-id j-") {
 		t.Fatalf("exit %d, %s", status, errs.String())
 	}
 	if len(c.written(t)) != 1 {
@@ -527,7 +527,7 @@ func TestEMRExpired(t *testing.T) {
 	c.emr.Meet(expired)
 	cmd.Wait()
 	if status, said := exitStatus(cmd), errs.String(); status != 1 || !strings.Contains(said, "the credentials have expired") ||
-		!strings.Contains(said, "driver solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
+		!strings.Contains(said, "driver-aws solve … --resume follows it") || !strings.Contains(said, "the answer of Amazon EMR was lost") {
 		t.Errorf("exit %d, %s", status, said)
 	}
 	// If the service does not answer, the cluster is not assumed to have terminated.
@@ -591,7 +591,7 @@ func TestEMRLimit(t *testing.T) {
 // whether to leave the run or to cancel it.
 func TestEMRAsk(t *testing.T) {
 	c := newCloud(t)
-	term := inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term := inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
 	term.shows(`Begin, yes or no\?`)
 	term.types("no\r")
 	term.shows("nothing was begun")
@@ -599,7 +599,7 @@ func TestEMRAsk(t *testing.T) {
 	if status := exitStatus(term.cmd); status != 1 || len(c.emr.Clusters()) != 0 {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
-	term = inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
 	term.shows(`Begin, yes or no\?`)
 	term.types("\x03")
 	term.cmd.Wait()
@@ -607,7 +607,7 @@ func TestEMRAsk(t *testing.T) {
 		t.Errorf("exit %d:\n%s", status, term.text())
 	}
 	defer c.holding()()
-	term = inTerminal(t, c.dir, "driver "+onCloud, 200, 40, c.env...)
+	term = inTerminal(t, c.dir, "driver-aws "+onCloud, 200, 40, c.env...)
 	term.shows(`Begin, yes or no\?`)
 	term.types("yes\r")
 	c.begun(t, 1)
@@ -631,7 +631,7 @@ func TestEMRAsk(t *testing.T) {
 // TestEMRPage checks that every command in docs/emr.md exists, with the flags that it has
 // there.
 func TestEMRPage(t *testing.T) {
-	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
+	lines := regexp.MustCompile(`(?m)^    \$? ?(?:bin/)?driver(?:-aws)? ((?:.*\\\n)*.*)$`).FindAllStringSubmatch(readPage(t, "docs/emr.md"), -1)
 	if len(lines) < 8 {
 		t.Fatalf("docs/emr.md has %d commands", len(lines))
 	}
@@ -644,7 +644,7 @@ func TestEMRPage(t *testing.T) {
 			}
 			path = append(path, w)
 		}
-		status, help, errs := ran(command(t.TempDir(), "driver "+strings.Join(path, " ")+" --help"))
+		status, help, errs := ran(command(t.TempDir(), "driver-aws "+strings.Join(path, " ")+" --help"))
 		if status != 0 {
 			t.Errorf("driver %s: %s", line[1], errs)
 		}
@@ -656,7 +656,7 @@ func TestEMRPage(t *testing.T) {
 	}
 }
 
-// TestEMRUp checks that a cluster of driver emr up accepts runs, and is not terminated with
+// TestEMRUp checks that a cluster of driver-aws emr up accepts runs, and is not terminated with
 // them.
 func TestEMRUp(t *testing.T) {
 	c := newCloud(t)

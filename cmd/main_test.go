@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // build builds the commands and links the names of the steps, as make build does.
 func build(dir string) error {
-	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/play", "./cmd/mapper", "./cmd/reducer")
+	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/driver", "./cmd/driver-aws", "./cmd/play", "./cmd/mapper", "./cmd/reducer")
 	cmd.Dir = ".."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
@@ -50,6 +50,7 @@ func build(dir string) error {
 
 // TestScripts runs the command lines of testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {

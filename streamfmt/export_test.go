@@ -3,6 +3,7 @@ package streamfmt
 import (
 	"bytes"
 	"hash/crc32"
+	"slices"
 )
 
 // ReadDamagedList reads file as a packed cell. Then it reads file as a list file, with turn
@@ -18,9 +19,11 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 	damaged := bytes.Clone(file)
 	damaged[f.index+uint64(at)%(f.dirAt-f.index)] ^= turn
 	f = f.With(bytes.NewReader(damaged))
-	for _, p := range f.pages {
+	f.pages = slices.Clone(f.pages)
+	for i, tier := range f.tiers {
+		p := &f.pages[i]
 		p.sum = crc32.Checksum(damaged[p.at:p.end], castagnoli)
-		cells, err := f.Cells(p)
+		cells, err := f.Cells(tier)
 		if err != nil {
 			continue
 		}

@@ -1,7 +1,6 @@
 package streamfmt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -73,18 +72,10 @@ func (p *Packed) end(rng uint64, from int) {
 // A Writer writes a block file.
 type Writer struct {
 	frameWriter
-	index  []byte
-	pages  []page // page.at is an offset in index until Close
+	pages  []*indexPage // the first range, and the offset of its block
 	blocks uint64
 	last   uint64
 	counts Counts
-}
-
-// A page of the index: its first range, the offset of that range's block, the offset of the
-// page itself, and its checksum.
-type page struct {
-	first, block, at uint64
-	sum              uint32
 }
 
 // NewWriter returns a writer of a block file for a tier of a game, and writes the head.
@@ -116,23 +107,16 @@ func (w *Writer) enter(rng, offset, length uint64, sum uint32) error {
 		return fmt.Errorf("range %#x comes after range %#x: ranges must ascend", rng, w.last)
 	}
 	if w.blocks%pageSize == 0 {
-		w.closePage()
-		w.pages = append(w.pages, page{first: rng, block: offset, at: uint64(len(w.index))})
+		w.pages = append(w.pages, &indexPage{first: rng, second: offset})
 		w.last = rng
 	}
-	w.index = binary.AppendUvarint(w.index, rng-w.last)
-	w.index = binary.AppendUvarint(w.index, length)
-	w.index = binary.LittleEndian.AppendUint32(w.index, sum)
+	page := w.pages[len(w.pages)-1]
+	page.entries = binary.AppendUvarint(page.entries, rng-w.last)
+	page.entries = binary.AppendUvarint(page.entries, length)
+	page.entries = binary.LittleEndian.AppendUint32(page.entries, sum)
 	w.last = rng
 	w.blocks++
 	return nil
-}
-
-// closePage computes the checksum of the last page.
-func (w *Writer) closePage() {
-	if n := len(w.pages); n > 0 {
-		w.pages[n-1].sum = crc32.Checksum(w.index[w.pages[n-1].at:], castagnoli)
-	}
 }
 
 // AppendFile copies the blocks of f in their packed form. Their ranges must be above all
@@ -161,20 +145,13 @@ func (w *Writer) AppendFile(f *File) error {
 
 // Close writes the index and the tail. It does not close the underlying writer.
 func (w *Writer) Close() error {
-	w.closePage()
-	var directory, summary []byte
-	for _, p := range w.pages {
-		for _, n := range []uint64{p.first, p.block, w.offset + p.at} {
-			directory = binary.LittleEndian.AppendUint64(directory, n)
-		}
-		directory = binary.LittleEndian.AppendUint32(directory, p.sum)
-	}
+	var summary []byte
 	for v, n := range w.counts {
 		if n > 0 {
 			summary = binary.LittleEndian.AppendUint64(append(summary, byte(v)), n)
 		}
 	}
-	return w.end(w.index, directory, summary, w.blocks, tailMagic)
+	return w.end(w.pages, summary, w.blocks, tailMagic)
 }
 
 // A File is an open block file or range file. It is safe for concurrent use.
@@ -182,7 +159,6 @@ type File struct {
 	frame
 	tier   int
 	counts Counts
-	dir    []byte
 }
 
 // OpenFile reads the head and the tail of a block file of size bytes, called name in errors.
@@ -203,7 +179,7 @@ func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	f := &File{frame: frame{r: r, name: name}}
-	dir, summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
+	summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
 		tier, used := binary.Uvarint(rest)
 		f.tier = int(tier)
 		return used, used > 0 && tier <= 1<<20
@@ -214,7 +190,6 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.dir = bytes.Clone(dir)
 	for ; len(summary) > 0; summary = summary[countSize:] {
 		f.counts[summary[0]] = binary.LittleEndian.Uint64(summary[1:])
 	}
@@ -254,19 +229,16 @@ type Entry struct {
 }
 
 // Entries reads the complete index. It takes 24 bytes of memory for each block.
-func (f *File) Entries() ([]Entry, error) {
+func (f *File) Entries() (entries []Entry, err error) {
 	index := make([]byte, f.dirAt-f.index)
 	if err := f.readAt(index, int64(f.index)); err != nil {
 		return nil, err
 	}
-	entries := make([]Entry, 0, min(f.count, uint64(len(index))))
-	for i := range len(f.dir) / entrySize {
-		from, to, err := f.pageBounds(i)
-		if err != nil {
-			return nil, err
-		}
+	entries = make([]Entry, 0, min(f.count, uint64(len(index))))
+	for i := range f.pages {
+		page, ok := f.pages[i].entries(index, f.index)
 		n := len(entries)
-		if entries, err = f.readPage(entries, index[from-f.index:to-f.index], i); err != nil {
+		if entries, err = f.parsePage(entries, page, ok, i); err != nil {
 			return nil, err
 		}
 		if n > 0 && entries[n-1].Range >= entries[n].Range {
@@ -276,31 +248,13 @@ func (f *File) Entries() ([]Entry, error) {
 	return entries, nil
 }
 
-// page returns the i-th entry of the directory.
-func (f *File) page(i int) page {
-	e := f.dir[i*entrySize:]
-	return page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:]), binary.LittleEndian.Uint32(e[24:])}
-}
-
-// pageBounds returns the offsets of the beginning and the end of the i-th page.
-func (f *File) pageBounds(i int) (from, to uint64, err error) {
-	from, to = f.page(i).at, f.dirAt
-	if next := (i + 1) * entrySize; next < len(f.dir) {
-		to = f.page(i + 1).at
-	}
-	if from < f.index || to < from || to > f.dirAt {
-		err = f.errorf("damaged in its directory")
-	}
-	return from, to, err
-}
-
-// readPage appends the entries of the i-th page, whose bytes are src.
-func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
-	p := f.page(i)
-	if crc32.Checksum(src, castagnoli) != p.sum {
+// parsePage appends the entries of the i-th page, whose bytes are src; ok reports whether their
+// checksum is right.
+func (f *File) parsePage(entries []Entry, src []byte, ok bool, i int) ([]Entry, error) {
+	if !ok {
 		return nil, f.errorf("damaged in its index: the checksum of page %d is wrong", i)
 	}
-	rng, offset := p.first, p.block
+	rng, offset := f.pages[i].first, f.pages[i].second
 	for n := uint64(i) * pageSize; n < min(f.count, uint64(i+1)*pageSize); n++ {
 		step, a := binary.Uvarint(src)
 		length, b := binary.Uvarint(src[max(a, 0):])
@@ -322,59 +276,6 @@ func (f *File) readPage(entries []Entry, src []byte, i int) ([]Entry, error) {
 	return entries, nil
 }
 
-// Find locates the block of a range without reading the complete index; ok is false if the
-// file has none.
-func (f *File) Find(rng uint64) (Entry, bool, error) {
-	return f.Finder().Find(rng)
-}
-
-// A Finder locates blocks of a file without reading the complete index. It keeps the page that
-// it read last, and is not safe for concurrent use.
-type Finder struct {
-	f       *File
-	page    int // index of the page in entries; -1: none
-	bytes   []byte
-	entries []Entry
-}
-
-// Finder returns a new Finder.
-func (f *File) Finder() *Finder { return &Finder{f: f, page: -1} }
-
-// Find locates the block of a range; ok is false if the file has none.
-func (s *Finder) Find(rng uint64) (e Entry, ok bool, err error) {
-	i := sort.Search(len(s.f.dir)/entrySize, func(i int) bool { return s.f.page(i).first > rng }) - 1
-	if i < 0 {
-		return e, false, nil
-	}
-	if i != s.page {
-		if err := s.read(i); err != nil {
-			return e, false, err
-		}
-	}
-	n := sort.Search(len(s.entries), func(n int) bool { return s.entries[n].Range >= rng })
-	if n == len(s.entries) || s.entries[n].Range != rng {
-		return e, false, nil
-	}
-	return s.entries[n], true, nil
-}
-
-// read reads the i-th page.
-func (s *Finder) read(i int) error {
-	s.page = -1
-	from, to, err := s.f.pageBounds(i)
-	if err != nil {
-		return err
-	}
-	s.bytes = slices.Grow(s.bytes[:0], int(to-from))[:to-from]
-	if err := s.f.readAt(s.bytes, int64(from)); err != nil {
-		return err
-	}
-	if s.entries, err = s.f.readPage(s.entries[:0], s.bytes, i); err == nil {
-		s.page = i
-	}
-	return err
-}
-
 // A Cursor reads blocks of a file. It reads ahead, so it is fastest in ascending order. It is
 // not safe for concurrent use.
 type Cursor struct {
@@ -382,10 +283,38 @@ type Cursor struct {
 	window  window
 	ahead   int
 	decoder Decoder
+
+	page    int // the page in entries, if there are any
+	bytes   []byte
+	entries []Entry
 }
 
 // Cursor returns a Cursor that reads ahead the given number of bytes.
 func (f *File) Cursor(ahead int) *Cursor { return &Cursor{f: f, ahead: ahead} }
+
+// Find locates the block of a range without reading the complete index; ok is false if the file
+// has none. It keeps the page of the index that it read last.
+func (c *Cursor) Find(rng uint64) (e Entry, ok bool, err error) {
+	i := sort.Search(len(c.f.pages), func(i int) bool { return c.f.pages[i].first > rng }) - 1
+	if i < 0 {
+		return e, false, nil
+	}
+	if i != c.page || len(c.entries) == 0 {
+		c.page, c.entries = i, c.entries[:0]
+		c.bytes, ok, err = c.f.readEntries(c.bytes, &c.f.pages[i])
+		if err == nil {
+			c.entries, err = c.f.parsePage(c.entries, c.bytes, ok, i)
+		}
+		if err != nil {
+			return e, false, err
+		}
+	}
+	n := sort.Search(len(c.entries), func(n int) bool { return c.entries[n].Range >= rng })
+	if n == len(c.entries) || c.entries[n].Range != rng {
+		return e, false, nil
+	}
+	return c.entries[n], true, nil
+}
 
 // Raw returns the packed bytes of a block, after verifying its checksum. They are valid until
 // the next call.

@@ -149,7 +149,7 @@ func TestFind(t *testing.T) {
 		}
 		for _, q := range questions {
 			want, there := of[q]
-			got, ok, err := f.Find(q)
+			got, ok, err := f.Cursor(0).Find(q)
 			if err != nil || ok != there || got != want {
 				t.Errorf("%d blocks: Find(%#x) = %v, %v, %v, want %v, %v", size.blocks, q, got, ok, err, want, there)
 			}
@@ -260,7 +260,7 @@ func TestFileConcurrently(t *testing.T) {
 			c := f.Cursor(500)
 			got := newBlock(0, fileSlots)
 			for _, want := range blocks {
-				e, ok, err := f.Find(want.Range)
+				e, ok, err := f.Cursor(0).Find(want.Range)
 				if err != nil || !ok {
 					t.Errorf("Find(%#x): %v, %v", want.Range, ok, err)
 					return
@@ -405,7 +405,7 @@ func TestFindInDamagedIndex(t *testing.T) {
 			data[i] ^= 1 << bit
 			if f, err := openFile(data); err == nil {
 				for j, b := range blocks {
-					e, ok, err := f.Find(b.Range)
+					e, ok, err := f.Cursor(0).Find(b.Range)
 					if err == nil && ok && e != entries[j] {
 						_, err = f.Cursor(0).Raw(e)
 					}
@@ -428,7 +428,7 @@ func TestFindInDamagedIndex(t *testing.T) {
 func forge(rng, offset uint64, index []byte, blocks uint64) []byte {
 	var out bytes.Buffer
 	w, _ := NewWriter(&out, "game size=3", 7)
-	w.index, w.blocks, w.pages = index, blocks, []page{{first: rng, block: offset}}
+	w.blocks, w.pages = blocks, []*indexPage{{rng, offset, index}}
 	w.Close()
 	return out.Bytes()
 }
@@ -462,7 +462,7 @@ func TestForgedIndex(t *testing.T) {
 		if entries, err := f.Entries(); err == nil {
 			t.Errorf("%s: Entries gives %v", tt.name, entries)
 		}
-		if e, ok, err := f.Find(0); err == nil {
+		if e, ok, err := f.Cursor(0).Find(0); err == nil {
 			t.Errorf("%s: Find gives %v, %v", tt.name, e, ok)
 		}
 	}
@@ -537,7 +537,7 @@ func TestReadErrors(t *testing.T) {
 	if _, err := f.Entries(); !errors.Is(err, errDisk) {
 		t.Errorf("Entries: error %v", err)
 	}
-	if _, _, err := f.Find(entries[3].Range); !errors.Is(err, errDisk) {
+	if _, _, err := f.Cursor(0).Find(entries[3].Range); !errors.Is(err, errDisk) {
 		t.Errorf("Find: error %v", err)
 	}
 	c := f.Cursor(0)
@@ -647,7 +647,7 @@ func FuzzOpenFile(f *testing.F) {
 			return
 		}
 		entries, _ := file.Entries()
-		if e, ok, err := file.Find(rng); ok && err == nil {
+		if e, ok, err := file.Cursor(0).Find(rng); ok && err == nil {
 			entries = append(entries, e)
 		}
 		size := uint64(len(data))

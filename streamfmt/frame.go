@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 )
 
 // The parts that block files, range files and list files share: the head before the blocks or
@@ -37,24 +38,41 @@ func (f *frameWriter) begin(w io.Writer, magic, spec string, more ...byte) error
 	return f.write(f.head)
 }
 
-// write writes bytes that precede the index.
+// write writes bytes.
 func (f *frameWriter) write(b []byte) error {
 	f.offset += uint64(len(b))
 	_, err := f.w.Write(b)
 	return err
 }
 
+// An indexPage is a page of the index that is being written. first and second are the two words
+// that precede its offset in the directory.
+type indexPage struct {
+	first, second uint64
+	entries       []byte
+}
+
 // end writes the index, the directory, the summary, and the tail with the number of records
 // and the end mark.
-func (f *frameWriter) end(index, directory, summary []byte, records uint64, mark string) error {
-	dirAt := f.offset + uint64(len(index))
-	end := append(directory, summary...)
-	for _, n := range []uint64{f.offset, dirAt, dirAt + uint64(len(directory)), records} {
+func (f *frameWriter) end(pages []*indexPage, summary []byte, records uint64, mark string) error {
+	index := f.offset
+	var end []byte
+	for _, p := range pages {
+		for _, n := range []uint64{p.first, p.second, f.offset} {
+			end = binary.LittleEndian.AppendUint64(end, n)
+		}
+		end = binary.LittleEndian.AppendUint32(end, crc32.Checksum(p.entries, castagnoli))
+		if err := f.write(p.entries); err != nil {
+			return err
+		}
+	}
+	summaryAt := f.offset + uint64(len(end))
+	end = append(end, summary...)
+	for _, n := range []uint64{index, f.offset, summaryAt, records} {
 		end = binary.LittleEndian.AppendUint64(end, n)
 	}
 	end = binary.LittleEndian.AppendUint64(end, frameSum(f.head, end))
-	_, err := f.w.Write(append(append(index, end...), mark...))
-	return err
+	return f.write(append(end, mark...))
 }
 
 // frameSum returns the checksum of the head and of end, which is everything after the index up
@@ -81,64 +99,108 @@ type frame struct {
 	index uint64 // offset of the index, where the blocks end
 	dirAt uint64
 	count uint64 // number of blocks or rows, from the tail
+	pages []page
 	sum   uint32
 }
 
+// A page is an entry of the directory. The pages are contiguous, from the index to the
+// directory.
+type page struct {
+	first, second uint64 // see indexPage
+	at, end       uint64 // offsets in the file
+	sum           uint32
+}
+
+// entries returns the entries of a page in src, which begins at offset from, after verifying
+// their checksum.
+func (p *page) entries(src []byte, from uint64) (entries []byte, ok bool) {
+	entries = src[p.at-from : p.end-from]
+	return entries, crc32.Checksum(entries, castagnoli) == p.sum
+}
+
+// readEntries reads the entries of a page into the memory of buf, and verifies their checksum.
+func (f *frame) readEntries(buf []byte, p *page) (entries []byte, ok bool, err error) {
+	buf = slices.Grow(buf[:0], int(p.end-p.at))[:p.end-p.at]
+	if err := f.readAt(buf, int64(p.at)); err != nil {
+		return nil, false, err
+	}
+	entries, ok = p.entries(buf, p.at)
+	return entries, ok, nil
+}
+
+// readDirectory parses the directory.
+func (f *frame) readDirectory(dir []byte) bool {
+	f.pages = make([]page, len(dir)/entrySize)
+	end := f.dirAt
+	for i := len(f.pages) - 1; i >= 0; i-- {
+		e := dir[i*entrySize:]
+		p := page{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:]), end, binary.LittleEndian.Uint32(e[24:])}
+		if p.at > end {
+			return false
+		}
+		f.pages[i], end = p, p.at
+	}
+	return end == f.index
+}
+
 // open reads the beginning and the end of a file of size bytes, which must begin with magic
-// and end with mark. It returns the directory and the summary, which the caller must not keep.
-// more parses what follows the spec in the head: it returns the length of that part, and
-// whether it is valid. fits reports whether a directory and a summary can have these lengths
-// in bytes.
-func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte) (n int, ok bool), fits func(directory, summary uint64) bool) (directory, summary []byte, err error) {
+// and end with mark. It parses the directory, and returns the summary, which the caller must
+// not keep. more parses what follows the spec in the head: it returns the length of that part,
+// and whether it is valid. fits reports whether a directory and a summary can have these
+// lengths in bytes.
+func (f *frame) open(size int64, magic, mark, kind string, more func(rest []byte) (n int, ok bool), fits func(directory, summary uint64) bool) (summary []byte, err error) {
 	f.size = size
 	head := make([]byte, min(size, int64(len(magic)+2*binary.MaxVarintLen64+maxSpec)))
 	if err := f.readAt(head, 0); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	rest, ok := bytes.CutPrefix(head, []byte(magic))
 	if !ok {
-		return nil, nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
+		return nil, f.errorf("not a %s: it begins with %q, expected %q", kind, head[:min(8, len(head))], magic)
 	}
 	n, used := binary.Uvarint(rest)
 	if used <= 0 || n > maxSpec || uint64(len(rest)-used) < n {
-		return nil, nil, f.errorf("damaged at its beginning")
+		return nil, f.errorf("damaged at its beginning")
 	}
 	f.spec, rest = string(rest[used:][:n]), rest[used:][n:]
 	if used, ok = more(rest); !ok {
-		return nil, nil, f.errorf("damaged at its beginning")
+		return nil, f.errorf("damaged at its beginning")
 	}
 	f.start = uint64(len(head) - len(rest) + used)
 
 	if size-tailSize < int64(f.start) {
-		return nil, nil, f.errorf("cut short: %d bytes", size)
+		return nil, f.errorf("cut short: %d bytes", size)
 	}
 	end := make([]byte, min(size, endSize))
 	if err := f.readAt(end, size-int64(len(end))); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	tail := end[len(end)-tailSize:]
 	if string(tail[tailSize-len(mark):]) != mark {
-		return nil, nil, f.errorf("cut short: its end mark is missing after %d bytes", size)
+		return nil, f.errorf("cut short: its end mark is missing after %d bytes", size)
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(tail[8*i:]) }
 	f.index, f.dirAt, f.count = word(0), word(1), word(3)
 	sum, summaryAt, tailAt := word(4), word(2), uint64(size)-tailSize
 	if f.index < f.start || f.dirAt < f.index || summaryAt < f.dirAt || summaryAt > tailAt || !fits(summaryAt-f.dirAt, tailAt-summaryAt) {
-		return nil, nil, f.errorf("damaged at its end")
+		return nil, f.errorf("damaged at its end")
 	}
 	if need := uint64(size) - f.dirAt; need <= uint64(len(end)) {
 		end = end[uint64(len(end))-need:]
 	} else {
 		end = make([]byte, need)
 		if err := f.readAt(end, int64(f.dirAt)); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if frameSum(head[:f.start], end[:len(end)-16]) != sum {
-		return nil, nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
+		return nil, f.errorf("damaged at its beginning or end: the checksum is wrong")
 	}
 	f.sum = uint32(sum)
-	return end[:summaryAt-f.dirAt], end[summaryAt-f.dirAt : len(end)-tailSize], nil
+	if !f.readDirectory(end[:summaryAt-f.dirAt]) {
+		return nil, f.errorf("damaged in its directory")
+	}
+	return end[summaryAt-f.dirAt : len(end)-tailSize], nil
 }
 
 func (f *frame) errorf(format string, args ...any) error {

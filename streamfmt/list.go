@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"sort"
 )
 
 const (
@@ -184,18 +183,20 @@ func readCell(dst []Row, src []byte, cell Cell) ([]Row, error) {
 // A ListWriter writes a list file.
 type ListWriter struct {
 	frameWriter
-	pages  map[int]*listPage
+	pages  map[int]*listPage // by tier
 	rows   uint64
 	counts []uint64
 }
 
-// A listPage collects the index entries of the cells of a tier.
+// A listPage is the index page of the cells of a tier: first is the tier, and in the high 32
+// bits the number of cells; second is the number of rows.
 type listPage struct {
-	bytes []byte
-	cells uint32
-	rows  uint64
-	end   uint64 // of the last cell
+	indexPage
+	end uint64 // of the last cell
 }
+
+// cellsUnit is the value in indexPage.first of one cell.
+const cellsUnit = 1 << 32
 
 // NewListWriter returns a writer of a list file of a game, and writes the head.
 func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error) {
@@ -208,18 +209,18 @@ func (w *ListWriter) Append(p *PackedRows) error {
 	for _, c := range p.cells {
 		page := w.pages[c.tier]
 		if page == nil {
-			page = new(listPage)
+			page = &listPage{indexPage: indexPage{first: uint64(uint32(c.tier))}}
 			w.pages[c.tier] = page
 		}
 		at := w.offset + c.Offset
-		page.bytes = binary.LittleEndian.AppendUint64(page.bytes, c.First)
+		page.entries = binary.LittleEndian.AppendUint64(page.entries, c.First)
 		for _, n := range []uint64{c.Last - c.First, uint64(c.Rows), at - page.end, uint64(c.Length)} {
-			page.bytes = binary.AppendUvarint(page.bytes, n)
+			page.entries = binary.AppendUvarint(page.entries, n)
 		}
-		page.bytes = binary.LittleEndian.AppendUint32(page.bytes, c.Sum)
+		page.entries = binary.LittleEndian.AppendUint32(page.entries, c.Sum)
 		page.end = at + uint64(c.Length)
-		page.cells++
-		page.rows += uint64(c.Rows)
+		page.first += cellsUnit
+		page.second += uint64(c.Rows)
 		w.rows += uint64(c.Rows)
 	}
 	for v, n := range p.counts {
@@ -233,47 +234,32 @@ func (w *ListWriter) Append(p *PackedRows) error {
 
 // Close writes the index and the tail. It does not close the underlying writer.
 func (w *ListWriter) Close() error {
-	var index, directory, summary []byte
+	var pages []*indexPage
+	var summary []byte
 	for _, tier := range slices.Sorted(maps.Keys(w.pages)) {
-		page := w.pages[tier]
-		directory = binary.LittleEndian.AppendUint32(directory, uint32(tier))
-		directory = binary.LittleEndian.AppendUint32(directory, page.cells)
-		directory = binary.LittleEndian.AppendUint64(directory, page.rows)
-		directory = binary.LittleEndian.AppendUint64(directory, w.offset+uint64(len(index)))
-		directory = binary.LittleEndian.AppendUint32(directory, crc32.Checksum(page.bytes, castagnoli))
-		index = append(index, page.bytes...)
+		pages = append(pages, &w.pages[tier].indexPage)
 	}
 	for v, n := range w.counts {
 		if n > 0 {
 			summary = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(summary, uint16(v)), n)
 		}
 	}
-	return w.end(index, directory, summary, w.rows, listTailMagic)
+	return w.end(pages, summary, w.rows, listTailMagic)
 }
 
 // A ListFile is an open list file. It is safe for concurrent use.
 type ListFile struct {
 	frame
 	kind    RowKind
-	pages   []ListPage
+	tiers   []int // of the pages
 	summary []byte
-}
-
-// A ListPage locates the index entries of the cells of a tier.
-type ListPage struct {
-	Tier  int
-	Cells int
-	Rows  uint64
-
-	at, end uint64
-	sum     uint32
 }
 
 // OpenListFile reads the head, directory and tail of a list file of size bytes, called name in
 // errors. If they are truncated or damaged, the error is a *FormatError.
 func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
 	f := &ListFile{frame: frame{r: r, name: name}}
-	directory, summary, err := f.open(size, listMagic, listTailMagic, "list file", func(rest []byte) (int, bool) {
+	summary, err := f.open(size, listMagic, listTailMagic, "list file", func(rest []byte) (int, bool) {
 		if len(rest) == 0 || int(rest[0]) >= len(rowKinds) {
 			return 0, false
 		}
@@ -286,38 +272,19 @@ func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
 		return nil, err
 	}
 	f.summary = bytes.Clone(summary)
-	return f, f.readDirectory(directory)
-}
-
-// readDirectory parses the directory. The pages are contiguous, from the index to the
-// directory.
-func (f *ListFile) readDirectory(dir []byte) error {
-	f.pages = make([]ListPage, len(dir)/entrySize)
-	at, rows := f.index, uint64(0)
-	for i := range f.pages {
-		e := dir[i*entrySize:]
-		p := ListPage{
-			Tier:  int(binary.LittleEndian.Uint32(e)),
-			Cells: int(binary.LittleEndian.Uint32(e[4:])),
-			Rows:  binary.LittleEndian.Uint64(e[8:]),
-			at:    binary.LittleEndian.Uint64(e[16:]),
-			end:   f.dirAt,
-			sum:   binary.LittleEndian.Uint32(e[24:]),
+	rows := uint64(0)
+	for i, p := range f.pages {
+		tier := int(p.first % cellsUnit)
+		if i > 0 && tier <= f.tiers[i-1] || p.first/cellsUnit > (p.end-p.at)/minCellEntry || p.second > f.count-rows {
+			return nil, f.errorf("damaged in its directory")
 		}
-		if i+1 < len(f.pages) {
-			p.end = binary.LittleEndian.Uint64(e[entrySize+16:])
-		}
-		if i == 0 && p.at != at || p.end < p.at || p.end > f.dirAt || uint64(p.Cells) > (p.end-p.at)/minCellEntry ||
-			i > 0 && p.Tier <= f.pages[i-1].Tier || p.Rows > f.count-rows {
-			return f.errorf("damaged in its directory")
-		}
-		rows += p.Rows
-		f.pages[i] = p
+		f.tiers = append(f.tiers, tier)
+		rows += p.second
 	}
-	if rows != f.count || len(f.pages) == 0 && f.index != f.dirAt {
-		return f.errorf("damaged in its directory")
+	if rows != f.count {
+		return nil, f.errorf("damaged in its directory")
 	}
-	return nil
+	return f, nil
 }
 
 // minCellEntry is the minimum number of bytes of a cell's index entry.
@@ -336,18 +303,8 @@ func (f *ListFile) Kind() RowKind { return f.kind }
 // Records returns the number of rows.
 func (f *ListFile) Records() uint64 { return f.count }
 
-// Pages returns the pages of the tiers that have rows, by ascending tier. The caller must not
-// modify them.
-func (f *ListFile) Pages() []ListPage { return f.pages }
-
-// Page returns the page of a tier; ok is false if the file has no rows of that tier.
-func (f *ListFile) Page(tier int) (p ListPage, ok bool) {
-	i := sort.Search(len(f.pages), func(i int) bool { return f.pages[i].Tier >= tier })
-	if i == len(f.pages) || f.pages[i].Tier != tier {
-		return p, false
-	}
-	return f.pages[i], true
-}
+// Tiers returns the tiers that have rows, ascending. The caller must not modify them.
+func (f *ListFile) Tiers() []int { return f.tiers }
 
 // EachCount calls do for each value of a list of Values, in ascending order, with the number
 // of its rows. The numbers are those that the writer counted.
@@ -366,18 +323,23 @@ type Cell struct {
 	Sum         uint32
 }
 
-// Cells reads the index entries of the cells of a page, in the order in which they were
+// Cells reads the index entries of the cells of a tier, in the order in which they were
 // written.
-func (f *ListFile) Cells(p ListPage) ([]Cell, error) {
-	src := make([]byte, p.end-p.at)
-	if err := f.readAt(src, int64(p.at)); err != nil {
+func (f *ListFile) Cells(tier int) ([]Cell, error) {
+	n, ok := slices.BinarySearch(f.tiers, tier)
+	if !ok {
+		return nil, nil
+	}
+	p := &f.pages[n]
+	src, ok, err := f.readEntries(nil, p)
+	if err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(src, castagnoli) != p.sum {
-		return nil, f.errorf("damaged in its index: the checksum of the page of tier %d is wrong", p.Tier)
+	if !ok {
+		return nil, f.errorf("damaged in its index: the checksum of the page of tier %d is wrong", tier)
 	}
-	damaged := func() error { return f.errorf("damaged in its index, in tier %d", p.Tier) }
-	cells := make([]Cell, p.Cells)
+	damaged := func() error { return f.errorf("damaged in its index, in tier %d", tier) }
+	cells := make([]Cell, p.first/cellsUnit)
 	end, rows := uint64(0), uint64(0)
 	for i := range cells {
 		if len(src) < minCellEntry {
@@ -403,7 +365,7 @@ func (f *ListFile) Cells(p ListPage) ([]Cell, error) {
 		end = at + length
 		rows += word[1]
 	}
-	if len(src) > 0 || rows != p.Rows {
+	if len(src) > 0 || rows != p.second {
 		return nil, damaged()
 	}
 	return cells, nil
@@ -451,8 +413,8 @@ func (c *CellReader) Raw(f *ListFile, cells []Cell) ([]byte, error) {
 // Check reads the complete file, and verifies the checksum of every cell.
 func (f *ListFile) Check() error {
 	var c CellReader
-	for _, p := range f.pages {
-		cells, err := f.Cells(p)
+	for _, tier := range f.tiers {
+		cells, err := f.Cells(tier)
 		if err != nil {
 			return err
 		}

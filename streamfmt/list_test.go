@@ -79,8 +79,8 @@ func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.ListFile, error)
 	}
 	tiers := make(map[int][]streamfmt.Row)
 	var c streamfmt.CellReader
-	for _, page := range f.Pages() {
-		cells, err := f.Cells(page)
+	for _, tier := range f.Tiers() {
+		cells, err := f.Cells(tier)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +90,7 @@ func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.ListFile, error)
 				return nil, nil, err
 			}
 		}
-		tiers[page.Tier] = rows
+		tiers[tier] = rows
 	}
 	return tiers, f, nil
 }
@@ -113,17 +113,13 @@ func TestListFile(t *testing.T) {
 		}
 		var n uint64
 		counts := make(map[uint16]uint64)
-		for tier, rows := range tiers {
+		for _, rows := range tiers {
 			n += uint64(len(rows))
-			page, ok := f.Page(tier)
-			if !ok || page.Rows != uint64(len(rows)) {
-				t.Errorf("page of tier %d: %+v, %v, want %d rows", tier, page, ok, len(rows))
-			}
 			for _, row := range rows {
 				counts[uint16(row.Word)]++
 			}
 		}
-		if _, ok := f.Page(2000); ok || f.Records() != n || f.Kind() != kind || f.Spec() != "game a=1" {
+		if cells, err := f.Cells(2000); cells != nil || err != nil || f.Records() != n || f.Kind() != kind || f.Spec() != "game a=1" {
 			t.Errorf("%v rows of %s of %q, want %d of %s", f.Records(), f.Kind(), f.Spec(), n, kind)
 		}
 		if kind == streamfmt.Values {
@@ -266,7 +262,7 @@ func BenchmarkList(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cells, err := f.Cells(f.Pages()[0])
+	cells, err := f.Cells(1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestRangeFile(t *testing.T) {
 		var got block.State
 		var counts Counts
 		for i, want := range states {
-			e, ok, err := f.Find(uint64(3*i + 3))
+			e, ok, err := f.Cursor(0).Find(uint64(3*i + 3))
 			if err != nil || !ok {
 				t.Fatal(err, ok)
 			}

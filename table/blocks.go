@@ -19,7 +19,7 @@ type blocks struct {
 	fsys  store.FS
 	files []*tierFile
 
-	mu    sync.Mutex // protects the fields below, and the finders and cursors of files
+	mu    sync.Mutex // protects the fields below, and the cursors of files
 	views recent[viewKey, streamfmt.View]
 	tiers []*jobdir.Tier // the same files, opened for verification
 }
@@ -37,7 +37,6 @@ const recentViews = 64
 type tierFile struct {
 	*streamfmt.File
 	closer store.File
-	finder *streamfmt.Finder
 	cursor *streamfmt.Cursor
 }
 
@@ -65,7 +64,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (_ 
 		if f.Spec() != g.Spec() || f.Tier() != tier {
 			return nil, fmt.Errorf("%s: expected tier %d of %q, found tier %d of %q", name, tier, g.Spec(), f.Tier(), f.Spec())
 		}
-		f.finder, f.cursor = f.Finder(), f.Cursor(0)
+		f.cursor = f.Cursor(0)
 	}
 	return t, nil
 }
@@ -109,7 +108,7 @@ var errNone = errors.New("the table has no such block")
 func (t *blocks) view(tier int, rng uint64, slots int) (*streamfmt.View, error) {
 	v, err := t.views.get(viewKey{tier, rng}, func(v *streamfmt.View) error {
 		f := t.files[tier]
-		e, ok, err := f.finder.Find(rng)
+		e, ok, err := f.cursor.Find(rng)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -47,7 +48,7 @@ func calibrateCommand() *cli.Command {
 			name := c.String("to")
 			if name == "" {
 				var err error
-				if name, err = ratesFile(); err != nil {
+				if name, err = plan.RatesFile(); err != nil {
 					return fmt.Errorf("%w: --to names a file", err)
 				}
 			}
@@ -56,31 +57,31 @@ func calibrateCommand() *cli.Command {
 				return command.Usagef("--runner %q: expected %s or %s", runner, onInline, onHadoop)
 			}
 			// Check that the file can be written before two minutes of measuring.
-			if err := mayWriteRates(name); err != nil {
+			if err := plan.MayWriteRates(name); err != nil {
 				return err
 			}
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
-			p := newBar(c)
-			r, err := readRates(name)
+			bar := progress.NewBar(c)
+			r, err := plan.ReadRates(name)
 			if runner == onInline || errors.Is(err, fs.ErrNotExist) {
 				var old *plan.Rates
 				if err == nil {
 					old = r
 				}
-				r, err = calibrateHere(ctx, c, p, old)
+				r, err = calibrateHere(ctx, c, bar, old)
 			}
 			if err == nil && runner == onHadoop {
-				err = calibrateCluster(ctx, c, p, r)
+				err = calibrateCluster(ctx, c, bar, r)
 			}
-			p.end()
+			bar.End()
 			if ctx.Err() != nil {
 				return command.ErrInterrupted
 			}
 			if err != nil {
 				return err
 			}
-			if err := writeRates(name, r); err != nil {
+			if err := plan.WriteRates(name, r); err != nil {
 				return err
 			}
 			printRates(c, name, r, runner)
@@ -90,7 +91,7 @@ func calibrateCommand() *cli.Command {
 }
 
 // calibrateHere measures this machine. It keeps the measured rates of a cluster from old.
-func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.Rates) (*plan.Rates, error) {
+func calibrateHere(ctx context.Context, c *cli.Context, bar *progress.Line, old *plan.Rates) (*plan.Rates, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func calibrateHere(ctx context.Context, c *cli.Context, p *progress, old *plan.R
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	o := calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: p.doing}
+	o := calibrate.Options{Time: c.Duration("time"), Dir: dir, Self: []string{self, "--version"}, Progress: bar.Doing}
 	if c.Bool("busy") {
 		o.Probe = func() float64 { return 1 }
 	}
@@ -125,7 +126,7 @@ var clusterRuns = [...]struct{ what, flags string }{
 }
 
 // calibrateCluster measures the cluster with runs of this program.
-func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.Rates) error {
+func calibrateCluster(ctx context.Context, c *cli.Context, bar *progress.Line, r *plan.Rates) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func calibrateCluster(ctx context.Context, c *cli.Context, p *progress, r *plan.
 	defer place.FS.RemoveAll(place.Path)
 	var runs [len(clusterRuns)]calibrate.Run
 	for i, run := range clusterRuns {
-		p.doing("measuring the cluster: "+run.what, float64(i)/float64(len(clusterRuns)))
+		bar.Doing("measuring the cluster: "+run.what, float64(i)/float64(len(clusterRuns)))
 		args := append([]string{"solve", "connectn", "--runner", onHadoop, "--data", dir, "--overwrite", "--final", "no"}, strings.Fields(run.flags)...)
 		cmd := exec.CommandContext(ctx, self, args...)
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its jobs

@@ -27,9 +27,9 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-func compareCommand(games game.Kinds) *cli.Command {
+func (p *program) compareCommand() *cli.Command {
 	spec := ""
-	if g := example(games); g != nil {
+	if g := example(p.games); g != nil {
 		spec = ", such as " + strconv.Quote(g.Spec())
 	}
 	return &cli.Command{
@@ -42,25 +42,25 @@ func compareCommand(games game.Kinds) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "game", Usage: "the game of texts of which nothing tells it: `SPEC` as status prints it" + spec},
 		},
-		Action: func(c *cli.Context) error { return compare(c, games) },
+		Action: func(c *cli.Context) error { return p.compare(c) },
 	}
 }
 
 // compare implements driver compare.
-func compare(c *cli.Context, games game.Kinds) error {
+func (p *program) compare(c *cli.Context) error {
 	if c.Args().Len() != 2 {
 		return command.Usagef("expected two results, found %d", c.Args().Len())
 	}
 	var g game.Game
 	if c.IsSet("game") {
 		var err error
-		if g, err = games.Parse(c.String("game")); err != nil {
+		if g, err = p.games.Parse(c.String("game")); err != nil {
 			return command.Usagef("--game: %w", err)
 		}
 	}
 	var sides [2]*side
 	for i, name := range c.Args().Slice() {
-		s, err := openSide(games, name, c.App.Reader, inS3(c))
+		s, err := openSide(p.games, name, c.App.Reader, p.openers(c.Context)...)
 		if err != nil {
 			return err
 		}

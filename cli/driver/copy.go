@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/cloud/aws"
-	"github.com/treereduce/treereduce/internal/cloud/mirror"
-	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -23,14 +19,17 @@ import (
 // finishQuiet is how long a finished run waits for its copy before it prints a message.
 const finishQuiet = 3 * time.Second
 
-// copyFlag returns --copy, which names a copy of the data directory.
-func copyFlag() cli.Flag {
-	return &cli.StringFlag{Name: "copy", Usage: "keep a copy of the data directory in S3, `s3://bucket/path`, as it is made; --resume with an empty data directory fetches it"}
+// copyFlag returns --copy, which names a copy of the data directory, if there are copies.
+func (p *program) copyFlag() []cli.Flag {
+	if p.OpenCopy == nil {
+		return nil
+	}
+	return []cli.Flag{&cli.StringFlag{Name: "copy", Usage: "keep a copy of the data directory in S3, `s3://bucket/path`, as it is made; --resume with an empty data directory fetches it"}}
 }
 
 // A copying is the copy of a run; it is nil if the run has none.
 type copying struct {
-	*mirror.Copy
+	Copy
 	tell  func(string)
 	close func() error // closes the copy, once
 }
@@ -38,7 +37,7 @@ type copying struct {
 // openCopy opens the copy of a run, if --copy names one, and replaces the file system of the
 // place by one that follows changes for the copy. If a run is resumed and has no data here,
 // openCopy fetches the data from the copy.
-func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, tell func(string)) (*copying, error) {
+func (p *program) openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode, tell func(string)) (*copying, error) {
 	name := c.String("copy")
 	if name == "" {
 		return nil, nil
@@ -49,14 +48,11 @@ func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode
 		if ctx.Err() != nil {
 			err = fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
 		}
-		return nil, misnamed("copy", err)
-	}
-	to, dir, err := s3.Dial(ctx, name, aws.Options{})
-	if err != nil {
-		return failed(err)
+		return nil, err
 	}
 	k := &copying{tell: tell}
-	if k.Copy, err = mirror.Open(ctx, to, dir, whoami(), tell); err != nil {
+	var err error
+	if k.Copy, err = p.OpenCopy(ctx, name, tell); err != nil {
 		return failed(err)
 	}
 	k.close = sync.OnceValue(func() error {
@@ -70,15 +66,6 @@ func openCopy(c *cli.Context, g game.Game, place *filesys.Place, mode store.Mode
 		return nil, err
 	}
 	return k, nil
-}
-
-// whoami returns the name of this driver that other drivers see in its claims.
-func whoami() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a machine without a name"
-	}
-	return fmt.Sprintf("driver %d on %s", os.Getpid(), host)
 }
 
 // start makes the copy equal to the data directory, and then copies changes as they are made.

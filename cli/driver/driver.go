@@ -5,6 +5,7 @@ package driver
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -18,24 +19,39 @@ import (
 // Main implements the command driver for a program with these games: it executes the command
 // line of the process, and ends the process. A module that has its own games calls it with
 // them.
-func Main(games ...game.Kind) {
-	os.Exit(Run(games, os.Args, os.Stdin, os.Stdout, os.Stderr))
-}
+func Main(games ...game.Kind) { Extension{}.Main(games...) }
 
 // Run executes a command line, of which the first word is the program's name, with these
 // streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
 // 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if err := command.CheckGames(games, slices.Concat(solveFlags(), rangesFlags(), planFlags())); err != nil {
+	return Extension{}.Run(games, args, stdin, stdout, stderr)
+}
+
+// Main is the function Main for a program with an Extension.
+func (x Extension) Main(games ...game.Kind) {
+	os.Exit(x.Run(games, os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Run is the function Run for a program with an Extension.
+func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{games, x}
+	err := command.CheckGames(games, slices.Concat(p.solveFlags(), rangesFlags(), planFlags()))
+	if err == nil {
+		err = p.needsAmazon(args[1:])
+	}
+	if err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	commands := []*cli.Command{solveCommand(games), statusCommand(), lookupCommand(games), statsCommand(games), exportCommand(games), compareCommand(games), explainCommand(games), verifyCommand(games), planCommand(games), calibrateCommand(), emrManage()}
+	commands := slices.Concat([]*cli.Command{p.solveCommand(), p.statusCommand(), p.lookupCommand(), p.statsCommand(), p.exportCommand(), p.compareCommand(),
+		explainCommand(games), p.verifyCommand(), planCommand(games), calibrateCommand()}, p.Commands)
 	if tiered := withRanges(games); len(tiered) > 0 {
 		commands = append(commands, rangesCommand(tiered))
 	}
-	commands = append(commands, command.CompletionCommand("driver"))
+	name := filepath.Base(args[0])
+	commands = append(commands, command.CompletionCommand(name))
 	return command.Run(&cli.App{
-		Name:        "driver",
+		Name:        name,
 		Usage:       "solve games exactly, and look at the result",
 		Description: firstSteps(games),
 		Commands:    commands,

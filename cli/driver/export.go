@@ -24,7 +24,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-func exportCommand(games game.Kinds) *cli.Command {
+func (p *program) exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "the positions of a table, all or some, a line each",
@@ -36,7 +36,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
 		Flags: []cli.Flag{
-			readFlag(),
+			p.dataFlag(),
 			&cli.StringFlag{Name: "format", Usage: "tsv, csv or jsonl (a line of JSON each, without a header)", Value: "tsv"},
 			&cli.StringFlag{Name: "tier", Usage: "of tier `N` alone"},
 			&cli.StringFlag{Name: "outcome", Aliases: []string{"value"}, Usage: "of this outcome alone: a `WORD` of the game (X, O, tie; win, lose, tie, draw), or a value byte"},
@@ -46,7 +46,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions; for the same ones again", DefaultText: "another each time"},
 			&cli.BoolFlag{Name: "header", Usage: "begin with the names of the fields (--header=false: do not)", Value: true},
 		},
-		Action: func(c *cli.Context) error { return export(c, games) },
+		Action: func(c *cli.Context) error { return p.export(c) },
 	}
 }
 
@@ -54,7 +54,7 @@ func exportCommand(games game.Kinds) *cli.Command {
 const mostSample = 10_000_000
 
 // export implements driver export.
-func export(c *cli.Context, games game.Kinds) error {
+func (p *program) export(c *cli.Context) error {
 	if err := command.NoArguments(c, ": --data names the directory"); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func export(c *cli.Context, games game.Kinds) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
+	return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
 		w, err := wantedOf(c, t)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func export(c *cli.Context, games game.Kinds) error {
 			return command.ErrInterrupted
 		}
 		return err
-	}, inS3(c))
+	}, p.openers(c.Context)...)
 }
 
 // A span is a range of numbers, first and last included.

@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-func lookupCommand(games game.Kinds) *cli.Command {
+func (p *program) lookupCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "lookup",
 		Usage:     "the value of a position, and of each of its moves",
@@ -36,7 +36,7 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			"   driver lookup '     XO   X         '\n" +
 			"   head -20 all_data/final/part-r-00000 | driver lookup --json",
 		Flags: []cli.Flag{
-			readFlag(),
+			p.dataFlag(),
 			command.StartFlag(),
 			command.FromFlag(),
 			&cli.BoolFlag{Name: "line", Usage: "best play from there to the end"},
@@ -44,12 +44,12 @@ func lookupCommand(games game.Kinds) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "a line of JSON for each position"},
 			&cli.BoolFlag{Name: "tsv", Usage: "a line for each position, its fields between tabs"},
 		},
-		Action: func(c *cli.Context) error { return lookup(c, games) },
+		Action: func(c *cli.Context) error { return p.lookup(c) },
 	}
 }
 
 // lookup implements driver lookup.
-func lookup(c *cli.Context, games game.Kinds) error {
+func (p *program) lookup(c *cli.Context) error {
 	form, err := command.FormOf(c)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 	if c.Bool("json") && c.Bool("tsv") {
 		return command.Usagef("--json and --tsv exclude each other")
 	}
-	return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error {
+	return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error {
 		l := &looker{t: t, line: c.Bool("line"), parents: c.Bool("parents")}
 		positions := command.Positions{Game: t.Game(), From: form}
 		write := (&textAnswers{g: t.Game(), colours: coloursOf(c.App.Writer)}).write
@@ -82,7 +82,7 @@ func lookup(c *cli.Context, games game.Kinds) error {
 			}
 			return write(out, a)
 		})
-	}, inS3(c))
+	}, p.openers(c.Context)...)
 }
 
 // errUnreachable is the error for a position that is not in the table because play cannot reach

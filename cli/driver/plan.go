@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -49,7 +50,7 @@ func planFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "time", Usage: "how long boards are drawn, where there are too many to be gone through; of a game that cannot be drawn, how long positions are gone through and games played", Value: 2 * time.Minute},
 		&cli.Uint64Flag{Name: "seed", Usage: "of the random boards", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "draw `N` boards, or play N games, instead of for a time: with the same --seed the counts are the same on any machine"},
-		ratesFlag(),
+		&cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + plan.BuiltinName, DefaultText: "that of driver calibrate, if there is one"},
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 		&cli.StringFlag{Name: "svg", Usage: "the tiers as a picture, into `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
@@ -68,9 +69,9 @@ func planFlags() []cli.Flag {
 	}))
 }
 
-// severalAbove is the default of --cluster-above with several nodes: more records than one task
+// SeveralAbove is the default of --cluster-above with several nodes: more records than one task
 // should process alone.
-const severalAbove = 16 << 20
+const SeveralAbove = 16 << 20
 
 // planGame implements driver plan.
 func planGame(c *cli.Context, kind game.Kind) error {
@@ -100,15 +101,15 @@ func planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	rates, whose, err := ratesOf(c)
+	rates, whose, err := plan.RatesOf(c.String("rates"))
 	if err != nil {
 		return err
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	p := newBar(c)
-	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: p.doing})
-	p.end()
+	bar := progress.NewBar(c)
+	counts, err := count.Of(ctx, g, count.Options{Time: c.Duration("time"), Draws: c.Int64("draws"), Seed: c.Uint64("seed"), Progress: bar.Doing})
+	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return command.ErrInterrupted
 	}
@@ -180,7 +181,7 @@ func whereOf(c *cli.Context, g game.Game) (w plan.Where, err error) {
 	case c.IsSet("cluster-above"):
 		w.Above = float64(c.Int64("cluster-above"))
 	case w.Nodes > 1:
-		w.Above = severalAbove
+		w.Above = SeveralAbove
 	}
 	switch {
 	case w.Runner == plan.EMR || instance != "" && cluster:

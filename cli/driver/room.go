@@ -144,7 +144,7 @@ func enoughDisk(c *cli.Context, g game.Game, place *filesys.Place, o *solve.Opti
 	if need <= free {
 		return nil
 	}
-	return confirm(ctx, c, fmt.Sprintf("%s may take %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
+	return command.Confirm(ctx, c, fmt.Sprintf("%s may take %s of disk space, and %s are free in %s", g.Spec(), numfmt.Bytes(need), numfmt.Bytes(free), place.Path))
 }
 
 // enoughFiles checks that the process may open enough files: the shards of a directory, and

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,26 +62,50 @@ const (
 	onInline = "inline"
 	onPipe   = "pipe"
 	onHadoop = "hadoop"
-	onEMR    = "emr"
 )
 
 // choiceOf returns the choice with a name.
-func choiceOf(name string) (*choice, error) {
-	one := func(game.Game, int) int { return 1 }
+func (p *program) choiceOf(name string) (*choice, error) {
+	if ch := builtin(name); ch != nil {
+		return ch, nil
+	}
+	r := p.runner(name)
+	if r == nil {
+		names := []string{onInline, onPipe, onHadoop}
+		for _, r := range p.Runners {
+			names = append(names, r.Name)
+		}
+		return nil, command.Usagef("--runner %q: expected %s", name, strings.Join(names, ", "))
+	}
+	return &choice{
+		dataDir:  asNamed,
+		reducers: one,
+		memory:   func(_ game.Game, given int, _ *solve.Options) (least, own int) { return 0, given },
+		codec:    asAsked,
+		ready: func(c *cli.Context, _ *filesys.Place, _ string, memory int) (readyRunner, error) {
+			jobs, err := r.New(c, memory)
+			return local{jobs}, err
+		},
+	}, nil
+}
+
+// builtin returns the choice of a runner that every driver has; nil if there is none with the
+// name.
+func builtin(name string) *choice {
 	inProcess := func(g game.Game, given int, o *solve.Options) (least, own int) {
 		return inline.Least(g, o.UntilTier, o.Final == solve.FinalYes), given - runner.CodeMemory
 	}
 	switch name {
 	case onInline:
 		return &choice{
-			dataDir:  func(name string) (string, error) { return name, nil },
+			dataDir:  asNamed,
 			reducers: one,
 			memory:   inProcess,
 			codec:    asAsked,
 			ready: func(_ *cli.Context, _ *filesys.Place, _ string, memory int) (readyRunner, error) {
 				return local{&inline.Runner{Memory: memory}}, nil
 			},
-		}, nil
+		}
 	case onPipe:
 		return &choice{
 			dataDir:  hereAlone,
@@ -100,12 +125,18 @@ func choiceOf(name string) (*choice, error) {
 				}
 				return local{r}, nil
 			},
-		}, nil
+		}
 	case onHadoop:
-		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}, nil
+		return &choice{dataDir: hadoop.InDefault, reducers: one, memory: inProcess, codec: streaming.Codec, ready: clusterRunner}
 	}
-	return nil, command.Usagef("--runner %q: expected %s, %s, %s or %s", name, onInline, onPipe, onHadoop, onEMR)
+	return nil
 }
+
+// asNamed is the dataDir function of a runner that works on this machine.
+func asNamed(name string) (string, error) { return name, nil }
+
+// one is the reducers function of a runner that needs no more.
+func one(game.Game, int) int { return 1 }
 
 // asAsked is the codec function of a runner that supports every form of directory.
 func asAsked(_ game.Game, c jobdir.Codec) jobdir.Codec { return c }
@@ -165,8 +196,8 @@ func (ch *choice) readyRunnerOf(c *cli.Context, place *filesys.Place, memory int
 	return ch.ready(c, place, filepath.Dir(self), memory)
 }
 
-// clusterOS is the operating system of a cluster's machines.
-const clusterOS = "linux"
+// ClusterOS is the operating system of a cluster's machines.
+const ClusterOS = "linux"
 
 // clusterRunner creates the runner for a cluster. Jobs that are too small for the cluster run
 // in this process.
@@ -178,8 +209,8 @@ func clusterRunner(c *cli.Context, place *filesys.Place, bin string, memory int)
 	}
 	if dir := c.String("cluster-bin"); dir != "" {
 		r.Bin = dir
-	} else if runtime.GOOS != clusterOS {
-		r.Bin = filepath.Join(bin, clusterOS)
+	} else if runtime.GOOS != ClusterOS {
+		r.Bin = filepath.Join(bin, ClusterOS)
 	}
 	var err error
 	if r.Command, err = hadoop.FindCommand(c.String("hadoop")); err != nil {

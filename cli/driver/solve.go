@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -32,9 +32,9 @@ const defaultMemory = "2G"
 // handles, at 20 ns each, in the 10 s that a job needs to start (docs/hadoop.md).
 const clusterAbove = 500_000_000
 
-func solveCommand(games game.Kinds) *cli.Command {
-	c := command.OfGame(games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: solveFlags()}, solveGame)
-	small := command.Which(games, func(g game.Game) bool { return solve.Check(g) == nil })
+func (p *program) solveCommand() *cli.Command {
+	c := command.OfGame(p.games, &cli.Command{Name: "solve", Usage: "solve a game into a data directory", Flags: p.solveFlags()}, p.solveGame)
+	small := command.Which(p.games, func(g game.Game) bool { return solve.Check(g) == nil })
 	for _, g := range c.Subcommands {
 		if _, ok := small.Named(g.Name); !ok {
 			g.Category = "to play and search only"
@@ -44,11 +44,15 @@ func solveCommand(games game.Kinds) *cli.Command {
 	return c
 }
 
-func solveFlags() []cli.Flag {
-	return slices.Concat(command.Group("run", []cli.Flag{
-		datadir.Flag(),
-		copyFlag(),
-		&cli.StringFlag{Name: "runner", Usage: "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster) or emr (a cluster of Amazon EMR)", Value: onInline},
+func (p *program) solveFlags() []cli.Flag {
+	runners := "what runs the jobs: inline (this process), pipe (mapper, sort and reducer processes), hadoop (a cluster)"
+	var further []cli.Flag
+	for _, r := range p.Runners {
+		runners += fmt.Sprintf(", %s (%s)", r.Name, r.Usage)
+		further = append(further, r.Flags...)
+	}
+	return slices.Concat(command.Group("run", slices.Concat([]cli.Flag{datadir.Flag()}, p.copyFlag(), []cli.Flag{
+		&cli.StringFlag{Name: "runner", Usage: runners, Value: onInline},
 		&cli.IntFlag{Name: "reducers", Usage: "parts of each directory", DefaultText: "inline 1, pipe one for each core, hadoop as many as a job is worth"},
 		&cli.BoolFlag{Name: "resume", Usage: "go on where an earlier run stopped, with its --keep, --compress, --final and --reducers if they are not given"},
 		&cli.BoolFlag{Name: "overwrite", Usage: "begin anew, and remove what treereduce has in the directory"},
@@ -61,7 +65,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "memory", Usage: "memory to stay within, e.g. 256M or 4G: of this process; with --runner pipe of all that it starts, too", Value: defaultMemory},
 		&cli.BoolFlag{Name: "yes", Usage: "begin though the disk may be too small"},
 		&cli.BoolFlag{Name: "json", Usage: "news and result as lines of JSON on stdout"},
-	}), command.Group("steps of your own (--runner pipe)", []cli.Flag{
+	})), command.Group("steps of your own (--runner pipe)", []cli.Flag{
 		&cli.StringSliceFlag{Name: "program", Usage: "a line of the shell that is run instead of a step's program, `STEP=COMMAND`: possible_map='python3 my_map.py'; may be repeated"},
 		&cli.BoolFlag{Name: "compare", Usage: "hold what each job makes by a --program against what ours make, and stop at the first line that is wrong"},
 	}), command.Group("cluster (--runner hadoop)", []cli.Flag{
@@ -72,7 +76,7 @@ func solveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "hadoop", Usage: "the hadoop `COMMAND`", DefaultText: "from PATH, HADOOP_HOME or beside driver"},
 		&cli.StringFlag{Name: "streaming-jar", Usage: "the streaming `JAR`", DefaultText: "from HADOOP_STREAMING_JAR or the usual places"},
 		&cli.StringFlag{Name: "cluster-bin", Usage: "the `DIRECTORY` of mapper and reducer as built for the cluster, which is Linux", DefaultText: "that of driver; where driver does not run on Linux, linux in it"},
-	}), emrFlags())
+	}), further)
 }
 
 // minMemory is the lowest --memory for any game.
@@ -134,14 +138,12 @@ func solveOptions(c *cli.Context) (o solve.Options, err error) {
 }
 
 // modeOf returns how to handle a run that already exists in the data directory.
-func modeOf(c *cli.Context) (store.Mode, error) {
+func (p *program) modeOf(c *cli.Context) (store.Mode, error) {
 	switch {
 	case c.Bool("resume") && c.Bool("overwrite"):
 		return 0, command.Usagef("--resume and --overwrite exclude each other")
 	case c.Bool("replace") && (c.Bool("resume") || c.Bool("overwrite")):
 		return 0, command.Usagef("--replace excludes --resume and --overwrite")
-	case c.Bool("replace") && c.String("runner") == onEMR:
-		return 0, command.Usagef("--replace is not for --runner %s: --resume or --overwrite says what becomes of a run that is there", onEMR)
 	case c.Bool("resume"):
 		return store.Resume, nil
 	case c.Bool("overwrite"):
@@ -151,7 +153,7 @@ func modeOf(c *cli.Context) (store.Mode, error) {
 }
 
 // solveGame implements driver solve.
-func solveGame(c *cli.Context, kind game.Kind) (err error) {
+func (p *program) solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err
 	}
@@ -159,22 +161,25 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	if err != nil {
 		return err
 	}
-	mode, err := modeOf(c)
+	mode, err := p.modeOf(c)
 	if err != nil {
 		return err
 	}
 	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if c.String("runner") == onEMR {
-		return solveOnEMR(c, kind, g, mode)
+	if r := p.runner(c.String("runner")); r != nil && r.Solve != nil {
+		if c.Bool("replace") {
+			return command.Usagef("--replace is not for --runner %s: --resume or --overwrite says what becomes of a run that is there", r.Name)
+		}
+		return r.Solve(&Solve{c, kind, g, mode})
 	}
-	chosen, err := choiceOf(c.String("runner"))
+	chosen, err := p.choiceOf(c.String("runner"))
 	if err != nil {
 		return err
 	}
-	if name := c.String("data"); s3.InS3(name) {
-		return command.Usagef("--data %s: a run cannot work in S3, where nothing can be renamed: --copy %s keeps a copy there of what it makes here", name, name)
+	if name := c.String("data"); p.extends(name) {
+		return command.Usagef("--data %s: a run cannot work there, where nothing can be renamed: --copy %s keeps a copy there of what it makes here", name, name)
 	}
 	name, err := chosen.dataDir(c.String("data"))
 	if err != nil {
@@ -191,15 +196,15 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 			return err
 		}
 	}
-	p := newProgress(c)
-	copied, err := openCopy(c, g, place, mode, p.tell)
+	bar := progress.New(c)
+	copied, err := p.openCopy(c, g, place, mode, bar.Print)
 	if err != nil {
 		return err
 	}
 	defer copied.end()
 	lateKeep := false
 	if mode == store.Resume {
-		if lateKeep, err = goOnWith(c, place); err != nil {
+		if lateKeep, err = goOnWith(c, place.FS, place.Path); err != nil {
 			return err
 		}
 	}
@@ -231,7 +236,7 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	}
 	o.Runner = r
 	debug.SetMemoryLimit(int64(own)) // the limit of the garbage collector
-	o.Report, o.Warn = p.report, p.tell
+	o.Report, o.Warn = bar.Report, bar.Print
 	// From here on an interrupt cancels ctx, so that the lock is released when the run stops
 	// early: in HDFS it would otherwise stay for a minute after this process ends.
 	ctx, stop := command.Interruptible(c.Context)
@@ -242,14 +247,14 @@ func solveGame(c *cli.Context, kind game.Kind) (err error) {
 	}
 	defer data.Close()
 	if note != "" {
-		p.tell(note)
+		bar.Print(note)
 	}
 	defer copied.end() // while the lock is held
 	if err := copied.start(mode); err != nil {
 		return err
 	}
 	result, err := solve.Run(ctx, data, g, o)
-	p.end()
+	bar.End()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; --resume goes on", command.ErrInterrupted)
 	}
@@ -282,7 +287,7 @@ func begin(ctx context.Context, place *filesys.Place, g game.Game, mode store.Mo
 	if err != nil {
 		return nil, err
 	}
-	data, err := store.Create(place.FS, place.Path, g.Spec(), mode, func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) })
+	data, err := store.Create(place.FS, place.Path, g.Spec(), mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return r.Keeps(ctx, attempt) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, command.ErrInterrupted
@@ -311,8 +316,8 @@ func options(c *cli.Context) map[string]string {
 // goOnWith sets the flags that are not given to the values stored with the run to be resumed.
 // lateKeep reports that more directories are to be kept than when the run began, or in another
 // form.
-func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
-	m, err := store.ReadManifest(place.FS, place.Path)
+func goOnWith(c *cli.Context, fsys store.FS, dir string) (lateKeep bool, err error) {
+	m, err := store.ReadManifest(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // store.Create returns this error
 	}
@@ -331,7 +336,7 @@ func goOnWith(c *cli.Context, place *filesys.Place) (lateKeep bool, err error) {
 		switch {
 		case !given[name]:
 			if err := c.Set(name, value); err != nil {
-				return false, fmt.Errorf("data directory %s: option %s: %w", place.Path, name, err)
+				return false, fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
 			}
 		case (name == "keep" || name == "compress") && fmt.Sprint(c.Value(name)) != value:
 			lateKeep = true
@@ -366,7 +371,7 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		}
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), inWords(g.Values(), r.Start))
+	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), command.Summary(g.Values(), r.Start))
 	if r.Before {
 		fmt.Fprintf(out, "%s, solved by an earlier run\n", numfmt.Count(r.Positions, "position"))
 	} else {
@@ -382,23 +387,6 @@ func printResult(out io.Writer, asJSON bool, g game.Game, data *store.Data, r so
 		fmt.Fprintf(out, "copy: %s\n", copied)
 	}
 	return nil
-}
-
-// inWords returns the value of the initial position as text.
-func inWords(values game.Values, v game.Value) string {
-	words := values.Word(v.Outcome())
-	if values.OfMover {
-		words = [...]string{
-			game.Draws: "a draw, play need never end",
-			game.Loses: "who begins loses",
-			game.Wins:  "who begins wins",
-			game.Ties:  "a tie",
-		}[v.Outcome()]
-	}
-	if !v.Valid() {
-		return words
-	}
-	return words + " in " + numfmt.Count(v.Remoteness(), "move")
 }
 
 // reached returns the number of tiers that are known after --until-tier.

@@ -1,21 +1,15 @@
 package driver
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 func TestSolve(t *testing.T) {
@@ -45,7 +39,7 @@ func TestSolveRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	data := " --data " + dir
 	refused(t, map[string]string{
-		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe, hadoop or emr`,
+		"solve connectn --runner none" + data:              `--runner "none": expected inline, pipe, hadoop`,
 		"solve connectn --resume --overwrite" + data:       "--resume and --overwrite exclude each other",
 		"solve connectn --keep some" + data:                `--keep "some": expected final or all`,
 		"solve connectn --final maybe" + data:              `--final "maybe": expected yes, no or auto`,
@@ -76,20 +70,12 @@ func TestChoices(t *testing.T) {
 		{onPipe, "d", "d"}, {onPipe, "hdfs:///d", ""},
 		{onHadoop, "d", "hdfs:///user/ada/d"}, {onHadoop, "/d", "hdfs:///d"}, {onHadoop, "hdfs://h:1/d", "hdfs://h:1/d"},
 	} {
-		ch, err := choiceOf(test.runner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := ch.dataDir(test.name); (err == nil) != (test.want != "") || err == nil && got != test.want {
+		if got, err := builtin(test.runner).dataDir(test.name); (err == nil) != (test.want != "") || err == nil && got != test.want {
 			t.Errorf("%s, %s: %q, %v, want %q", test.runner, test.name, got, err, test.want)
 		}
 	}
 	for _, name := range []string{onPipe, onHadoop} {
-		ch, err := choiceOf(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ch.dataDir("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
+		if _, err := builtin(name).dataDir("x:/d"); !errors.As(err, new(*hadoop.NameError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -135,48 +121,5 @@ func TestPlannedDisk(t *testing.T) {
 	o.KeepAll = true
 	if n, err := plannedDisk(t.Context(), g, &o, bound); err != nil || n != bound {
 		t.Errorf("with all that is kept %.3g bytes, %v, want the bound", n, err)
-	}
-}
-
-// TestProgressLines checks that lines are written at intervals if stderr is not a terminal,
-// also by plan and verify.
-func TestProgressLines(t *testing.T) {
-	defer func(every time.Duration) { lineEvery = every }(lineEvery)
-	lineEvery = time.Hour
-	var out bytes.Buffer
-	p := newBar(&cli.Context{App: &cli.App{ErrWriter: &out}})
-	p.doing("drawing boards", 0.5)
-	p.report(solve.Event{Step: "verify", Share: 0.5})
-	if out.Len() > 0 {
-		t.Errorf("within the time: %q", &out)
-	}
-	lineEvery = 0
-	p.doing("drawing boards", 0.5)
-	p.report(solve.Event{Step: "verify", Share: 0.75})
-	p.end()
-	if want := "driver: [##########..........]  50.0%  drawing boards\ndriver: [###############.....]  75.0%  verify\n"; out.String() != want {
-		t.Errorf("%q, expected %q", &out, want)
-	}
-}
-
-// TestProgressLine checks that the line of progress begins with what matters most, and is cut
-// to the terminal's width.
-func TestProgressLine(t *testing.T) {
-	p := &progress{}
-	p.report(solve.Event{Job: "data_first7", Step: "possible", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
-	p.report(solve.Event{Job: "data_second7", Step: "solve", Tier: 7, Tiers: 20, Done: true, Stats: runner.Stats{Counts: step.Counts{Records: 1234}}})
-	for share, want := range map[float64]string{
-		0:     "[....................]   0.0%  solve tier 7 of 20  1.23k positions",
-		0.005: "[....................]   0.5%  solve tier 7 of 20  1.23k positions", // too early for an estimate
-		0.5:   "[##########..........]  50.0%  17 s left  solve tier 7 of 20  1.23k positions",
-		1:     "[####################] 100.0%  17 s left  solve tier 7 of 20  1.23k positions",
-		2:     "[####################] 200.0%  17 s left  solve tier 7 of 20  1.23k positions",
-	} {
-		if got := p.line(solve.Event{Job: "data_second6", Step: "solve", Tier: 7, Tiers: 20, Share: share, Left: 17}); got != want {
-			t.Errorf("%g: %q, want %q", share, got, want)
-		}
-	}
-	if got := cut("×××", 2); got != "××" {
-		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -13,11 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -25,14 +24,14 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-func statsCommand(games game.Kinds) *cli.Command {
+func (p *program) statsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "stats",
 		Usage: "how many positions a tier has, by value",
 		Description: "Of a run that has not come so far as the table, as with solve --until-tier: how many positions its tiers\n" +
 			"have, or its passes have found, and how many of them are finished.",
 		Flags: []cli.Flag{
-			readFlag(),
+			p.dataFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with every remoteness"},
 			&cli.BoolFlag{Name: "csv", Usage: "as CSV, a line for each tier, outcome and remoteness"},
 			&cli.StringFlag{Name: "svg", Usage: "as a picture, into `FILE`, on this machine, in HDFS or in S3; - is stdout"},
@@ -50,22 +49,22 @@ func statsCommand(games game.Kinds) *cli.Command {
 			if forms > 1 {
 				return command.Usagef("--json, --csv and --svg exclude each other")
 			}
-			j, err := unsolved(c)
+			j, err := p.unsolved(c)
 			if err != nil {
 				return err
 			}
 			if j != nil {
 				return printUnsolved(c, j)
 			}
-			return datadir.WithTable(c, games, func(t *table.Table, _ *filesys.Place) error { return printStats(c, t) }, inS3(c))
+			return datadir.WithTable(c, p.games, func(t *table.Table, _ *filesys.Place) error { return p.printStats(c, t) }, p.openers(c.Context)...)
 		},
 	}
 }
 
 // unsolved returns the journal of a run that has no table yet; nil if there is a table, or no
 // run.
-func unsolved(c *cli.Context) (*solve.Journal, error) {
-	place, err := datadir.Open(c, inS3(c))
+func (p *program) unsolved(c *cli.Context) (*solve.Journal, error) {
+	place, err := datadir.Open(c, p.openers(c.Context)...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +93,10 @@ func found(j *solve.Journal) (counts []tierCount) {
 		case done.Step == step.Create: // the passes of mark are numbered from 1
 			counts = append(counts, tierCount{0, done.Records, done.Finished})
 		case done.Step == step.Init, done.Step == step.Possible, done.Step == step.Mark:
-			counts = append(counts, tierCount{done.Tier, positionsOf(done.Stats), done.Finished})
+			counts = append(counts, tierCount{done.Tier, cmp.Or(done.Positions, done.Records), done.Finished})
 		}
 	}
 	return counts
-}
-
-// positionsOf returns the number of positions that a job has written.
-func positionsOf(done runner.Stats) int64 {
-	if done.Positions > 0 {
-		return done.Positions
-	}
-	return done.Records
 }
 
 // printUnsolved prints the known counts of a run without a table.
@@ -141,7 +132,7 @@ func printUnsolved(c *cli.Context, j *solve.Journal) error {
 }
 
 // printStats prints the statistics of a table in the requested format.
-func printStats(c *cli.Context, t *table.Table) error {
+func (p *program) printStats(c *cli.Context, t *table.Table) error {
 	s, err := t.Stats()
 	if err != nil {
 		return err
@@ -149,7 +140,7 @@ func printStats(c *cli.Context, t *table.Table) error {
 	if name := c.String("svg"); name == "-" {
 		return s.WriteSVG(c.App.Writer)
 	} else if c.IsSet("svg") {
-		place, err := datadir.OpenFile("svg", name, inS3(c))
+		place, err := datadir.OpenFile("svg", name, p.openers(c.Context)...)
 		if err != nil {
 			return err
 		}
@@ -170,6 +161,6 @@ func printStats(c *cli.Context, t *table.Table) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, inWords(t.Game().Values(), value))
+	fmt.Fprintf(c.App.Writer, "%s: %s\n\n", s.Game, command.Summary(t.Game().Values(), value))
 	return s.WriteTable(c.App.Writer)
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,33 +12,48 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-func statusCommand() *cli.Command {
+func (p *program) statusCommand() *cli.Command {
+	usage := "driver status [--data DIRECTORY] [--all] [--json]"
+	for _, f := range p.FileSystems {
+		usage += "\ndriver status " + f.Scheme + "PATH [--all] [--json]"
+	}
 	return &cli.Command{
 		Name:      "status",
 		Usage:     "how far a run is, or came, and what its jobs did",
-		UsageText: "driver status [--data DIRECTORY] [--all] [--json]\ndriver status s3://BUCKET/PATH [--all] [--json]",
+		UsageText: usage,
 		Flags: []cli.Flag{
-			readFlag(),
+			p.dataFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "a line for each job, not for each step"},
 			&cli.BoolFlag{Name: "json", Usage: "the journal as JSON, and in status what has become of the run"},
 		},
-		Action: status,
+		Action: p.status,
 	}
 }
 
+// dataAsArgument uses the only argument of a command line as --data if it names a directory in
+// one of the further file systems, because it cannot mean anything else.
+func (p *program) dataAsArgument(c *cli.Context) error {
+	if name := c.Args().First(); c.Args().Len() == 1 && p.extends(name) && !c.IsSet("data") {
+		return c.Set("data", name)
+	}
+	return command.NoArguments(c, ": --data names the directory")
+}
+
 // status implements driver status.
-func status(c *cli.Context) error {
-	if err := dataInS3(c); err != nil {
+func (p *program) status(c *cli.Context) error {
+	if err := p.dataAsArgument(c); err != nil {
 		return err
 	}
-	place, err := datadir.Open(c, inS3(c))
+	place, err := datadir.Open(c, p.openers(c.Context)...)
 	if err != nil {
 		return err
 	}
@@ -106,7 +122,7 @@ func (r *report) print(out io.Writer, all bool) error {
 			fmt.Fprintf(out, ", %s", e.Tracking)
 		}
 		if alive && e.Left > 0 {
-			fmt.Fprintf(out, "; %s left", left(*e))
+			fmt.Fprintf(out, "; %s left", progress.Left(*e))
 		}
 		fmt.Fprintln(out)
 	}
@@ -130,7 +146,7 @@ type jobLine struct {
 
 // lineOf returns the line of a job.
 func lineOf(done solve.JobRecord) jobLine {
-	l := jobLine{name: done.Job, jobs: 1, positions: positionsOf(done.Stats), finished: done.Finished, seconds: done.Seconds}
+	l := jobLine{name: done.Job, jobs: 1, positions: cmp.Or(done.Positions, done.Records), finished: done.Finished, seconds: done.Seconds}
 	if l.application = done.Application; l.application == "" {
 		return l
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -50,13 +51,13 @@ func sampleOf(c *cli.Context) (asked bool, sample uint64, err error) {
 	return text != "", sample, nil
 }
 
-func verifyCommand(games game.Kinds) *cli.Command {
+func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "check a table on its own: every value, nothing missing, nothing that cannot be reached; and that final is as it was written",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			readFlag(),
+			p.dataFlag(),
 			&cli.GenericFlag{Name: "rules", Usage: "instead by the plain moves of the rules, apart from the steps that made the table: all positions, or `N` at random", Value: new(optional)},
 			&cli.Uint64Flag{Name: "seed", Usage: "of the random positions of --rules N; for the same ones again", DefaultText: "another each time"},
 		},
@@ -67,13 +68,13 @@ func verifyCommand(games game.Kinds) *cli.Command {
 			}
 			ctx, stop := command.Interruptible(c.Context)
 			defer stop()
-			err = datadir.WithTable(c, games, func(t *table.Table, place *filesys.Place) error {
+			err = datadir.WithTable(c, p.games, func(t *table.Table, place *filesys.Place) error {
 				if rules {
 					return verifyRules(ctx, c, t, sample)
 				}
-				p := newProgress(c)
-				n, err := t.VerifyReport(ctx, func(share float64) { p.report(solve.Event{Step: "verify", Share: share}) })
-				p.end()
+				bar := progress.New(c)
+				n, err := t.VerifyReport(ctx, func(share float64) { bar.Report(solve.Event{Step: "verify", Share: share}) })
+				bar.End()
 				if err == nil {
 					err = solve.CheckFinal(ctx, place.FS, place.Path, t.Game().Spec())
 				}
@@ -84,7 +85,7 @@ func verifyCommand(games game.Kinds) *cli.Command {
 					fmt.Fprintf(c.App.Writer, "%s: %s verified, all correct\n", t.Game().Spec(), numfmt.Count(n, "position"))
 				}
 				return err
-			}, inS3(c))
+			}, p.openers(c.Context)...)
 			if errors.Is(err, context.Canceled) {
 				return command.ErrInterrupted
 			}
@@ -119,10 +120,10 @@ func verifyRules(ctx context.Context, c *cli.Context, t *table.Table, sample uin
 		}
 		seed = fmt.Sprintf(" (seed %d)", rules.Seed)
 	}
-	p := newProgress(c)
-	rules.Report = func(share float64) { p.report(solve.Event{Step: "verify --rules", Share: share}) }
+	bar := progress.New(c)
+	rules.Report = func(share float64) { bar.Report(solve.Event{Step: "verify --rules", Share: share}) }
 	checked, all, err := rules.Verify(ctx, t)
-	p.end()
+	bar.End()
 	var fault *table.Fault
 	switch {
 	case errors.As(err, &fault):

@@ -62,7 +62,7 @@ func TestLongOracle(t *testing.T) {
 
 func againstOracle(t *testing.T, size int, start naive.Worth, positions int) {
 	t.Helper()
-	g, d := mustNew(t, size), naive.Dodgem(size)
+	g, d := mustNew(t, size), naiveDodgem(size)
 	want := d.Solve()
 	s := gametest.Solve(cyclic(g))
 	if got := want[string(g.AppendText(nil, g.Start()))]; got != start || len(want) != positions {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // The numbers of rows and boards have no gaps, and moving a stone forward makes the number
@@ -58,7 +56,7 @@ func TestEndgames(t *testing.T) {
 	for _, size := range [][2]int{{1, 12}, {2, 9}, {3, 6}, {4, 5}, {6, 3}, {8, 2}} {
 		pits, stones := size[0], size[1]
 		e := NewEndgames(pits, stones)
-		m := naive.Mancala{Pits: pits, Stones: 100} // with enough stones in the goals
+		m := naiveMancala{Pits: pits, Stones: 100} // with enough stones in the goals
 		known := make(map[string]int)
 		boards := 0
 		for s := range stones + 1 {
@@ -87,7 +85,7 @@ func TestEndgames(t *testing.T) {
 }
 
 // futureOf returns the value of the pits of a board by the naive implementation.
-func futureOf(m naive.Mancala, board []byte, known map[string]int) int {
+func futureOf(m naiveMancala, board []byte, known map[string]int) int {
 	pits := slices.Clone(board)
 	goal := func(b []byte) int { return int(b[m.Pits]) - int(b[2*m.Pits+1]) }
 	pits[m.Pits], pits[2*m.Pits+1] = 0, 0

@@ -10,7 +10,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 func mustNew(t testing.TB, pits, stones int) game.Acyclic {
@@ -167,7 +166,7 @@ func TestLongOracle(t *testing.T) {
 // results.
 func againstOracle(t *testing.T, k known) {
 	t.Helper()
-	g, m := mustNew(t, k.pits, k.stones), naive.Mancala{Pits: k.pits, Stones: k.stones}
+	g, m := mustNew(t, k.pits, k.stones), naiveMancala{Pits: k.pits, Stones: k.stones}
 	check := func(what string, got, want int) {
 		t.Helper()
 		if got != want {
@@ -220,7 +219,7 @@ func seenBy(g game.Acyclic, p game.Position) string {
 // On larger boards, the moves in random games agree with the oracle.
 func TestMovesAgainstOracle(t *testing.T) {
 	for _, b := range [][2]int{{1, 60}, {2, 9}, {4, 8}, {5, 4}, {6, 4}, {3, 10}, {7, 3}, {16, 1}} {
-		g, m := mustNew(t, b[0], b[1]), naive.Mancala{Pits: b[0], Stones: b[1]}
+		g, m := mustNew(t, b[0], b[1]), naiveMancala{Pits: b[0], Stones: b[1]}
 		r := rand.New(rand.NewPCG(1, uint64(b[0])))
 		for range 20 {
 			for _, p := range gametest.Walk(r, g, 1000) {

@@ -8,7 +8,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // fast returns a game for searches, with endgames of a given number of stones.
@@ -96,11 +95,11 @@ func randomGames(t *testing.T, games int) {
 	r := rand.New(rand.NewPCG(5, 6))
 	type board struct {
 		g *Searched
-		m naive.Mancala
+		m naiveMancala
 	}
 	var boards []board
 	for _, b := range [][2]int{{1, 1}, {1, 7}, {2, 1}, {2, 5}, {3, 1}, {3, 3}, {4, 2}, {5, 1}, {8, 1}, {6, 4}} {
-		boards = append(boards, board{fast(t, b[0], b[1], 0), naive.Mancala{Pits: b[0], Stones: b[1]}})
+		boards = append(boards, board{fast(t, b[0], b[1], 0), naiveMancala{Pits: b[0], Stones: b[1]}})
 	}
 	for n := range games {
 		b := boards[n%(len(boards)-1)]

@@ -11,7 +11,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 func TestContract(t *testing.T) { gametest.Contract(t, New()) }
@@ -336,7 +335,7 @@ func TestAgainstNaive(t *testing.T) { againstNaive(t, 4, 300) }
 func againstNaive(t *testing.T, seed uint64, games int) {
 	rng := rand.New(rand.NewPCG(3, seed))
 	for range games {
-		d := duel{TB: t, rng: rng, squares: naive.NetworkBoard([]byte(strings.Repeat(".", 64)))}
+		d := duel{TB: t, rng: rng, squares: naiveBoard([]byte(strings.Repeat(".", 64)))}
 		for ply := 0; ply < 120 && d.play(); ply++ {
 		}
 	}
@@ -346,8 +345,8 @@ func againstNaive(t *testing.T, seed uint64, games int) {
 type duel struct {
 	testing.TB
 	rng     *rand.Rand
-	slow    naive.Network
-	squares naive.NetworkBoard
+	slow    naiveNetwork
+	squares naiveBoard
 	b       Board
 }
 
@@ -358,7 +357,7 @@ func (d *duel) play() bool {
 	children := d.b.children()
 	chosen := d.rng.IntN(max(len(children), 1))
 	if d.b.Adding() || d.rng.IntN(8) == 0 {
-		moves := d.slow.Moves(d.squares, color)
+		moves := d.slow.moves(d.squares, color)
 		if len(moves) != len(children) {
 			d.Fatalf("%s %c: %d moves, the slow rules have %d", d.squares, color, len(children), len(moves))
 		}
@@ -387,26 +386,26 @@ func (d *duel) play() bool {
 // compare compares the result of a move, and reports whether the game goes on.
 func (d *duel) compare(after Board) bool {
 	mover := after.Mover.Other()
-	want := d.slow.Result(after.squares(), letters[mover])
-	got := naive.GoesOn
+	want := d.slow.result(after.squares(), letters[mover])
+	got := goesOn
 	switch own, his := after.Network(mover), after.Network(after.Mover); {
 	case own && his:
-		got = naive.WinsBoth
+		got = winsBoth
 	case own:
-		got = naive.WinsOwn
+		got = winsOwn
 	case his:
-		got = naive.WinsHis
+		got = winsHis
 	}
 	if got != want {
 		d.Fatalf("%s: %c has moved: %q, the slow rules have %q", after.squares(), letters[mover], got, want)
 	}
-	if winner, over := after.over(); got != naive.GoesOn && (!over || (winner == mover) != (got == naive.WinsOwn)) {
+	if winner, over := after.over(); got != goesOn && (!over || (winner == mover) != (got == winsOwn)) {
 		d.Fatalf("%s: %c has moved: over %v, winner %d, but %q", after.squares(), letters[mover], over, winner, got)
 	}
-	return got == naive.GoesOn
+	return got == goesOn
 }
 
-func (b Board) squares() (squares naive.NetworkBoard) {
+func (b Board) squares() (squares naiveBoard) {
 	for at := range squares {
 		squares[at] = b.on(at)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A Worth is the value of a position from the view of the player to move.
@@ -76,4 +77,21 @@ func (w Worth) JSON() WorthJSON {
 		return WorthJSON{Value: w.Word()}
 	}
 	return WorthJSON{w.Word(), &w.Remoteness}
+}
+
+// Summary returns the value of the initial position as text.
+func Summary(values game.Values, v game.Value) string {
+	words := values.Word(v.Outcome())
+	if values.OfMover {
+		words = [...]string{
+			game.Draws: "a draw, play need never end",
+			game.Loses: "who begins loses",
+			game.Wins:  "who begins wins",
+			game.Ties:  "a tie",
+		}[v.Outcome()]
+	}
+	if !v.Valid() {
+		return words
+	}
+	return words + " in " + numfmt.Count(v.Remoteness(), "move")
 }

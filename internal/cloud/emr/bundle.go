@@ -145,7 +145,7 @@ func Program(name string, bundle *Bundle, at, file string, words []string, limit
 	script := "set -eu\n" +
 		"d=$(mktemp -d)\n" +
 		"aws s3 cp --recursive --only-show-errors " + word(at+"/") + ` "$d"` + "\n" +
-		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver solve sends them again") + ` >&2; exit 1; }` + "\n" +
+		`(cd "$d" && sha256sum --check --quiet >&2) <<'END' || { echo ` + word(file+": the programs in "+at+" are not those that were sent: driver-aws solve sends them again") + ` >&2; exit 1; }` + "\n" +
 		sums.String() + "END\n" +
 		`chmod +x "$d"/*` + "\n" +
 		"(while kill -0 $$ && touch /emr/metricscollector/isbusy; do sleep 60; done) >/dev/null 2>&1 &\n" +

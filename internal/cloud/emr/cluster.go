@@ -106,10 +106,10 @@ func (s *Service) Make(ctx context.Context, spec *Spec) (*Cluster, error) {
 		}
 		return found != nil || looks == lostLooks, err
 	}); look != nil {
-		return nil, fmt.Errorf("whether a cluster named %q was made is not known (driver emr status tells): %w", named.Name, look)
+		return nil, fmt.Errorf("whether a cluster named %q was made is not known (driver-aws emr status tells): %w", named.Name, look)
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%w; no cluster named %q was found (driver emr status lists what there is)", explain(err), named.Name)
+		return nil, fmt.Errorf("%w; no cluster named %q was found (driver-aws emr status lists what there is)", explain(err), named.Name)
 	}
 	return found, nil
 }

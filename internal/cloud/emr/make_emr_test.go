@@ -112,7 +112,7 @@ func TestMotoMakeTwice(t *testing.T) {
 	other, foreign := g, g
 	other.Bucket, foreign.Service = "other", "EMR_DefaultRole"
 	for _, g := range []Grant{other, foreign} {
-		if out, err := makeSh(g); err == nil || out != "make.sh: role "+g.Service+" exists, but not for "+g.place()+": driver emr policies --service-role names another" {
+		if out, err := makeSh(g); err == nil || out != "make.sh: role "+g.Service+" exists, but not for "+g.place()+": driver-aws emr policies --service-role names another" {
 			t.Errorf("%+v: %v: %s", g, err, out)
 		}
 	}

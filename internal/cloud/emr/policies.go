@@ -166,7 +166,7 @@ role() {
 	if ! found=$(aws iam get-role --role-name "$1" --query "Role.Tags[?Key=='%[4]s'].Value | [0]" --output text 2>/dev/null); then
 		aws iam create-role --role-name "$1" --assume-role-policy-document "file://$2" --tags "Key=%[4]s,Value=$place" >/dev/null
 	elif [ "$found" != "$place" ]; then
-		echo "make.sh: role $1 exists, but not for $place: driver emr policies $3 names another" >&2
+		echo "make.sh: role $1 exists, but not for $place: driver-aws emr policies $3 names another" >&2
 		exit 1
 	else
 		aws iam update-assume-role-policy --role-name "$1" --policy-document "file://$2"

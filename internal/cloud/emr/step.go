@@ -80,10 +80,10 @@ func (c *Cluster) Add(ctx context.Context, step Step) (id string, err error) {
 		}
 		return id != "" || looks == lostLooks, nil
 	}); look != nil {
-		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
+		return "", fmt.Errorf("whether step %q of cluster %s was added is not known (driver-aws emr status --cluster-id %s lists its steps): %w", step.Name, c.ID, c.ID, look)
 	}
 	if id == "" {
-		return "", fmt.Errorf("%w; no step named %q was found (driver emr status --cluster-id %s lists its steps)", explain(lost), step.Name, c.ID)
+		return "", fmt.Errorf("%w; no step named %q was found (driver-aws emr status --cluster-id %s lists its steps)", explain(lost), step.Name, c.ID)
 	}
 	return id, nil
 }

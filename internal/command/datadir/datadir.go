@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,15 +52,11 @@ func Misnamed(flag string, err error) error {
 	return err
 }
 
-// Flag returns --data, which names the data directory.
-func Flag() cli.Flag { return flag("") }
-
-// FlagWith is Flag for a command that supports another file system; further describes it in the
-// help.
-func FlagWith(further string) cli.Flag { return flag(", or " + further) }
-
-func flag(further string) cli.Flag {
-	return &cli.StringFlag{Name: "data", Usage: "the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)" + further, Value: byDefault}
+// Flag returns --data, which names the data directory. further describes, in the help, the other
+// file systems that a command supports.
+func Flag(further ...string) cli.Flag {
+	usage := strings.Join(append([]string{"the data `DIRECTORY`, on this machine or in HDFS (hdfs://host:port/path, hdfs:///path)"}, further...), ", or ")
+	return &cli.StringFlag{Name: "data", Usage: usage, Value: byDefault}
 }
 
 // WithTable calls do with the table in the data directory of a command line, which must be a

@@ -94,8 +94,8 @@ func (f *file) spans() (spans []span, err error) {
 	if f.isText() {
 		return f.samples()
 	}
-	for _, p := range f.list.Pages() {
-		cells, err := f.list.Cells(p)
+	for _, tier := range f.list.Tiers() {
+		cells, err := f.list.Cells(tier)
 		if err != nil {
 			return nil, err
 		}

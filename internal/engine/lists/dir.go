@@ -110,7 +110,7 @@ func (f *file) tells(tier int) bool {
 	if f.isText() {
 		return f.tier == tier
 	}
-	_, ok := f.list.Page(tier)
+	_, ok := slices.BinarySearch(f.list.Tiers(), tier)
 	return ok
 }
 
@@ -165,12 +165,10 @@ func (f *file) with(do func(f *file) error) error {
 func (d *Dir) Receivers() []int {
 	var tiers []int
 	for _, b := range d.boxes {
-		if b.list == nil {
+		if b.list != nil {
+			tiers = append(tiers, b.list.Tiers()...)
+		} else {
 			tiers = append(tiers, b.tier)
-			continue
-		}
-		for _, p := range b.list.Pages() {
-			tiers = append(tiers, p.Tier)
 		}
 	}
 	slices.Sort(tiers)

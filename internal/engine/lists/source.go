@@ -164,18 +164,15 @@ func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
 	damaged := func(format string, args ...any) ([]streamfmt.Cell, error) {
 		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf(format, args...)}
 	}
-	for _, p := range f.list.Pages() {
-		if part && p.Tier != s.tier {
-			return damaged("of tier %d, expected tier %d", p.Tier, s.tier)
+	for _, tier := range f.list.Tiers() {
+		if part && tier != s.tier {
+			return damaged("of tier %d, expected tier %d", tier, s.tier)
 		}
 	}
 	if f.list.Kind() != s.kind {
 		return damaged("a list of %s, expected one of %s", f.list.Kind(), s.kind)
 	}
-	if p, ok := f.list.Page(s.tier); ok {
-		return f.list.Cells(p)
-	}
-	return nil, nil
+	return f.list.Cells(s.tier)
 }
 
 // ascends checks that the cells of the last file are in order, and that they come after

@@ -172,7 +172,7 @@ func (s *said) String() string {
 // start starts a driver.
 func (s *site) start(t *testing.T, line string) *driver {
 	t.Helper()
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), said: new(said)}
 	d.Env, d.Dir = s.env, s.root
 	d.Stdout, d.Stderr = d.said, d.said
 	if err := d.Start(); err != nil {
@@ -322,7 +322,7 @@ func testDriverStep(t *testing.T, s *site) {
 func (s *site) binaries(t *testing.T, replaced, script string) string {
 	t.Helper()
 	bin := t.TempDir()
-	for _, name := range []string{"driver", "mapper", "reducer"} {
+	for _, name := range []string{"driver-aws", "mapper", "reducer"} {
 		var err error
 		if to := filepath.Join(bin, name); name == replaced {
 			err = os.WriteFile(to, []byte("#!/bin/sh\n"+script+"\n"), 0o777)
@@ -339,7 +339,7 @@ func (s *site) binaries(t *testing.T, replaced, script string) string {
 // testStepFails checks that if the driver on the cluster fails at once, its error is
 // printed.
 func testStepFails(t *testing.T, s *site) {
-	bin := s.binaries(t, "driver", "echo 'driver: no such queue: nowhere' >&2; exit 1")
+	bin := s.binaries(t, "driver-aws", "echo 'driver: no such queue: nowhere' >&2; exit 1")
 	s.startEMR(t, small, "fails", "--cluster-above 0 --binaries "+bin).fails(t, "nowhere", "nothing was copied")
 	s.noneAlive(t)
 	s.startEMR(t, small, "fails", "--cluster-above 1000000").done(t)
@@ -478,7 +478,7 @@ func TestMotoEMR(t *testing.T) {
 	line := fmt.Sprintf("solve %s --runner emr --bucket %s --binaries bin --data dry --dry-run --json --nodes 3 --spot-nodes 5 --ebs-gb 100 --tags a=b --subnet subnet-1 --key-pair k --max-hours 5", course.flags(), bucket)
 	moto := s3test.Start(t)
 	var out strings.Builder
-	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver"), strings.Fields(line)...), said: new(said)}
+	d := &driver{Cmd: exec.Command(filepath.Join(s.root, "bin", "driver-aws"), strings.Fields(line)...), said: new(said)}
 	d.Env, d.Dir, d.Stdout, d.Stderr = s.env, s.root, &out, d.said
 	if err := d.Start(); err != nil {
 		t.Fatal(err)

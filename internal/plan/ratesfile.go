@@ -1,4 +1,4 @@
-package driver
+package plan
 
 import (
 	"errors"
@@ -8,41 +8,34 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/plan"
 )
 
-// builtin is the value of --rates for the rates in package plan.
-const builtin = "builtin"
+// BuiltinName is the name of the rates in this package, in place of the name of a file.
+const BuiltinName = "builtin"
 
-func ratesFlag() cli.Flag {
-	return &cli.StringFlag{Name: "rates", Usage: "the `FILE` of rates that driver calibrate has written, or " + builtin, DefaultText: "that of driver calibrate, if there is one"}
-}
-
-// ratesFile returns the default file of calibrate.
-func ratesFile() (string, error) {
+// RatesFile returns the default file of calibrate.
+func RatesFile() (string, error) {
 	dir, err := os.UserConfigDir()
 	return filepath.Join(dir, "treereduce", "rates.json"), err
 }
 
-// ratesOf returns the rates that a command line selects, and describes their source.
-func ratesOf(c *cli.Context) (r *plan.Rates, whose string, err error) {
-	name := c.String("rates")
-	if name == builtin {
-		r = plan.Builtin()
+// RatesOf returns the rates that a name selects: of a file, BuiltinName, or "" for those of driver
+// calibrate, if there are any. whose describes their source.
+func RatesOf(name string) (r *Rates, whose string, err error) {
+	if name == BuiltinName {
+		r = Builtin()
 		return r, fmt.Sprintf("built in, of %s, %s", r.Machine, r.Measured.Format(time.DateOnly)), nil
 	}
 	given := name != ""
 	if !given {
-		if name, err = ratesFile(); err != nil {
+		if name, err = RatesFile(); err != nil {
 			name = "" // without a home directory there is no default file
 		}
 	}
-	r, err = readRates(name)
+	r, err = ReadRates(name)
 	if errors.Is(err, fs.ErrNotExist) && !given {
-		r = plan.Builtin()
+		r = Builtin()
 		return r, fmt.Sprintf("built in, of %s, %s (driver calibrate measures this one)", r.Machine, r.Measured.Format(time.DateOnly)), nil
 	}
 	if err != nil {
@@ -63,13 +56,13 @@ func age(d time.Duration) string {
 	}
 }
 
-// readRates reads a file of rates.
-func readRates(name string) (*plan.Rates, error) {
+// ReadRates reads a file of rates.
+func ReadRates(name string) (*Rates, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	r := new(plan.Rates)
+	r := new(Rates)
 	if err := store.UnmarshalSummed(name, text, r); err != nil {
 		return nil, fmt.Errorf("%w: driver calibrate makes it anew", err)
 	}
@@ -79,9 +72,9 @@ func readRates(name string) (*plan.Rates, error) {
 	return r, nil
 }
 
-// mayWriteRates creates the directory for a file of rates, and returns an error if a file
+// MayWriteRates creates the directory for a file of rates, and returns an error if a file
 // cannot be written there.
-func mayWriteRates(name string) error {
+func MayWriteRates(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a directory: expected the name of a file", name)
 	}
@@ -95,8 +88,8 @@ func mayWriteRates(name string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// writeRates writes a file of rates atomically.
-func writeRates(name string, r *plan.Rates) error {
+// WriteRates writes a file of rates atomically.
+func WriteRates(name string, r *Rates) error {
 	text, err := store.MarshalSummed(r)
 	if err != nil {
 		return err

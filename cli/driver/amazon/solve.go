@@ -1,7 +1,6 @@
-package driver
+package amazon
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -18,13 +17,14 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/cloud/aws"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -49,13 +49,13 @@ type emrCommand struct {
 	// cleanup still works.
 	fs  *s3.FS
 	dry bool
-	bar *progress
+	bar *progress.Line
 }
 
 // newEMRCommand reads the account flags. In a dry run it needs no credentials and sends no
 // requests.
 func newEMRCommand(ctx context.Context, c *cli.Context, place bucketPlace) (*emrCommand, error) {
-	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: newBar(c)}
+	e := &emrCommand{c: c, place: place, dry: c.Bool("dry-run"), bar: progress.NewBar(c)}
 	if d := c.Duration("poll"); d <= 0 {
 		return nil, command.Usagef("--poll %s: expected more than 0", d)
 	}
@@ -81,7 +81,7 @@ func (e *emrCommand) openBucket(ctx context.Context) (err error) {
 	}
 	e.fs, err = s3.New(context.WithoutCancel(ctx), e.conf, e.place.bucket)
 	if errors.Is(err, s3.ErrNoBucket) {
-		return fmt.Errorf("%w (driver emr up --bucket-only --bucket %s makes it)", err, e.place)
+		return fmt.Errorf("%w (driver-aws emr up --bucket-only --bucket %s makes it)", err, e.place)
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (e *emrCommand) sayRegions() {
 }
 
 // tell prints a line to the user.
-func (e *emrCommand) tell(line string) { e.bar.tell(line) }
+func (e *emrCommand) tell(line string) { e.bar.Print(line) }
 
 // show prints a request of a dry run as JSON parameters, which boto3 and the SDKs accept. With
 // --json, each request is one line of JSON.
@@ -123,39 +123,10 @@ func (e *emrCommand) put(b *emr.Bundle) (uri string, err error) {
 	return "s3://" + path.Join(e.place.bucket, dir), err
 }
 
-// confirm asks the user at a terminal whether to start. Without a terminal, --yes is required.
-func confirm(ctx context.Context, c *cli.Context, what string) error {
-	if c.Bool("yes") {
-		fmt.Fprintf(c.App.ErrWriter, "driver: %s\n", what)
-		return nil
-	}
-	answer, asked := ask(ctx, c, what+". Begin, yes or no?")
-	switch {
-	case ctx.Err() != nil:
-		return command.ErrInterrupted
-	case !asked:
-		return fmt.Errorf("%s: --yes begins", what)
-	case !strings.HasPrefix(answer, "y"):
-		return errors.New("nothing was begun")
-	}
-	return nil
-}
-
-// ask asks the user a question and waits for the answer until ctx ends; asked is false if there
-// is no terminal.
-func ask(ctx context.Context, c *cli.Context, question string) (answer string, asked bool) {
-	if !command.IsTerminal(c.App.Reader) || !command.IsTerminal(c.App.ErrWriter) {
-		return "", false
-	}
-	fmt.Fprintf(c.App.ErrWriter, "driver: %s ", question)
-	line, _ := bufio.NewReader(command.Until(ctx, c.App.Reader)).ReadString('\n') // at the end of the input, the answer is empty
-	return strings.ToLower(strings.TrimSpace(line)), true
-}
-
 // An emrSolve is a run of solve on Amazon EMR: the driver runs as one step of a cluster.
 type emrSolve struct {
 	*emrCommand
-	kind game.Kind
+	run  *driver.Solve
 	g    game.Game
 	data string // the data directory within the bucket
 	spec *emr.Spec
@@ -180,32 +151,32 @@ var ofAnyCluster = []string{"instance", "master-instance", "nodes", "spot-nodes"
 
 // solveOnEMR runs solve with --runner emr: a driver like this one runs as one step on the
 // master of a cluster, with --runner hadoop, and copies what it commits to S3.
-func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) error {
-	r, err := newEMRSolve(c, kind, g)
+func solveOnEMR(s *driver.Solve) error {
+	r, err := newEMRSolve(s)
 	if err != nil {
 		return err
 	}
-	ctx, stop := command.Interruptible(c.Context)
+	ctx, stop := command.Interruptible(r.c.Context)
 	defer stop()
-	if r.emrCommand, err = newEMRCommand(ctx, c, r.place); err != nil {
+	if r.emrCommand, err = newEMRCommand(ctx, r.c, r.place); err != nil {
 		return err
 	}
 	if err := r.openBucket(ctx); err != nil {
 		return err
 	}
-	cluster, step, err := r.atWork(ctx, mode)
+	cluster, step, err := r.atWork(ctx, s.Mode)
 	if err != nil {
 		return err
 	}
-	if err := r.mayBegin(mode, step != ""); err != nil {
+	if err := r.mayBegin(s.Mode, step != ""); err != nil {
 		return err
 	}
 	if step == "" {
 		if err := r.mayWrite(ctx); err != nil {
 			return r.interrupted(ctx, err)
 		}
-		if mode == store.Resume && !r.dry {
-			if _, err := goOnWith(c, &filesys.Place{FS: r.fs, Path: r.data}); err != nil {
+		if s.Mode == store.Resume && !r.dry {
+			if err := s.Continue(r.fs, r.data); err != nil {
 				return err
 			}
 			if err := r.checkOptions(); err != nil {
@@ -224,23 +195,23 @@ func solveOnEMR(c *cli.Context, kind game.Kind, g game.Game, mode store.Mode) er
 }
 
 // newEMRSolve reads the flags of a run.
-func newEMRSolve(c *cli.Context, kind game.Kind, g game.Game) (*emrSolve, error) {
-	r := &emrSolve{emrCommand: &emrCommand{c: c}, kind: kind, g: g, keep: c.Bool("keep-cluster")}
-	var err error
+func newEMRSolve(s *driver.Solve) (_ *emrSolve, err error) {
+	c := s.Context
+	r := &emrSolve{emrCommand: &emrCommand{c: c}, run: s, g: s.Game, keep: c.Bool("keep-cluster")}
 	if r.place, err = bucketOf(c); err != nil {
 		return nil, err
 	}
 	name := c.String("data")
 	first, _, _ := strings.Cut(name, "/")
 	if !isKey(name) || slices.Contains([]string{"bin", "logs", stepsDir}, first) {
-		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, onEMR)
+		return nil, command.Usagef("--data %q: with --runner %s it is a name below --bucket, of letters, digits and ._=-, not in bin, logs or steps", name, plan.EMR)
 	}
 	r.data = path.Join(r.place.prefix, name)
 	if err := checkEMRFlags(c); err != nil {
 		return nil, err
 	}
 	if c.IsSet("copy") {
-		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", onEMR)
+		return nil, command.Usagef("--copy: with --runner %s the data are in S3 in any case, below --bucket", plan.EMR)
 	}
 	if r.spec, err = specOf(c, r.place); err != nil {
 		return nil, err
@@ -260,19 +231,10 @@ const (
 // --memory: the value of the command line, or else what the game needs, but at least the
 // default.
 func (r *emrSolve) checkOptions() error {
-	chosen, err := choiceOf(onHadoop)
+	memory, least, err := r.run.OnHadoop()
 	if err != nil {
 		return err
 	}
-	o, err := chosen.options(r.c, r.kind, r.g)
-	if err != nil {
-		return err
-	}
-	memory, err := memoryOf(r.c)
-	if err != nil {
-		return err
-	}
-	least, _ := chosen.memory(r.g, memory, &o)
 	least += masterCores
 	switch {
 	case !r.c.IsSet("memory"):
@@ -295,7 +257,7 @@ func (r *emrSolve) checkOptions() error {
 func checkEMRFlags(c *cli.Context) error {
 	for _, flag := range notOnEMR {
 		if c.IsSet(flag) {
-			return command.Usagef("--%s is not for --runner %s", flag, onEMR)
+			return command.Usagef("--%s is not for --runner %s", flag, plan.EMR)
 		}
 	}
 	if queue := c.String("queue"); queue != "" && queue != "default" && !c.IsSet("cluster-id") {
@@ -387,7 +349,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 	}
 	asked := r.c.String("cluster-id")
 	for _, state := range alive {
-		// A cluster created for something else in the bucket, e.g. by driver emr up, may run
+		// A cluster created for something else in the bucket, e.g. by driver-aws emr up, may run
 		// the step, too.
 		own := strings.HasPrefix(state.Name, r.name()+" ")
 		if state.ID != asked && !own && !inBucket(state.Name, r.place.bucket) {
@@ -407,7 +369,7 @@ func (r *emrSolve) atWork(ctx context.Context, mode store.Mode) (cluster *emr.Cl
 				r.tell(fmt.Sprintf("cluster %s is at work on %s: following its step %s", state.ID, r.uri(), s.ID))
 				return cluster, s.ID, nil
 			}
-			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
+			return nil, "", fmt.Errorf("cluster %s is at work on %s: --resume follows it, driver-aws emr down --cluster-id %s ends it", state.ID, r.uri(), state.ID)
 		}
 	}
 	return nil, "", nil
@@ -422,11 +384,11 @@ func inBucket(name, bucket string) bool {
 
 // words returns the command line of the driver on the cluster.
 func (r *emrSolve) words() []string {
-	words := []string{"solve", r.kind.Name}
-	for _, p := range r.kind.Params {
+	words := []string{"solve", r.run.Kind.Name}
+	for _, p := range r.run.Kind.Params {
 		words = append(words, "--"+p.Name, fmt.Sprint(r.c.Value(p.Name)))
 	}
-	words = append(words, "--runner", onHadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes", "--memory="+r.memory)
+	words = append(words, "--runner", plan.Hadoop, "--data", path.Join("treereduce", r.place.bucket, r.data), "--copy", r.uri(), "--yes", "--memory="+r.memory)
 	if !r.c.IsSet("cluster-above") {
 		words = append(words, fmt.Sprintf("--cluster-above=%d", r.above()))
 	}
@@ -448,17 +410,17 @@ func (r *emrSolve) words() []string {
 
 // step returns the step that runs the driver, with the programs at an address in S3.
 func (r *emrSolve) step(programs *emr.Bundle, at string, limit time.Duration, endsCluster bool) emr.Step {
-	s := emr.Program(r.name(), programs, at, "driver", r.words(), limit)
+	s := emr.Program(r.name(), programs, at, program, r.words(), limit)
 	s.EndsCluster = endsCluster
 	return s
 }
 
-// above returns --cluster-above. With several nodes, the default is severalAbove.
+// above returns --cluster-above. With several nodes, the default is driver.SeveralAbove.
 func (r *emrSolve) above() int64 {
 	if r.c.IsSet("cluster-above") || r.spec.Core+r.spec.Spot < 2 {
 		return r.c.Int64("cluster-above")
 	}
-	return severalAbove
+	return driver.SeveralAbove
 }
 
 // begin starts the step, on a new cluster or on the one that --cluster-id names.
@@ -483,7 +445,7 @@ func (r *emrSolve) begin(ctx context.Context) (*emr.Cluster, string, error) {
 		return nil, "", err
 	}
 	if !r.dry {
-		if err := confirm(ctx, r.c, estimate.text(r)); err != nil {
+		if err := command.Confirm(ctx, r.c, estimate.text(r)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -523,7 +485,7 @@ func (r *emrSolve) start(ctx context.Context) (*emr.Cluster, string, error) {
 		err = errors.New("it has no step")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
+		return nil, "", fmt.Errorf("cluster %s was made, and ends itself (driver-aws emr down --cluster-id %s ends it now): %w", cluster.ID, cluster.ID, err)
 	}
 	return cluster, steps[len(steps)-1].ID, nil
 }
@@ -539,7 +501,7 @@ func (r *emrSolve) interrupted(ctx context.Context, err error) error {
 // finish follows a step to its end, prints its result or returns its error, and terminates the
 // cluster if it was created for this run.
 func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string) error {
-	r.bar = newProgress(r.c)
+	r.bar = progress.New(r.c)
 	last := ""
 	var seen time.Time
 	err := cluster.Wait(ctx, step, func(s emr.StepState, c emr.ClusterState) {
@@ -550,17 +512,17 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 		// Progress comes from the journal in the copy, which driver status reads, too.
 		if j, err := solve.ReadJournal(r.fs, r.data); err == nil && j.Now != nil && j.Updated.After(seen) && !s.Started.IsZero() && j.Updated.After(s.Started) {
 			seen = j.Updated
-			r.bar.report(*j.Now)
+			r.bar.Report(*j.Now)
 		}
 	})
-	r.bar.end()
+	r.bar.End()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return r.leaveOrCancel(cluster, step)
 	}
 	after := context.WithoutCancel(ctx)
 	failed, isStep := emr.IsStep(err)
 	if err != nil && !isStep {
-		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver solve … --resume follows it, driver emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on, and ends itself: driver-aws solve … --resume follows it, driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
 	}
 	ended := r.seeToCluster(after, cluster)
 	if !isStep {
@@ -572,7 +534,7 @@ func (r *emrSolve) finish(ctx context.Context, cluster *emr.Cluster, step string
 // seeToCluster terminates a cluster that was created for the run.
 func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error {
 	if r.keep || r.c.IsSet("cluster-id") {
-		r.tell(fmt.Sprintf("cluster %s goes on: driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+		r.tell(fmt.Sprintf("cluster %s goes on: driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
 		return nil
 	}
 	if err := cluster.End(ctx); err != nil {
@@ -586,7 +548,7 @@ func (r *emrSolve) seeToCluster(ctx context.Context, cluster *emr.Cluster) error
 // why returns the error of a failed step with its probable cause: the error in the journal of
 // the driver on the cluster, or else what the logs contain.
 func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.StepError, err error) error {
-	goOn := "driver solve … --resume goes on"
+	goOn := "driver-aws solve … --resume goes on"
 	if _, err := store.ReadManifest(r.fs, r.data); errors.Is(err, fs.ErrNotExist) {
 		goOn = "nothing was copied to " + r.uri() + " yet"
 	}
@@ -618,9 +580,9 @@ func (r *emrSolve) why(ctx context.Context, cluster *emr.Cluster, failed *emr.St
 // leaveOrCancel handles an interrupt while a step is followed: at a terminal it asks whether to
 // cancel the step; otherwise the step goes on.
 func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
-	left := fmt.Errorf("%w following; the step goes on: driver solve … --resume follows it, driver status --data %s shows it, driver emr down --cluster-id %s ends it",
+	left := fmt.Errorf("%w following; the step goes on: driver-aws solve … --resume follows it, driver-aws status --data %s shows it, driver-aws emr down --cluster-id %s ends it",
 		command.ErrInterrupted, r.uri(), cluster.ID)
-	if answer, asked := ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
+	if answer, asked := command.Ask(context.WithoutCancel(r.c.Context), r.c, "leave the run to go on, or cancel it? [leave]"); !asked || !strings.HasPrefix(answer, "c") {
 		return left
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.c.Context), cancelPatience)
@@ -644,7 +606,7 @@ func (r *emrSolve) leaveOrCancel(cluster *emr.Cluster, step string) error {
 func (r *emrSolve) result() error {
 	out := r.c.App.Writer
 	if r.c.Int("until-tier") >= 0 {
-		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
+		_, err := fmt.Fprintf(out, "%s: as far as tier %d; driver-aws status --data %s\n", game.TitleOf(r.g), r.c.Int("until-tier"), r.uri())
 		return err
 	}
 	t, err := table.OpenOf(r.fs, r.data, r.g)
@@ -667,7 +629,7 @@ func (r *emrSolve) result() error {
 		return json.NewEncoder(out).Encode(map[string]any{"game": r.g.Spec(), "solved": true,
 			"value": r.g.Values().Word(start.Outcome()), "positions": n, "table": r.uri() + "/" + table.Dir})
 	}
-	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), inWords(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
+	fmt.Fprintf(out, "%s: %s\n%s\ntable: %s/%s\n", game.TitleOf(r.g), command.Summary(r.g.Values(), start), numfmt.Count(n, "position"), r.uri(), table.Dir)
 	if _, err := r.fs.Stat(path.Join(r.data, solve.FinalDir)); err == nil {
 		fmt.Fprintf(out, "final: %s/%s\n", r.uri(), solve.FinalDir)
 	}

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"io"
@@ -266,7 +266,7 @@ func TestCopyLate(t *testing.T) {
 		return nil
 	})
 	line := "solve mnk " + boards["mnk"] + " --data " + dir + " --copy s3://bucket/d"
-	status := Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, stderr)
+	status := Extension().Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, stderr)
 	if got := stderr.String(); status != 0 || !regexp.MustCompile(`^driver: [1-9] changes? still to be copied to s3://bucket/d\n$`).MatchString(got) {
 		t.Errorf("status %d, %q", status, got)
 	}

@@ -1,18 +1,21 @@
-package naive
+package dodgem
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// Dodgem is the game of that name on a square board with that number of rows. A position is
+// naiveDodgem is a second implementation of the game, written from the rules alone, on a square
+// board with that number of rows. A position is
 // the text of its rows from the top, with "/" between them, a blank, and the player to
 // move: ">../>../.^^ >". The cars > drive to the right and start in the left column, the
 // cars ^ drive up and start in the bottom row.
-type Dodgem int
+type naiveDodgem int
 
 // Solve returns the values of all positions that can be reached from the initial one.
-func (d Dodgem) Solve() map[string]Worth {
+func (d naiveDodgem) Solve() map[string]naive.Worth {
 	n := int(d)
 	var rows []string
 	for range n - 1 {
@@ -32,8 +35,8 @@ func (d Dodgem) Solve() map[string]Worth {
 		}
 		return all
 	}
-	worth := SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, children)
-	values := make(map[string]Worth)
+	worth := naive.SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, children)
+	values := make(map[string]naive.Worth)
 	for p, w := range worth {
 		values[texts[p]] = w
 	}
@@ -42,14 +45,14 @@ func (d Dodgem) Solve() map[string]Worth {
 
 // Finished returns Lose if all cars of the opponent have left the board, Win if the player
 // to move has no move, and otherwise "".
-func (d Dodgem) Finished(text string) string {
+func (d naiveDodgem) Finished(text string) string {
 	board, mover, _ := strings.Cut(text, " ")
 	other := map[string]string{">": "^", "^": ">"}[mover]
 	switch {
 	case !strings.Contains(board, other):
-		return Lose
+		return naive.Lose
 	case len(d.Moves(text)) == 0:
-		return Win
+		return naive.Win
 	}
 	return ""
 }
@@ -57,7 +60,7 @@ func (d Dodgem) Finished(text string) string {
 // Moves returns the positions after each move, by the names of the moves: the square of the
 // car (a letter for the column, a number for the row from the top) and d, l, r or u for
 // down, left, right or up.
-func (d Dodgem) Moves(text string) map[string]string {
+func (d naiveDodgem) Moves(text string) map[string]string {
 	board, mover, _ := strings.Cut(text, " ")
 	rows := strings.Split(board, "/")
 	moves := make(map[string]string)

@@ -1,4 +1,4 @@
-package driver
+package plan
 
 import (
 	"os"
@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // FuzzRates checks that rates that can be read satisfy the rules, and are the same after they
 // have been written and read again.
 func FuzzRates(f *testing.F) {
-	text, err := store.MarshalSummed(plan.Builtin())
+	text, err := store.MarshalSummed(Builtin())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -24,7 +23,7 @@ func FuzzRates(f *testing.F) {
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := readRates(name)
+		r, err := ReadRates(name)
 		if err != nil {
 			return
 		}
@@ -32,10 +31,10 @@ func FuzzRates(f *testing.F) {
 			t.Fatal(err)
 		}
 		again := name + "2"
-		if err := writeRates(again, r); err != nil {
+		if err := WriteRates(again, r); err != nil {
 			t.Fatal(err)
 		}
-		if back, err := readRates(again); err != nil || *back != *r {
+		if back, err := ReadRates(again); err != nil || *back != *r {
 			t.Fatalf("%+v became %+v, %v", r, back, err)
 		}
 	})

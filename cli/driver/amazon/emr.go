@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"cmp"
@@ -24,14 +24,14 @@ import (
 // logsDir is the directory of logs below --bucket.
 const logsDir = "logs"
 
-// upLimit is the default limit of a cluster made by driver emr up.
+// upLimit is the default limit of a cluster made by driver-aws emr up.
 const upLimit = 8 * time.Hour
 
 // forgetAfter is how long after its limit a cluster is still listed if the service does not
 // answer for it.
 const forgetAfter = 24 * time.Hour
 
-// emrManage returns driver emr: commands for clusters and buckets without a run.
+// emrManage returns driver-aws emr: commands for clusters and buckets without a run.
 func emrManage() *cli.Command {
 	id := &cli.StringFlag{Name: "cluster-id", Usage: "this `CLUSTER` (j-…)"}
 	yes := &cli.BoolFlag{Name: "yes", Usage: "do not ask"}
@@ -54,7 +54,7 @@ func emrManage() *cli.Command {
 		{
 			Name:   "down",
 			Usage:  "end a cluster, or all that were made from here; what is in S3 stays",
-			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver solve or driver emr up made from this machine"}, asJSON, dry}),
+			Flags:  slices.Concat(account, []cli.Flag{id, &cli.BoolFlag{Name: "all", Usage: "every cluster that driver-aws solve or driver-aws emr up made from this machine"}, asJSON, dry}),
 			Action: emrDown,
 		},
 		{
@@ -91,7 +91,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 		return nil, nil, nil, err
 	}
 	if id := c.String("cluster-id"); id != "" && !clusterID.MatchString(id) {
-		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver emr status lists them", id)
+		return nil, nil, nil, command.Usagef("--cluster-id %q: expected j-…, as driver-aws emr status lists them", id)
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	e, err := newEMRCommand(ctx, c, place)
@@ -102,7 +102,7 @@ func emrBegin(c *cli.Context, place bucketPlace) (*emrCommand, context.Context, 
 	return e, ctx, stop, nil
 }
 
-// emrUp implements driver emr up.
+// emrUp implements driver-aws emr up.
 func emrUp(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -130,7 +130,7 @@ func emrUp(c *cli.Context) error {
 		if estimate.perHour > 0 {
 			text = fmt.Sprintf("$%.2f an hour for %s", estimate.perHour, text)
 		}
-		if err := confirm(ctx, c, text); err != nil {
+		if err := command.Confirm(ctx, c, text); err != nil {
 			return err
 		}
 	}
@@ -148,14 +148,14 @@ func emrUp(c *cli.Context) error {
 	}
 	err = cluster.Ready(ctx, func(s emr.ClusterState) { e.tell(s.String()) })
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", command.ErrInterrupted, cluster.ID)
 	}
 	if errors.Is(err, emr.ErrEnded) {
 		forget(cluster.ID)
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w; the cluster goes on: driver emr down --cluster-id %s ends it", err, cluster.ID)
+		return fmt.Errorf("%w; the cluster goes on: driver-aws emr down --cluster-id %s ends it", err, cluster.ID)
 	}
 	_, err = fmt.Fprintln(c.App.Writer, cluster.ID)
 	return err
@@ -174,7 +174,7 @@ func (e *emrCommand) makeBucket(ctx context.Context) error {
 	return e.openBucket(ctx)
 }
 
-// emrStatus implements driver emr status.
+// emrStatus implements driver-aws emr status.
 func emrStatus(c *cli.Context) error {
 	e, ctx, stop, err := emrBegin(c, bucketPlace{})
 	if err != nil {
@@ -274,7 +274,7 @@ func (e *emrCommand) oneCluster(ctx context.Context, id string) error {
 	return w.Flush()
 }
 
-// emrDown implements driver emr down.
+// emrDown implements driver-aws emr down.
 func emrDown(c *cli.Context) error {
 	if c.IsSet("cluster-id") == c.Bool("all") {
 		return command.Usagef("expected --cluster-id or --all")
@@ -316,7 +316,7 @@ func emrDown(c *cli.Context) error {
 	return errors.Join(failed...)
 }
 
-// emrPolicies implements driver emr policies.
+// emrPolicies implements driver-aws emr policies.
 func emrPolicies(c *cli.Context) error {
 	if err := command.NoArguments(c, ""); err != nil {
 		return err

@@ -1,41 +1,43 @@
-package naive
+package mancala
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-// Mancala is the game of the course, with Pits pits in a row and Stones stones in each at
-// the start.
+// naiveMancala is a second implementation of the game, written from the rules alone, with Pits
+// pits in a row and Stones stones in each at the start.
 //
 // A board is a list as the player to move sees it: the player's pits in the order of
 // sowing, the player's goal, the opponent's pits, the opponent's goal. After a move it is
 // turned round.
-type Mancala struct{ Pits, Stones int }
+type naiveMancala struct{ Pits, Stones int }
 
-// A Sowing is the value of a position of Mancala for the player to move.
-type Sowing struct {
-	Worth
+// A naiveValue is the value of a position for the player to move.
+type naiveValue struct {
+	naive.Worth
 	// Stones is the final difference between the stones in the goals of the player and the
 	// opponent, if both maximize it.
 	Stones int
 }
 
 // Start returns the initial board.
-func (m Mancala) Start() []byte {
+func (m naiveMancala) Start() []byte {
 	row := append(slices.Repeat([]byte{byte(m.Stones)}, m.Pits), 0)
 	return append(slices.Clone(row), row...)
 }
 
 // Finished reports whether all pits are empty.
-func (m Mancala) Finished(board []byte) bool {
+func (m naiveMancala) Finished(board []byte) bool {
 	return int(board[m.Pits])+int(board[2*m.Pits+1]) == 2*m.Pits*m.Stones
 }
 
 // Moves returns the boards after each move, as the next player sees them, by the number of
 // the pit, from 0; a pass has the number -1.
-func (m Mancala) Moves(board []byte) map[int][]byte {
+func (m naiveMancala) Moves(board []byte) map[int][]byte {
 	moves := make(map[int][]byte)
 	if m.Finished(board) {
 		return moves
@@ -68,12 +70,12 @@ func (m Mancala) Moves(board []byte) map[int][]byte {
 }
 
 // turn returns a board as the other player sees it.
-func (m Mancala) turn(board []byte) []byte {
+func (m naiveMancala) turn(board []byte) []byte {
 	return append(slices.Clone(board[m.Pits+1:]), board[:m.Pits+1]...)
 }
 
 // State formats a board as the course prints it, with row to move.
-func (m Mancala) State(board []byte, row int) string {
+func (m naiveMancala) State(board []byte, row int) string {
 	if row == 1 {
 		board = m.turn(board)
 	}
@@ -83,24 +85,24 @@ func (m Mancala) State(board []byte, row int) string {
 // Solve returns the values of all boards that can be reached from the initial one. A winner
 // shortens play, a loser delays the end. In a tie the players delay the end or, with
 // tiesSoon, shorten play.
-func (m Mancala) Solve(tiesSoon bool) map[string]Sowing {
-	known := make(map[string]Sowing)
+func (m naiveMancala) Solve(tiesSoon bool) map[string]naiveValue {
+	known := make(map[string]naiveValue)
 	m.solve(m.Start(), tiesSoon, known)
 	return known
 }
 
-func (m Mancala) solve(board []byte, tiesSoon bool, known map[string]Sowing) Sowing {
+func (m naiveMancala) solve(board []byte, tiesSoon bool, known map[string]naiveValue) naiveValue {
 	if s, ok := known[string(board)]; ok {
 		return s
 	}
-	var best Sowing
+	var best naiveValue
 	if m.Finished(board) {
 		best.Stones = int(board[m.Pits]) - int(board[2*m.Pits+1])
-		best.Result = Tie
+		best.Result = naive.Tie
 		if best.Stones > 0 {
-			best.Result = Win
+			best.Result = naive.Win
 		} else if best.Stones < 0 {
-			best.Result = Lose
+			best.Result = naive.Lose
 		}
 	}
 	for _, after := range m.Moves(board) {
@@ -108,10 +110,10 @@ func (m Mancala) solve(board []byte, tiesSoon bool, known map[string]Sowing) Sow
 		s.Stones = -s.Stones
 		s.Remoteness++
 		switch s.Result {
-		case Win:
-			s.Result = Lose
-		case Lose:
-			s.Result = Win
+		case naive.Win:
+			s.Result = naive.Lose
+		case naive.Lose:
+			s.Result = naive.Win
 		}
 		if best.Result == "" {
 			best = s
@@ -127,12 +129,12 @@ func (m Mancala) solve(board []byte, tiesSoon bool, known map[string]Sowing) Sow
 }
 
 // betterSowing reports whether the player to move prefers a to b.
-func betterSowing(a, b Worth, tiesSoon bool) bool {
-	order := map[string]int{Lose: 0, Tie: 1, Win: 2}
+func betterSowing(a, b naive.Worth, tiesSoon bool) bool {
+	order := map[string]int{naive.Lose: 0, naive.Tie: 1, naive.Win: 2}
 	if a.Result != b.Result {
 		return order[a.Result] > order[b.Result]
 	}
-	if a.Result == Win || a.Result == Tie && tiesSoon {
+	if a.Result == naive.Win || a.Result == naive.Tie && tiesSoon {
 		return a.Remoteness < b.Remoteness
 	}
 	return a.Remoteness > b.Remoteness

@@ -1,11 +1,11 @@
-package driver
+package amazon
 
 import (
 	"strings"
 	"testing"
 )
 
-// TestRemovalPrintable checks that driver emr rm escapes control characters in its list: keys
+// TestRemovalPrintable checks that driver-aws emr rm escapes control characters in its list: keys
 // in a bucket and games in a manifest may contain any characters.
 func TestRemovalPrintable(t *testing.T) {
 	var out strings.Builder

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"context"
@@ -20,11 +20,12 @@ import (
 	"github.com/treereduce/treereduce/internal/cloud/mirror"
 	"github.com/treereduce/treereduce/internal/cloud/s3"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-// removeHold is how long the claims of driver emr rm stay valid after it dies.
+// removeHold is how long the claims of driver-aws emr rm stay valid after it dies.
 const removeHold = 2 * time.Minute
 
 // stepsDir is the directory below --bucket that older versions used to exchange files with
@@ -34,12 +35,12 @@ const stepsDir = "steps"
 // Keys below --bucket and outside of data directories that treereduce wrote, recognized by
 // their form: a program below its hash, the logs of a cluster, the files of steps.
 var (
-	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver|mapper|reducer|limit\.sh)$`)
+	programKey = regexp.MustCompile(`^bin/[0-9a-f]{32}/(driver-aws|mapper|reducer|limit\.sh)$`)
 	logKey     = regexp.MustCompile(`^logs/(j-[A-Z0-9]+)/`)
 	stepKey    = regexp.MustCompile(`^` + stepsDir + `/(j-[A-Z0-9]+)/(in|out)/`)
 )
 
-// A removal lists what driver emr rm would delete.
+// A removal lists what driver-aws emr rm would delete.
 type removal struct {
 	groups map[string]*removalGroup // keyed by path in the bucket
 	others int                      // the number of objects that stay
@@ -94,7 +95,7 @@ func stay(n int) string {
 	return fmt.Sprintf("%d other objects stay", n)
 }
 
-// A remover finds and deletes the objects of driver emr rm.
+// A remover finds and deletes the objects of driver-aws emr rm.
 type remover struct {
 	*emrCommand
 	ours map[string]bool // whether a cluster was created for this place, keyed by id
@@ -163,7 +164,7 @@ func (r *remover) groupOf(ctx context.Context, key string, found *removal) (dir,
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(key, at+"/"), "/")
-		if name == store.ManifestFile || store.IsRunArtifact(name) {
+		if name == store.ManifestFile || solve.IsRunArtifact(name) {
 			return at, "", nil
 		}
 		return "", "", nil
@@ -225,13 +226,13 @@ func (r *remover) mayWrite(ctx context.Context, found *removal) error {
 	}
 	for _, s := range alive {
 		if works[s.ID] || madeFor(s.Name, r.place) {
-			return fmt.Errorf("cluster %s may still write there: driver emr down --cluster-id %s ends it", s.ID, s.ID)
+			return fmt.Errorf("cluster %s may still write there: driver-aws emr down --cluster-id %s ends it", s.ID, s.ID)
 		}
 	}
 	return nil
 }
 
-// emrRemove implements driver emr rm.
+// emrRemove implements driver-aws emr rm.
 func emrRemove(c *cli.Context) error {
 	place, err := bucketOf(c)
 	if err != nil {
@@ -262,7 +263,7 @@ func emrRemove(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") {
-		answer, asked := ask(ctx, c, "remove these, yes or no?")
+		answer, asked := command.Ask(ctx, c, "remove these, yes or no?")
 		switch {
 		case !asked:
 			return errors.New("nothing was removed: --yes removes them")

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"fmt"
@@ -8,25 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/cli/driver"
 )
 
-// parsed calls do with the command line of a solve, parsed as Run parses it.
-func parsed(t *testing.T, words []string, do func(c *cli.Context, kind game.Kind, g game.Game) error) {
+// parsed calls do with the command line of a solve with --runner emr, as the driver parses it.
+func parsed(t *testing.T, line string, do func(s *driver.Solve) error) {
 	t.Helper()
+	x := Extension()
+	x.Runners[0].Solve = do
 	var errs strings.Builder
-	solve := command.OfGame(some(), &cli.Command{Name: "solve", Flags: solveFlags()}, func(c *cli.Context, kind game.Kind) error {
-		g, err := command.GameOf(c, kind)
-		if err != nil {
-			return err
-		}
-		return do(c, kind, g)
-	})
-	if status := command.Run(&cli.App{Name: "driver", Commands: []*cli.Command{solve}}, append([]string{"driver"}, words...), strings.NewReader(""), io.Discard, &errs); status != 0 {
-		t.Errorf("driver %q: status %d, %s", words, status, errs.String())
+	if status := x.Run(some(), append([]string{"driver"}, strings.Fields(line)...), strings.NewReader(""), io.Discard, &errs); status != 0 {
+		t.Errorf("driver %s: status %d, %s", line, status, errs.String())
 	}
 }
 
@@ -55,39 +47,47 @@ func TestEMRWords(t *testing.T) {
 		"connect":       {"--connect 3"},
 	}
 	other := []string{"data", "copy", "runner", "yes", "json", "replace", "binaries", "cluster-id", "keep-cluster", "dry-run"}
+	other = append(other, "help")
 	other = append(other, notOnEMR...)
 	for _, flag := range slices.Concat(accountFlags(), clusterFlags()) {
 		other = append(other, flag.Names()[0])
 	}
-	for _, flag := range solveFlags() {
-		name := flag.Names()[0]
-		if _, ok := reach[name]; ok == slices.Contains(other, name) {
-			t.Errorf("--%s: expected in one of the lists of this test: of what reaches the cluster, or of what does not", name)
+	parsed(t, emrLine, func(s *driver.Solve) error {
+		for _, flag := range s.Context.Command.Flags {
+			name := flag.Names()[0]
+			if _, ok := reach[name]; ok == slices.Contains(other, name) {
+				t.Errorf("--%s: expected in one of the lists of this test: of what reaches the cluster, or of what does not", name)
+			}
 		}
-	}
+		return nil
+	})
 	for name, lines := range reach {
 		for _, line := range lines {
-			var words []string
-			var want any
-			parsed(t, strings.Fields(emrLine+" "+line), func(c *cli.Context, kind game.Kind, g game.Game) error {
-				r, err := newEMRSolve(c, kind, g)
+			var words, want string
+			parsed(t, emrLine+" "+line, func(s *driver.Solve) error {
+				c := s.Context
+				r, err := newEMRSolve(s)
 				if err != nil {
 					return err
 				}
-				words, want = r.words(), fmt.Sprint(c.Value(name))
+				words, want = strings.Join(r.words(), " "), fmt.Sprint(c.Value(name))
 				if name == "cluster-above" && !strings.Contains(line, name) {
 					want = fmt.Sprint(r.above())
 				}
 				return nil
 			})
-			parsed(t, words, func(c *cli.Context, _ game.Kind, _ game.Game) error {
+			if !strings.Contains(words, "--runner hadoop ") {
+				t.Errorf("%s: %s", line, words)
+			}
+			parsed(t, strings.Replace(words, "--runner hadoop", "--runner emr", 1), func(s *driver.Solve) error {
+				c := s.Context
 				if got := fmt.Sprint(c.Value(name)); got != want || !c.IsSet(name) {
 					t.Errorf("%s: the driver on the cluster has --%s %s, want %s: %q", line, name, got, want, words)
 				}
-				if runner, to := c.String("runner"), c.String("copy"); runner != onHadoop || to != "s3://bucket/games/all_data" || !c.Bool("yes") {
+				if to := c.String("copy"); to != "s3://bucket/games/all_data" || !c.Bool("yes") {
 					t.Errorf("%s: %q", line, words)
 				}
-				_, err := solveOptions(c)
+				_, _, err := s.OnHadoop()
 				return err
 			})
 		}
@@ -99,8 +99,8 @@ func TestEMRWords(t *testing.T) {
 func TestEMRRefuses(t *testing.T) {
 	const large = emrLine + " --width 7 --height 6 --connect 4"
 	var need string // for 7×6: it depends on the cores of this machine
-	parsed(t, strings.Fields(large+" --cluster-id j-A"), func(c *cli.Context, kind game.Kind, g game.Game) error {
-		r, err := newEMRSolve(c, kind, g)
+	parsed(t, large+" --cluster-id j-A", func(s *driver.Solve) error {
+		r, err := newEMRSolve(s)
 		if err != nil {
 			return err
 		}
@@ -110,13 +110,17 @@ func TestEMRRefuses(t *testing.T) {
 	if megabytes, err := strconv.Atoi(strings.TrimSuffix(need, "M")); err != nil || megabytes < 20_000 {
 		t.Fatalf("7×6 needs %q, want some 30 GB", need)
 	}
-	refused(t, map[string]string{
+	for line, want := range map[string]string{
 		large + " --memory 2G": "--memory 2G: connectn width=7 height=6 connect=4 needs at least " + need + " on the cluster",
 		large:                  "--memory " + need + ": Hadoop's daemons take 8.59 GB of the 17.2 GB of the master, m6g.xlarge: --master-instance names a larger type",
 		large + " --master-instance r6g.4xlarge --memory 130G":                    "--memory 130G: Hadoop's daemons take 8.59 GB of the 137 GB of the master, r6g.4xlarge: --master-instance names a larger type",
 		strings.Replace(emrLine, "connectn", "mnk", 1) + " --keep all --compress": "--compress: with --runner emr the directories of mnk are text",
 		emrLine + " --queue q": "--queue q: a cluster that is made has the queue default alone; --cluster-id names one that runs",
-	})
+	} {
+		if status, stdout, stderr := told(some(), line, ""); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want+"\n") {
+			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)
+		}
+	}
 	// A board with an early --until-tier, or with a large master, is accepted: with the memory
 	// that it needs.
 	for line, want := range map[string]string{
@@ -124,8 +128,8 @@ func TestEMRRefuses(t *testing.T) {
 		large + " --cluster-id j-A":              "--memory=" + need,
 		large + " --master-instance r6g.4xlarge": "--memory=" + need,
 	} {
-		parsed(t, strings.Fields(line), func(c *cli.Context, kind game.Kind, g game.Game) error {
-			r, err := newEMRSolve(c, kind, g)
+		parsed(t, line, func(s *driver.Solve) error {
+			r, err := newEMRSolve(s)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/cloud/emr"
 	"github.com/treereduce/treereduce/internal/command"
 )
@@ -27,7 +28,7 @@ const defaultNodes = 2
 func emrFlags() []cli.Flag {
 	return command.Group(emrGroup, append(accountFlags(), append(clusterFlags(),
 		&cli.StringFlag{Name: "cluster-id", Usage: "run on this `CLUSTER` (j-…), not on one made for the run"},
-		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver, where make build-emr puts them"},
+		&cli.StringFlag{Name: "binaries", Usage: "the `DIRECTORY` of driver-aws, mapper and reducer as built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 beside driver-aws, where make build-emr puts them"},
 		&cli.BoolFlag{Name: "keep-cluster", Usage: "do not end the cluster with the run; it ends when it has been idle for --idle, and at its limit"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print each request, and send nothing"},
 	)...))
@@ -151,8 +152,11 @@ func specOf(c *cli.Context, b bucketPlace) (*emr.Spec, error) {
 	return s, nil
 }
 
+// program is the name of the command driver with this Extension, on the cluster too.
+const program = "driver-aws"
+
 // clusterPrograms lists the programs that a cluster needs to run a driver.
-var clusterPrograms = []string{"driver", "mapper", "reducer"}
+var clusterPrograms = []string{program, "mapper", "reducer"}
 
 // programsFor reads the programs for a processor architecture.
 func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
@@ -162,11 +166,11 @@ func programsFor(c *cli.Context, arch string) (*emr.Bundle, error) {
 		if err != nil {
 			return nil, err
 		}
-		dir = filepath.Join(filepath.Dir(self), clusterOS+"-"+arch)
+		dir = filepath.Join(filepath.Dir(self), driver.ClusterOS+"-"+arch)
 	}
 	b, err := emr.ReadBundle(dir, clusterPrograms...)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", clusterOS, arch, err)
+		return nil, fmt.Errorf("the programs for the cluster (%s, %s): %w: make build-emr makes them, --binaries names another directory", driver.ClusterOS, arch, err)
 	}
 	return b, err
 }

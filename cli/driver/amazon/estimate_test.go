@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"encoding/json"
@@ -6,9 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -61,15 +59,15 @@ func TestMaxDollarsSpot(t *testing.T) {
 // TestEstimateOfBound checks the question before a run if only a lower bound of the positions
 // is known: it contains the price of an hour, but no duration or price of the run.
 func TestEstimateOfBound(t *testing.T) {
-	parsed(t, strings.Fields("solve mnk --runner emr --bucket s3://bucket/games"), func(c *cli.Context, kind game.Kind, g game.Game) error {
-		r, err := newEMRSolve(c, kind, g)
+	parsed(t, "solve mnk --runner emr --bucket s3://bucket/games", func(s *driver.Solve) error {
+		r, err := newEMRSolve(s)
 		if err != nil {
 			return err
 		}
 		e := r.prices(r.spec)
 		e.plan, e.limit = new(plan.Plan), usualLimit
 		for how, want := range map[count.How]string{
-			count.Sampled: ": about 2.0 h and $3.00, at $",
+			count.Sampled: ": about 2 h and $3.00, at $",
 			count.AtLeast: ": there is no estimate (only a lower bound of the positions is known), at $",
 		} {
 			e.plan.How, e.plan.Total.WallHours, e.plan.Total.Dollars = how, 2, 3

@@ -1,6 +1,6 @@
 //go:build emr
 
-package driver
+package amazon
 
 import (
 	"os/exec"

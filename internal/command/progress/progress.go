@@ -1,6 +1,8 @@
-package driver
+// Package progress shows the progress of a run on a terminal, as lines of text, or as JSON.
+package progress
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,10 +26,11 @@ const progressEvery = 100 * time.Millisecond
 // lineEvery is the time between two lines of progress if stderr is not a terminal.
 var lineEvery = 10 * time.Second // variable for tests
 
-// progress shows the progress of a run: as one line that is redrawn on a terminal, as lines of
+// A Line shows the progress of a run: as one line that is redrawn on a terminal, as lines of
 // JSON with --json, otherwise as a line every ten seconds. Messages to the user go through it,
 // including those of goroutines that run in parallel.
-type progress struct {
+type Line struct {
+	name   string // of the program
 	stderr io.Writer
 	mu     sync.Mutex // protects all that follows
 
@@ -51,18 +54,20 @@ const (
 	usualWidth = 80
 )
 
-func newProgress(c *cli.Context) *progress {
-	p := newBar(c)
+// New returns the Line of a command: with --json it prints JSON on stdout, otherwise it is that of
+// NewBar.
+func New(c *cli.Context) *Line {
+	p := NewBar(c)
 	if c.Bool("json") {
 		p.json, p.lines, p.out = true, false, c.App.Writer
 	}
 	return p
 }
 
-// newBar returns a progress that draws a line on a terminal, or else prints a line every ten
+// NewBar returns a Line that draws a line on a terminal, or else prints a line every ten
 // seconds.
-func newBar(c *cli.Context) *progress {
-	p := &progress{stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: true, last: time.Now(), width: func() int { return usualWidth }}
+func NewBar(c *cli.Context) *Line {
+	p := &Line{name: c.App.Name, stderr: c.App.ErrWriter, out: c.App.ErrWriter, lines: true, last: time.Now(), width: func() int { return usualWidth }}
 	if f, ok := c.App.ErrWriter.(*os.File); ok {
 		if command.IsTerminal(f) {
 			p.lines, p.last = false, time.Time{}
@@ -77,12 +82,12 @@ func newBar(c *cli.Context) *progress {
 	return p
 }
 
-// report shows an event.
-func (p *progress) report(e solve.Event) {
+// Report shows an event.
+func (p *Line) Report(e solve.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
-		p.total += positionsOf(e.Stats) // the retrograde passes visit the same positions again
+		p.total += cmp.Or(e.Positions, e.Records) // the retrograde passes visit the same positions again
 	}
 	now := time.Now()
 	if p.out == nil {
@@ -109,11 +114,11 @@ func (p *progress) report(e solve.Event) {
 
 // draw redraws the line, unless the last update was less than progressEvery ago. If out is not
 // a terminal, it prints a line every lineEvery.
-func (p *progress) draw(now time.Time, line string) {
+func (p *Line) draw(now time.Time, line string) {
 	if p.lines {
 		if now.Sub(p.last) >= lineEvery {
 			p.last = now
-			fmt.Fprintf(p.out, "driver: %s\n", line)
+			fmt.Fprintf(p.out, "%s: %s\n", p.name, line)
 		}
 		return
 	}
@@ -125,8 +130,8 @@ func (p *progress) draw(now time.Time, line string) {
 	fmt.Fprintf(p.out, "\r\x1b[K%s", cut(line, p.width()-1))
 }
 
-// doing shows the progress of an activity without jobs.
-func (p *progress) doing(what string, share float64) {
+// Doing shows the progress of an activity without jobs.
+func (p *Line) Doing(what string, share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.json {
@@ -140,16 +145,16 @@ func bar(share float64) string {
 	return fmt.Sprintf("[%s%s] %5.1f%%", strings.Repeat("#", done), strings.Repeat(".", barWidth-done), 100*share)
 }
 
-// left formats the time that a run will still take.
-func left(e solve.Event) string {
+// Left formats the time that a run will still take.
+func Left(e solve.Event) string {
 	return numfmt.Duration(time.Duration(e.Left * float64(time.Second)).Round(time.Second))
 }
 
 // line formats an event as a line, with the most important parts first because it may be cut.
-func (p *progress) line(e solve.Event) string {
+func (p *Line) line(e solve.Event) string {
 	line := bar(e.Share)
 	if e.Left > 0 && e.Share >= estimateFrom {
-		line += fmt.Sprintf("  %s left", left(e))
+		line += fmt.Sprintf("  %s left", Left(e))
 	}
 	line += fmt.Sprintf("  %s", e.Step)
 	if e.Job != "" && e.Step != step.Final {
@@ -172,25 +177,25 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// end removes the progress line.
-func (p *progress) end() {
+// End removes the progress line.
+func (p *Line) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
 }
 
 // clear removes the progress line if there is one.
-func (p *progress) clear() {
+func (p *Line) clear() {
 	if p.drawn {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.drawn = false
 	}
 }
 
-// tell prints a message to the user, replacing the progress line.
-func (p *progress) tell(text string) {
+// Print prints a message to the user, replacing the progress line.
+func (p *Line) Print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.stderr, "driver: %s\n", text)
+	fmt.Fprintf(p.stderr, "%s: %s\n", p.name, text)
 }

@@ -1,28 +1,29 @@
-package naive
+package network
 
-// Network is the game of the course, implemented square by square.
-type Network struct{}
+// naiveNetwork is a second implementation of the game, square by square, for comparison. It is
+// written from the rules alone.
+type naiveNetwork struct{}
 
-// A NetworkBoard has 64 letters, column by column from the left and each column from the
+// A naiveBoard has 64 letters, column by column from the left and each column from the
 // top: W, B, or a point for an empty square.
-type NetworkBoard [64]byte
+type naiveBoard [64]byte
 
-// A NetworkMove places a chip on square To, given by column and row. If it is a step, the
+// A naiveMove places a chip on square To, given by column and row. If it is a step, the
 // chip is first removed from square From.
-type NetworkMove struct {
+type naiveMove struct {
 	Step     bool
 	From, To [2]int
 }
 
 // The results of a move in Network.
 const (
-	GoesOn   = ""
-	WinsOwn  = "the mover has a network, the other none"
-	WinsHis  = "the other has a network, the mover none"
-	WinsBoth = "both have a network"
+	goesOn   = ""
+	winsOwn  = "the mover has a network, the other none"
+	winsHis  = "the other has a network, the mover none"
+	winsBoth = "both have a network"
 )
 
-func (Network) at(board *NetworkBoard, x, y int) byte {
+func (naiveNetwork) at(board *naiveBoard, x, y int) byte {
 	if x < 0 || x > 7 || y < 0 || y > 7 {
 		return 0
 	}
@@ -32,7 +33,7 @@ func (Network) at(board *NetworkBoard, x, y int) byte {
 // lawful reports whether a chip of color may be placed on an empty square of a board: the
 // square is no corner and in no goal of the opponent, and the chip does not complete a
 // group of three. Groups are counted by flood fill.
-func (n Network) lawful(board NetworkBoard, color byte, x, y int) bool {
+func (n naiveNetwork) lawful(board naiveBoard, color byte, x, y int) bool {
 	across, along := x == 0 || x == 7, y == 0 || y == 7
 	if n.at(&board, x, y) != '.' || across && along || across && color == 'B' || along && color == 'W' {
 		return false
@@ -42,7 +43,7 @@ func (n Network) lawful(board NetworkBoard, color byte, x, y int) bool {
 }
 
 // flood returns the size of a group of chips, and removes the group from the board.
-func (n Network) flood(board *NetworkBoard, color byte, x, y int) int {
+func (n naiveNetwork) flood(board *naiveBoard, color byte, x, y int) int {
 	if n.at(board, x, y) != color {
 		return 0
 	}
@@ -56,9 +57,9 @@ func (n Network) flood(board *NetworkBoard, color byte, x, y int) int {
 	return size
 }
 
-// Moves returns the legal moves of a color, W or B, on a board on which no player has won,
+// moves returns the legal moves of a color, W or B, on a board on which no player has won,
 // in the order of their squares.
-func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
+func (n naiveNetwork) moves(board naiveBoard, color byte) (moves []naiveMove) {
 	chips := 0
 	for _, c := range board {
 		if c == color {
@@ -75,7 +76,7 @@ func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
 	if chips < 10 {
 		squares(func(x, y int) {
 			if n.lawful(board, color, x, y) {
-				moves = append(moves, NetworkMove{To: [2]int{x, y}})
+				moves = append(moves, naiveMove{To: [2]int{x, y}})
 			}
 		})
 		return moves
@@ -88,15 +89,15 @@ func (n Network) Moves(board NetworkBoard, color byte) (moves []NetworkMove) {
 		lifted[8*fromX+fromY] = '.'
 		squares(func(x, y int) {
 			if (x != fromX || y != fromY) && n.lawful(lifted, color, x, y) {
-				moves = append(moves, NetworkMove{Step: true, From: [2]int{fromX, fromY}, To: [2]int{x, y}})
+				moves = append(moves, naiveMove{Step: true, From: [2]int{fromX, fromY}, To: [2]int{x, y}})
 			}
 		})
 	})
 	return moves
 }
 
-// Play returns the board after a move.
-func (n Network) Play(board NetworkBoard, color byte, m NetworkMove) NetworkBoard {
+// play returns the board after a move.
+func (n naiveNetwork) play(board naiveBoard, color byte, m naiveMove) naiveBoard {
 	if m.Step {
 		board[8*m.From[0]+m.From[1]] = '.'
 	}
@@ -104,23 +105,23 @@ func (n Network) Play(board NetworkBoard, color byte, m NetworkMove) NetworkBoar
 	return board
 }
 
-// Result returns which players have a network after a move of color.
-func (n Network) Result(board NetworkBoard, color byte) string {
+// result returns which players have a network after a move of color.
+func (n naiveNetwork) result(board naiveBoard, color byte) string {
 	other := byte('W' + 'B' - color)
-	own, his := n.Network(board, color), n.Network(board, other)
+	own, his := n.network(board, color), n.network(board, other)
 	switch {
 	case own && his:
-		return WinsBoth
+		return winsBoth
 	case own:
-		return WinsOwn
+		return winsOwn
 	case his:
-		return WinsHis
+		return winsHis
 	}
-	return GoesOn
+	return goesOn
 }
 
-// Network reports whether a color has a network: it follows every path from the first goal.
-func (n Network) Network(board NetworkBoard, color byte) bool {
+// network reports whether a color has a network: it follows every path from the first goal.
+func (n naiveNetwork) network(board naiveBoard, color byte) bool {
 	for i := 1; i < 7; i++ {
 		x, y := 0, i
 		if color == 'B' {
@@ -134,7 +135,7 @@ func (n Network) Network(board NetworkBoard, color byte) bool {
 }
 
 // follow reports whether a path of chips can be extended to a network.
-func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
+func (n naiveNetwork) follow(board *naiveBoard, color byte, path [][2]int) bool {
 	last := path[len(path)-1]
 	for dx := -1; dx <= 1; dx++ {
 		for dy := -1; dy <= 1; dy++ {
@@ -171,7 +172,7 @@ func (n Network) follow(board *NetworkBoard, color byte, path [][2]int) bool {
 }
 
 // sees returns the chip of the color that is visible from a square in a direction.
-func (n Network) sees(board *NetworkBoard, color byte, from [2]int, dx, dy int) ([2]int, bool) {
+func (n naiveNetwork) sees(board *naiveBoard, color byte, from [2]int, dx, dy int) ([2]int, bool) {
 	if dx == 0 && dy == 0 {
 		return from, false
 	}

@@ -1,4 +1,4 @@
-package driver
+package amazon
 
 import (
 	"context"
@@ -67,12 +67,12 @@ func (r *emrSolve) estimate(ctx context.Context) (*emrEstimate, error) {
 	cluster := r.clusterOf(r.spec)
 	need := 0.0
 	if e.why == nil {
-		rates, _, err := ratesOf(r.c)
+		rates, _, err := plan.RatesOf("")
 		if err != nil {
 			return nil, err
 		}
-		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.doing})
-		r.bar.end()
+		counts, err := count.Of(ctx, r.g, count.Options{Time: countTime, Progress: r.bar.Doing})
+		r.bar.End()
 		if err != nil {
 			return nil, err
 		}
@@ -175,13 +175,13 @@ func (e *emrCommand) limit(spec *emr.Spec, limit time.Duration) error {
 }
 
 // make creates a cluster and records its id immediately: it prints the id, and writes it to a
-// file for driver emr status and down.
+// file for driver-aws emr status and down.
 func (e *emrCommand) make(ctx context.Context, spec *emr.Spec) (*emr.Cluster, error) {
 	cluster, err := e.service.Make(ctx, spec)
 	if err != nil || e.dry {
 		return cluster, err
 	}
-	e.tell(fmt.Sprintf("cluster %s is being made; driver emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
+	e.tell(fmt.Sprintf("cluster %s is being made; driver-aws emr down --cluster-id %s ends it", cluster.ID, cluster.ID))
 	if err := remember(made{ID: cluster.ID, Region: e.conf.Region, For: spec.Tags[emr.TagOfRun], Made: time.Now(), Ends: time.Now().Add(spec.Limit)}); err != nil {
 		e.tell(fmt.Sprintf("cluster %s was not written down: %v", cluster.ID, err))
 	}
@@ -225,7 +225,7 @@ func remember(m made) error {
 	return os.WriteFile(filepath.Join(dir, m.ID+".json"), append(text, '\n'), 0o666)
 }
 
-// forget removes the file of a cluster that has terminated. If that fails, driver emr status
+// forget removes the file of a cluster that has terminated. If that fails, driver-aws emr status
 // asks the service about the cluster again, and retries.
 func forget(id string) {
 	if dir, err := madeDir(); err == nil && clusterID.MatchString(id) {

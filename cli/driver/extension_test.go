@@ -1,0 +1,101 @@
+package driver
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// counting is a JobRunner that counts jobs.
+type counting struct {
+	JobRunner
+	jobs *int
+}
+
+func (c counting) Run(ctx context.Context, job *Job) (Stats, error) {
+	*c.jobs++
+	return c.JobRunner.Run(ctx, job)
+}
+
+// TestExtension solves a game with a runner of an Extension, and reads the table through a file
+// system of the Extension.
+func TestExtension(t *testing.T) {
+	jobs, root, copied := 0, t.TempDir(), ""
+	x := Extension{
+		Runners: []Runner{
+			{Name: "counting", Usage: "counts jobs", New: func(_ *cli.Context, memory int) (JobRunner, error) {
+				return counting{&inline.Runner{Memory: memory}, &jobs}, nil
+			}},
+			{Name: "elsewhere", Flags: []cli.Flag{&cli.StringFlag{Name: "place"}}, Solve: func(s *Solve) error {
+				_, err := s.Context.App.Writer.Write([]byte(s.Game.Spec() + " at " + s.Context.String("place")))
+				return err
+			}},
+		},
+		FileSystems: []FileSystem{{Scheme: "x://", Usage: "in X", Open: func(_ context.Context, name string) (FS, string, error) {
+			return store.Local{}, root + "/" + strings.TrimPrefix(name, "x://"), nil
+		}}},
+		Commands: []*cli.Command{{Name: "further", Action: func(c *cli.Context) error {
+			_, err := c.App.Writer.Write([]byte("further\n"))
+			return err
+		}}},
+		OpenCopy: func(_ context.Context, name string, _ func(string)) (Copy, error) {
+			copied = name
+			return nil, os.ErrPermission
+		},
+	}
+	const board = " mnk --width 2 --height 2 --connect 2 "
+	for _, test := range []struct {
+		line   string
+		status int
+		want   string // the output begins with it
+	}{
+		{"solve" + board + "--runner counting --data " + root + "/d", 0, "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n"},
+		{"lookup --data x://d --start", 0, "   a b\n1  . .\n"},
+		{"status x://d", 0, "mnk width=2 height=2 connect=2: solved\n"},
+		{"solve" + board + "--data x://d", 2, "driver: --data x://d: a run cannot work there, "},
+		{"solve" + board + "--runner elsewhere --place p", 0, "mnk width=2 height=2 connect=2 at p"},
+		{"solve" + board + "--runner elsewhere --replace", 2, "driver: --replace is not for --runner elsewhere: "},
+		{"solve" + board + "--runner none", 2, `driver: --runner "none": expected inline, pipe, hadoop, counting, elsewhere` + "\n"},
+		{"solve" + board + "--copy c --data " + root + "/e", 1, "driver: permission denied\n"},
+		{"further", 0, "further\n"},
+	} {
+		var out, errs strings.Builder
+		status := x.Run(some(), append([]string{"driver"}, strings.Fields(test.line)...), strings.NewReader(""), &out, &errs)
+		if said := out.String() + errs.String(); status != test.status || !strings.HasPrefix(said, test.want) {
+			t.Errorf("driver %s: status %d, %s, want %d, %s", test.line, status, said, test.status, test.want)
+		}
+	}
+	if jobs == 0 || copied != "c" {
+		t.Errorf("%d jobs, copy %q", jobs, copied)
+	}
+	x.Runners[1].Flags = []cli.Flag{&cli.StringFlag{Name: "width"}}
+	var errs strings.Builder
+	if status := x.Run(some(), []string{"driver", "help"}, nil, &errs, &errs); status != 1 || !strings.Contains(errs.String(), "parameter width: the name is taken by a flag") {
+		t.Errorf("a flag of a game: status %d, %s", status, errs.String())
+	}
+}
+
+// TestNeedsAmazon checks that a driver without S3 and Amazon EMR names the program that has
+// them.
+func TestNeedsAmazon(t *testing.T) {
+	const want = "this driver has no S3 and no Amazon EMR: make aws builds bin/driver-aws, which has both"
+	refused(t, map[string]string{
+		"emr status": want,
+		"solve connectn --runner emr --bucket s3://b/c": want,
+		"solve connectn --runner=emr":                   want,
+		"solve connectn --copy s3://b/c":                want,
+		"lookup --data=s3://b/c":                        want,
+		"status s3://b/c":                               want,
+		"compare all_data s3://b/c":                     want,
+	})
+	runs(t, "plan connectn --runner emr --width 3 --rates builtin")
+	if _, _, stderr := told(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {
+		t.Errorf("a property in S3: %s", stderr)
+	}
+}

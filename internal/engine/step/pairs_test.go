@@ -100,17 +100,18 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 
 // reducePass runs the reduce of a packed pass, with its states and edges in files.
 func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
-	keeper, err := jobdir.NewKeeper(pass.FS, pass.States, pass.Output, o.Part, g)
+	states, err := jobdir.OpenStates(pass.FS, pass.States, g)
 	if err != nil {
 		return n, err
 	}
-	o.States = keeper
+	defer states.Close()
+	o.States = states.Cursor()
 	edges := lists.NewMovesTeller(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdge = edges.TellMove
 	}
 	n, err = step.Reduce(pass.Step, g, in, io.Discard, o)
-	return n, keeper.Finish(edges.Finish(err))
+	return n, edges.Finish(err)
 }
 
 // newIn counts the positions that a pass reads.
@@ -241,7 +242,7 @@ func same(t *testing.T, g game.Game) {
 func solved(t *testing.T, g game.Game, r runner.Runner, reducers int) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestPassErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +437,7 @@ func FuzzReducePassPairs(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, nil)
+	data, err := store.Create(store.Local{}, f.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

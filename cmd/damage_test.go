@@ -349,6 +349,7 @@ func copyFile(from, to string) error {
 // answer. After --resume, either the result is right, or one line describes the error, and then
 // --overwrite works.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	damage(t, 50)
 }
 
